@@ -1,12 +1,13 @@
-"""Signed distances between the arm's hulls and obstacles, witness points and gradients.
+"""Signed distances between the arm's hulls and obstacles, with closest points and gradients.
 
-coal [Pan 2012; Montaut 2022] measures, through pinocchio's GeometryModel: GJK between hulls that
-are apart, EPA between hulls that overlap. The distance of these is minus the depth of overlap.
-Where two hulls nearly touch, coal's normal is checked, and replaced by a separating axis if wrong.
+The library coal [Pan 2012; Montaut 2022] measures the distances, through pinocchio's GeometryModel:
+by GJK between hulls that are apart, by EPA between hulls that overlap, whose distance is minus the
+depth of overlap. If two hulls nearly touch, coal's normal can be wrong; it is then checked, and
+replaced by a separating axis. Which pairs of links are measured is decided in laws.py, by
+config/packbot.srdf.
 
-Which pairs are measured is decided by config/packbot.srdf and laws.py. A quantity of a pair may be
-added: a field of Witness, filled in `_measure`. TOLERANCE and CLOSE must stay as measured of coal:
-larger ones let wrong normals through. test_packbot_clearance compares with an exact method.
+TOLERANCE and CLOSE follow from measurements of coal: larger ones let wrong normals through.
+test_packbot_clearance compares with an exact method.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ from packbot.contact.laws import normal
 from packbot.contact.solids import Hull, box_corners, least_overlap
 from packbot.model.arm import Arm
 
-# m, of GJK and EPA; at coal's own 1e-6 gaps below it count as none, at 1e-10 some above it do.
+# m; tolerance of GJK and EPA. With coal's default of 1e-6, smaller gaps are measured as 0; with
+# 1e-10, some larger gaps are, too.
 TOLERANCE = 1e-8
-# m: closer than this the normal is made sure of; 1 of 70 is wrong within 1e-7, none above 1e-6.
+# m; the normal of a smaller gap is checked: 1 of 70 is wrong within 1e-7 m, none above 1e-6 m.
 CLOSE = 1e-5
 _min_distance = attrgetter("min_distance")
 
@@ -38,12 +40,12 @@ class Witness:
     """Witness points of pairs of hulls: where they are closest, or penetrate deepest.
 
     Args:
-        pairs: their indices in `Clearance.pairs` (k,).
-        distances: signed (k,) [m].
-        on_a: points of the first hulls, in the world (k, 3) [m].
-        on_b: points of the second hulls (k, 3) [m].
-        normals: unit vectors from the first into the second hulls (k, 3).
-        jacobian: change of the distances with the joints (k, 7) [m/rad].
+        pairs: indices of the pairs in `Clearance.pairs` (k,).
+        distances: signed distances (k,) [m].
+        on_a: witness points on the first hulls, in the world (k, 3) [m].
+        on_b: witness points on the second hulls, in the world (k, 3) [m].
+        normals: unit vectors from the first to the second hulls (k, 3).
+        jacobian: derivatives of the distances by the joint angles (k, 7) [m/rad].
     """
 
     pairs: Index
@@ -55,23 +57,23 @@ class Witness:
 
 
 class Clearance:
-    """Distances between the hulls of links that can touch.
+    """Distances between the hulls of links and obstacles that can touch.
 
     Args:
-        model: pinocchio's, of the arm.
+        model: pinocchio's model of the arm.
         shapes: collision shapes of the links.
-        fixtures: obstacles.
-        link_pairs: names of links or fixtures that can touch.
+        fixtures: fixed obstacles.
+        link_pairs: pairs of names of links or fixtures that can touch.
 
     Attributes:
-        names: of the hulls: those of the URDF's collisions, then of the fixtures.
-        hulls: in the frames of their links, or in the world.
-        bodies: the hulls as coal has them.
-        links: to which they belong; a fixture belongs to itself.
-        owners: joints that carry them, by pinocchio's numbers; 0 is the world (h,).
-        pairs: of indices of hulls (p, 2).
-        reaches: the most by which a distance changes with a joint (p, 7) [m/rad]; 0 for a joint
-            that moves both hulls or none.
+        names: names of the h hulls: those of the URDF's collisions, then those of the fixtures.
+        hulls: the hulls, in the frames of their links; those of fixtures in the world.
+        bodies: the hulls as shapes of coal.
+        links: link of each hull; a fixture counts as a link of its own.
+        owners: joint that carries each hull, by pinocchio's numbers; 0 is the world (h,).
+        pairs: pairs of indices of hulls (p, 2).
+        reaches: bound of the derivative of each distance by each joint angle (p, 7) [m/rad]; 0 for
+            a joint that moves both hulls or none.
     """
 
     def __init__(
@@ -93,8 +95,8 @@ class Clearance:
         self.reaches = np.where(self._moves > 0.0, b, np.where(self._moves < 0.0, a, 0.0))
         self._results = self._measuring()
         # Distances as measured last [m], and the angles at which that was [rad].
-        self._last = np.full(len(self.pairs), -np.inf)
-        self._last_at = np.zeros((len(self.pairs), model.nv))
+        self._last_distances = np.full(len(self.pairs), -np.inf)
+        self._last_angles = np.zeros((len(self.pairs), model.nv))
         self._checks: dict[float, pin.BroadPhaseManager_NaiveCollisionManager] = {}  # by margin
 
     @classmethod
@@ -118,9 +120,9 @@ class Clearance:
         return f"{self.links[hull]}/{self.names[hull]}"
 
     def places(self, q: Array) -> Sequence[pin.SE3]:
-        """Return where the links of all hulls are in the world, until the next pose is asked for.
+        """Return the pose of each hull in the world at angles q (7,) [rad].
 
-        The hulls of fixtures are in the world already.
+        The result is overwritten by the next query. The poses of fixtures are the identity.
         """
         pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._measured, q)
         places: Sequence[pin.SE3] = self._measured.oMg
@@ -133,43 +135,44 @@ class Clearance:
         return np.fromiter(map(_min_distance, self._results), float, len(self._results))
 
     def near(self, q: Array, reach: float) -> Index:
-        """Return the pairs closer than `reach` [m] (k,), in order.
+        """Return the indices of the pairs closer than `reach` [m] (k,), ascending.
 
-        Most others are not measured: they cannot have come so close since they were last.
+        A pair is measured only if the joints have moved far enough since its last measurement that
+        it may have come so close.
         """
-        bounds = self._last - (self.reaches * np.abs(q - self._last_at)).sum(axis=1)
-        doubtful = np.flatnonzero(bounds < reach)
+        bounds = self._last_distances - (self.reaches * np.abs(q - self._last_angles)).sum(axis=1)
+        candidates = np.flatnonzero(bounds < reach)
         pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._measured, q)
-        for i in doubtful.tolist():
+        for i in candidates.tolist():
             pin.computeDistance(self._geometry, self._measured, i)
-            self._last[i] = self._results[i].min_distance
-        self._last_at[doubtful] = q
-        return doubtful[self._last[doubtful] < reach]
+            self._last_distances[i] = self._results[i].min_distance
+        self._last_angles[candidates] = q
+        return candidates[self._last_distances[candidates] < reach]
 
     def closest(self, q: Array) -> tuple[int, float]:
-        """Return the pair with the smallest signed distance, and that [m]."""
+        """Return the index of the pair with the smallest signed distance, and this distance [m]."""
         distances = self.distances(q)
         i = int(distances.argmin())
         return i, float(distances[i])
 
     def depth(self, q: Array) -> float:
-        """Return the largest penetration depth of all pairs [m]; 0 where none overlaps."""
+        """Return the largest penetration depth of all pairs [m], 0 if none overlap."""
         return max(0.0, -self.closest(q)[1])
 
     def witness(self, q: Array, pairs: Sequence[int] | Index) -> Witness:
-        """Return distances, witness points, normals and gradients of pairs."""
+        """Return distances, witness points, normals and gradients of pairs at angles q (7,)."""
         pin.computeJointJacobians(self.model, self._data, q)
         pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._measured)
         index = np.asarray(pairs, dtype=np.int64)
         rows = np.array([self._measure(i) for i in index.tolist()]).reshape(-1, 13)
-        lines = rows[:, 7:]
+        wrenches = rows[:, 7:]  # (n, p x n), which times a twist is the rate along n
         return Witness(
-            index, rows[:, 0], rows[:, 1:4], rows[:, 4:7], lines[:, :3],
-            (lines @ self._data.J) * self._moves[index],
+            index, rows[:, 0], rows[:, 1:4], rows[:, 4:7], wrenches[:, :3],
+            (wrenches @ self._data.J) * self._moves[index],
         )  # fmt: skip
 
     def contact_points(self, q: Array, pairs: Sequence[int] | Index) -> list[ContactPoint]:
-        """Return where pairs are closest, as contacts whose forces are not known."""
+        """Return where pairs are closest, as contact points with the unknown force given as 0."""
         w = self.witness(q, pairs)
         rows = zip(w.pairs.tolist(), w.distances.tolist(), w.on_a, w.on_b, w.normals, strict=True)
         return [
@@ -178,28 +181,32 @@ class Clearance:
         ]
 
     def touches(self, q: Array, margin: float = 0.0) -> bool:
-        """Return whether any pair overlaps, or is closer than `margin` [m]."""
+        """Return whether any pair is closer than `margin` [m] at angles q (7,) [rad]."""
         if margin not in self._checks:
             self._checks[margin] = self._checking(margin)
         return bool(pin.computeCollisions(self.model, self._data, self._checks[margin], q, True))
 
     def _measure(self, i: int) -> tuple[float, ...]:
-        """Return distance, both points, normal n, and p x n of a pair (13,).
+        """Return distance, both witness points, normal n, and p x n of a pair (13,).
 
-        A point p moves along n by n . v + (p x n) . w, where (v, w) is its body's twist at the
-        world's origin. Both points lie along n, so that p x n is the same for them.
+        A point p of a body moves along n with the speed n . v + (p x n) . w, where (v, w) is the
+        twist of the body at the origin of the world. Both witness points are on one line along n,
+        so that p x n is the same for them.
         """
         measured = pin.computeDistance(self._geometry, self._measured, i)
         distance, n = measured.min_distance, measured.normal
         if not abs(distance) > CLOSE:
-            n = self._sure_normal(i, n)
+            n = self._checked_normal(i, n)
         on_a, on_b = measured.getNearestPoint1().tolist(), measured.getNearestPoint2().tolist()
         (ax, ay, az), (x, y, z) = on_a, n.tolist()
         moment = (ay * z - az * y, az * x - ax * z, ax * y - ay * x)
         return (distance, *on_a, *on_b, x, y, z, *moment)
 
-    def _sure_normal(self, i: int, normal: Array) -> Array:
-        """Return coal's normal of a nearly touching pair, or a separating axis if it is wrong."""
+    def _checked_normal(self, i: int, normal: Array) -> Array:
+        """Return coal's normal of a nearly touching pair, or a separating axis if it is wrong.
+
+        It is wrong if the projections of the hulls on it overlap by more than the hulls can.
+        """
         places = self._measured.oMg
         a, b = (
             self.hulls[hull].placed(places[hull].rotation, places[hull].translation)
@@ -211,18 +218,19 @@ class Clearance:
         return least_overlap(a, b)[1]
 
     def _measuring(self) -> list[coal.DistanceResult]:
-        """Make the data of distance queries, and return the results that these will fill."""
+        """Make the data of distance queries, and return the results that queries will fill."""
         self._measured = self._geometry.createData()
         for request in self._measured.distanceRequests:
             request.gjk_tolerance = request.epa_tolerance = TOLERANCE
         return list(self._measured.distanceResults)
 
     def _checking(self, margin: float) -> pin.BroadPhaseManager_NaiveCollisionManager:
+        """Return the checker of whether any pair is closer than a margin [m]."""
         data = self._geometry.createData()
         for request in data.collisionRequests:
             request.gjk_tolerance = request.epa_tolerance = TOLERANCE
             request.security_margin = margin
-            request.enable_contact = True  # else overlaps below 0.5 um can pass unnoticed
+            request.enable_contact = True  # otherwise overlaps below 0.5 um may be missed
         return pin.BroadPhaseManager_NaiveCollisionManager(self.model, self._geometry, data)
 
 
@@ -244,7 +252,12 @@ def hull_of(fixture: Fixture | MeshFixture) -> Hull:
 def geometry_model(
     model: pin.Model, names: Sequence[str], links: Sequence[str], bodies: Sequence[coal.Convex]
 ) -> pin.GeometryModel:
-    """Return hulls as pinocchio moves them: with their links; those of fixtures stay."""
+    """Return pinocchio's geometry model of hulls: attached to their links, or fixed in the world.
+
+    Args:
+        model: pinocchio's model of the arm.
+        names, links, bodies: name, link and shape of each hull.
+    """
     geometry = pin.GeometryModel()
     for name, link, body in zip(names, links, bodies, strict=True):
         index = model.getFrameId(link, pin.BODY) if model.existBodyName(link) else 0
@@ -258,7 +271,7 @@ def geometry_model(
 def add_pairs(
     geometry: pin.GeometryModel, links: Sequence[str], link_pairs: Sequence[tuple[str, str]]
 ) -> Index:
-    """Add all pairs of hulls of pairs of links to a model, and return their indices (p, 2)."""
+    """Add all pairs of hulls that belong to pairs of links; return the hulls' indices (p, 2)."""
     pairs = [
         (i, j)
         for a, b in link_pairs
@@ -272,7 +285,10 @@ def add_pairs(
 
 
 def motions(model: pin.Model, owners: Index, pairs: Index) -> Array:
-    """Return which joints move pairs (p, n): 1 the second hull, -1 the first, 0 both or none."""
+    """Return for each pair and joint (p, n) which hull the joint moves.
+
+    1 for the second hull alone, -1 for the first one alone, 0 for both or none.
+    """
     moved = np.zeros((model.njoints, model.nv))
     for row, supports in zip(moved, model.supports, strict=True):
         for joint in list(supports)[1:]:  # the first is the world
@@ -283,13 +299,17 @@ def motions(model: pin.Model, owners: Index, pairs: Index) -> Array:
 
 
 def reaches(model: pin.Model, geometry: pin.GeometryModel, hulls: Sequence[Hull]) -> Array:
-    """Return the largest distance of a hull's corners from each joint that moves it (h, n) [m]."""
-    far_from = np.zeros((len(hulls), model.nv))
-    for row, thing, hull in zip(far_from, geometry.geometryObjects, hulls, strict=True):
-        corners = hull.vertices @ thing.placement.rotation.T + thing.placement.translation
-        far, joint = np.linalg.norm(corners, axis=1).max(), thing.parentJoint
+    """Return a bound of the distance of each hull's corners from each joint (h, n) [m].
+
+    It is 0 for joints that do not move the hull. Going up the chain, the distances of successive
+    joints are added.
+    """
+    bounds = np.zeros((len(hulls), model.nv))
+    for row, placed, hull in zip(bounds, geometry.geometryObjects, hulls, strict=True):
+        corners = hull.vertices @ placed.placement.rotation.T + placed.placement.translation
+        bound, joint = np.linalg.norm(corners, axis=1).max(), placed.parentJoint
         while joint > 0:
-            row[model.idx_vs[joint]] = far
-            far += np.linalg.norm(model.jointPlacements[joint].translation)
+            row[model.idx_vs[joint]] = bound
+            bound += np.linalg.norm(model.jointPlacements[joint].translation)
             joint = model.parents[joint]
-    return far_from
+    return bounds

@@ -1,17 +1,16 @@
-"""Collision hulls of the arm, and the obstacles around it.
+"""Collision shapes: the convex hulls of the arm's links, and the obstacles around the arm.
 
-The hulls of the links are those of the URDF's collision meshes. Obstacles are those of a scenario's
-`terrain`: the ground, boxes and convex hulls.
+The hulls of the links come from the collision meshes of the URDF. Obstacles come from the key
+`terrain` of a scenario: the ground, boxes and convex hulls.
 
     terrain:
       ground: true
       boxes: {shelf: {size: [0.4, 0.8, 0.02], position: [0.9, 0, 0.6], rpy: [0, 0, 0]}}  # m, rad
       hulls: {rock: {file: rock.obj, position: [1, 0, 0], rpy: [0, 0, 0]}}
 
-A file is looked for in the package's `meshes`, then relative to the working directory.
-
-A kind of obstacle may be added: an argument of `make_environment`, which is a key of `terrain`.
-DENT must stay, because STL files have seven digits. test_packbot_hulls tests what is refused.
+A file is searched in `meshes` of the package, then relative to the working directory. Another kind
+of obstacle is another argument of `make_environment`, which is a key of `terrain`.
+test_packbot_hulls tests which obstacles are refused.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ from roboaccord.scenario import Setup
 
 from packbot.contact.solids import Hull, box_corners
 
-DENT = 1e-6  # m: how far inside its own hull a vertex may be; STL files have seven digits
+DENT = 1e-6  # m; a surface may lie that deep inside its convex hull: STL files have seven digits
 Fixtures = tuple[Fixture | MeshFixture, ...]
-# Wide and deep enough that nothing gets to its edge or falls through.
+# Box whose top is the ground, so wide and deep that nothing gets to its edge or falls through.
 GROUND = Fixture(
     name="ground", size=np.array([20.0, 20.0, 1.0]), position=np.array([0.0, 0.0, -0.5])
 )
@@ -41,7 +40,7 @@ GROUND = Fixture(
 
 @dataclass(frozen=True)
 class Shape:
-    """Hull of a collision element of a link, in the link's frame."""
+    """Convex hull of one collision element of a link, in the frame of the link."""
 
     name: str
     link: str
@@ -49,7 +48,7 @@ class Shape:
 
 
 def read_collisions(urdf: str) -> list[Shape]:
-    """Return the hulls of the meshes by which the arm of a URDF collides, link by link."""
+    """Return the hulls of all collision meshes of a URDF (XML text), link by link."""
     shapes = list[Shape]()
     for link in ET.fromstring(urdf).findall("link"):
         for element in link.findall("collision"):
@@ -62,7 +61,11 @@ def read_collisions(urdf: str) -> list[Shape]:
 
 
 def stand_around(setup: Setup) -> list[tuple[Array, Faces]]:
-    """Return boxes and hulls as vertices (v, 3) [m] and faces, to be drawn; not the ground."""
+    """Return the obstacles for drawing, without the ground.
+
+    Returns:
+        for each obstacle its vertices (v, 3) [m] in the world and its faces.
+    """
     return [
         (vertices + fixture.position, faces)
         for fixture in setup.terrain
@@ -81,7 +84,13 @@ def make_environment(
     boxes: Mapping[str, Mapping[str, Json]] | None = None,
     hulls: Mapping[str, Mapping[str, Json]] | None = None,
 ) -> Fixtures:
-    """Make the fixed obstacles of a scenario's `terrain`, by which every simulator does contact.
+    """Return the fixed obstacles of a scenario's `terrain`, which all simulators use.
+
+    Args:
+        setup: robot and scenario.
+        ground: whether there is ground at z = 0.
+        boxes: size, position and rpy by name of the box.
+        hulls: file, position and rpy by name of the hull.
 
     Raises:
         AccordError: for keys that are missing or unknown, or a file that is not a convex hull.
@@ -102,44 +111,55 @@ def make_environment(
 
 
 def _box(name: str, entry: Mapping[str, Json]) -> Fixture | MeshFixture:
+    """Return the obstacle of an entry of `boxes`; a turned box becomes a hull."""
     key = f"terrain.boxes.{name}"
     size, position, rpy = _vectors(entry, key, "size", "size", "position", "rpy")
     if not np.all(size > 0.0):
         raise AccordError(f"{key}.size: three positive lengths [m] are needed")
     if not rpy.any():
         return Fixture(name=name, size=size, position=position)
-    return _fixture(name, Hull.around(box_corners(size), name), position, rpy)
+    return _placed_hull(name, Hull.around(box_corners(size), name), position, rpy)
 
 
 def _hull(name: str, entry: Mapping[str, Json]) -> MeshFixture:
+    """Return the obstacle of an entry of `hulls`."""
     key = f"terrain.hulls.{name}"
     position, rpy = _vectors(entry, key, "file", "position", "rpy")
     path = description.share("packbot") / "meshes" / str(entry["file"])
     if not path.is_file():
         path = Path(str(entry["file"]))
-    return _fixture(name, read_hull(path), position, rpy)
+    return _placed_hull(name, read_hull(path), position, rpy)
 
 
-def _fixture(name: str, hull: Hull, position: Array, rpy: Array) -> MeshFixture:
+def _placed_hull(name: str, hull: Hull, position: Array, rpy: Array) -> MeshFixture:
+    """Return a hull turned by roll, pitch and yaw (3,) [rad], at a position (3,) [m]."""
     turned = hull.vertices @ rpy_matrix(*rpy).T
     return MeshFixture(name=name, vertices=turned, faces=hull.faces, position=position, convex=True)
 
 
-def _vectors(entry: Any, key: str, needed: str, *words: str) -> list[Array]:
-    """Return vectors (3,) of an entry by key, 0 where one is not given; a key may be required."""
-    if not isinstance(entry, Mapping) or needed not in entry:
-        raise AccordError(f"{key}.{needed} is missing")
-    check_known(f"unknown key {key}.", entry, dict.fromkeys((needed, *words)))
-    return [_vector(entry, key, word) for word in words]
+def _vectors(entry: Any, key: str, required: str, *names: str) -> list[Array]:
+    """Return the vectors (3,) of the fields `names` of an obstacle's entry.
+
+    Args:
+        entry: mapping of the fields of the obstacle, as read from the scenario.
+        key: of the entry in the scenario, for messages.
+        required: field that must be given; it is a vector only if it is one of `names`, too.
+        names: fields to return; a field that is not given is 0.
+    """
+    if not isinstance(entry, Mapping) or required not in entry:
+        raise AccordError(f"{key}.{required} is missing")
+    check_known(f"unknown key {key}.", entry, dict.fromkeys((required, *names)))
+    return [_vector(entry, key, name) for name in names]
 
 
-def _vector(entry: Mapping[str, Json], key: str, word: str) -> Array:
+def _vector(entry: Mapping[str, Json], key: str, name: str) -> Array:
+    """Return one field of an entry as a vector (3,), 0 if it is not given."""
     try:
-        value = np.array(entry.get(word, (0.0, 0.0, 0.0)), dtype=float)
+        value = np.array(entry.get(name, (0.0, 0.0, 0.0)), dtype=float)
     except (TypeError, ValueError):
         value = np.empty(0)
     if value.shape != (3,) or not np.isfinite(value).all():
-        raise AccordError(f"{key}.{word}: three numbers are needed, not {entry.get(word)!r}")
+        raise AccordError(f"{key}.{name}: three numbers are needed, not {entry.get(name)!r}")
     return value
 
 
@@ -151,14 +171,14 @@ def read_hull(path: Path) -> Hull:
     """
     points, faces = description.read_mesh(path)
     hull = Hull.around(points, path.name)
-    dent = _deepest(points[faces].mean(axis=1), hull)
+    dent = _largest_depth(points[faces].mean(axis=1), hull)
     if dent > DENT:
         raise AccordError(f"{path.name} is not convex: a face lies {1e3 * dent:.3g} mm inside")
     return hull
 
 
-def _deepest(points: Array, hull: Hull) -> float:
-    """Return the largest depth of points (m, 3) inside a hull [m]."""
-    normals, on_faces = hull.normals, hull.vertices[hull.faces[:, 0]]
+def _largest_depth(points: Array, hull: Hull) -> float:
+    """Return the depth of the deepest of points (m, 3) [m] below the surface of a hull [m]."""
+    normals, on_faces = hull.normals, hull.vertices[hull.faces[:, 0]]  # a point on each face
     depths = (normals * on_faces).sum(axis=1)[:, None] - normals @ points.T
     return float(depths.min(axis=0).max())

@@ -1,18 +1,21 @@
-"""Features of convex polyhedra and joint limits, their gaps and closest points, compiled.
+"""Compiled distances between features of convex hulls, and of joints from their limits.
 
-The distance of two convex polyhedra is the least of three kinds: a vertex of one to the other, a
-vertex of the other to the one, and an edge to an edge. Each of them by itself has one pair of
-closest points and a normal that turns without jumps, also where two faces are parallel and the
-distance of the polyhedra has a kink. So contact is held on them, one by one.
+A feature is a pair of parts of two hulls that may touch: a vertex of one hull and the other hull,
+or an edge of each. The distance of two convex hulls is the smallest one of their features. Where
+two faces are parallel, the distance of the hulls has a kink and its normal jumps. The distance of a
+single feature is smooth there, so that contacts are computed feature by feature.
 
-A row of `features` is (kind, hull a, feature of a, hull b, feature of b, pair):
-VERTEX: a vertex of hull a to hull b; EDGE: an edge of a to an edge of b; LOWER, UPPER: a joint
-(in place of hull a) to its limit. The gap of a pair is its distance less its margin; that of a
-limit is an angle.
+Features are integer arrays (m, 6). A row is (kind, hull a, part of a, hull b, part of b, pair):
 
-The geometry is fixed: test_packbot_reference compares distances with coal's, and slopes with
-differences. Columns of a row and the numbers VERTEX to UPPER stay, because gaps.py and forces.py
-read them. ROOM may be raised for hulls with more corners.
+    VERTEX         vertex of hull a, and hull b as a whole
+    EDGE           edge of hull a, and edge of hull b
+    LOWER, UPPER   a joint (in place of hull a) and its limit
+
+The gap of a pair of hulls is its distance less its margin [m]; that of a limit is an angle [rad].
+
+test_packbot_reference compares distances with those of coal, and Jacobians with finite differences.
+Columns and kinds must stay, because gaps.py and forces.py read them. ROOM may be raised for hulls
+with more corners.
 """
 
 from __future__ import annotations
@@ -25,19 +28,31 @@ from packbot.model.chain import add_row, place_bodies, to_body, to_world
 
 VERTEX, EDGE, LOWER, UPPER = 0, 1, 2, 3  # kinds, in the first column
 KIND, HULL_A, PART_A, HULL_B, PART_B, PAIR = range(6)  # columns of a row of features
-WIDTH = 6  # of a row
-PARALLEL = 1e-6  # sine of the angle below which two edges have no crossing but for rounding
-LOOK_AHEAD = 1e-6  # s: rows are differenced over it; hulls turn by far less than their margins
-# Shifts of `measure` in time, in parts of LOOK_AHEAD: now alone, or also after and before.
+WIDTH = 6  # number of columns
+PARALLEL = 1e-6  # sine of the angle between two edges; below it their crossing is only rounding
+LOOK_AHEAD = 1e-6  # s; step of finite differences in time, in which hulls move far less than 1 mm
+# Times at which `measure` evaluates Jacobians, in units of LOOK_AHEAD from now.
 PLAIN, TURNING = np.array([0.0]), np.array([1.0, -1.0, 0.0])
-ROOM = 400  # most features of one pair: two faces of 12 corners have 24, and crossings of edges
+ROOM = 400  # bound of the features of one pair; two faces of 12 corners have 24, plus their edges
 
 
 @kernel
 def vertex_gap(shape, owner, turn, origin, a, vertex, b, work, on_a, on_b, normal):
-    """Return the distance of a vertex of hull a from hull b [m]; fill points and normal a to b."""
+    """Return the signed distance of a vertex of hull a from hull b [m].
+
+    Args:
+        shape: of `polyhedra.pack`.
+        owner: body of each hull (h,).
+        turn, origin: rotations (n + 1, 3, 3) and origins (n + 1, 3) [m] of all bodies.
+        a, b: indices of the hulls.
+        vertex: index of the vertex.
+        work: scratch memory (6, 3).
+        on_a, on_b: filled with the closest points in the world (3,) [m].
+        normal: filled with the unit vector from a to b (3,).
+    """
     vertices, _, planes, first_plane, _, _ = shape
     i, j = owner[a], owner[b]
+    # The vertex in the frame of hull b, its closest point there, and that in the world.
     to_world(turn[i], origin[i], vertices[vertex], on_a)
     to_body(turn[j], origin[j], on_a, work[0])
     first, last = first_plane[b], first_plane[b + 1]
@@ -52,7 +67,7 @@ def vertex_gap(shape, owner, turn, origin, a, vertex, b, work, on_a, on_b, norma
 
 @kernel
 def edge_ends(shape, owner, turn, origin, hull, edge, start, along):
-    """Fill in the start of an edge in the world, and the vector along it."""
+    """Fill in the start of a hull's edge in the world, and the vector along it (3,) [m]."""
     vertices, _, _, _, edges, _ = shape
     body = owner[hull]
     to_world(turn[body], origin[body], vertices[edges[edge, 0]], start)
@@ -63,16 +78,17 @@ def edge_ends(shape, owner, turn, origin, hull, edge, start, along):
 
 @kernel
 def edge_gap(shape, owner, turn, origin, a, edge_a, b, edge_b, work, on_a, on_b, normal):
-    """Return the distance of two edges [m]; fill points and normal a to b."""
+    """Return the signed distance of two edges [m]; the arguments are those of `vertex_gap`."""
     edge_ends(shape, owner, turn, origin, a, edge_a, work[0], work[1])
     edge_ends(shape, owner, turn, origin, b, edge_b, work[2], work[3])
     s, t = segments(work[0], work[1], work[2], work[3], on_a, on_b)
+    # Normal: across both edges if the closest points lie within them, else from point to point.
     crossing = 0.0 < s < 1.0 and 0.0 < t < 1.0
     size = along = 0.0
     for k in range(3):
         m, n = (k + 1) % 3, (k + 2) % 3
         between = on_b[k] - on_a[k]
-        # The cross product has no rounding of a small difference in it.
+        # Unlike `between`, the cross product loses no digits when the edges nearly touch.
         cross = work[1, m] * work[3, n] - work[1, n] * work[3, m]
         normal[k] = cross if crossing else between
         size += normal[k] ** 2
@@ -87,7 +103,10 @@ def edge_gap(shape, owner, turn, origin, a, edge_a, b, edge_b, work, on_a, on_b,
 
 @kernel
 def add_rows(chain, owner, origin, axis, feature, witness, direction, row):
-    """Add to `row` (n,) how fast both points of a feature part along a direction."""
+    """Add to `row` (n,) the rate at which the points of a feature part along a direction (3,).
+
+    `witness` has the points on a and b in its first six numbers; the others are as in `measure`.
+    """
     a, b = owner[feature[HULL_A]], owner[feature[HULL_B]]
     add_row(chain, origin, axis, b, witness[3:6], direction, 1.0, row)
     add_row(chain, origin, axis, a, witness[:3], direction, -1.0, row)
@@ -97,21 +116,22 @@ def add_rows(chain, owner, origin, axis, feature, witness, direction, row):
 def measure(
     chain, shape, owner, limits, margins, features, q, v, shifts, gaps, rows, witnesses, bias
 ):
-    """Compute gaps (m,) of features, their Jacobian (m, n), and contact points, into arrays.
+    """Compute gaps of features, their Jacobian J, contact points and normals.
 
-    With `shifts` of `TURNING` also the change of the rows with time, times v, by a central
-    difference along the motion, which has the turning normals in it. One kernel does both: another
-    that calls it would be recompiled with all of it.
+    With `TURNING` as `shifts`, dJ/dt v is computed as well, by a central difference of J along the
+    motion; it contains the turning of the normals. (One kernel does both, because a second one that
+    called it would compile everything again.)
 
     Args:
         chain, shape: of `chain_of` and `pack`.
         owner: body of each hull (h,).
-        limits: lower and upper angles (2, n) [rad].
-        margins: of each pair (p,) [m].
+        limits: lower and upper angles of the joints (2, n) [rad].
+        margins: margin of each pair (p,) [m].
         features: (m, 6).
         q, v: joint angles [rad] and their rates [rad/s] (n,).
-        shifts: `PLAIN` or `TURNING`: times from now, the last 0, in parts of `LOOK_AHEAD`.
-        gaps, rows: filled.
+        shifts: `PLAIN` or `TURNING`: times from now in units of `LOOK_AHEAD`, the last one 0.
+        gaps: filled with the gaps (m,) [m, rad].
+        rows: filled with J (m, n).
         witnesses: filled with the points on a and b and the normal from a to b (m, 9).
         bias: filled with dJ/dt v (m,); 0 with `PLAIN`.
     """
@@ -126,12 +146,14 @@ def measure(
             kind, a, i, b, j, pair = features[f]
             for k in range(len(q)):
                 rows[f, k] = 0.0
+            # Joint limits.
             if kind == LOWER:
                 gaps[f], rows[f, a] = q[a] - limits[0, a], 1.0
                 continue
             if kind == UPPER:
                 gaps[f], rows[f, a] = limits[1, a] - q[a], -1.0
                 continue
+            # Features of hulls.
             on_a, on_b, normal = witnesses[f, :3], witnesses[f, 3:6], witnesses[f, 6:]
             if kind == VERTEX:
                 distance = vertex_gap(shape, owner, turn, origin, a, i, b, work, on_a, on_b, normal)
@@ -141,25 +163,26 @@ def measure(
                 )
             gaps[f] = distance - margins[pair]
             add_rows(chain, owner, origin, axis, features[f], witnesses[f], normal, rows[f])
+            # Central difference: (J(now + LOOK_AHEAD) - J(now - LOOK_AHEAD)) v / (2 LOOK_AHEAD).
             for k in range(len(q)):
                 bias[f] += shift * rows[f, k] * v[k] / (2.0 * LOOK_AHEAD)
 
 
 @kernel
 def find_features(chain, shape, owner, q, pair, a, b, along, reach, features):
-    """Find the features of hulls a and b closer than `reach`, into `features`; return their number.
+    """Write the features of hulls a and b closer than `reach` into `features`; return their number.
 
-    A vertex deeper behind its hull's foremost one, along the direction from a to b, than `reach`
-    is farther from the other hull than that: the plane across `along` lies between them.
+    Only some vertices are measured: a plane perpendicular to `along` separates the hulls, so that a
+    vertex more than `reach` behind the foremost one of its hull is farther than `reach` away.
 
     Args:
-        chain, shape, owner: as `measure` takes them.
+        chain, shape, owner: as in `measure`.
         q: joint angles (n,) [rad].
         pair: index of the pair.
-        a, b: its hulls.
+        a, b: indices of its hulls.
         along: unit vector between the closest points, from a to b (3,).
-        reach: [m].
-        features: (ROOM, 6).
+        reach: bound of the distance [m].
+        features: filled (ROOM, 6).
     """
     vertices, first_vertex, _, _, edges, first_edge = shape
     bodies = len(chain[0])
@@ -167,6 +190,7 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, features):
     work, ends = np.empty((6, 3)), np.empty((3, 3))
     place_bodies(chain, q, turn, origin, axis)
     count = 0
+    # Vertices: their heights along `along`, and the distances of the foremost ones.
     near = np.zeros(len(vertices), dtype=np.bool_)
     for hull, other, sign in ((a, b, 1.0), (b, a, -1.0)):
         first, last = first_vertex[hull], first_vertex[hull + 1]
@@ -186,6 +210,7 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, features):
                 if distance < reach:
                     _write(features[count], VERTEX, hull, v, other, 0, pair)
                     count += 1
+    # Edges that join foremost vertices, of both hulls.
     for e in range(first_edge[a], first_edge[a + 1]):
         if not (near[edges[e, 0]] and near[edges[e, 1]]):
             continue
@@ -200,13 +225,17 @@ def find_features(chain, shape, owner, q, pair, a, b, along, reach, features):
 
 @kernel
 def _write(row, kind, a, i, b, j, pair):
+    """Write a feature into a row (6,)."""
     # A tuple assigned to a row would take numba six seconds to compile.
     row[0], row[1], row[2], row[3], row[4], row[5] = kind, a, i, b, j, pair
 
 
 @kernel
 def _crossing(shape, owner, turn, origin, a, e, b, f, reach, work, ends):
-    """Return whether two edges are closer than `reach`, and that not at their ends."""
+    """Return whether two edges e and f of hulls a and b are closer than `reach`, within their ends.
+
+    Edges that are closest at an end are features of a vertex already; parallel ones have none.
+    """
     edge_ends(shape, owner, turn, origin, a, e, work[0], work[1])
     edge_ends(shape, owner, turn, origin, b, f, work[2], work[3])
     aa = bb = ab = 0.0

@@ -1,24 +1,26 @@
-"""Contact forces at rest, impulses at impacts, and regularised Coulomb friction of both.
+"""Contact forces of lasting contacts, impulses of impacts, and Coulomb friction of both.
 
-With the mass matrix M, the Jacobian J of the gaps g that are closed, and the efforts f:
+With the mass matrix M, the Jacobian J of the closed gaps, the joint rates v and accelerations a,
+and the efforts f of everything but contact, these complementarity problems are solved ("|_": of
+both sides, one is 0 in each contact):
 
-    rest:    0 <= lambda  |_  J a + dJ/dt v >= 0,          a  = M^-1 (f + J^T lambda)
-    impact:  0 <= Lambda  |_  J v+ + e J v- >= 0,          v+ = v- + M^-1 J^T Lambda
+    lasting contact:  0 <= lambda  |_  J a + dJ/dt v >= 0,     a  = M^-1 (f + J^T lambda)
+    impact:           0 <= Lambda  |_  J v+ + e J v- >= 0,     v+ = v- + M^-1 J^T Lambda
 
 An impact changes the kinetic energy by -(1 - e) / (1 + e) Lambda^T J M^-1 J^T Lambda / 2, which is
-never positive [Moreau 1988; Glocker 2001]. One e for all contacts of an instant is needed for that.
+never positive [Moreau 1988; Glocker 2001]. This requires one restitution e for all contacts of an
+instant.
 
-A contact that presses with lambda and slides with the velocity s (2,) across its normal is pushed
-back by mu lambda s / sqrt(|s|^2 + eps^2): Coulomb's law down to speeds of about eps, below which it
-creeps. That enters the complementarity problem with lambda, so that the two are solved together.
+Friction of a contact with the normal force lambda and the tangential velocity s (2,) is
+-mu lambda s / sqrt(|s|^2 + eps^2): Coulomb's law, regularised below slip speeds of about eps. It is
+proportional to lambda, so that both are solved in the same complementarity problem.
 
-The friction of an impact follows the impulses along the normals. Impulses act against each slip, at
-most mu times those along the normal and as long as they take kinetic energy; contacts that they
-push together are parted again without a bounce. No step adds energy.
+Friction in an impact is applied after the normal impulses. It opposes the slip of each contact, is
+at most mu times the normal impulse, and ends when the slip does. Contacts that it drives together
+get another impact without restitution. No step adds energy.
 
-These laws are fixed: test_packbot_reference checks momentum, complementarity and the energy of each
-impact. The constants bound iterations and rounding and may be tuned. Coefficients are those of a
-scenario's `friction`. Another law of friction must replace all methods of Sliding together.
+The laws must stay: test_packbot_reference checks momentum, complementarity and the energy of each
+impact. The constants bound iterations and rounding errors, and may be tuned.
 """
 
 from __future__ import annotations
@@ -30,13 +32,15 @@ from roboaccord.numerics import SOLVED, cholesky, kernel, solve_by_lemke
 from packbot.contact.features import KIND, LOWER, PAIR, add_rows
 from packbot.model.chain import Chain, place_bodies
 
-SOFT = 1e-9  # of its diagonal, added to J M^-1 J^T, which redundant contacts make singular
-# The same at rest. With 1e-9, redundant contacts would turn the 1e-10 m/s^2 of rounding in dJ/dt v
-# into forces of 0.1 N, whose friction needs steps of microseconds. Gaps open by 1e-11 m a step.
+# Part of its own diagonal that is added to J M^-1 J^T, which redundant contacts make singular.
+SOFT = 1e-9
+# The same for lasting contacts. With 1e-9, redundant contacts would turn rounding errors of
+# 1e-10 m/s^2 in dJ/dt v into forces of 0.1 N, whose friction needs steps of microseconds. With
+# 1e-7, gaps open by 1e-11 m a step.
 GIVE = 1e-7
-ROUNDS = 50  # of friction and normal impulses at one impact, at most
-RANK = 1e-9  # of the largest singular value: redundant contacts leave smaller ones
-SETTLED = 1e-9  # m/s: change of the joint rates in a round below which the rounds end
+ROUNDS = 50  # bound of the rounds of friction and normal impulses at one impact
+RANK = 1e-9  # singular values below this part of the largest one are those of redundant contacts
+SETTLED = 1e-9  # rad/s; the rounds end when the joint rates change by less
 
 
 @kernel
@@ -46,10 +50,10 @@ def solve_contacts(root, jacobian, directions, bounds, soft, active, forces, cha
     Args:
         root: Cholesky factor of the mass matrix (n, n).
         jacobian: J (m, n).
-        directions: N, the generalised force of each per unit (m, n): J, and friction.
+        directions: N, the joint efforts of each contact per unit of x, J plus friction (m, n).
         bounds: b (m,).
-        soft: part of its diagonal that is added to the matrix.
-        active: where x is positive (m,): a guess, and the answer.
+        soft: part of its own diagonal that is added to D.
+        active: where x is positive (m,); a guess, replaced by the answer.
         forces: filled with x (m,).
         change: filled with M^-1 N^T x (n,).
 
@@ -59,10 +63,12 @@ def solve_contacts(root, jacobian, directions, bounds, soft, active, forces, cha
     m, n = jacobian.shape
     responses = np.empty((m, n))
     delassus = np.empty((m, m))
+    # Rows of N M^-1: the joint rates by a unit of each contact.
     for i in range(m):
         for k in range(n):
             responses[i, k] = directions[i, k]
         cholesky.solve(root, responses[i])
+    # Delassus matrix.
     for i in range(m):
         for j in range(m):
             delassus[i, j] = 0.0
@@ -71,6 +77,7 @@ def solve_contacts(root, jacobian, directions, bounds, soft, active, forces, cha
     for i in range(m):
         delassus[i, i] *= 1.0 + soft
     answer = solve_by_lemke(delassus, bounds, active, forces)
+    # M^-1 N^T x.
     for k in range(n):
         change[k] = 0.0
         for i in range(m):
@@ -80,13 +87,27 @@ def solve_contacts(root, jacobian, directions, bounds, soft, active, forces, cha
 
 @kernel
 def accelerate(mass, efforts, jacobian, directions, bias, soft, active, forces, acceleration):
-    """Solve for accelerations (n,) and lasting contact forces (m,); return SOLVED or FAILED."""
+    """Solve for the accelerations, and the forces of lasting contacts.
+
+    Args:
+        mass: mass matrix M (n, n).
+        efforts: f, of everything but contact (n,) [N m].
+        jacobian, directions, soft, active: as in `solve_contacts`.
+        bias: dJ/dt v (m,).
+        forces: filled with lambda (m,).
+        acceleration: filled (n,).
+
+    Returns:
+        SOLVED or FAILED.
+    """
     m, n = jacobian.shape
     root, change, bounds = np.zeros((n, n)), np.empty(n), np.empty(m)
+    # Accelerations without contact forces, M^-1 f.
     cholesky.factor(mass, root)
     for k in range(n):
         acceleration[k] = efforts[k]
     cholesky.solve(root, acceleration)
+    # Accelerations of the gaps without contact forces, and with them the forces.
     for i in range(m):
         bounds[i] = bias[i]
         for k in range(n):
@@ -101,10 +122,10 @@ def impact(mass: Array, jacobian: Array, v: Array, restitution: float = 0.0) -> 
     """Return impulses (m,) [N s] and the velocities after them (n,).
 
     Args:
-        mass: mass matrix (n, n).
-        jacobian: of the gaps that are closed (m, n).
-        v: velocities before (n,).
-        restitution: e.
+        mass: mass matrix M (n, n).
+        jacobian: Jacobian J of the closed gaps (m, n).
+        v: joint rates before the impact (n,).
+        restitution: e, from 0 to 1.
 
     Raises:
         DivergedError: if the complementarity problem has no solution that passes its check.
@@ -118,9 +139,9 @@ def open_gaps(mass: Array, jacobian: Array, wanted: Array) -> Array:
     """Return the smallest displacement (n,) in the metric of M that opens gaps as required.
 
     Args:
-        mass: mass matrix (n, n).
-        jacobian: of the gaps (m, n).
-        wanted: by how much each must open at least (m,); it may close where that is negative.
+        mass: mass matrix M (n, n).
+        jacobian: Jacobian of the gaps (m, n).
+        wanted: distance by which each gap must open (m,); if negative, by which it may close.
 
     Raises:
         DivergedError: if no displacement opens all of them.
@@ -142,13 +163,14 @@ def _pushes(mass: Array, jacobian: Array, bounds: Array, why: str) -> tuple[Arra
 
 @kernel
 def across(chain, owner, features, q, witnesses, jacobian):
-    """Compute the tangential Jacobian of features, into arrays.
+    """Compute the tangential Jacobian of features: of the slip along two directions.
 
     Args:
-        chain, owner, features: as `features.measure` takes them.
+        chain, owner, features: as in `features.measure`.
         q: joint angles (n,) [rad].
-        witnesses: points and normals, as `measure` fills them in (m, 9).
-        jacobian: filled, along two directions across each normal (m, 2, n); 0 for limits.
+        witnesses: points and normals, as filled by `measure` (m, 9).
+        jacobian: filled (m, 2, n), along two directions perpendicular to each normal and each
+            other; 0 for joint limits.
     """
     bodies = len(chain[0])
     turn, origin, axis = np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
@@ -160,14 +182,19 @@ def across(chain, owner, features, q, witnesses, jacobian):
                 jacobian[f, d, k] = 0.0
         if features[f, KIND] >= LOWER:
             continue
+        # First direction: the coordinate axis that is closest to perpendicular to the normal, made
+        # perpendicular to it.
         normal = witnesses[f, 6:]
-        least = 0
+        smallest = 0
         for k in range(1, 3):
-            if abs(normal[k]) < abs(normal[least]):
-                least = k
-        size = np.sqrt(1.0 - normal[least] ** 2)
+            if abs(normal[k]) < abs(normal[smallest]):
+                smallest = k
+        length = np.sqrt(1.0 - normal[smallest] ** 2)
         for k in range(3):
-            directions[0, k] = ((1.0 if k == least else 0.0) - normal[least] * normal[k]) / size
+            directions[0, k] = (
+                (1.0 if k == smallest else 0.0) - normal[smallest] * normal[k]
+            ) / length
+        # Second direction: normal x first direction.
         for k in range(3):
             i, j = (k + 1) % 3, (k + 2) % 3
             directions[1, k] = normal[i] * directions[0, j] - normal[j] * directions[0, i]
@@ -178,12 +205,14 @@ def across(chain, owner, features, q, witnesses, jacobian):
 
 
 class Sliding:
-    """Friction forces and impulses of features.
+    """Friction forces and impulses of features (features.py).
+
+    Another law of friction has to replace all methods of this class together.
 
     Args:
         chain: of `chain_of`.
         owner: index of the body of each hull (h,).
-        mu: coefficient of every pair (p,).
+        mu: coefficient of friction of every pair (p,).
         slip_speed: eps [m/s].
     """
 
@@ -193,41 +222,62 @@ class Sliding:
 
     @property
     def any(self) -> bool:
-        """True if there is friction."""
+        """Whether any pair has friction."""
         return bool(self.mu.any())
 
     def force_directions(
         self, features: Index, q: Array, v: Array, jacobian: Array, witnesses: Array
     ) -> Array:
-        """Return the joint efforts of each feature, friction included, per normal force (m, n)."""
+        """Return the joint efforts of each feature, friction included, per normal force (m, n).
+
+        This is J - mu s^T J_t / sqrt(|s|^2 + eps^2), with the slip s = J_t v and the tangential
+        Jacobian J_t.
+        """
         tangential = self._across(features, q, witnesses)
         slip = tangential @ v
-        share = self._coefficients(features) / np.sqrt((slip**2).sum(axis=1) + self._slip_speed**2)
-        return np.asarray(jacobian - np.einsum("m,md,mdn->mn", share, slip, tangential))
+        scale = self._coefficients(features) / np.sqrt((slip**2).sum(axis=1) + self._slip_speed**2)
+        return np.asarray(jacobian - np.einsum("m,md,mdn->mn", scale, slip, tangential))
 
     def damping(
         self, features: Index, q: Array, v: Array, witnesses: Array, forces: Array
     ) -> Array:  # fmt: skip
-        """Return how the friction of features under normal forces falls with the rates (n, n)."""
+        """Return minus the derivative of the friction efforts by the joint rates (n, n) [N m s].
+
+        The sum over the features, with normal forces lambda (m,) [N] held constant, of
+        mu lambda J_t^T (1 - s s^T / (|s|^2 + eps^2)) J_t / sqrt(|s|^2 + eps^2).
+        """
         tangential = self._across(features, q, witnesses)
         slip = tangential @ v
         square = (slip**2).sum(axis=1) + self._slip_speed**2
-        across = np.eye(2) - slip[:, :, None] * slip[:, None, :] / square[:, None, None]
-        share = self._coefficients(features) * forces / np.sqrt(square)
-        return np.asarray(np.einsum("m,mdi,mde,mej->ij", share, tangential, across, tangential))
+        projection = np.eye(2) - slip[:, :, None] * slip[:, None, :] / square[:, None, None]
+        scale = self._coefficients(features) * forces / np.sqrt(square)
+        return np.asarray(np.einsum("m,mdi,mde,mej->ij", scale, tangential, projection, tangential))
 
     def friction_impulses(
         self, mass: Array, features: Index, q: Array, v: Array, witnesses: Array, jacobian: Array,
         impulses: Array,
     ) -> tuple[Array, Array]:  # fmt: skip
-        """Return impulses along the normals (m,) and velocities (n,) after an impact's friction."""
+        """Apply the friction of an impact after its normal impulses.
+
+        Args:
+            mass: mass matrix M (n, n).
+            features: closed features (m, 6).
+            q, v: joint angles [rad], and joint rates after the normal impulses [rad/s] (n,).
+            witnesses: points and normals (m, 9).
+            jacobian: Jacobian of the gaps (m, n).
+            impulses: normal impulses (m,) [N s].
+
+        Returns:
+            normal impulses (m,) and joint rates (n,) after the friction.
+        """
         tangential = self._across(features, q, witnesses)
         flat = tangential.reshape(-1, len(q))
         responses = np.linalg.solve(mass, flat.T).T.reshape(tangential.shape)
         mu = self._coefficients(features)
-        spent = np.zeros(len(features))
+        spent = np.zeros(len(features))  # friction impulse of each contact so far [N s]
         for _ in range(ROUNDS):
             before = v
+            # Contact by contact, the impulse that ends the slip, up to the friction that remains.
             for i in range(len(features)):
                 slip = tangential[i] @ v
                 speed = float(np.linalg.norm(slip))
@@ -236,9 +286,10 @@ class Sliding:
                     continue
                 direction = slip / speed
                 response = direction @ responses[i]
-                pull = min(remaining, speed / float(direction @ (tangential[i] @ response)))
-                spent[i] += pull
-                v = v - pull * response
+                impulse = min(remaining, speed / float(direction @ (tangential[i] @ response)))
+                spent[i] += impulse
+                v = v - impulse * response
+            # Contacts that this drove together are parted, without restitution.
             parting, v = impact(mass, jacobian, v)
             impulses = impulses + parting
             if np.abs(v - before).max() < SETTLED:
@@ -248,10 +299,11 @@ class Sliding:
     def stop(
         self, mass: Array, features: Index, q: Array, v: Array, witnesses: Array, jacobian: Array
     ) -> Array:  # fmt: skip
-        """Return the velocities (n,) nearest to v in the metric of M without slip.
+        """Return the joint rates (n,) nearest to v, in the metric of M, at which no contact slips.
 
-        Where friction turns the push of a contact into its closing, no finite force holds it
-        [Painleve 1895]; the impulse that arises ends with the slip [Genot, Brogliato 1999].
+        This solves configurations in which friction makes the contact force accelerate the gap's
+        closing, so that no finite force holds it [Painleve 1895]. The impulse that arises ends when
+        the slip does [Genot, Brogliato 1999].
         """
         tangential = self._across(features, q, witnesses)[self._coefficients(features) > 0.0]
         stopped = np.concatenate([jacobian, tangential.reshape(-1, len(q))])
@@ -260,9 +312,11 @@ class Sliding:
         return np.asarray(v - responses @ (inverse @ stopped @ v))
 
     def _coefficients(self, features: Index) -> Array:
+        """Return the coefficient of friction of each feature (m,), 0 for joint limits."""
         return np.where(features[:, KIND] < LOWER, self.mu[features[:, PAIR]], 0.0)
 
     def _across(self, features: Index, q: Array, witnesses: Array) -> Array:
+        """Return the tangential Jacobian of features (m, 2, n)."""
         jacobian = np.empty((len(features), 2, len(q)))
         across(self._chain, self._owner, features, q, witnesses, jacobian)
         return jacobian

@@ -1,12 +1,13 @@
-"""Gaps that are near, and the directions in which contacts and joint stops can push.
+"""Gaps between hulls and of joint limits: which of them are near, their values and derivatives.
 
-`Proximity` keeps lower bounds of all distances and measures again only pairs whose bounds run out;
-of these it finds the features. `GapFunctions` measures the gaps of features and limits, and their
-derivatives. `ClosedGaps` are those in contact.
+`Proximity` keeps a lower bound of the distance of each pair of hulls, and measures a pair again
+only if its bound falls below a threshold. It then finds the features of the pair: vertices and
+edges that may touch, see features.py. `GapFunctions` measures the gaps of features and joint
+limits, and their derivatives, which are the directions in which contacts push the joints.
+`ClosedGaps` are the gaps in contact.
 
-There is nothing to tune: the reference gives `near`, margins and limits. Bounds in Proximity must
-never be above the distance, or contacts would be missed (test_packbot_reference). A kind of gap may
-be added: a kind in features.py, with its rows in `GapFunctions.features` and a name in `name`.
+A bound of Proximity must never exceed the distance, or contacts would be missed
+(test_packbot_reference).
 """
 
 from __future__ import annotations
@@ -24,14 +25,15 @@ from packbot.model.chain import chain_of
 
 
 class Proximity:
-    """Lower bounds of the distances of all pairs, and the features of those that are near.
+    """Lower bounds of the distances of all pairs, and the features of pairs that are near.
 
     Args:
         clearance: measures distances.
-        near: distance below which features of hulls are looked at one by one [m].
+        near: distance below which a pair is near, and its features are found [m].
 
     Attributes:
-        bounds: no larger than the distances (p,) [m].
+        bounds: lower bounds of the distances (p,) [m].
+        chain, shapes, owner: arguments of the kernels in features.py.
     """
 
     def __init__(self, clearance: Clearance, near: float) -> None:
@@ -40,37 +42,41 @@ class Proximity:
         self.shapes = pack(clearance.hulls)
         self.owner, self.reach = clearance.owners, clearance.reaches
         self.bounds = np.zeros(len(clearance.pairs))
-        self._rows = np.zeros((kernels.ROOM, kernels.WIDTH), dtype=np.int64)  # for kernels to fill
+        self._rows = np.zeros((kernels.ROOM, kernels.WIDTH), dtype=np.int64)  # scratch memory
 
     def restart(self, distances: Array) -> None:
         """Restart from known distances of all pairs (p,) [m]."""
         self.bounds = distances.copy()
 
     def move(self, angles: Array) -> None:
-        """Lower the bounds by a motion of at most `angles` (n,) [rad]."""
+        """Lower the bounds by what a motion of the joints by up to `angles` (n,) [rad] changes."""
         self.bounds -= self.reach @ angles
 
     def fastest(self, angles: Array) -> float:
-        """Return how far the pairs that can come near may move while joints turn so [m]."""
+        """Return the largest change of distance [m] in a motion by up to `angles` (n,) [rad].
+
+        Only pairs that may come near in this motion count.
+        """
         moves = self.reach @ angles
         close = self.bounds - moves < self.near
         return float(moves[close].max()) if close.any() else 0.0
 
     def features(self, q: Array) -> Index:
         """Return the features of all pairs that are nearer than `near` (m, 6)."""
-        look = np.flatnonzero(self.bounds < self.near)
-        if not len(look):
+        candidates = np.flatnonzero(self.bounds < self.near)
+        if not len(candidates):
             return self._rows[:0].copy()
-        witness = self.clearance.witness(q, look)
-        self.bounds[look] = witness.distances
+        w = self.clearance.witness(q, candidates)
+        self.bounds[candidates] = w.distances
         features = [
-            self._of_pair(q, int(pair), along)
-            for pair, distance, along in zip(look, witness.distances, witness.normals, strict=True)
+            self._features_of_pair(q, int(pair), along)
+            for pair, distance, along in zip(candidates, w.distances, w.normals, strict=True)
             if distance < self.near
         ]
         return np.concatenate([self._rows[:0], *features])
 
-    def _of_pair(self, q: Array, pair: int, along: Array) -> Index:
+    def _features_of_pair(self, q: Array, pair: int, along: Array) -> Index:
+        """Return the near features (m, 6) of a pair whose unit normal is `along` (3,)."""
         a, b = self.clearance.pairs[pair]
         count = kernels.find_features(
             self.chain, self.shapes, self.owner, q, pair, a, b, along, self.near,
@@ -84,8 +90,8 @@ class ClosedGaps:
     """Closed gaps (active contacts).
 
     Args:
-        features: their rows (m, 6), as in features.py.
-        active: whether each had a force in the last solution (m,), as a guess for the next.
+        features: rows as in features.py (m, 6).
+        active: whether each gap had a force in the last solution, a guess for the next one (m,).
     """
 
     features: Index = field(default_factory=lambda: np.zeros((0, kernels.WIDTH), dtype=np.int64))
@@ -96,13 +102,13 @@ class GapFunctions:
     """Gaps of hulls and joint limits, and their derivatives.
 
     Args:
-        proximity: finds what is near.
-        margins: of every pair (p,) [m].
+        proximity: finds the pairs that are near.
+        margins: margin of every pair, the distance at which its gap is 0 (p,) [m].
         limits: lower and upper angles of the joints (2, n) [rad].
 
     Attributes:
-        held: whether each joint is locked (n,). Contacts that only locked joints could change
-            neither open nor close; they have no gap here, as their force could be anything.
+        held: whether each joint is locked (n,). A gap that only locked joints could change is left
+            out: its force would be undetermined.
     """
 
     def __init__(self, proximity: Proximity, margins: Array, limits: Array) -> None:
@@ -113,13 +119,13 @@ class GapFunctions:
         self.held = np.zeros(limits.shape[1], dtype=np.bool_)
 
     def features(self, q: Array) -> Index:
-        """Return the features that are near, and the limits (m, 6)."""
+        """Return the features that are near, and those of joint limits (m, 6)."""
         stops = self._stops[np.isfinite(self.limits).ravel()]
         features = np.concatenate([self.proximity.features(q), stops])
         return features[self.changing(features)] if self.held.any() else features
 
     def changing(self, features: Index) -> np.ndarray:
-        """Return whether a joint that is not held can change gaps (m,)."""
+        """Return for each feature whether a joint that is not held can change its gap (m,)."""
         stops = features[:, kernels.KIND] >= kernels.LOWER
         free = np.empty(len(features), dtype=np.bool_)
         joints, pairs = features[stops, kernels.HULL_A], features[~stops, kernels.PAIR]
@@ -134,7 +140,13 @@ class GapFunctions:
     def measure_turning(
         self, features: Index, q: Array, v: Array, shifts: Array = kernels.TURNING
     ) -> tuple[Array, Array, Array, Array]:
-        """Return gaps, rows and witnesses, and dJ/dt v (m,) [m/s^2, rad/s^2]."""
+        """Return gaps, Jacobian J, points and normals as `measure`, and dJ/dt v (m,).
+
+        Args:
+            features: (m, 6).
+            q, v: joint angles [rad] and rates [rad/s] (n,).
+            shifts: times at which J is evaluated, see `features.measure`.
+        """
         m, n = len(features), len(q)
         filled = np.empty(m), np.empty((m, n)), np.zeros((m, 9)), np.empty(m)
         kernels.measure(*self._fixed, self.limits, self.margins, features, q, v, shifts, *filled)
@@ -149,7 +161,7 @@ class GapFunctions:
         return " ".join(map(clearance.full_name, sorted((a, b))))
 
     def points(self, closed: ClosedGaps, q: Array, forces: Array) -> list[ContactPoint]:
-        """Return closed features of hulls as contact points."""
+        """Return the contact points of closed gaps between hulls, with normal forces (m,) [N]."""
         gaps, _, witnesses = self.measure(closed.features, q)
         links = self.proximity.clearance.links
         points = list[ContactPoint]()
@@ -165,6 +177,6 @@ class GapFunctions:
 
 
 def same(features: Index, others: Index) -> np.ndarray:
-    """Return where features (m, 6) are among others (k, 6), as booleans (m,)."""
+    """Return for each of the features (m, 6) whether it is among others (k, 6)."""
     rows = set(map(tuple, others.tolist()))
     return np.array([tuple(row) in rows for row in features.tolist()], dtype=np.bool_)

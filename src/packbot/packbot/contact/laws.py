@@ -1,12 +1,12 @@
-"""Contact laws of the arm, by `friction.law`: `normal`, and the report's `joint_clamp`.
+"""Contact laws of the arm: `normal`, and `joint_clamp` of the source report.
 
-A law is a function of the setup that returns a contact: which pairs of links can touch, with which
-coefficients. Its further arguments are keys of `friction`. Links touch neither their parents nor
-the links that config/packbot.srdf lists.
+The key `friction.law` of a scenario names the law. A law is a function of the setup that returns a
+contact: which pairs of links can touch, and with which coefficients. Its other arguments are
+further keys of `friction`. Links cannot touch their parents, nor links with which
+config/packbot.srdf disables collisions.
 
-A law may be added: a function like `normal`, registered in robot.py. `joint_clamp` is fixed by the
-report (3.4, appendix C); its `proximity` of 2 mm, which the report does not give, and the margin
-of 0.5 mm may be changed.
+`joint_clamp` follows the report (3.4, appendix C). Its `proximity` of 2 mm, which the report does
+not give, and the margin of 0.5 mm may be tuned. Another law is registered in robot.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from roboaccord.scenario import Setup
 
 from packbot.contact.collisions import Fixtures
 
-LEAST_MARGIN = 1e-4  # m: normals of hulls that are closer jump with rounding
+LEAST_MARGIN = 1e-4  # m; smallest margin: the normals of closer hulls jump by rounding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +32,9 @@ class ArmContact(Contact):
     """Contact of the arm with itself and with obstacles.
 
     Args:
-        margin: distance at which hulls touch in the reference [m]. They stay apart by it, so that
-            their normals are well defined; the report's figure 5 shows the errors below it.
+        margin: distance at which hulls touch in the engine `reference` [m]. It keeps hulls apart,
+            so that their normals are well defined; the report's figure 5 shows the errors of
+            smaller distances.
     """
 
     margin: float = 0.0
@@ -41,7 +42,7 @@ class ArmContact(Contact):
 
 @dataclass(frozen=True, kw_only=True)
 class ClampContact(ArmContact):
-    """The report's contact scheme, in which joints are stopped; only the reference has it.
+    """The report's contact scheme, which stops joints; only the engine `reference` offers it.
 
     Args:
         proximity: distance below which a pair stays active [m].
@@ -53,13 +54,13 @@ class ClampContact(ArmContact):
 def normal(
     setup: Setup, mu: float = 0.0, restitution: float = 0.0, margin: si.Metres = 5e-4
 ) -> ArmContact:
-    """Make contact along the normal, mapped to the joints by the contact Jacobian.
+    """Return rigid contact along the normal, with the contact Jacobian's transpose to the joints.
 
     Args:
         setup: robot and scenario.
         mu: coefficient of friction of every pair.
         restitution: speed of parting over speed of approach, 0 to 1.
-        margin: at which the reference takes hulls as touching.
+        margin: distance at which hulls touch in the engine `reference`.
     """
     if mu < 0:
         raise ValueError("mu is negative")
@@ -74,7 +75,7 @@ def normal(
 
 
 def joint_clamp(setup: Setup, proximity: si.Metres = 2e-3) -> ClampContact:
-    """Make the report's scheme: stop the joints between two bodies that touch, and hold them.
+    """Return the report's scheme: joints between two bodies that touch are stopped and held.
 
     Args:
         setup: robot and scenario.
@@ -95,7 +96,7 @@ def never_touching() -> frozenset[frozenset[str]]:
 
 
 def _touching(setup: Setup, mu: float) -> dict[str, Any]:
-    """Return colliding pairs (no link with its parent, none of the SRDF), friction and fixtures."""
+    """Return the arguments of a contact: pairs that can touch, friction and fixtures."""
     tree = setup.tree
     fixtures: Fixtures = setup.terrain
     links = [link.name for link in tree.links if link.name != "world"]

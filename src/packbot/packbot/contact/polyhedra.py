@@ -1,10 +1,9 @@
-"""Convex polyhedra as kernels take them: closest points of triangles, segments and hulls.
+"""Compiled closest points of triangles, segments and convex hulls.
 
-`pack` turns hulls into arrays, which kernels take as `shape`. The kernels find closest points by
-the regions of Ericson, Real-Time Collision Detection (2005).
+`pack` turns hulls into a tuple of arrays, the argument `shape` of kernels. The kernels find closest
+points as in Ericson, Real-Time Collision Detection (2005).
 
-The geometry is fixed: test_packbot_reference compares distances with coal's. FLAT and DEGENERATE
-are bounds of rounding and stay.
+test_packbot_reference compares distances with those of coal.
 """
 
 from __future__ import annotations
@@ -17,17 +16,18 @@ from roboaccord.numerics import kernel
 
 from packbot.contact.solids import Hull
 
-FLAT = 1e-9  # sine of the angle below which two triangles lie in one face
-DEGENERATE = 1e-14  # squared sine of the angle below which two segments are parallel
+FLAT = 1e-9  # sine of the angle of two triangles; below it they are in one flat face
+DEGENERATE = 1e-14  # squared sine of the angle of two segments; below it they are parallel
 
 
 def pack(hulls: Sequence[Hull]) -> tuple[Array | Index, ...]:
-    """Return hulls in the frames of their bodies, in their order, as kernels take a `shape`.
+    """Return h hulls, in the frames of their bodies, as arrays for kernels.
 
     Returns:
-        vertices of all (v, 3) [m], and the index of the first of each, and the end (h + 1,);
-        outward normals and corners of all triangles (f, 12), and where they start; pairs of indices
-        into the vertices, the edges without the diagonals of faces (e, 2), and where they start.
+        the vertices of all hulls (v, 3) [m], and the index at which those of each hull start, with
+        the end (h + 1,); the outward normal and three corners of all triangles (f, 12), and their
+        starts; the edges as pairs of indices of vertices, without diagonals of flat faces (e, 2),
+        and their starts.
     """
     vertices = [hull.vertices for hull in hulls]
     corners = [hull.vertices[hull.faces].transpose(1, 0, 2) for hull in hulls]
@@ -40,7 +40,12 @@ def pack(hulls: Sequence[Hull]) -> tuple[Array | Index, ...]:
 
 
 def _edges(hull: Hull, planes: Array) -> Index:
-    """Return the edges (e, 2) between triangles that are not in one plane."""
+    """Return the edges (e, 2) between triangles that are not in one plane.
+
+    Args:
+        hull: convex hull.
+        planes: normal and corners of its triangles (f, 12).
+    """
     sides: dict[tuple[int, int], list[int]] = {}
     for face, corners in enumerate(hull.faces):
         for i in range(3):
@@ -56,14 +61,19 @@ def _edges(hull: Hull, planes: Array) -> Index:
 
 @kernel
 def closest_on_triangle(x, plane, out):
-    """Fill `out` with the point of a triangle closest to x; return whether it is inside it.
+    """Find the point of a triangle a, b, c that is closest to x.
+
+    By the regions of Ericson, Real-Time Collision Detection (2005), 5.1.5, with its names: d1 to d6
+    are projections of x on the sides, va, vb, vc the barycentric coordinates up to a factor, and
+    the closest point is a + v (b - a) + w (c - a).
 
     Args:
         x: point (3,).
         plane: normal and corners (12,).
-        out: (3,).
+        out: filled with the closest point (3,).
 
-    By the regions of Ericson, Real-Time Collision Detection (2005), 5.1.5.
+    Returns:
+        whether the closest point is inside the triangle, not on its border.
     """
     d1 = d2 = d3 = d4 = d5 = d6 = 0.0
     for i in range(3):
@@ -76,17 +86,17 @@ def closest_on_triangle(x, plane, out):
         d6 += (c - a) * (x[i] - c)
     va, vb, vc = d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2
     inside = False
-    if d1 <= 0.0 and d2 <= 0.0:
+    if d1 <= 0.0 and d2 <= 0.0:  # corner a
         v, w = 0.0, 0.0
-    elif d3 >= 0.0 and d4 <= d3:
+    elif d3 >= 0.0 and d4 <= d3:  # corner b
         v, w = 1.0, 0.0
-    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
+    elif vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:  # side a b
         v, w = d1 / (d1 - d3), 0.0
-    elif d6 >= 0.0 and d5 <= d6:
+    elif d6 >= 0.0 and d5 <= d6:  # corner c
         v, w = 0.0, 1.0
-    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
+    elif vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:  # side a c
         v, w = 0.0, d2 / (d2 - d6)
-    elif va <= 0.0 and d4 >= d3 and d5 >= d6:
+    elif va <= 0.0 and d4 >= d3 and d5 >= d6:  # side b c
         w = (d4 - d3) / ((d4 - d3) + (d5 - d6))
         v = 1.0 - w
     else:
@@ -101,48 +111,59 @@ def closest_on_triangle(x, plane, out):
 
 @kernel
 def point_to_hull(x, planes, first, last, spot, near, normal):
-    """Return the signed distance of a point and a polyhedron [m].
+    """Return the signed distance of a point and a convex polyhedron [m].
 
     Args:
         x: point, in the frame of the polyhedron (3,) [m].
-        planes: of all polyhedra; those from `first` to `last` are this one's.
-        spot: used up (3,).
-        near: filled with the closest point of the polyhedron (3,).
+        planes: normals and corners of the triangles of all polyhedra (f, 12).
+        first, last: index of the first triangle of this polyhedron, and of the one after its last.
+        spot: scratch memory (3,).
+        near: filled with the closest point of the polyhedron (3,) [m].
         normal: filled with the unit vector from the polyhedron to the point (3,).
     """
-    deepest, flat, least = -np.inf, first, np.inf
+    # The largest height of the point above a plane is its distance if it is inside (negative).
+    # Outside, the distance is the smallest one to a triangle whose outer side it is on.
+    highest, face, smallest = -np.inf, first, np.inf
     for f in range(first, last):
         height = 0.0
         for i in range(3):
             height += planes[f, i] * (x[i] - planes[f, 3 + i])
-        if height > deepest:
-            deepest, flat = height, f
-        if height <= 0.0 or height >= least:
+        if height > highest:
+            highest, face = height, f
+        if height <= 0.0 or height >= smallest:
             continue
         inside = closest_on_triangle(x, planes[f], spot)
         square = 0.0
         for i in range(3):
             square += (x[i] - spot[i]) ** 2
         distance = height if inside else np.sqrt(square)
-        if distance < least:
-            least = distance
+        if distance < smallest:
+            smallest = distance
             for i in range(3):
                 near[i] = spot[i]
-                # A face's own normal has no rounding of a small difference in it.
+                # The normal of the face loses no digits, unlike a difference of close points.
                 normal[i] = planes[f, i] if inside else (x[i] - spot[i]) / distance
-    if deepest > 0.0:
-        return least
+    if highest > 0.0:
+        return smallest
     for i in range(3):
-        normal[i] = planes[flat, i]
-        near[i] = x[i] - deepest * normal[i]
-    return deepest
+        normal[i] = planes[face, i]
+        near[i] = x[i] - highest * normal[i]
+    return highest
 
 
 @kernel
 def segments(p, u, q, v, near_p, near_q):
-    """Fill in the closest points of segments p + s u and q + t v; return s and t, 0 to 1.
+    """Find the closest points p + s u and q + t v of two segments, with s and t from 0 to 1.
 
-    Ericson, 5.1.9.
+    By Ericson, Real-Time Collision Detection (2005), 5.1.9, with its names.
+
+    Args:
+        p, u: start of the first segment, and the vector along it (3,) [m].
+        q, v: the same of the second segment.
+        near_p, near_q: filled with the closest points (3,) [m].
+
+    Returns:
+        s and t.
     """
     a = b = e = c = f = 0.0
     for i in range(3):
@@ -152,10 +173,12 @@ def segments(p, u, q, v, near_p, near_q):
         e += v[i] * v[i]
         c += u[i] * r
         f += v[i] * r
+    # Closest points of the lines, s clamped to the first segment; s is 0 if they are parallel.
     denominator = a * e - b * b
     s = 0.0
     if denominator > DEGENERATE * a * e:
         s = min(max((b * f - c * e) / denominator, 0.0), 1.0)
+    # The point of the second line closest to that; if it is outside the segment, s follows anew.
     t = (b * s + f) / e
     if t < 0.0:
         t, s = 0.0, min(max(-c / a, 0.0), 1.0)

@@ -1,13 +1,12 @@
-"""Convex hulls: faces, volume and second moments, and their files.
+"""Convex hulls of the robot's solids: faces, volume and second moments, and their files.
 
-Sizes of the robot's solids are in config/shapes.yaml: boxes, prisms, and hulls of several of them.
-`write_shapes` makes meshes/*.obj and config/hulls.yaml of it, which the URDF reads. Faces are
-triangulated in one way only, so that files do not depend on rounding. Volumes and moments are sums
-of closed forms over tetrahedra.
+The solids are described in config/shapes.yaml as boxes, prisms, and convex hulls of several of
+these. `write_shapes` computes meshes/*.obj and config/hulls.yaml from them, which the URDF reads.
+`Hull` triangulates flat faces in one fixed way, so that the files do not depend on rounding, and
+computes volumes and moments as sums over tetrahedra.
 
-The sizes are estimates and may be changed; then run `accord packbot look --shapes`, for a test
-checks that the files are what this makes. SIDES may be changed as well. A new shape is a branch in
-`vertices_of`. test_packbot_hulls compares volumes and moments with trimesh's.
+Sizes in config/shapes.yaml may be changed; run `accord packbot look --shapes` afterwards, as a test
+compares the files. test_packbot_hulls compares volumes and moments with those of trimesh.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ HEAD = """\
 # Volume [m^3], centre [m] and second moments (mean of x x^T about the frame's origin) [m^2]
 # of meshes/*.obj, each in its own frame. Made of config/shapes.yaml by `accord packbot look
 # --shapes`; the xacro reads it."""
-SIDES = 12  # of a prism; its flats face along the axes
-PARALLEL = 1e-6  # rad: faces whose normals differ by less are one, as rounding bends flat ones
-LEAST_SINE = 1e-9  # of the angle between two edges, below which they have no common normal
-ROUND_OFF = 1e-15  # m, m^2: smaller figures are written as 0
+SIDES = 12  # number of sides of a prism, a multiple of 4 so that some sides face along the axes
+PARALLEL = 1e-6  # rad; triangles whose normals differ by less form one flat face, despite rounding
+LEAST_SINE = 1e-9  # m^2; shorter cross products are those of parallel edges, without a direction
+ROUND_OFF = 1e-15  # m, m^2; smaller figures are rounding, and written as 0
 
 
 def shape_vertices() -> dict[str, Array]:
@@ -41,7 +40,11 @@ def shape_vertices() -> dict[str, Array]:
 
 
 def write_shapes(folder: Path) -> list[Path]:
-    """Write the hulls as meshes/*.obj and their moments as config/hulls.yaml; return the files."""
+    """Write the hulls of all solids and their moments into a folder.
+
+    Returns:
+        the files: meshes/*.obj, and config/hulls.yaml with the moments.
+    """
     meshes, table = make_folder(folder, "meshes"), make_folder(folder, "config") / "hulls.yaml"
     lines, files = [HEAD], []
     for name, vertices in shape_vertices().items():
@@ -60,7 +63,7 @@ def write_shapes(folder: Path) -> list[Path]:
 
 
 def _number(value: float) -> str:
-    """Return a number with all digits, round-off replaced by 0."""
+    """Return a number as text with all its digits; numbers that are round-off become 0."""
     return repr(float(value) if abs(value) > ROUND_OFF else 0.0)
 
 
@@ -90,20 +93,22 @@ def box_corners(size: Array) -> Array:
 
 
 def prism_corners(axis: str, radius: float, length: float, sides: int) -> Array:
-    """Return the corners of a regular prism about the origin, flats across the other axes.
+    """Return the corners of a regular prism centred at the origin (2 sides, 3) [m].
+
+    The corners are turned by half a side, so that sides face along the two other axes.
 
     Args:
-        axis: x, y or z.
-        radius: of the circle about its cross section [m].
-        length: along the axis [m].
-        sides: of the cross section.
+        axis: direction of the prism: x, y or z.
+        radius: radius of the circumscribed circle of the cross section [m].
+        length: length along the axis [m].
+        sides: number of sides of the cross section.
     """
-    turn = (np.arange(sides) + 0.5) * 2.0 * np.pi / sides
+    angles = (np.arange(sides) + 0.5) * 2.0 * np.pi / sides
     along = "xyz".index(axis)
     rings = np.zeros((2, sides, 3))
     rings[:, :, along] = [[-0.5 * length], [0.5 * length]]
-    rings[:, :, (along + 1) % 3] = radius * np.cos(turn)
-    rings[:, :, (along + 2) % 3] = radius * np.sin(turn)
+    rings[:, :, (along + 1) % 3] = radius * np.cos(angles)
+    rings[:, :, (along + 2) % 3] = radius * np.sin(angles)
     return rings.reshape(-1, 3)
 
 
@@ -112,8 +117,8 @@ class Hull:
     """A convex polyhedron in its own frame.
 
     Args:
-        vertices: (v, 3) [m], corners of the hull alone.
-        faces: triangles (f, 3), counterclockwise seen from outside.
+        vertices: corners of the hull, without interior points (v, 3) [m].
+        faces: triangles, as indices of vertices, counterclockwise seen from outside (f, 3).
     """
 
     vertices: Array
@@ -121,7 +126,7 @@ class Hull:
 
     @classmethod
     def around(cls, points: Array, name: str = "hull") -> Hull:
-        """Return the convex hull of points (m, 3) [m].
+        """Return the convex hull of points (m, 3) [m]; `name` is for messages.
 
         Raises:
             AccordError: if they lie in a plane, or are too few.
@@ -132,33 +137,37 @@ class Hull:
             raise AccordError(
                 f"{name} has no hull with a volume: its points lie in a plane, or are too few"
             ) from None
+        # Keep the corners only, and number the triangles by them.
         corners = np.sort(hull.vertices)
         index_of = np.full(len(points), -1)
         index_of[corners] = np.arange(len(corners))
         vertices = np.asarray(points, dtype=float)[corners]
-        return cls(vertices, _fans(vertices, index_of[hull.simplices], hull.equations[:, :3]))
+        return cls(
+            vertices, _triangulated(vertices, index_of[hull.simplices], hull.equations[:, :3])
+        )
 
     def placed(self, turn: Array, at: Array) -> Hull:
-        """Return the hull turned by a matrix (3, 3), then moved (3,) [m]."""
+        """Return the hull turned by a rotation matrix (3, 3), then moved by a vector (3,) [m]."""
         return Hull(self.vertices @ turn.T + at, self.faces)
 
     @property
     def normals(self) -> Array:
-        """Unit normals of the triangles, outward (f, 3)."""
+        """Outward unit normals of the triangles (f, 3)."""
         a, b, c = self.vertices[self.faces].transpose(1, 0, 2)
         across = np.cross(b - a, c - a)
         return np.asarray(across / np.linalg.norm(across, axis=1)[:, None])
 
     @property
     def edges(self) -> Array:
-        """Edges of the triangles, as vectors (3 f / 2, 3) [m]."""
+        """Edges of the triangles, as vectors from end to end (3 f / 2, 3) [m]."""
+        # Each edge belongs to two triangles, in opposite directions; one of the two is kept.
         sides = np.concatenate([self.faces[:, [i, (i + 1) % 3]] for i in range(3)])
         ends = self.vertices[sides[sides[:, 0] < sides[:, 1]]]
         return np.asarray(ends[:, 1] - ends[:, 0])
 
     @property
     def volume(self) -> float:
-        """[m^3]."""
+        """Volume [m^3]."""
         return float(self._tetrahedra()[0].sum())
 
     @property
@@ -169,10 +178,10 @@ class Hull:
 
     @property
     def moments(self) -> Array:
-        """Mean of x x^T over the volume, about the frame's origin (3, 3) [m^2].
+        """Mean of x x^T over the volume, about the origin of the frame (3, 3) [m^2].
 
-        Of a tetrahedron with corners 0, a, b, c that is (s s^T + a a^T + b b^T + c c^T) / 20, s
-        their sum.
+        For a tetrahedron with corners 0, a, b, c, this is (s s^T + a a^T + b b^T + c c^T) / 20
+        with s = a + b + c.
         """
         volumes, corners = self._tetrahedra()
         s = corners.sum(axis=1)
@@ -180,60 +189,76 @@ class Hull:
         return np.asarray(np.einsum("n,nij->ij", volumes, products) / 20.0 / volumes.sum())
 
     def _tetrahedra(self) -> tuple[Array, Array]:
+        """Return the signed volumes (f,) of the tetrahedra between origin and faces, and corners.
+
+        The corners are those of the faces (f, 3, 3) [m]; the fourth one is the origin.
+        """
         corners = self.vertices[self.faces]
         return np.linalg.det(corners) / 6.0, corners
 
 
-def _fans(vertices: Array, triangles: Index, normals: Array) -> Index:
-    """Return flat faces triangulated anew, each as a fan from its first vertex (f, 3).
+def _triangulated(vertices: Array, triangles: Index, normals: Array) -> Index:
+    """Return the triangles of all faces (f, 3), each flat face as a fan from its first corner.
 
-    How qhull cuts them depends on the last digits of the vertices.
+    Qhull's own triangles of flat faces depend on the last digits of the vertices.
 
     Args:
         vertices: (v, 3) [m].
-        triangles: qhull's, in any sense (f, 3).
-        normals: of the triangles, outward (f, 3).
+        triangles: qhull's triangles, clockwise or counterclockwise (f, 3).
+        normals: their outward unit normals (f, 3).
     """
-    close = scipy.spatial.cKDTree(normals).query_pairs(PARALLEL, output_type="ndarray")
-    size, ones = len(normals), np.ones(len(close))
-    face = scipy.sparse.csgraph.connected_components(
-        scipy.sparse.coo_matrix((ones, close.T), (size, size)), directed=False
+    # Triangles with parallel normals are connected: each component is a flat face.
+    parallel = scipy.spatial.cKDTree(normals).query_pairs(PARALLEL, output_type="ndarray")
+    count, ones = len(normals), np.ones(len(parallel))
+    face_of = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.coo_matrix((ones, parallel.T), (count, count)), directed=False
     )[1]
-    order = np.argsort(face, kind="stable")
-    groups = np.split(order, np.flatnonzero(np.diff(face[order])) + 1)
+    # Indices of the triangles of each face.
+    order = np.argsort(face_of, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(face_of[order])) + 1)
     fans = [_fan(vertices, np.unique(triangles[group]), normals[group[0]]) for group in groups]
     return np.array(sorted(triangle for fan in fans for triangle in fan), dtype=np.int64)
 
 
-def _fan(vertices: Array, ring: Index, normal: Array) -> list[tuple[int, int, int]]:
-    """Return triangles of a flat face with the corners `ring`, sorted, and an outward normal."""
-    spokes = vertices[ring] - vertices[ring].mean(axis=0)
+def _fan(vertices: Array, corners: Index, normal: Array) -> list[tuple[int, int, int]]:
+    """Return the triangles of a flat face, as a fan from its first corner.
+
+    Args:
+        vertices: (v, 3) [m].
+        corners: indices of the corners of the face, ascending.
+        normal: outward unit normal of the face (3,).
+    """
+    # Angle of each corner about the centre of the face, counterclockwise from the first one.
+    spokes = vertices[corners] - vertices[corners].mean(axis=0)
     x, y, z = normal
     u, v, w = spokes[0]
-    across = np.array([y * w - z * v, z * u - x * w, x * v - y * u])
-    turn = np.arctan2(spokes @ across, spokes @ spokes[0]) % (2.0 * np.pi)
-    turn[0] = 0.0  # the first corner, whatever round-off does
-    around = ring[np.argsort(turn)].tolist()
+    across = np.array([y * w - z * v, z * u - x * w, x * v - y * u])  # normal x spokes[0]
+    angles = np.arctan2(spokes @ across, spokes @ spokes[0]) % (2.0 * np.pi)
+    angles[0] = 0.0  # the first corner, whatever round-off does
+    around = corners[np.argsort(angles)].tolist()
     return [(around[0], *pair) for pair in pairwise(around[1:])]
 
 
 def least_overlap(a: Hull, b: Hull) -> tuple[float, Array]:
-    """Return the least translation [m] that separates `b` from `a`, and its direction (3,).
+    """Return the smallest translation [m] that separates `b` from `a`, and its direction (3,).
 
-    That is a normal of one of the faces, or across one edge of each [Gottschalk 1996]. Where they
-    are apart it is minus a gap along a vector that separates them.
+    By the separating axis theorem [Gottschalk 1996] the direction is a normal of one of the faces,
+    or perpendicular to an edge of each hull. If the hulls do not overlap, the result is minus a gap
+    between them, along a direction that separates them.
     """
+    # Directions perpendicular to an edge of each hull, without those of parallel edges.
     crossed = np.cross(a.edges[:, None], b.edges[None]).reshape(-1, 3)
-    sizes = np.linalg.norm(crossed, axis=1)
-    crossed = crossed[sizes > LEAST_SINE] / sizes[sizes > LEAST_SINE, None]
-    normals = np.concatenate([a.normals, -b.normals, crossed, -crossed])
-    overlaps = (normals @ a.vertices.T).max(axis=1) - (normals @ b.vertices.T).min(axis=1)
-    least = int(overlaps.argmin())
-    return float(overlaps[least]), normals[least]
+    lengths = np.linalg.norm(crossed, axis=1)
+    crossed = crossed[lengths > LEAST_SINE] / lengths[lengths > LEAST_SINE, None]
+    # Overlap of the projections of both hulls on each direction.
+    directions = np.concatenate([a.normals, -b.normals, crossed, -crossed])
+    overlaps = (directions @ a.vertices.T).max(axis=1) - (directions @ b.vertices.T).min(axis=1)
+    smallest = int(overlaps.argmin())
+    return float(overlaps[smallest]), directions[smallest]
 
 
 def write_obj(hull: Hull, path: Path, comment: str) -> None:
-    """Write a hull as Wavefront OBJ, numbers with all their digits."""
+    """Write a hull as a Wavefront OBJ file, with all digits of its numbers."""
     lines = [f"# {comment}"]
     lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in hull.vertices.tolist()]
     lines += [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in hull.faces]

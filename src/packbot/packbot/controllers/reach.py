@@ -1,10 +1,9 @@
-"""Controller that plans a path at the start, and tracks it by computed torque.
+"""Controller `reach`: plan a path to a goal at the start, then track it by computed torque.
 
-`reset` plans a collision-free path to the goal and times it; `update` tracks it and holds its end.
-The control law is in torque.py.
-
-Defaults, keys of scenarios, may be tuned (test_packbot_controllers). Another controller is a class
-with `reset` and `update`, and an entry in robot.py.
+`reset` plans a collision-free path to the goal, and times it within the limits of the drives.
+`update` returns the efforts that track this motion, and hold the arm at its end afterwards. The
+control law is in torque.py. The arguments of the controller are keys of a scenario; their defaults
+may be tuned (test_packbot_controllers).
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ class ReachController:
     Args:
         setup: robot and scenario; the path starts at its initial state, and keeps clear of its
             terrain.
-        target: where the finger tips shall be, x, y, z; or
-        pose: a named pose to go to.
-        pitch: of the hand at the target above the horizontal; None for any.
+        target: desired position of the finger tips, x, y, z; alternatively
+        pose: name of the pose to go to.
+        pitch: angle of the hand above the horizontal at the target; None for any.
         look: whether the camera is turned to the target during the motion.
-        speed: part of the speed limits that is used.
-        bandwidth: of the control.
-        margin: that the path keeps from touching.
-        uncertainty: with it, empty or not, friction is compensated with care, and the error that is
-            left is integrated; see torque.py.
-        identified: file of `accord identify packbot BAG --json`: planning and control take the
-            arm as identified, with care as well.
-        diagnosis: of the controller `recover`, for its scenarios; failures are ignored.
+        speed: fraction of the speed limits that is used.
+        bandwidth: bandwidth of the control law.
+        margin: distance that the path keeps from contact.
+        uncertainty: if given, even as an empty mapping, the arm's friction is taken to be
+            uncertain, and the remaining error is integrated; see torque.py.
+        identified: file of `accord identify packbot BAG --json`: the identified arm is planned for
+            and controlled, as an uncertain one.
+        diagnosis: ignored; the key of the controller `recover`, so that scenarios can be shared.
     """
 
     def __init__(
@@ -53,6 +52,7 @@ class ReachController:
     ) -> None:  # fmt: skip
         with compiled("the controller reach"):
             from packbot.planning.rrt import Planner
+        # The arm by its model, or as identified from a recorded run.
         self._known = known_arm(identified)
         setup = self._known.setup(setup) if self._known else setup
         self._setup, self._speed = setup, speed
@@ -64,7 +64,7 @@ class ReachController:
         self._motions: dict[int, TimedPath] = {}  # by seed
 
     def reset(self, seed: int) -> None:
-        """Plan the path; `seed` is that of the sampling."""
+        """Plan the path, or take the one planned earlier; `seed` is that of the random samples."""
         from packbot.planning.trajectories import in_time
 
         if seed not in self._motions:
@@ -78,9 +78,12 @@ class ReachController:
             self._integral.reset()
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the efforts that track the motion, and hold its end."""
+        """Return the efforts that track the motion, and hold the arm at its end."""
         r, rate, change = self.motion.at(state.time)
+        # With an identified arm, the readings are corrected by the identified encoder zeros.
         state = self._known.seen(state) if self._known else state
+        # With an uncertain arm, the integral of the error is added to the desired angles.
         r = self._integral.added(r, state.q) if self._integral else r
         command = self._control.command(state, r, rate, change)
+        # With an identified arm, efforts are divided by the identified torque constants.
         return self._known.driven(command, self._setup.effort_limits) if self._known else command

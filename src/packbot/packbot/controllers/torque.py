@@ -1,22 +1,23 @@
 """Computed torque control of the arm, also with failed joints [Craig 2005, section 10.4].
 
-With angles r(t) to be followed, the error e = r - q, a bandwidth w, and the efforts tau of rigid
-bodies (RNEA) and f of the joints' friction,
+The desired angles r(t) are followed with the error e = r - q and the bandwidth w by
 
-    effort = tau(q, qd, a) + f(qd + k T a),   a = r'' + 2 w e' + w^2 e,
+    effort = tau(q, qd, a) - f(qd + k T a),   a = r'' + 2 w e' + w^2 e,
 
-so that e'' = -2 w e' - w^2 e.
+so that e'' = -2 w e' - w^2 e. Here tau are the efforts of the rigid bodies by inverse dynamics
+(RNEA), and f the efforts by which friction acts on the joints, opposite to their rates.
 
-Efforts are held for a period T, in which the friction b of a light joint with the inertia m can
-brake it wholly (x = b T / m is 8 for the wrist). Friction is therefore taken at the rate by which
-qd changes by T a in a period exactly: k = 1 / (1 - exp(-x)) - 1 / x, between 1/2 and 1.
+The effort is held for a control period T. In this time the viscous friction b of a light joint with
+the inertia m can stop it (x = b T / m is 8 for the wrist). Friction is therefore evaluated at the
+rate qd + k T a for which qd changes by exactly T a in a period: k = 1 / (1 - exp(-x)) - 1 / x,
+which lies between 1/2 and 1.
 
-If there is less friction than assumed, light joints run away with that compensation. For an
-uncertain arm friction is therefore taken at the wanted rate r' + w e, and `Integral` removes the
-error that gravity leaves, for example of an unknown payload.
+If the joints have less friction than assumed, this compensation makes light joints run away. For an
+uncertain arm friction is therefore evaluated at the desired rate r' + w e instead, and `Integral`
+removes the error that remains, for example by an unknown payload.
 
-The laws are textbook ones and fixed: test_packbot_controllers checks how errors decay. INTEGRAL,
-MOST_ADDED and AT_STOP may be tuned.
+The laws must stay: test_packbot_controllers checks how errors decay. INTEGRAL, MOST_ADDED and
+AT_STOP may be tuned.
 """
 
 from __future__ import annotations
@@ -34,18 +35,18 @@ from packbot.simulators.engines import joint_friction
 if TYPE_CHECKING:
     from packbot.planning.failed_arm import FailedArm
 
-AT_STOP = 2e-3  # rad from its limit within which a joint counts as being at its stop
-LEAST = 1e-6  # of x; for smaller ones k is 1/2 to round-off
+AT_STOP = 2e-3  # rad; a joint closer to its limit than that is taken to be at its stop
+LEAST_X = 1e-6  # smallest x for which k is computed; below it, k is 1/2 to round-off
 INTEGRAL = 0.2  # gain k of `Integral` over the bandwidth, a tenth of where it becomes unstable
-MOST_ADDED = 1.0  # rad that the integral adds to an angle at most, against wind-up
+MOST_ADDED = 1.0  # rad; bound of what the integral adds to an angle, against wind-up
 
 
 def braking_weight(x: Array) -> Array:
-    """Return k, by the periods x (7,) over the time constants m / b in which friction brakes.
+    """Return k (7,) for the ratios x = b T / m (7,) of the period and the friction's time constant.
 
-    k is also the weight of the last rate in the mean rate over the period, 1 - k that of the first.
+    The mean rate of a joint over a period is k times the last rate plus 1 - k times the first.
     """
-    x = np.maximum(x, LEAST)
+    x = np.maximum(x, LEAST_X)
     return np.asarray(1.0 / -np.expm1(-x) - 1.0 / x)
 
 
@@ -54,7 +55,7 @@ class ComputedTorque:
 
     Args:
         setup: robot and scenario.
-        bandwidth: w, of the error's decay [rad/s].
+        bandwidth: w, with which the error decays [rad/s].
         uncertain: whether the arm's friction may be less than assumed.
 
     Raises:
@@ -65,8 +66,8 @@ class ComputedTorque:
         self._uncertain = uncertain
         self._period = setup.scenario.control_period
         if not 0.0 < bandwidth * self._period <= 0.5:
-            most = 0.5 / self._period
-            raise ValueError(f"bandwidth must be positive, up to {most:g} rad/s at this period")
+            largest = 0.5 / self._period
+            raise ValueError(f"bandwidth must be positive, up to {largest:g} rad/s at this period")
         with compiled("computed torque"):
             from packbot.model.arm import Arm
         self._arm = Arm.of(setup)
@@ -75,16 +76,21 @@ class ComputedTorque:
         self._bandwidth = bandwidth
 
     def command(self, state: RobotState, r: Array, rate: Array, change: Array) -> Command:
-        """Return the command for angles r, their rates and accelerations (7,) to be followed."""
+        """Return the command that follows a motion from a measured state.
+
+        Args:
+            state: measured state.
+            r, rate, change: desired angles, rates and accelerations (7,) [rad, rad/s, rad/s^2].
+        """
         q, qd, w = state.q, state.qd, self._bandwidth
         a = change + 2.0 * w * (rate - qd) + w * w * (r - q)
         wanted = rate + w * (r - q) if self._uncertain else None
         return Command(clip_efforts(self.efforts(q, qd, a, wanted), self._limits))
 
     def efforts(self, q: Array, qd: Array, a: Array, wanted: Array | None = None) -> Array:
-        """Return the efforts (7,) [N m] of accelerations a (7,) [rad/s^2], friction included.
+        """Return the efforts (7,) [N m] for accelerations a (7,) [rad/s^2], friction included.
 
-        Friction is that of the `wanted` rates (7,) [rad/s], if any are given.
+        Friction is evaluated at the `wanted` rates (7,) [rad/s], or, without them, at qd + k T a.
         """
         if wanted is not None:
             return np.asarray(self._arm.efforts(q, qd, a) - self._friction.efforts(wanted))
@@ -95,17 +101,17 @@ class ComputedTorque:
 
 
 class Integral:
-    """Integral of the error, added to the angles to be followed.
+    """Integral of the error, which is added to the desired angles.
 
-    With r + s in place of r and s' = k e, the error has the poles of z^3 + 2 w z^2 + w^2 z + k w^2,
-    stable for k < 2 w; k is w / 5.
+    The desired angles are r + s instead of r, with s' = k e. The poles of the error are then the
+    zeros of z^3 + 2 w z^2 + w^2 z + k w^2, which are stable for k < 2 w (Routh); k is w / 5.
 
     Args:
         bandwidth: w [rad/s].
-        period: of control [s].
+        period: control period [s].
 
     Attributes:
-        sum: s, what is added (7,) [rad].
+        sum: s (7,) [rad].
     """
 
     def __init__(self, bandwidth: float, period: float) -> None:
@@ -113,7 +119,7 @@ class Integral:
         self.reset()
 
     def reset(self) -> None:
-        """Begin with nothing."""
+        """Set the integral to 0."""
         self.sum = np.zeros(len(JOINTS))
 
     def added(self, r: Array, q: Array) -> Array:
@@ -125,17 +131,20 @@ class Integral:
 class FailedTorque(ComputedTorque):
     """Compute the efforts that track a motion of the active joints [Spong 1994].
 
-    A loose joint has the acceleration that leaves it without effort,
+    The drive of a loose (passive) joint gives no effort. The accelerations of the loose joints p
+    follow from those of the active ones a by
 
         M_pp q_p'' = f_p - h_p - M_pa q_a'' + J_p^T l,
 
-    M the mass matrix, h gravity, Coriolis and centrifugal efforts, f friction. Where it lies on
-    something, l is the force of the contact, whose gap stays: J q'' = 0. A frozen joint is a lock.
+    with the mass matrix M, efforts h of gravity, Coriolis and centrifugal terms, and friction f. If
+    a loose link rests on something, l is the force of this contact, and its gap does not change:
+    J q'' = 0 with the gradient J of the gap. Otherwise l is 0. A frozen joint is a lock.
 
     Args:
         setup: robot and scenario.
-        arm: with its failures.
-        bandwidth: of the error's decay [rad/s].
+        arm: the arm with its failed joints.
+        bandwidth: w, with which the error decays [rad/s].
+        uncertain: whether the arm's friction may be less than assumed.
     """
 
     def __init__(
@@ -152,35 +161,39 @@ class FailedTorque(ComputedTorque):
         by_contact = np.zeros(len(a))
         if len(loose):
             mass = self._arm.mass_matrix(q)
+            # h - f + M_pa q_a'', for all joints.
             needed = self._arm.bias(q, qd) - self._friction.efforts(qd) + mass @ a
-            by_contact = self._fall(q, a, mass, needed)
+            by_contact = self._accelerate_loose(q, a, mass, needed)
         efforts = super().efforts(q, qd, a, wanted) - by_contact
         efforts[arm.frozen] = efforts[loose] = 0.0
         return efforts
 
-    def _fall(self, q: Array, a: Array, mass: Array, needed: Array) -> Array:
-        """Fill in the accelerations of loose joints; return the efforts (7,) of their contacts.
+    def _accelerate_loose(self, q: Array, a: Array, mass: Array, needed: Array) -> Array:
+        """Fill in the accelerations of loose joints, and return J^T l of their contact (7,) [N m].
 
         Args:
             q: angles (7,) [rad].
-            a: accelerations (7,) [rad/s^2], 0 of loose joints.
-            mass: matrix (7, 7) [kg m^2].
-            needed: efforts (7,) [N m] of the motion if loose joints had no acceleration.
+            a: accelerations (7,) [rad/s^2], 0 for loose joints; these are filled in.
+            mass: mass matrix M (7, 7) [kg m^2].
+            needed: efforts h - f + M a for the given accelerations a (7,) [N m].
         """
+        # Loose joints that gravity holds against a stop do not accelerate.
         arm = self._failed
-        down = arm.gravity(q)
-        stopped = ((q - arm.lower < AT_STOP) & (down > 0.0)) | (
-            (arm.upper - q < AT_STOP) & (down < 0.0)
+        holding = arm.gravity(q)  # efforts that would hold the arm, opposite to gravity's
+        stopped = ((q - arm.lower < AT_STOP) & (holding > 0.0)) | (
+            (arm.upper - q < AT_STOP) & (holding < 0.0)
         )
         loose = arm.loose[~stopped[arm.loose]]
+        # On a contact: accelerations by J q'' = 0, and l by the equation of the class.
         pairs = arm.propping(q)
         if len(pairs) and len(loose):
-            lines = arm.clearance.witness(q, pairs[:1]).jacobian
-            change = -np.linalg.lstsq(lines[:, loose], lines @ a, rcond=None)[0]
-            lacking = needed[loose] + mass[np.ix_(loose, loose)] @ change
-            force = np.linalg.lstsq(lines[:, loose].T, lacking, rcond=None)[0]
+            jacobian = arm.clearance.witness(q, pairs[:1]).jacobian
+            accelerations = -np.linalg.lstsq(jacobian[:, loose], jacobian @ a, rcond=None)[0]
+            required = needed[loose] + mass[np.ix_(loose, loose)] @ accelerations  # J_p^T l
+            force = np.linalg.lstsq(jacobian[:, loose].T, required, rcond=None)[0]
             if (force > 0.0).all():
-                a[loose] = change
-                return np.asarray(force @ lines)
+                a[loose] = accelerations
+                return np.asarray(force @ jacobian)
+        # In free fall, or where the contact opens: l = 0.
         a[loose] = -np.linalg.solve(mass[np.ix_(loose, loose)], needed[loose])
         return np.zeros(len(a))

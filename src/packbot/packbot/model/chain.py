@@ -1,10 +1,12 @@
 """Compiled kinematics of a chain of revolute joints: frames of its bodies, Jacobians of points.
 
-`chain_of` turns pinocchio's model into arrays, which the kernels of contact take as `chain`. Body 0
-is the world, and body j is moved by joint j - 1.
+`chain_of` turns pinocchio's model of n joints into a tuple of arrays, the argument `chain` of the
+kernels here and of those of contact. Body 0 is the world, and body j is moved by joint j - 1.
+`place_bodies` computes rotation, origin and joint axis of each body in the world; the other kernels
+transform points, and compute Jacobians of points, with these.
 
-The kinematics are fixed: test_packbot_kinematics and test_packbot_reference compare them with
-pinocchio's and with differences.
+test_packbot_kinematics and test_packbot_reference compare the kinematics with those of pinocchio
+and with finite differences.
 """
 
 from __future__ import annotations
@@ -14,44 +16,51 @@ import pinocchio as pin
 from roboaccord.contract import Array, Index
 from roboaccord.numerics import kernel
 
-Chain = tuple[Index, Array, Array, Array, Array]
-MOVED = 4  # index of the last array of a chain: which joints move a body
+Chain = tuple[Index, Array, Array, Array, Array]  # see `chain_of`
+MOVED = 4  # index, in a `Chain`, of the array that says which joints move a body
 
 
 def chain_of(model: pin.Model) -> Chain:
-    """Return the n revolute joints of pinocchio's model, as kernels take them.
+    """Return the n revolute joints of pinocchio's model as arrays for kernels.
 
     Returns:
-        by body, the index of its parent (n + 1,); its origin (n + 1, 3) [m] and its rotation
-        (n + 1, 3, 3) in the parent with the joint at 0; the joint's axis in the body (n + 1, 3);
-        and 1 where a joint moves the body (n + 1, n).
+        for each body the index of its parent (n + 1,); its origin (n + 1, 3) [m] and rotation
+        (n + 1, 3, 3) in the parent's frame at joint angle 0; its joint's axis (n + 1, 3) in its own
+        frame; and for each joint 1 if it moves the body, else 0 (n + 1, n).
     """
-    n, places = model.nv, model.jointPlacements
+    n, placements = model.nv, model.jointPlacements
     moved, axes = np.zeros((n + 1, n)), np.zeros((n + 1, 3))
     for j in range(1, n + 1):
         moved[j, [k - 1 for k in model.supports[j] if k > 0]] = 1.0
         data = model.joints[j].createData()
         model.joints[j].calc(data, np.zeros(n))
         axes[j] = np.asarray(data.S).reshape(6)[3:]
-    origins = np.array([place.translation for place in places])
-    turns = np.array([place.rotation for place in places])
-    return np.array(list(model.parents), dtype=np.int64), origins, turns, axes, moved
+    origins = np.array([placement.translation for placement in placements])
+    rotations = np.array([placement.rotation for placement in placements])
+    return np.array(list(model.parents), dtype=np.int64), origins, rotations, axes, moved
 
 
 @kernel
 def place_bodies(chain, q, turn, origin, axis):
-    """Fill in rotations (n + 1, 3, 3), origins and joint axes (n + 1, 3) of bodies in the world.
+    """Compute the frames of all bodies in the world.
 
-    By Rodrigues' formula, with q the joint angles (n,) [rad].
+    Args:
+        chain: of `chain_of`.
+        q: joint angles (n,) [rad].
+        turn: filled with the bodies' rotations (n + 1, 3, 3).
+        origin: filled with the bodies' origins (n + 1, 3) [m].
+        axis: filled with the joints' axes (n + 1, 3).
     """
-    parents, places, turns, axes, _ = chain
+    parents, offsets, rotations, axes, _ = chain
+    # Body 0, the world.
     for i in range(3):
         for k in range(3):
             turn[0, i, k] = 1.0 if i == k else 0.0
         origin[0, i] = 0.0
     joint = np.empty((3, 3))
     for body in range(1, len(parents)):
-        up = parents[body]
+        parent = parents[body]
+        # Rotation of the joint about its axis (x, y, z), by Rodrigues' formula.
         x, y, z = axes[body]
         c, s = np.cos(q[body - 1]), np.sin(q[body - 1])
         joint[0, 0], joint[1, 1] = c + x * x * (1 - c), c + y * y * (1 - c)
@@ -59,14 +68,17 @@ def place_bodies(chain, q, turn, origin, axis):
         joint[0, 2], joint[2, 0] = x * z * (1 - c) + y * s, z * x * (1 - c) - y * s
         joint[1, 2], joint[2, 1] = y * z * (1 - c) - x * s, z * y * (1 - c) + x * s
         joint[2, 2] = c + z * z * (1 - c)
+        # Origin: that of the parent, plus the offset turned by the parent's rotation. Rotation:
+        # that of the parent, times that at angle 0, times that of the joint.
         for i in range(3):
-            origin[body, i] = origin[up, i]
+            origin[body, i] = origin[parent, i]
             for k in range(3):
-                origin[body, i] += turn[up, i, k] * places[body, k]
+                origin[body, i] += turn[parent, i, k] * offsets[body, k]
                 turn[body, i, k] = 0.0
                 for a in range(3):
                     for b in range(3):
-                        turn[body, i, k] += turn[up, i, a] * turns[body, a, b] * joint[b, k]
+                        turn[body, i, k] += turn[parent, i, a] * rotations[body, a, b] * joint[b, k]
+        # Axis of the joint, turned into the world.
         for i in range(3):
             axis[body, i] = 0.0
             for k in range(3):
@@ -75,14 +87,20 @@ def place_bodies(chain, q, turn, origin, axis):
 
 @kernel
 def to_world(turn, origin, x, out):
-    """Transform a point x (3,) from a body's frame to the world, into `out`."""
+    """Write a point x (3,) [m] of a body's frame into `out`, transformed to the world.
+
+    `turn` (3, 3) and `origin` (3,) [m] are those of the body in the world.
+    """
     for i in range(3):
         out[i] = origin[i] + turn[i, 0] * x[0] + turn[i, 1] * x[1] + turn[i, 2] * x[2]
 
 
 @kernel
 def to_body(turn, origin, x, out):
-    """Transform a point x (3,) from the world to a body's frame, into `out`."""
+    """Write a point x (3,) [m] of the world into `out`, transformed to a body's frame.
+
+    `turn` (3, 3) and `origin` (3,) [m] are those of the body in the world.
+    """
     for i in range(3):
         out[i] = 0.0
         for k in range(3):
@@ -91,10 +109,23 @@ def to_body(turn, origin, x, out):
 
 @kernel
 def add_row(chain, origin, axis, body, x, direction, sign, row):
-    """Add to `row` (n,) the Jacobian of a body's point x along a direction, times `sign`."""
+    """Add to `row` the Jacobian of the velocity of a body's point along a direction.
+
+    A joint with the axis a and the origin o moves the point x by a cross (x - o) per radian.
+
+    Args:
+        chain: of `chain_of`.
+        origin, axis: of all bodies in the world, by `place_bodies` (n + 1, 3).
+        body: index of the body that the point belongs to.
+        x: the point in the world (3,) [m].
+        direction: (3,).
+        sign: factor on the Jacobian.
+        row: to which the Jacobian is added (n,).
+    """
     moved = chain[MOVED]
     for j in range(len(row)):
         if moved[body, j] > 0.0:
+            # direction . (a x r), with r from the joint's origin to the point.
             a = axis[j + 1]
             rx, ry, rz = x[0] - origin[j + 1, 0], x[1] - origin[j + 1, 1], x[2] - origin[j + 1, 2]
             row[j] += sign * (

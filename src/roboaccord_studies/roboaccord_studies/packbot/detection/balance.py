@@ -1,18 +1,24 @@
-"""Balance of the arm's efforts over a tick, by which the filters predict its rates.
+"""Equation of motion of the arm over one tick, by which the filters predict the joint rates.
 
-As observers of the generalised momentum do [De Luca, Mattone 2005; with a Kalman filter Wahrburg et
-al. 2018], the rates qd+ at the end of a tick follow from those before by
+A tick is one control period T. As in observers of the generalised momentum [De Luca, Mattone 2005;
+with a Kalman filter Wahrburg et al. 2018], the rates qd+ at the end of a tick follow from the rates
+qd at its start by
 
     (M + W D T) qd+ = (M - (1 - W) D T) qd + T (tau + C x - h),
 
-M the mass matrix, D viscous friction, h gravity, Coriolis efforts and dry friction, T the period, W
-the weight of the last rate in the mean rate of a joint that friction brakes within T, and C the
-efforts by the unknowns x (effort_unknowns.py). Mass matrix and h are those of the inertial
-parameters as estimated so far. Rates and accelerations are predicted ones: noise of measured rates
-would be taken for efforts.
+with the mass matrix M, viscous friction D (diagonal), the motors' efforts tau, the efforts h of
+gravity, Coriolis terms and dry friction, and the efforts C x by the unknowns x of the arm
+(effort_unknowns.py). W (diagonal) is the weight of qd+ in the mean rate over the tick, see
+`packbot.controllers.torque.braking_weight`. In the form that the filters use,
 
-The balance, of second order in T, is fixed: test_detector compares it with forward dynamics. All
-constants are choices that may be tuned; then run `make detection` again.
+    qd+ = keep qd + free (modelled + motor + C x),  keep = (M + W D T)^-1 (M - (1 - W) D T),
+                                                    free = (M + W D T)^-1 T.
+
+M and h belong to the inertial parameters as estimated so far. All rates and accelerations in them
+are predicted, not measured: the noise of measured rates would look like efforts.
+
+The balance, of second order in T, must stay (test_detector compares it with forward dynamics). The
+constants may be tuned; run `make detection` again afterwards.
 """
 
 from __future__ import annotations
@@ -30,26 +36,30 @@ from roboaccord.scenario import Setup
 from roboaccord_studies.packbot.detection.effort_unknowns import TAPS, EffortUnknowns, N
 from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, Uncertainty, effort_basis
 
-WANDER = 0.3  # s in which wandering efforts forget what they were
-WANDER_AT_ONCE = 0.2  # of wandering efforts, the fraction that is new in each tick
-MODEL = 0.01  # of the motors' efforts, the fraction that wanders besides what friction hides
-TURNING = 0.02  # rad/s: dry friction of slower joints may be less, by tanh
-BENT = 0.1  # of what inertial parameters may still change, the fraction that is not linear
-PRECISION = 0.02  # to which the fraction of the estimates is found that is physical
-LIGHTEST = 0.3  # of the mass matrix's least eigenvalue, the fraction that estimates must leave
-SMOOTH = 0.1  # s: average of accelerations; noise of one tick would make unknowns seem known
+# Wandering efforts are whatever the model leaves out; they are a random process that fades.
+WANDER = 0.3  # s; time constant of wandering efforts
+WANDER_AT_ONCE = 0.2  # standard deviation of their change in one tick, over their own
+MODEL_ERROR = 0.01  # part of the motors' efforts that the size of wandering efforts grows by
+DRY_RATE = 0.02  # rad/s; unknown dry friction is multiplied by tanh(rate / DRY_RATE)
+NONLINEAR = 0.1  # part of the efforts of uncertain inertial parameters that is not linear in them
+PRECISION = 0.02  # width of the interval at which the bisection in `_physical` ends
+LIGHTEST = 0.3  # least eigenvalue of the mass matrix as estimated, over that of the model
+SMOOTH = 0.1  # s; time constant of mean accelerations: noise in C would make unknowns seem known
 
 
 class Tick(NamedTuple):
-    """Terms of the balance over a tick, as `filters.advance` takes them, and how it was measured.
+    """Terms of the balance over one tick, as `filters.advance` takes them.
 
     Args:
-        keep, free: change of the rates by those before (7, 7), and by efforts (7, 7).
-        modelled, motor: efforts of the model, and commanded ones (7,) [N m].
-        effects: C, the efforts by the unknowns (7, m).
-        white: variances of efforts that are new in each tick (7,) [(N m)^2].
-        fade, drift: of the unknowns in a tick: factor, and variance gained (m,).
-        touched: whether contact or a stop may have pushed.
+        keep: matrix from the rates before to those after (7, 7).
+        free: matrix from efforts to the rates after (7, 7) [rad/s per N m].
+        modelled: efforts of the model: -h, and those of estimated inertia in M (7,) [N m].
+        motor: commanded efforts (7,) [N m].
+        effects: C, the efforts by each unknown (7, m).
+        white: variances of efforts that are independent from tick to tick (7,) [(N m)^2].
+        fade: factor on each unknown in a tick (m,).
+        drift: variance that each unknown gains in a tick (m,).
+        touched: whether a contact or a joint's stop may have pushed the arm.
         noise: standard deviation of the measured rates [rad/s].
     """
 
@@ -66,17 +76,17 @@ class Tick(NamedTuple):
 
 
 class Balance:
-    """Balance of the efforts of an arm, tick by tick.
+    """Balance of the efforts of an arm, computed tick by tick.
 
     Args:
         setup: robot and scenario.
-        payload: at the finger tips, as known [kg].
-        uncertainty: of the arm.
+        payload: known payload at the finger tips [kg].
+        uncertainty: by how much the arm may differ from its model.
 
     Attributes:
-        unknowns: their order and prior.
-        sticking: dry friction that may hold a joint (7,) [N m].
-        angles: as measured last (7,) [rad].
+        unknowns: order and prior of the unknowns x.
+        sticking: dry friction that may hold a joint at rest (7,) [N m].
+        angles: last measured angles (7,) [rad].
     """
 
     def __init__(self, setup: Setup, payload: float, uncertainty: Uncertainty) -> None:
@@ -94,88 +104,110 @@ class Balance:
 
     def reset(self) -> None:
         """Forget the last state."""
-        self._efforts = np.zeros((TAPS, N))  # of the last ticks, the newest first [N m]
-        self._effects = np.zeros((N, len(self.unknowns.prior)))  # of the last tick
-        self._qdd = np.zeros(N)  # accelerations, as a mean over `SMOOTH` [rad/s^2]
+        self._efforts = np.zeros((TAPS, N))  # commanded in the last ticks, newest first [N m]
+        self._effects = np.zeros((N, len(self.unknowns.prior)))  # C of the last tick
+        self._qdd = np.zeros(N)  # mean accelerations over `SMOOTH` [rad/s^2]
         self.angles = np.zeros(N)
 
     def begin(self, q: Array) -> None:
-        """Go on from measured angles (7,) [rad]."""
+        """Set the angles (7,) [rad] measured at the start of the next tick."""
         self.angles = q
 
     def tick(
         self, q: Array, state: Array, spread: Array, loose: NDArray[np.bool_], effort: Array,
         period: float, noise: float,
     ) -> Tick:  # fmt: skip
-        """Return the terms of a tick.
+        """Return the terms of the balance over a tick.
 
         Args:
-            q: measured at the end of the tick (7,) [rad].
-            state, spread: of the likeliest filter at its start (7 + m,), (7 + m, 7 + m).
-            loose: joints without effort in it (7,).
+            q: measured angles at the end of the tick (7,) [rad].
+            state: state of filter 0, the likeliest, at the start of the tick (7 + m,).
+            spread: covariance of that state (7 + m, 7 + m).
+            loose: whether that filter takes a joint to be loose, without effort (7,).
             effort: commanded over the tick (7,) [N m].
-            period: [s].
+            period: length of the tick [s].
             noise: standard deviation of the angles [rad].
         """
+        # Angles in the middle of the tick.
         middle, self.angles = 0.5 * (self.angles + q), q
+        # Commanded efforts: with unknown latency, the mean of the last TAPS ones, about which the
+        # unknowns of latency are fractions.
         self._efforts = np.roll(self._efforts, 1, axis=0)
         self._efforts[0] = effort
-        now, once, twice = self._efforts
-        motor = (now + once + twice) / TAPS if self._late else now
+        newest, one_late, two_late = self._efforts
+        motor = (newest + one_late + two_late) / TAPS if self._late else newest
+        # Mass matrix with the estimated inertial parameters, and with it `keep` and `free`.
         rate, inertial = state[:N], state[N:][self.unknowns.inertial]
         mass, in_mass = self._physical(middle, inertial)
         weight, keep, free = self._rate_changes(mass, period)
+        # -h: dry friction alone (viscous friction is in `keep`), less gravity and Coriolis terms.
         dry = self._friction.efforts(rate) + self._friction.viscous * rate
         modelled = dry - self._arm.bias(middle, rate)
-        # By the effects of the last tick; inertial parameters in the mass matrix count once.
+        # Predicted rates at the end, with C of the last tick for the unknowns that act linearly.
+        # Inertial parameters are in `mass` and `bias` already; of those that were not physical, the
+        # static efforts are added.
         linear, of_drives = self.unknowns.linear, self.unknowns.of_drives > 0.0
-        others = self._effects[:, linear] @ state[N:][linear]
+        by_linear = self._effects[:, linear] @ state[N:][linear]
         drives = motor + self._effects[:, of_drives] @ state[N:][of_drives]
         static = self._arm.regressor(middle, rate, np.zeros(N)) @ (
             self._basis @ (inertial - in_mass)
         )
-        end = keep @ rate + free @ (modelled + others - static + np.where(loose, 0.0, drives))
+        end = keep @ rate + free @ (modelled + by_linear - static + np.where(loose, 0.0, drives))
+        # C of this tick, at the mean accelerations and rates. What the arm's model contains of the
+        # inertial unknowns is added back, because C x contains all of them.
         self._qdd += min(1.0, period / SMOOTH) * ((end - rate) / period - self._qdd)
         regressor = self._arm.regressor(middle, 0.5 * (rate + end), self._qdd) @ self._basis
         modelled = modelled + regressor @ in_mass
-        mean = weight * end + (1.0 - weight) * rate
-        self._effects = self._effects_by(regressor, motor, mean)
-        size = self._hidden + MODEL * np.abs(motor)  # of wandering efforts
+        mean_rate = weight * end + (1.0 - weight) * rate
+        self._effects = self._effects_by(regressor, motor, mean_rate)
+        # Wandering efforts: a first-order process of the time constant WANDER.
+        size = self._hidden + MODEL_ERROR * np.abs(motor)  # its standard deviation [N m]
         fade, drift = np.ones(len(self.unknowns.prior)), np.zeros(len(self.unknowns.prior))
         fade[:N] = np.exp(-period / WANDER)
         drift[:N] = (1.0 - fade[0] ** 2) * size**2
+        # Efforts that are new in each tick: part of the wandering ones, those by noise of the
+        # angles, and those by which inertial parameters do not act linearly.
         white = (WANDER_AT_ONCE * size) ** 2 + (noise * np.abs(modelled)) ** 2
         block = spread[N:, N:][self.unknowns.inertial, self.unknowns.inertial]
-        white += BENT**2 * np.einsum("ij,jk,ik->i", regressor, block, regressor)
+        white += NONLINEAR**2 * np.einsum("ij,jk,ik->i", regressor, block, regressor)
         return Tick(keep, free, modelled, motor, self._effects, white, fade, drift)
 
     def _rate_changes(self, mass: Array, period: float) -> tuple[Array, Array, Array]:
-        """Return the weights W (7,), and `keep` and `free` of a tick, for a mass matrix (7, 7)."""
+        """Return the diagonal of W (7,), `keep` and `free` (7, 7) for a mass matrix (7, 7)."""
         viscous = self._friction.viscous
         weight = braking_weight(period * viscous * np.diag(np.linalg.inv(mass)))
         inverse = np.asarray(np.linalg.inv(mass + period * np.diag(weight * viscous)), dtype=float)
         keep = inverse @ (mass - period * np.diag((1.0 - weight) * viscous))
         return weight, keep, period * inverse
 
-    def _effects_by(self, regressor: Array, motor: Array, mean: Array) -> Array:
-        """Return the efforts by the unknowns (7, m), block by block in their order.
+    def _effects_by(self, regressor: Array, motor: Array, mean_rate: Array) -> Array:
+        """Return C (7, m), the efforts by each unknown, in the order of `EffortUnknowns`.
 
         Args:
             regressor: efforts by the combinations of inertial parameters (7, r).
             motor: commanded efforts (7,) [N m].
-            mean: rates over the tick (7,) [rad/s].
+            mean_rate: mean rates over the tick (7,) [rad/s].
         """
-        now, once, twice = self._efforts
-        viscous, dry = self._friction.viscous * mean, np.tanh(mean / TURNING)
-        latency = np.column_stack([now - once, twice - once])
+        newest, one_late, two_late = self._efforts
+        viscous, dry = self._friction.viscous * mean_rate, np.tanh(mean_rate / DRY_RATE)
+        latency = np.column_stack([newest - one_late, two_late - one_late])
+        # Wandering efforts, inertial parameters, torque constants, viscous and dry friction,
+        # latency.
         blocks = [np.eye(N), -regressor, np.diag(motor), -np.diag(viscous), -np.diag(dry), latency]
         return np.hstack(blocks)
 
     def _physical(self, q: Array, inertial: Array) -> tuple[Array, Array]:
-        """Give the arm the estimated inertial parameters, or as much of them as is physical.
+        """Give the arm the estimated inertial parameters, scaled down until they are physical.
+
+        They are physical if no eigenvalue of the mass matrix is below the fraction LIGHTEST of the
+        model's smallest one. The largest such scale between 0 and 1 is found by bisection.
+
+        Args:
+            q: angles (7,) [rad].
+            inertial: estimated inertial unknowns (r,).
 
         Returns:
-            the mass matrix at q (7, 7), and the estimates that the arm was given (r,).
+            the mass matrix at q (7, 7), and the inertial unknowns that the arm was given (r,).
         """
         low, high = 0.0, 1.0
         mass = self._mass_with(q, inertial)

@@ -1,13 +1,19 @@
-"""Filters of the arm side by side, and the evidence for each kind of each joint.
+"""Bank of 16 Kalman filters that run side by side, and the evidence for each of them.
 
-In the first filter each joint is of the kind that it was last taken to be. In each of the next 14
-one joint is of one of its two other kinds. The last one is the first filter again, restarted. The
-evidence for a filter is the sum over time by which it explains the rates better than the first. It
-begins anew where it is 0 (the cumulative sum [Page 1954] of a multiple-model filter [Magill 1965]),
-and the filter then restarts. The detector decides what follows from the sums.
+A filter assumes a kind (healthy, loose or frozen) for each of the 7 joints:
 
-The order of KINDS is that of the numbers in `filters`, and stays. The other constants are choices
-that may be tuned; run `make detection` again for docs/packbot_failures.md, and test_detector.
+    filter 0          the current belief about all joints;
+    filters 1 to 7    the same, but joint 1 to 7 is of the next kind in the order of KINDS;
+    filters 8 to 14   the same, but joint 1 to 7 is of the kind after the next;
+    filter 15         the same as filter 0, restarted with older estimates of the unknowns.
+
+In each tick (control period) every filter predicts the joint rates. The evidence for a filter is
+the sum over time of how much better than filter 0 it predicts them. A sum that falls to 0 begins
+anew and its filter restarts: this is the cumulative sum test [Page 1954] of a multiple-model filter
+[Magill 1965]. `detector.Detector` decides what follows from the sums.
+
+The constants may be tuned, except for the order of KINDS, which is that of the numbers in
+`filters`; run test_detector and `make detection` (docs/packbot_failures.md) again afterwards.
 """
 
 from __future__ import annotations
@@ -24,17 +30,18 @@ from roboaccord_studies.packbot.detection.balance import Balance, Tick
 from roboaccord_studies.packbot.detection.filters import FROZEN, LOG_NORMALISATION, N, advance
 
 KINDS: tuple[Verdict, Verdict, Verdict] = ("healthy", "loose", "frozen")  # by number
-TAKEN, RESTARTED = 0, -1  # filters of the arm as it is taken to be
-BLIND = 0.3  # s for which nothing is reported after a restart, as at the start
-PAST = 0.5  # s by which the unknowns are old that a restarted filter begins with
-SNAPSHOTS = 5  # of the unknowns within that
-LASTING = 0.2  # s over which errors of one sign are averaged
-SPELL = 0.3  # s over which squared errors are averaged
-FORGET = 2.0  # s in which evidence fades: errors of the model add up, too
-CLEAR = 8.0  # chi^2 against an explanation that excludes it
-LATELY = 1.0  # s in which that is gathered
-CAP = 10.0 * CLEAR  # chi^2 in favour of an explanation that is remembered at most
-STILL = 16.0  # factor on the variance of the noise of a frozen joint's rate
+TAKEN, RESTARTED = 0, -1  # indices of the two filters of the current belief
+ALTERNATIVES = slice(1, -1)  # indices of the 14 filters in which one joint is of another kind
+BLIND = 0.3  # s; nothing is reported for this time after a start, until the filters have settled
+SNAPSHOT_AGE = 0.5  # s; age of the unknowns that a restarted filter begins with
+SNAPSHOTS = 5  # number of snapshots of the unknowns that are kept within SNAPSHOT_AGE
+MEAN_TIME = 0.2  # s; time constant of the mean error of each rate, which keeps its sign
+SQUARE_TIME = 0.3  # s; time constant of the mean squared error of each rate
+EVIDENCE_TIME = 2.0  # s; evidence fades with this time constant, since errors of the model add up
+EXCLUDED = 8.0  # chi^2; recent evidence against a kind of a joint that excludes this kind
+RECENT_TIME = 1.0  # s; time constant with which recent evidence fades
+MOST_AGAINST = 10.0 * EXCLUDED  # chi^2; bound of the recent evidence against a kind
+FROZEN_NOISE = 16.0  # factor on the variance of a frozen joint's rate when two kinds are compared
 
 
 class Snapshot(NamedTuple):
@@ -46,22 +53,24 @@ class Snapshot(NamedTuple):
 
 
 class FilterBank:
-    """The 16 filters, and the evidence for each.
+    """The 16 filters, and the evidence for each of them against filter 0.
 
     Args:
-        balance: of the arm, with the prior of its unknowns.
+        balance: balance of efforts of the arm, with the prior of its m unknowns.
 
     Attributes:
-        kinds: of the joints as they are taken to be, numbers of `KINDS` (7,).
-        states: of the filters, rates before unknowns (16, 7 + m).
-        spreads: their covariances (16, 7 + m, 7 + m).
-        evidence: for each filter, against the first; at least 0 (16,) [chi^2].
-        kind_evidence: the same without a new beginning at 0, to compare the kinds of a joint; a
-            frozen joint's rate counts with more noise there (16,) [chi^2].
-        recent: that, gathered over `LATELY` and at most 0 (16,) [chi^2].
-        errors: mean squares of the rates' errors over their variance (16, 7).
-        since: when the evidence for each filter began (16,) [s].
-        rates, variance: as measured last (7,) [rad/s], and the variance of each.
+        kinds: believed kind of each joint, as an index into `KINDS` (7,).
+        states: state of each filter: joint rates, then unknowns (16, 7 + m).
+        spreads: covariance of each state (16, 7 + m, 7 + m).
+        evidence: cumulative sum for each filter, at least 0 (16,) [chi^2].
+        kind_evidence: the same sum without the bound at 0, by which the two other kinds of a joint
+            are compared; the noise of a frozen joint's rate is taken larger in it (16,) [chi^2].
+        recent: the same sum faded over `RECENT_TIME`, at most 0: how clearly the last second
+            speaks against the filter (16,) [chi^2].
+        errors: mean square of each rate's prediction error over its variance (16, 7).
+        since: time at which the evidence for each filter began [s] (16,).
+        rates: last measured rates (7,) [rad/s].
+        variance: variance of the noise of each measured rate [(rad/s)^2].
         blind_until: time until which nothing is to be reported [s].
     """
 
@@ -70,7 +79,7 @@ class FilterBank:
         self.reset()
 
     def reset(self) -> None:
-        """Begin with a healthy arm, and the prior of its unknowns."""
+        """Begin with a healthy arm and the prior of its unknowns."""
         count, unknowns = 2 + 2 * N, self._balance.unknowns
         size = N + len(unknowns.prior)
         self.kinds = np.zeros(N, dtype=np.int64)
@@ -78,27 +87,27 @@ class FilterBank:
         self.states[TAKEN, N:] = unknowns.expected
         self.spreads[TAKEN, N:, N:] = np.diag(unknowns.prior**2)
         self._fits = np.zeros((count, 1 + N))  # of the last tick, see `filters.advance`
-        self._means = np.zeros((count, N))  # of the errors over `LASTING`, with their sign
+        self._means = np.zeros((count, N))  # mean normalised errors over `MEAN_TIME`, signed
         self.errors = np.ones((count, N))
         self.evidence, self.kind_evidence, self.recent, self.since = np.zeros((4, count))
         self._past = deque[Snapshot](maxlen=SNAPSHOTS)
 
     @property
     def faults(self) -> NDArray[np.int64]:
-        """Kinds of the joints by filter (16, 7)."""
+        """Kind of each joint in each filter, as an index into `KINDS` (16, 7)."""
         faults = np.tile(self.kinds, (2 + 2 * N, 1))
         for j in range(N):
-            for turn in (1, 2):
-                faults[1 + (turn - 1) * N + j, j] = (self.kinds[j] + turn) % len(KINDS)
+            for shift in (1, 2):  # steps from the believed kind to the other two
+                faults[1 + (shift - 1) * N + j, j] = (self.kinds[j] + shift) % len(KINDS)
         return faults
 
     @staticmethod
     def by_joint(values: Array) -> Array:
-        """Return values of filters (16,) as those of the two other kinds of each joint (2, 7)."""
-        return values[1:-1].reshape(2, N)
+        """Return the values (16,) of the alternatives, by other kind and joint (2, 7)."""
+        return values[ALTERNATIVES].reshape(2, N)
 
     def start(self, time: float, rates: Array, noise: float) -> None:
-        """Begin with measured rates (7,) and their noise [rad/s]; all else stays as known."""
+        """Restart all filters at measured rates (7,) with a noise [rad/s]; unknowns are kept."""
         self.rates, self.variance = rates, noise**2
         spread = self.spreads[TAKEN]
         self.states[TAKEN, :N] = rates
@@ -110,29 +119,35 @@ class FilterBank:
         self.blind_until = time + BLIND
 
     def restart(self, which: slice | NDArray[np.bool_], time: float) -> None:
-        """Let filters begin with the measured rates, and the unknowns known a while ago.
+        """Restart filters with the measured rates and the oldest snapshot of the unknowns.
 
-        Those of now may have been bent to explain a failure already. The first filter goes on.
+        The current unknowns may already have been adapted to explain a failure. Filter 0 is never
+        restarted.
+
+        Args:
+            which: the filters to restart, as a slice or mask (16,).
+            time: [s].
         """
-        if not self._past or time >= self._past[-1].time + PAST / SNAPSHOTS:
+        # Unknowns of filter 0 are saved at regular intervals.
+        if not self._past or time >= self._past[-1].time + SNAPSHOT_AGE / SNAPSHOTS:
             unknowns, spread = self.states[TAKEN, N:], self.spreads[TAKEN, N:, N:]
             self._past.append(Snapshot(time, unknowns.copy(), spread.copy()))
         oldest = self._past[0]
         spread = np.zeros_like(self.spreads[TAKEN])
         spread[:N, :N], spread[N:, N:] = self.variance * np.eye(N), oldest.spread
-        others = np.zeros(len(self.states), dtype=np.bool_)
-        others[which] = True
-        others[TAKEN] = False
-        self.states[others] = np.concatenate([self.rates, oldest.unknowns])
-        self.spreads[others] = spread
-        self.errors[others], self._means[others] = 1.0, self._means[TAKEN]
-        self.evidence[others] = self.kind_evidence[others] = 0.0
-        self.since[others] = time
+        restarted = np.zeros(len(self.states), dtype=np.bool_)
+        restarted[which] = True
+        restarted[TAKEN] = False
+        self.states[restarted] = np.concatenate([self.rates, oldest.unknowns])
+        self.spreads[restarted] = spread
+        self.errors[restarted], self._means[restarted] = 1.0, self._means[TAKEN]
+        self.evidence[restarted] = self.kind_evidence[restarted] = 0.0
+        self.since[restarted] = time
 
     def advance(
         self, tick: Tick, unknown: Array, jolts: Array, rates: Array, variance: float
     ) -> None:
-        """Predict and correct all filters over a tick; the arguments are `filters.advance`'s."""
+        """Predict and correct all filters over a tick; `filters.advance` explains the arguments."""
         self.rates, self.variance = rates, variance
         advance(
             self.faults, tick.keep, tick.free, tick.modelled, tick.motor, tick.effects,
@@ -141,36 +156,44 @@ class FilterBank:
         )  # fmt: skip
 
     def weigh(self, time: float, period: float, *, settled: bool) -> None:
-        """Add a tick to the evidence; filters without evidence restart.
+        """Add the last tick to the evidence, and restart the filters that have none.
 
         Args:
-            time, period: of the tick [s].
-            settled: whether the arm is known, so that explanations may be excluded.
+            time, period: end and length of the tick [s].
+            settled: whether the unknowns of the arm are estimated well enough that kinds may be
+                excluded.
         """
+        # chi^2 of the normalised errors of this tick, and of their mean over `MEAN_TIME`. The mean
+        # with the weight w of the newest value has the variance w / 2 if errors are white.
         squares = self._fits[:, 1:] ** 2
-        share = period / LASTING
+        share = period / MEAN_TIME
         self._means += share * (self._fits[:, 1:] - self._means)
-        lasting = self._means**2 * (2.0 / share)
-        gain = _excess(squares) + share * _excess(lasting)
+        mean_squares = self._means**2 * (2.0 / share)
+        # Evidence: twice the log-likelihood ratio to filter 0. A filter that is surer of
+        # its prediction (smaller normalisation) is not rewarded for that, hence the minimum.
+        gain = _excess(squares) + share * _excess(mean_squares)
         logarithms = self._fits[:, LOG_NORMALISATION]
         gain += np.minimum(logarithms[TAKEN] - logarithms, 0.0)
-        fading = 1.0 - period / FORGET
+        fading = 1.0 - period / EVIDENCE_TIME
         self.evidence = np.maximum(0.0, fading * self.evidence + gain)
-        # A frozen joint's rate is known best: what fits as well is not to count against it.
-        still = np.where(self.faults == FROZEN, 1.0 / STILL, 1.0)
-        excess = _excess(still * squares) + share * _excess(still * lasting)
+        # Comparison of kinds: a frozen joint's rate is predicted with the least variance, so that
+        # small errors would exclude it; they are therefore scaled down.
+        scale = np.where(self.faults == FROZEN, 1.0 / FROZEN_NOISE, 1.0)
+        excess = _excess(scale * squares) + share * _excess(scale * mean_squares)
         self.kind_evidence = fading * self.kind_evidence + excess
-        recent = self.recent * (1.0 - period / LATELY) + settled * excess
-        self.recent = np.clip(recent, -CAP, 0.0)
-        self.errors += (period / SPELL) * (squares - self.errors)
+        # The same over the last second, to exclude kinds.
+        recent = self.recent * (1.0 - period / RECENT_TIME) + settled * excess
+        self.recent = np.clip(recent, -MOST_AGAINST, 0.0)
+        # Mean squared errors, by which the detector tells whether a filter fits at all.
+        self.errors += (period / SQUARE_TIME) * (squares - self.errors)
         self.restart(self.evidence == 0.0, time)
 
     def least_misfit(self) -> float:
-        """Return chi^2 of the rates in the last tick by the filter that predicted them best."""
+        """Return the smallest chi^2 of the last tick's rates, that of the best filter."""
         return float((self._fits[:, 1:] ** 2).sum(axis=1).min())
 
     def take(self, which: int, time: float) -> None:
-        """Take a filter for the one of the arm as it is; the others restart."""
+        """Make filter `which` the new filter 0 at a time [s], and restart all others."""
         self.states[TAKEN], self.spreads[TAKEN] = self.states[which], self.spreads[which]
         self.errors[TAKEN], self._means[TAKEN] = self.errors[which], 0.0
         self._past.clear()
@@ -178,9 +201,13 @@ class FilterBank:
 
 
 def _excess(squares: Array) -> Array:
-    """Return by how much chi^2 of each filter (k, 7) is less than the first one's, in sum (k,).
+    """Return by how much the chi^2 of each filter is less than that of filter 0 (k,).
 
-    What is below 1 is not evidence: errors of the model are allowed for, and mostly smaller.
+    Values below 1 are raised to 1 first: errors smaller than their standard deviation are no
+    evidence, because the variances allow for errors of the model.
+
+    Args:
+        squares: squared errors of the rates over their variance (k, 7).
     """
     floored = np.maximum(squares, 1.0).sum(axis=1)
     return np.asarray(floored[TAKEN] - floored)

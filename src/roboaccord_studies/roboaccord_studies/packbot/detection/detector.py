@@ -1,15 +1,22 @@
 """Online detection of failed joints, from joint states and commanded efforts alone.
 
-Kalman filters of the arm run side by side, as it was last taken to be and with each other kind of
-each joint (bank.py). A joint is named when the filter of one of its other kinds fits, and the
-evidence for that filter exceeds THRESHOLD and all other joints' evidence by MARGIN. Its kind is
-named when it exceeds the joint's other kind by KIND_MARGIN. Each filter estimates what is not known
-of the arm, so that an arm that differs from its model is not taken for a broken one. A joint that
-was named can be found healthy later: the name is taken back.
+Sixteen Kalman filters of the arm run side by side (bank.py): one with the current belief about the
+kind of each joint (healthy, loose or frozen), and one for each other kind of each joint. Each
+filter also estimates what is unknown of the arm, so that an arm that merely differs from its model
+is not called broken. In each tick (control period):
 
-The constants are choices that may be tuned, but not on the arms of the table in
-docs/packbot_failures.md, for which `make detection` is then to be run again. test_detector checks
-that failures are found and healthy arms not called broken.
+ 1. All filters predict and correct the joint rates, and the evidence for each is updated.
+ 2. If no filter predicts the rates at all, all restart. Nothing is reported for a while after a
+    restart or a report.
+ 3. If the evidence is best for the belief with older unknowns, these are restored.
+ 4. A joint is reported if a filter of one of its other kinds fits, and the evidence for it exceeds
+    a threshold, and the evidence for every other joint by MARGIN. Which of the two other kinds is
+    reported is decided when one is ahead of the other by KIND_MARGIN; "undetermined" if that takes
+    longer than PATIENCE. "healthy" takes an earlier report back.
+ 5. If no filter has fitted for PATIENCE, the joint that fits worst is reported as "unexplained".
+
+The constants may be tuned, but not on the arms of the table in docs/packbot_failures.md; run
+`make detection` again for that table, and test_detector.
 """
 
 from __future__ import annotations
@@ -22,40 +29,42 @@ from roboaccord.contract import Array, RobotState, clip_efforts
 from roboaccord.scenario import Setup
 
 from roboaccord_studies.packbot.detection.balance import Balance, Tick
-from roboaccord_studies.packbot.detection.bank import CLEAR, KINDS, RESTARTED, TAKEN, FilterBank
+from roboaccord_studies.packbot.detection.bank import EXCLUDED, KINDS, RESTARTED, TAKEN, FilterBank
 from roboaccord_studies.packbot.detection.filters import HEALTHY, LOOSE, N
 from roboaccord_studies.packbot.detection.noise import SETTLED, Noise
 from roboaccord_studies.packbot.detection.touching import Touching
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
-THRESHOLD = 40.0  # chi^2 of evidence; docs/packbot_failures.md has false alarms with 10, 40 and 80
-MARGIN = 10.0  # chi^2 by which a joint exceeds all others
-KIND_MARGIN = 40.0  # chi^2 by which its one kind exceeds the other
-PATIENCE = 0.3  # s for which a failure lasts whose kind is open, or that nothing explains
-LOST = 200.0  # chi^2 of rates that no filter predicts: all restart
-AFTER = 0.5  # s for which nothing is reported after a name: the other filters are shaken, too
-EARLY = 2.0  # factor on the threshold as long as the arm is not known
-FITTING = 3.0  # mean square of the errors, over their variance, up to which a filter fits
-TURNED = 0.05  # rad by which a loose joint has turned when it is taken to have fallen
-JOLT = 0.3  # fraction of a change of rate that an impact within a tick leaves open
-DRIFT = 0.01  # 1/s^0.5: random walk of the unknowns, over their prior
-SIGMAS = 3.0  # standard deviations of the noise of rates, and
-SLOW = 0.02  # rad/s: joints slower than their sum may stick
-STOP = 100.0  # N m: standard deviation of what a stop may give, of the size of the drives' limits
-ROUNDING = 0.3  # standard deviation of a reading in counts, over a count: about 1 / sqrt(12)
+# Thresholds of the evidence. docs/packbot_failures.md has false alarms with thresholds 10, 40, 80.
+THRESHOLD = 40.0  # chi^2; evidence from which a joint is reported
+MARGIN = 10.0  # chi^2; lead that this evidence needs over that of all other joints
+KIND_MARGIN = 40.0  # chi^2; lead that one kind of the joint needs over its other one
+PATIENCE = 0.3  # s; a failure is reported as undetermined or unexplained after this time
+LOST = 200.0  # chi^2 of the rates in one tick; above it in all filters, all of them restart
+AFTER = 0.5  # s; nothing is reported for this time after a report, until the filters have settled
+EARLY = 2.0  # factor on the threshold until the unknowns of the arm are estimated
+FITTING = 3.0  # bound of the mean square of a filter's normalised errors, up to which it fits
+# What the filters allow for.
+TURNED = 0.05  # rad; a loose joint that has turned by more since its report has fallen
+JOLT = 0.3  # standard deviation of a rate after an impact within a tick, over its change
+DRIFT = 0.01  # 1/s^0.5; random walk of the unknowns, over their prior standard deviation
+SIGMAS = 3.0  # a joint may stick if its rate is below SLOW plus this many standard deviations
+SLOW = 0.02  # rad/s; see SIGMAS; the rate DRY_RATE in balance.py
+STOP = 100.0  # N m; standard deviation of the effort of a stop, about that of the drives' limits
+ROUNDING = 0.3  # standard deviation of an angle in encoder counts, over a count: 1 / sqrt(12)
 
 
 class Detector:
-    """Detector that watches the arm, state by state.
+    """Detector of failed joints, which takes the measured states of the arm one by one.
 
     Args:
         setup: robot and scenario.
-        payload: at the finger tips, as known [kg].
-        threshold: of the evidence for a failure [chi^2].
-        uncertainty: of the arm.
+        payload: known payload at the finger tips [kg].
+        threshold: evidence from which a joint is reported [chi^2].
+        uncertainty: by how much the arm may differ from its model.
 
     Attributes:
-        tick: terms of the balance over the last tick.
+        tick: terms of the balance of efforts over the last tick.
         noise: estimate of the noise of angles and rates.
     """
 
@@ -75,27 +84,27 @@ class Detector:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all, as at the start of a run."""
+        """Return to the state at the start of a run."""
         self._bank.reset()
         self._touching.reset()
         self._balance.reset()
         self.noise.reset()
         self._time: float | None = None  # of the last state [s]
         self._unmodelled = np.zeros(N, dtype=np.bool_)  # joints whose effort may be anything
-        self._reported: dict[int, Verdict] = {}  # last verdict by joint
-        self._doubtful = np.zeros(N)  # time for which a failure's kind has been open [s]
-        self._named_at = np.zeros(N)  # angles at which joints were named [rad]
-        self._strange = 0.0  # time for which no filter has fitted [s]
+        self._reported: dict[int, Verdict] = {}  # last verdict, by index of the joint
+        self._open_times = np.zeros(N)  # time for which the kind of a failure has been open [s]
+        self._report_angles = np.zeros(N)  # angle of each joint when it was last reported [rad]
+        self._misfit_time = 0.0  # time for which no filter has fitted [s]
 
     def update(self, state: RobotState, effort: Array) -> tuple[Detection, ...]:
-        """Take what was measured, and the effort that was commanded up to then.
+        """Process a measured state, and the effort that was commanded until then.
 
         Args:
-            state: as measured.
-            effort: commanded over the period before (7,) [N m]; ignored with the first state.
+            state: measured state.
+            effort: commanded over the period before it (7,) [N m]; ignored with the first state.
 
         Returns:
-            new findings about joints.
+            the joint that is reported now, or nothing.
         """
         time = state.time
         if self._time is None:
@@ -118,23 +127,28 @@ class Detector:
         return self._report(time, period)
 
     def _restart(self, time: float, rates: Array, noise: float) -> None:
-        """Let all filters begin with measured rates (7,) and their noise [rad/s]."""
-        self._strange = 0.0
+        """Restart all filters at measured rates (7,) with their noise [rad/s]."""
+        self._misfit_time = 0.0
         self._bank.start(time, rates, noise)
 
     def _advance(self, state: RobotState, effort: Array, period: float) -> None:
         """Advance all filters over a tick that ends in a measured state."""
         bank, q, qd = self._bank, state.q, state.qd
+        # What is measured: noise, and contacts and stops that may have acted.
         angle_noise, rate_noise = self.noise.see(q, qd, period)
         self._touching.noise = float(angle_noise)
         impulses, stops = self._touching.look(state.time, q, qd)
+        # Balance of efforts by the current belief.
         tick = self._balance.tick(
             q, bank.states[TAKEN], bank.spreads[TAKEN], bank.kinds == LOOSE,
             clip_efforts(effort, self._limits), period, float(angle_noise),
         )  # fmt: skip
+        # Variances of efforts that the balance does not contain: stops, joints with an unknown
+        # failure, and dry friction of joints that may stick.
         white = tick.white + (stops.any(axis=1) | self._unmodelled) * STOP**2
         sticks = np.abs(qd) < SIGMAS * rate_noise + SLOW
         white = white + sticks * self._balance.sticking**2
+        # Variances of the rates by an impact at an unknown time within the tick.
         jolts = (JOLT * impulses.any() * (qd - bank.states[TAKEN, :N])) ** 2
         tick.drift[N:] = DRIFT**2 * period * self._balance.unknowns.prior[N:] ** 2
         touched = bool(impulses.any() or stops.any())
@@ -143,22 +157,23 @@ class Detector:
 
     @property
     def unknowns(self) -> Array:
-        """Estimate of the unknowns by the likeliest filter, without wandering efforts (m,)."""
+        """Unknowns as estimated by filter 0, with wandering efforts set to 0 (m,)."""
         unknowns = np.array(self._bank.states[TAKEN, N:])
         unknowns[self._balance.unknowns.wandering] = 0.0
         return unknowns
 
     @property
     def spread(self) -> Array:
-        """Covariance of the unknowns, wandering efforts included (m, m)."""
+        """Covariance of the unknowns of filter 0, wandering efforts included (m, m)."""
         return np.array(self._bank.spreads[TAKEN, N:, N:])
 
     def exempt(self, joint: int, unknowns: Array, spread: Array) -> None:
-        """Let the effort of a joint be anything from now on, and restore earlier unknowns.
+        """Allow any effort of a joint from now on, and restore earlier unknowns.
 
         Args:
-            joint: whose failure the filters do not know.
-            unknowns, spread: as before it failed (m,), (m, m).
+            joint: index of the joint, which has a failure that no filter models.
+            unknowns: unknowns as estimated before it failed (m,).
+            spread: their covariance (m, m).
         """
         assert self._time is not None
         bank = self._bank
@@ -167,12 +182,13 @@ class Detector:
         self._restart(self._time, bank.rates, bank.variance**0.5)
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
-        """Return, by joint, what recent measurements cannot distinguish.
+        """Return the kinds between which recent measurements cannot decide, by name of the joint.
 
-        A joint that stood still may be frozen; one whose effort would not have moved it, loose.
+        A joint that stood still may be frozen. A joint whose effort would not have moved it may be
+        loose.
         """
         explanations = dict[str, tuple[str, ...]]()
-        loose, frozen = self._bank.by_joint(self._bank.recent) > -CLEAR
+        loose, frozen = self._bank.by_joint(self._bank.recent) > -EXCLUDED
         for j, joint in enumerate(JOINTS):
             verdict = self._reported.get(j)
             if verdict in (None, "undetermined", "healthy", "unexplained"):
@@ -183,56 +199,69 @@ class Detector:
         return explanations
 
     def _report(self, time: float, period: float) -> tuple[Detection, ...]:
-        """Return the joint of which another kind explains the rates, and nothing else does."""
+        """Return the report about the joint with the clearest evidence, if it is clear enough.
+
+        Args:
+            time: end of the tick [s].
+            period: length of the tick [s].
+        """
         bank = self._bank
+        # No joint failed if older unknowns explain the rates best: the newer ones were wrong.
         if bank.evidence[RESTARTED] > MARGIN and bank.evidence.argmax() == len(bank.evidence) - 1:
-            bank.take(RESTARTED, time)  # nothing failed: the unknowns were estimated wrongly
+            bank.take(RESTARTED, time)
             return ()
+        # Evidence by other kind and joint (2, 7), of filters that fit.
         fits = bank.errors.mean(axis=1) <= FITTING
         by_kind = bank.by_joint(np.where(fits, bank.evidence, 0.0))
-        # A loose joint that has turned since, and is at rest, lies on something.
-        turned = np.abs(self._balance.angles - self._named_at) > TURNED
-        by_kind[0, (bank.kinds == LOOSE) & turned] = 0.0
+        # A loose joint that has fallen and is at rest lies on something: it is not frozen (the
+        # first other kind of a loose joint).
+        fallen = np.abs(self._balance.angles - self._report_angles) > TURNED
+        by_kind[0, (bank.kinds == LOOSE) & fallen] = 0.0
+        # The joint with the most evidence, and the most evidence for anything else.
         evidence = by_kind.max(axis=0)
         joint = int(evidence.argmax())
         rival = np.delete(bank.by_joint(bank.evidence).max(axis=0), joint).max()
         rival = max(rival, bank.evidence[RESTARTED])
         threshold = self._threshold * (EARLY if time < self._begun + SETTLED else 1.0)
         if evidence[joint] < threshold or evidence[joint] < rival + MARGIN:
-            self._doubtful[:] = 0.0
+            self._open_times[:] = 0.0
             return self._unexplained(time, period, fits)
-        self._strange = 0.0
-        return self._named(joint, by_kind[:, joint] > 0.0, time, period)
+        self._misfit_time = 0.0
+        return self._kind_report(joint, by_kind[:, joint] > 0.0, time, period)
 
-    def _named(
+    def _kind_report(
         self, joint: int, possible: NDArray[np.bool_], time: float, period: float
     ) -> tuple[Detection, ...]:
-        """Return what is reported of a joint that is not what it was taken to be.
+        """Return the report about a joint that is not of the believed kind.
 
         Args:
-            joint: index.
+            joint: index of the joint.
             possible: whether each of its two other kinds has evidence (2,).
-            time, period: of the tick [s].
+            time: end of the tick [s].
+            period: length of the tick [s].
         """
         bank = self._bank
+        # The more likely one of the two other kinds, and its filter (the order is in bank.py).
         preference = bank.by_joint(bank.kind_evidence)[:, joint]
-        which = int(np.where(possible, preference, -np.inf).argmax())
-        hypothesis = 1 + which * N + joint
+        likelier = int(np.where(possible, preference, -np.inf).argmax())
+        hypothesis = 1 + likelier * N + joint
         number = int(bank.faults[hypothesis, joint])
         kind = KINDS[number]
-        if preference[which] < preference[1 - which] + KIND_MARGIN:
+        # If its lead is small: wait; a healthy joint is then undetermined, others keep their kind.
+        if preference[likelier] < preference[1 - likelier] + KIND_MARGIN:
             if bank.kinds[joint] != HEALTHY:
                 return ()
             kind = "undetermined"
-            self._doubtful[joint] += period
-            if self._doubtful[joint] < PATIENCE or self._reported.get(joint) == kind:
+            self._open_times[joint] += period
+            if self._open_times[joint] < PATIENCE or self._reported.get(joint) == kind:
                 return ()
         self._reported[joint] = kind
         delay = time - float(bank.since[hypothesis])
-        missing = float(bank.states[TAKEN, N + joint])
+        missing = float(bank.states[TAKEN, N + joint])  # wandering effort of the joint [N m]
+        # A determined kind becomes the belief, from which all filters go on.
         if kind != "undetermined":
             bank.kinds[joint] = number
-            self._named_at[joint] = self._balance.angles[joint]
+            self._report_angles[joint] = self._balance.angles[joint]
             bank.take(hypothesis, time)
             bank.blind_until = time + AFTER
         return (Detection(JOINTS[joint], kind, time, delay, missing),)
@@ -240,13 +269,19 @@ class Detector:
     def _unexplained(
         self, time: float, period: float, fits: NDArray[np.bool_]
     ) -> tuple[Detection, ...]:
-        """Return the joint that fits least, where no filter has fitted for a while."""
-        self._strange = 0.0 if fits.any() else self._strange + period
-        if self._strange < PATIENCE:
+        """Report the joint with the largest errors as unexplained if no filter fits for a while.
+
+        Args:
+            time: end of the tick [s].
+            period: length of the tick [s].
+            fits: whether each filter fits (16,).
+        """
+        self._misfit_time = 0.0 if fits.any() else self._misfit_time + period
+        if self._misfit_time < PATIENCE:
             return ()
         joint = int(self._bank.errors[TAKEN].argmax())
         if self._reported.get(joint) == "unexplained":
             return ()
         self._reported[joint] = "unexplained"
         missing = float(self._bank.states[TAKEN, N + joint])
-        return (Detection(JOINTS[joint], "unexplained", time, self._strange, missing),)
+        return (Detection(JOINTS[joint], "unexplained", time, self._misfit_time, missing),)

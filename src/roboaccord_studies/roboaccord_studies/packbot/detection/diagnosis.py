@@ -1,12 +1,15 @@
-"""Diagnosis of the arm: what the detector names, partial failures, and encoders that are stuck.
+"""Diagnosis of the arm: whole failures, partial failures, and stuck encoders.
 
-The detector's filters know joints that are healthy, loose or frozen (detector.py). A joint that it
-names is examined again for partial failures (partial.py); if one fits better, that is reported in
-place of the name, and the filters take the joint's effort for anything from then on. Encoders that
-are stuck are looked for in the readings (stuck.py). Once one is found, the names given in the
-meantime are taken back, and nothing more is reported, because an angle is no longer known.
+`Diagnosis` combines three methods, which all take the measured states one by one:
 
-BEFORE and MEMORY may be tuned. Whole failures must stay named as by the detector alone
+- The detector tells whether each joint is healthy, loose or frozen (detector.py).
+- A joint that the detector reports is examined for partial failures, a weak drive or a slipping
+  brake (partial.py). If one explains the joint's efforts better, it is reported instead, and the
+  detector's filters allow any effort of this joint from then on.
+- Readings that repeat show a stuck encoder (stuck.py). Once one is found, reports since it stopped
+  are taken back, and nothing more is reported, because an angle is no longer known.
+
+BEFORE and MEMORY may be tuned. Whole failures must be reported as by the detector alone
 (test_diagnosis).
 """
 
@@ -26,18 +29,19 @@ from roboaccord_studies.packbot.detection.partial import PARTIAL, PartialCase
 from roboaccord_studies.packbot.detection.stuck import REPEATS, StuckEncoders
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
-BEFORE = 0.3  # s before a failure from which the arm's unknowns are taken, without a trace of it
-MEMORY = 1.5  # s of ticks that are kept; failures are found sooner
+BEFORE = 0.3  # s; the unknowns are taken this long before a failure, when it cannot affect them
+MEMORY = 1.5  # s; past ticks are kept for this time, longer than a failure takes to be found
 
 
 class PastTick(NamedTuple):
-    """A tick, and what was known before it.
+    """A past control period, and the estimate of the arm before it.
 
     Args:
         time: at its end [s].
-        known: unknowns of the arm before it, and their covariance (m,), (m, m).
-        tick: terms of its balance.
-        before, after: measured rates at its ends (7,) [rad/s].
+        known: unknowns of the arm as estimated before it (m,), and their covariance (m, m).
+        tick: terms of its balance of efforts.
+        before: measured rates at its start (7,) [rad/s].
+        after: measured rates at its end (7,) [rad/s].
     """
 
     time: float
@@ -48,13 +52,13 @@ class PastTick(NamedTuple):
 
 
 class Diagnosis:
-    """Diagnosis that watches the arm, state by state, with the methods of `detector.Detector`.
+    """Diagnosis of the arm, which takes measured states one by one as `detector.Detector` does.
 
     Args:
         setup: robot and scenario.
-        payload: at the finger tips, as known [kg].
-        threshold: of the detector [chi^2].
-        uncertainty: of the arm.
+        payload: known payload at the finger tips [kg].
+        threshold: evidence from which the detector reports a joint [chi^2].
+        uncertainty: by how much the arm may differ from its model.
     """
 
     def __init__(
@@ -68,17 +72,17 @@ class Diagnosis:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all, as at the start of a run."""
+        """Return to the state at the start of a run."""
         self.detector.reset()
-        self._past = deque[PastTick]()  # within `MEMORY`
-        self._state: RobotState | None = None  # the last one
-        self._cases = dict[int, PartialCase]()  # by index of the joint
-        self._names = list[tuple[float, str]]()  # times and joints of all detections
-        self._blind = False  # whether an encoder is stuck
+        self._past = deque[PastTick]()  # ticks of the last `MEMORY` seconds, oldest first
+        self._state: RobotState | None = None  # last measured state
+        self._cases = dict[int, PartialCase]()  # examinations, by index of the joint
+        self._names = list[tuple[float, str]]()  # times [s] and joints of all reports
+        self._encoder_stuck = False
 
     def update(self, state: RobotState, effort: Array) -> tuple[Detection, ...]:
-        """Take what was measured, and the effort that was commanded up to then."""
-        if self._blind:
+        """Return new reports about joints, by a measured state and the effort (7,) before it."""
+        if self._encoder_stuck:
             return ()
         before, estimate = self._state, (self.detector.unknowns, self.detector.spread)
         detections, self._state = self.detector.update(state, effort), state
@@ -89,39 +93,50 @@ class Diagnosis:
         self._past.append(PastTick(state.time, estimate, tick, before.qd, state.qd))
         while self._past[0].time < state.time - MEMORY:
             self._past.popleft()
-        noise = self._past[-min(len(self._past), REPEATS + 2)].tick.noise  # before it stopped
+        # A stuck encoder has no noise: the noise is that of the tick before readings repeated.
+        noise = self._past[-min(len(self._past), REPEATS + 2)].tick.noise
         counted = bool(self.detector.noise.count)
         stuck = self._encoders.see(before, state, tick, estimate[0], noise, counted=counted)
         if stuck is not None:
-            return self._blinded(stuck, state.time)
-        detections = self._reviewed(detections, state.time)
+            return self._report_stuck(stuck, state.time)
+        detections = self._with_partial(detections, state.time)
         self._names += [(state.time, detection.joint) for detection in detections]
         return detections
 
-    def _blinded(self, stuck: int, time: float) -> tuple[Detection, ...]:
-        """Return that an encoder is stuck, and take back what was named since."""
-        self._blind = True
-        began = time - REPEATS * (time - self._past[-2].time)
-        named = [name for since, name in self._names if since > began and name != JOINTS[stuck]]
-        kept = (Detection(name, "healthy", time, time - began) for name in named)
-        return (*kept, Detection(JOINTS[stuck], "stuck", time, time - began))
+    def _report_stuck(self, stuck: int, time: float) -> tuple[Detection, ...]:
+        """Report the stuck encoder of a joint (index), and take back the reports since it stopped.
+
+        "healthy" takes a report back.
+        """
+        self._encoder_stuck = True
+        began = time - REPEATS * (time - self._past[-2].time)  # REPEATS periods ago
+        reported = [name for when, name in self._names if when > began and name != JOINTS[stuck]]
+        taken_back = (Detection(name, "healthy", time, time - began) for name in reported)
+        return (*taken_back, Detection(JOINTS[stuck], "stuck", time, time - began))
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
-        """Return, by joint, what cannot be distinguished; see `Detector.open_explanations`."""
-        if self._blind:
+        """Return the kinds of each joint that measurements cannot tell apart.
+
+        See `Detector.open_explanations`; joints with a verdict about partial failures are left out.
+        """
+        if self._encoder_stuck:
             return {}
         judged = [JOINTS[j] for j, case in self._cases.items() if case.verdict]
         explanations = self.detector.open_explanations()
         return {joint: kinds for joint, kinds in explanations.items() if joint not in judged}
 
-    def _reviewed(self, detections: tuple[Detection, ...], time: float) -> tuple[Detection, ...]:
-        """Return the detector's detections, with partial failures in place of their names."""
+    def _with_partial(
+        self, detections: tuple[Detection, ...], time: float
+    ) -> tuple[Detection, ...]:
+        """Return the detector's reports, those of partially failed joints replaced."""
+        # Open an examination of each joint that the detector reports for the first time.
         for detection in detections:
             if detection.kind != "healthy":
                 joint = JOINTS.index(detection.joint)
                 if joint not in self._cases:
-                    self._cases[joint] = self._opened(joint, time - detection.delay)
+                    self._cases[joint] = self._open_case(joint, time - detection.delay)
                 self._cases[joint].named = detection.kind
+        # Give the last tick to all examinations, and report verdicts that have changed.
         changed = list[Detection]()
         last = self._past[-1]
         for joint, case in self._cases.items():
@@ -133,10 +148,13 @@ class Diagnosis:
                 if kind in PARTIAL:
                     self.detector.exempt(joint, *case.known)
         judged = {JOINTS[joint] for joint, case in self._cases.items() if case.verdict}
-        return (*(each for each in detections if each.joint not in judged), *changed)
+        return (*(report for report in detections if report.joint not in judged), *changed)
 
-    def _opened(self, joint: int, began: float) -> PartialCase:
-        """Return the case of a joint that failed at a time [s], with its ticks before the last."""
+    def _open_case(self, joint: int, began: float) -> PartialCase:
+        """Return an examination of a joint that failed at a time [s], with all ticks but the last.
+
+        The unknowns of the arm are those BEFORE seconds earlier, or the oldest ones kept.
+        """
         earlier = [past.known for past in self._past if past.time <= began - BEFORE]
         known = earlier[-1] if earlier else self._past[0].known
         case = PartialCase(joint, float(self._hidden[joint]), known, began)

@@ -1,11 +1,16 @@
-"""The unknowns x of the arm that each filter estimates: their order, and what is known before.
+"""The unknowns x of the arm that the Kalman filters estimate: their order and their prior.
 
-They are, in this order: efforts that wander (whatever the model leaves out), combinations of
-inertial parameters (`uncertainty.effort_basis`), relative errors of torque constants and of viscous
-friction, dry friction, and latency. Each block is a slice of x.
+x is a vector of six blocks:
 
-LATE may be tuned; then run `make detection` again. Wandering efforts must stay the first seven:
-`bank` and `partial` rely on it.
+    wandering         7       whatever the model leaves out, as a random effort of each joint
+    inertial          r       combinations of inertial parameters (`uncertainty.effort_basis`)
+    torque_constant   7       relative errors of the torque constants
+    viscous           7       relative errors of viscous friction
+    dry               7       dry friction that the model does not have [N m]
+    latency           2       fractions of the efforts that act one and two ticks late
+
+Wandering efforts must stay the first block, as `bank` and `partial` rely on it. LATE may be tuned;
+run `make detection` again afterwards.
 """
 
 from __future__ import annotations
@@ -17,23 +22,24 @@ from roboaccord.contract import Array
 from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, UNIFORM, Uncertainty
 
 N = len(JOINTS)
-TAPS = 3  # the efforts of this tick and of the last two may be in force
-LATE = 0.5  # standard deviation of the fractions of the last two
+TAPS = 3  # number of ticks (control periods) whose efforts may act: this one and the last two
+LATE = 0.5  # prior standard deviation of the fractions of late efforts
 
 
 class EffortUnknowns:
     """Order and prior of the unknowns.
 
     Args:
-        hidden: efforts that dry friction hides (7,) [N m].
+        hidden: uncertainty of the dry friction (7,) [N m]; smaller efforts cannot be noticed.
         modes: number r of combinations of inertial parameters.
-        uncertainty: of the arm.
+        uncertainty: by how much the arm may differ from its model.
 
     Attributes:
         wandering, inertial, torque_constant, viscous, dry, latency: slices of x.
-        expected, prior: mean and standard deviations of x (m,).
-        of_drives: 1 for unknowns of the drives, which a loose joint does not have, else 0 (m,).
-        linear: whether an unknown acts on the rates neither by drives nor by the mass matrix (m,).
+        expected: prior mean of x (m,).
+        prior: prior standard deviations of x (m,).
+        of_drives: 1 for unknowns of the drives, which do not act on a loose joint, else 0 (m,).
+        linear: whether an unknown acts neither by the drives nor by the mass matrix (m,).
     """
 
     def __init__(self, hidden: Array, modes: int, uncertainty: Uncertainty) -> None:

@@ -1,16 +1,16 @@
-"""Kalman filters of the arm, healthy and with each failure, side by side.
+"""Compiled Kalman filters of the arm, each of which assumes other joints to have failed.
 
-Each filter estimates a state of the joints' rates qd (7,) and of the unknowns x (m,) of the arm
-(effort_unknowns.py). Over a tick it predicts them by the balance of efforts (balance.py),
+The state of a filter is the joint rates qd (7,) and the unknowns x (m,) of the arm, such as errors
+of masses and friction (effort_unknowns.py). In each tick (control period) a filter predicts
 
-    qd+ = keep qd + free (modelled + motor + effects x),
+    qd+ = keep qd + free (modelled + motor + effects x)
 
-and then corrects them by the measured rates, one after the other [Kalman 1960]. A loose joint is a
-healthy one without the effort of its motor. A frozen joint bears an unknown effort besides, and its
-rate is measured to be 0. The filters differ in nothing else.
+by the balance of efforts (balance.py), and then corrects its state by the measured rates, one joint
+after the other [Kalman 1960]. The filters differ only in the kinds that they assume of the joints:
+the motor of a loose joint gives no effort; a frozen joint bears an unknown effort of its lock, and
+its rate is taken to be measured as 0.
 
-The numbers HEALTHY, LOOSE and FROZEN are in compiled code and stay. LOCK and CREEP may be tuned;
-then run `make detection` again. test_detector checks what is found and what is not.
+LOCK and CREEP may be tuned; run `make detection` and test_detector again afterwards.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from roboaccord.numerics import kernel
 
 N = len(JOINTS)
 HEALTHY, LOOSE, FROZEN = range(3)  # kinds of a joint, by number
-LOCK = 3.0  # rad/s: standard deviation of what a lock takes of a joint's rate in a tick
-CREEP = 1e-3  # rad/s: standard deviation of the rate of a frozen joint, below measured noise
-LOG_NORMALISATION = 0  # column of `fits`; the errors of the rates follow it
+LOCK = 3.0  # rad/s; standard deviation of the change of a rate that a lock may cause in a tick
+CREEP = 1e-3  # rad/s; standard deviation of the rate of a frozen joint, below measurement noise
+LOG_NORMALISATION = 0  # first column of `fits`; the normalised errors of the rates follow
 
 
 @kernel
@@ -34,19 +34,23 @@ def advance(
     """Predict each filter over a tick and correct it by the measured rates.
 
     Args:
-        faults: kind of each joint by filter (k, 7).
-        keep, free: change of the rates by those before (7, 7), and by efforts (7, 7).
-        modelled, motor: efforts of the model, and commanded ones (7,) [N m].
-        effects: efforts by the unknowns (7, m).
-        driven: 1 for unknowns of the drives, which a loose joint does not have (m,).
-        unknown: covariance of efforts that are new in this tick (7, 7) [(N m)^2].
+        faults: kind of each joint in each filter (k, 7).
+        keep: matrix from the rates before to those after (7, 7).
+        free: matrix from efforts to the rates after (7, 7) [rad/s per N m].
+        modelled: efforts of the model (7,) [N m].
+        motor: commanded efforts (7,) [N m].
+        effects: efforts by each unknown (7, m).
+        driven: 1 for unknowns of the drives, which do not act on a loose joint, else 0 (m,).
+        unknown: covariance of efforts that are independent from tick to tick (7, 7) [(N m)^2].
         jolts: variances of the rates by impacts within the tick (7,) [(rad/s)^2].
-        fade, drift: of the unknowns in a tick: factor, and variance gained (m,).
-        rates, variance: measured rates (7,) [rad/s], and the variance of each.
-        states: of the filters, rates before unknowns (k, 7 + m); updated.
-        spreads: their covariances (k, 7 + m, 7 + m); updated.
-        fits: filled with the logarithm of the normalisation, and the error of each rate over its
-            standard deviation (k, 1 + 7).
+        fade: factor on each unknown in a tick (m,).
+        drift: variance that each unknown gains in a tick (m,).
+        rates: measured rates (7,) [rad/s].
+        variance: variance of the noise of each measured rate [(rad/s)^2].
+        states: states of the filters, rates before unknowns (k, 7 + m); updated.
+        spreads: covariances of the states (k, 7 + m, 7 + m); updated.
+        fits: filled with the sum of the logarithms of the predicted variances, and with the error
+            of each rate over its predicted standard deviation (k, 1 + 7).
     """
     for f in range(len(states)):
         _predict(
@@ -54,6 +58,7 @@ def advance(
             states[f], spreads[f],
         )  # fmt: skip
         fits[f] = 0.0
+        # A frozen joint has the rate 0. This is a correction, but no evidence.
         for j in range(N):
             if faults[f, j] == FROZEN:
                 _correct(states[f], spreads[f], j, 0.0, CREEP**2)
@@ -72,7 +77,8 @@ def _predict(
     `kinds` are those of its joints (7,); the other arguments are those of `advance`.
     """
     n, m = effects.shape
-    slope = np.zeros((n, n + m))  # of the rates at the end, by the state
+    # Efforts, and effects of the unknowns, without those of the motors of loose joints.
+    slope = np.zeros((n, n + m))  # derivative of the rates at the end by the state
     scaled = np.empty((n, m))
     effort = modelled.copy()
     for j in range(n):
@@ -80,11 +86,12 @@ def _predict(
         effort[j] += 0.0 if loose else motor[j]
         for i in range(m):
             scaled[j, i] = 0.0 if loose and driven[i] > 0.0 else effects[j, i]
+    # Predicted rates, and their covariance with the state and with each other.
     slope[:, :n] = keep
     slope[:, n:] = free @ scaled
-    ahead = slope @ state + free @ effort
+    predicted = slope @ state + free @ effort
     rows = slope @ spread
-    block = rows @ slope.T + free @ unknown @ free.T  # covariance of the rates
+    block = rows @ slope.T + free @ unknown @ free.T
     for j in range(n):
         block[j, j] += jolts[j]
         if kinds[j] == FROZEN:  # the effort of its lock may be anything
@@ -92,12 +99,14 @@ def _predict(
             for a in range(n):
                 for b in range(n):
                     block[a, b] += lock * lock * free[a, j] * free[b, j]
+    # Rates: the prediction, with a symmetric covariance.
     for a in range(n):
-        state[a] = ahead[a]
+        state[a] = predicted[a]
         for b in range(n):
             spread[a, b] = 0.5 * (block[a, b] + block[b, a])
         for i in range(m):
             spread[a, n + i] = spread[n + i, a] = rows[a, n + i] * fade[i]
+    # Unknowns: they fade and drift.
     for i in range(m):
         state[n + i] *= fade[i]
         for k in range(m):
@@ -109,8 +118,13 @@ def _predict(
 def _correct(state, spread, j, measured, variance):
     """Correct a state and its covariance, in place, by a measurement of the rate of joint j.
 
+    Args:
+        state, spread: state (7 + m,) and covariance (7 + m, 7 + m) of a filter.
+        j: index of the joint.
+        measured, variance: measured rate [rad/s], and the variance of its noise [(rad/s)^2].
+
     Returns:
-        the error of the prediction [rad/s], and its variance by the filter [(rad/s)^2].
+        the error of the prediction [rad/s], and its predicted variance [(rad/s)^2].
     """
     size = len(state)
     error = measured - state[j]
@@ -120,7 +134,7 @@ def _correct(state, spread, j, measured, variance):
         gain[i] = spread[j, i] / total
     for i in range(size):
         state[i] += gain[i] * error
-        by = gain[i] * total
+        covariance = gain[i] * total  # of this number of the state and the rate
         for k in range(size):
-            spread[i, k] -= by * gain[k]
+            spread[i, k] -= covariance * gain[k]
     return error, total

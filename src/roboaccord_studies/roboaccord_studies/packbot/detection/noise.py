@@ -1,13 +1,15 @@
-"""Noise of the measured angles and rates, as it is estimated while the arm runs.
+"""Online estimate of the noise of measured angles and rates.
 
-`Noise` takes states one by one. The second difference of a smooth motion is small beside that of
-white noise, which has six times its variance; the median over the joints leaves out those that are
-jerked. Rates that are differences of angles over the period T are those of encoders in counts. Each
-angle is off by up to half a count s, evenly, and so a rate by s / (T sqrt(6)) as a standard
-deviation.
+`Noise` takes measured states one by one. The second difference x1 - 2 x2 + x3 of a smooth motion is
+small, while that of white noise has six times the variance of the noise; hence the estimate. The
+median over the joints leaves out joints that are jerked.
+
+If the rates are differences of angles over the control period T, the encoders measure in counts.
+Each angle is then wrong by up to half a count s, uniformly, and a rate has the standard deviation
+s / (T sqrt(6)).
 
 SETTLED, QUIET, ADAPT and FINEST may be tuned. test_counts checks the noise of encoders in counts,
-and that coarse ones are refused.
+and that too coarse ones are refused.
 """
 
 from __future__ import annotations
@@ -18,25 +20,26 @@ from functools import reduce
 import numpy as np
 from roboaccord.contract import AccordError, Array
 
-SETTLED = 1.5  # s in which the unknowns of an arm become known, thrice the time of the noise
-QUIET = (1e-4, 5e-4)  # rad, rad/s: noise is taken for no less than that
-ADAPT = 0.5  # s: time constant of the estimate of the noise
-FINEST = 1e-8  # rad: count below which angles are not in counts; 6e8 a turn
-ROUND_OFF = 1e-9  # rad: of multiples of a count
+SETTLED = 1.5  # s; the unknowns of an arm are estimated after this time, three times ADAPT
+QUIET = (1e-4, 5e-4)  # rad, rad/s; lower bounds of the estimated standard deviations
+ADAPT = 0.5  # s; time constant of the estimate
+FINEST = 1e-8  # rad; smaller counts, of more than 6e8 a turn, are rounding of numbers
+ROUND_OFF = 1e-9  # rad; rounding errors of multiples of a count
 MIDDLE = 0.455  # median of chi^2 with one degree of freedom
 SECOND_DIFFERENCE = 6.0  # variance of x1 - 2 x2 + x3 over that of independent x: 1 + 4 + 1
 
 
 class Noise:
-    """Estimate of the noise of angles and rates, by how they differ from their neighbours.
+    """Estimate of the noise of angles and rates, by second differences in time.
 
     Args:
-        first: standard deviations to begin with [rad, rad/s].
-        slowest: speed limit of the slowest joint [rad/s]; counts must show rates below it.
+        first: initial standard deviations [rad, rad/s].
+        slowest: speed limit of the slowest joint [rad/s]; the noise of rates by counts must be
+            smaller.
 
     Attributes:
-        count: greatest step of which all motions so far are multiples [rad]; 0 if it is round-off,
-            or if rates are not differences of the angles.
+        count: largest step of which all motions so far are multiples [rad]; 0 if there is none, or
+            if rates are not differences of the angles.
     """
 
     def __init__(self, first: tuple[float, float], slowest: float = np.inf) -> None:
@@ -44,29 +47,36 @@ class Noise:
         self.reset()
 
     def reset(self) -> None:
-        """Restart."""
+        """Return to the initial standard deviations."""
         self._variance = self._first**2  # of angles and rates (2,)
         self._recent: list[Array] = []  # angles and rates (2, 7) of the last three states
         self._counted = True  # whether all states so far may be in counts
         self._time, self.count = 0.0, 0.0
 
     def see(self, q: Array, qd: Array, period: float) -> Array:
-        """Take a state, and return the standard deviations [rad, rad/s].
+        """Process a measured state, and return the standard deviations (2,) [rad, rad/s].
+
+        Args:
+            q, qd: measured angles [rad] and rates [rad/s] (7,).
+            period: time since the last state [s].
 
         Raises:
-            AccordError: for encoders with too few counts, after a while.
+            AccordError: after `SETTLED`, for encoders with too few counts a turn.
         """
+        # White noise, by the second difference of the last three states.
         self._recent = [*self._recent[-2:], np.array([q, qd])]
         if len(self._recent) == 3:
             a, b, c = self._recent
             squares = np.median((a - 2.0 * b + c) ** 2, axis=1) / (SECOND_DIFFERENCE * MIDDLE)
             self._variance += (period / ADAPT) * (squares - self._variance)
+        # The count, by the motions so far: their greatest common divisor.
         moved, self._time = q - self._recent[max(-2, -len(self._recent))][0], self._time + period
         if self._counted:
             self.count = reduce(_divisor, np.abs(moved).tolist(), self.count)
             differences = np.allclose(moved, period * qd, rtol=1e-6, atol=1e-12)
             self._counted = differences and not 0.0 < self.count < FINEST
             self.count *= self._counted
+        # Standard deviations by counts, which are uniform errors.
         counts = self.count * np.array([12.0**-0.5, 6.0**-0.5 / (period or np.inf)])
         if self._time > SETTLED and counts[1] > self._slowest:
             turn = 2.0 * np.pi / self.count

@@ -1,17 +1,21 @@
-"""Partial failures of a joint, distinguished from whole ones by the effort that it lacks.
+"""Partial failures of a joint: a weak drive or a slipping brake, told from whole failures.
 
-The lacking effort is that of the motion, less all that the arm as it was known before the failure
-explains. In means over `BLOCK` it is compared with what each failure would make of it: with the
-commanded effort u and the rate q',
+The residual effort of a joint is the effort that its motion needs, less all efforts that the arm
+explains as estimated before the failure. Means of the residual over `BLOCK` are compared with what
+each failure would cause, with the commanded effort u and the rate q':
 
-    loose: -u,    weak: -(1 - f) u,    slipping: -c sign(q'), at most c at rest,    frozen: q' = 0,
+    loose       -u
+    weak        -(1 - f) u, with the fraction f of its effort that the drive still gives
+    slipping    -c sign(q') in motion, between -c and c at rest, with the friction c of the brake
+    frozen      anything, but q' = 0
 
-f, the fraction that is left of the drive, and c, the friction of a brake, by least squares. An
-error that all means share, because the arm is not known exactly, counts once.
+f and c are fitted by least squares. The failure with the smallest chi^2 of the remaining errors is
+the verdict, if it fits, and beats all others clearly. An error that all means share, because the
+arm is not known exactly, counts once.
 
-The constants may be tuned; most were chosen on the arms of docs/packbot_failures.md's table, which
-benchmarks/campaigns/partial_faults.py makes anew. A failure of another law is another misfit in
-`PartialCase.judge`. Whole failures must stay named as by the detector alone (test_diagnosis).
+The constants may be tuned; most were chosen for the table of docs/packbot_failures.md, which
+benchmarks/campaigns/partial_faults.py computes. Whole failures must be reported as by the detector
+alone (test_diagnosis).
 """
 
 from __future__ import annotations
@@ -27,27 +31,27 @@ from roboaccord_studies.packbot.detection.balance import Tick
 from roboaccord_studies.packbot.detection.detector import SIGMAS, SLOW
 from roboaccord_studies.packbot.detection.filters import N
 
-PARTIAL = ("weak", "slipping")  # verdicts
-BLOCK = 0.1  # s of a mean
-PERIODS = 10.0  # control periods in a mean, of 10 ms each
-FEWEST, MOST = 3, 25  # number of means that are compared
-CLEAR = 25.0  # chi^2 by which one failure beats all others
-FITS = 4.0  # chi^2 that it may leave of each mean
-PARTLY = (0.15, 0.95)  # fractions of an effort that a weak drive gives, at least and at most
-ROUND_OFF = 1e-9  # s: of times
-NO_EFFORT = 1e-12  # chi^2 of commanded efforts, at least: against division by 0
+PARTIAL = ("weak", "slipping")  # verdicts that are partial failures
+BLOCK = 0.1  # s; duration of a mean
+PERIODS = 10.0  # number of control periods in a mean, of 10 ms each
+FEWEST, MOST = 3, 25  # smallest and largest number of means that are compared
+CLEAR = 25.0  # chi^2; lead that the best failure needs over all others
+FITS = 4.0  # chi^2 per mean; bound up to which a failure fits
+PARTLY = (0.15, 0.95)  # bounds of f: outside them a drive counts as loose, or as healthy
+ROUND_OFF = 1e-9  # s; rounding errors of times
+NO_EFFORT = 1e-12  # chi^2; lower bound of commanded efforts, against division by 0
 
 
 class Sample(NamedTuple):
-    """What a joint lacked in a tick, or a mean of that over several.
+    """Residual effort of a joint in a tick (control period), or its mean over several ticks.
 
     Args:
-        lacks: effort that is missing [N m].
-        effort: that was commanded [N m].
-        rate: [rad/s].
+        lacks: residual effort [N m].
+        effort: commanded effort [N m].
+        rate: mean rate of the joint [rad/s].
         jitter: standard deviation of a mean of `lacks` by the noise of rates [N m].
-        noise: standard deviation of the rates [rad/s].
-        unsure: variance of `lacks` by what is not known of the arm [(N m)^2].
+        noise: standard deviation of the noise of rates [rad/s].
+        unsure: variance of `lacks` by errors of the estimated unknowns of the arm [(N m)^2].
     """
 
     lacks: float
@@ -59,18 +63,18 @@ class Sample(NamedTuple):
 
 
 class PartialCase:
-    """A joint that was named, and the failures that would explain what it lacks.
+    """Examination of a joint that the detector reported: which failure explains its residual.
 
     Args:
-        joint: index.
-        hidden: standard deviation of the effort that is not known [N m].
-        known: unknowns of the arm before it failed, and their covariance (m,), (m, m).
-        began: when it failed, as estimated [s].
+        joint: index of the joint.
+        hidden: standard deviation of efforts that the model leaves out [N m].
+        known: unknowns of the arm as estimated before the failure (m,), and covariance (m, m).
+        began: estimated time of the failure [s].
 
     Attributes:
-        named: kind that the detector has named.
-        verdict: what is found instead, or None.
-        sizes: effort that is missing [N m]; and f, or c [N m], of a partial failure.
+        named: kind that the detector reported.
+        verdict: failure that is found instead, or None.
+        sizes: residual effort [N m]; and f, or c [N m], of a partial failure.
     """
 
     def __init__(self, joint: int, hidden: float, known: tuple[Array, Array], began: float) -> None:
@@ -84,16 +88,25 @@ class PartialCase:
         self.sizes = 0.0, 0.0
 
     def take(self, time: float, tick: Tick, before: Array, after: Array) -> None:
-        """Take a tick that ends at a time [s], from rates to rates (7,) [rad/s]."""
+        """Add a tick.
+
+        Args:
+            time: at its end [s].
+            tick: terms of its balance of efforts.
+            before, after: measured rates at its ends (7,) [rad/s].
+        """
         j, period, self._time = self._joint, time - self._time, time
+        # A contact may explain anything: begin a new mean.
         if tick.touched:
             self._samples.clear()
             self._block_start = time
             return
+        # Residual: the balance (balance.py) solved for the effort of this joint.
         unknowns, spread = self.known
         mass = np.linalg.inv(tick.free)[j]  # row of the mass matrix over the period
         lacks = mass @ (after - tick.keep @ before) - tick.modelled[j] - tick.motor[j]
         lacks -= tick.effects[j] @ unknowns
+        # Its variances: by the unknowns, and by noise of both rates over the mean.
         steady = tick.effects[j].copy()
         steady[:N] = 0.0  # wandering efforts do not last
         jitter = float(np.linalg.norm(mass)) * period * tick.noise * 2.0**0.5 / BLOCK
@@ -106,27 +119,30 @@ class PartialCase:
             self._block_start, self._due = time, True
 
     def judge(self) -> Verdict | None:
-        """Return what is found instead of the name; None as long as nothing speaks against it."""
+        """Return the failure that is found instead of the reported one; None if there is none."""
         if not self._due or len(self._blocks) < FEWEST or self.verdict in PARTIAL:
             return self.verdict
         self._due = False
+        # Means as columns; a joint turns if its mean rate is clearly above the noise.
         lacks, effort, rate, jitter, noise, unsure = np.array(self._blocks).T
         weight = 1.0 / (self._hidden**2 + jitter**2)
         if self.named == "loose" and weight @ effort**2 < CLEAR:
             return self.verdict  # without a command a weak joint cannot be told from a loose one
         sign = np.sign(rate) * (np.abs(rate) > SLOW + SIGMAS * noise * PERIODS**-0.5)
+        # 1 - f and c by weighted least squares.
         missing = -float(weight * lacks @ effort) / max(float(weight * effort @ effort), NO_EFFORT)
         friction, slipping = _slipping(lacks, sign, weight)
         shared = self._hidden**2 + float(unsure.mean())
 
         def misfit(errors: Array) -> float:
+            """Return chi^2 of errors (k,), less the part by an error that all means share."""
             common = float(weight @ errors)
             return float(weight @ errors**2) - common**2 / (float(weight.sum()) + 1.0 / shared)
 
         misfits: dict[Verdict, float] = {
             "healthy": misfit(lacks),
             "loose": misfit(lacks + effort),
-            # In the first mean it may have turned before it failed.
+            # In the first mean the joint may have turned before it failed.
             "frozen": np.inf if sign[1:].any() else 0.0,
             "weak": misfit(lacks + missing * effort),
             "slipping": misfit(slipping),
@@ -137,18 +153,19 @@ class PartialCase:
     def _conclude(
         self, misfits: dict[Verdict, float], lacks: float, fraction: float, friction: float
     ) -> None:
-        """Set the verdict by the misfits [chi^2] of the failures.
+        """Set the verdict and its sizes.
 
         Args:
-            misfits: by verdict.
-            lacks: effort that was missing last [N m].
-            fraction: f, of the drive.
-            friction: c, of the brake [N m].
+            misfits: chi^2 of each failure.
+            lacks: last mean of the residual effort [N m].
+            fraction: f of a weak drive.
+            friction: c of a slipping brake [N m].
         """
         partly = PARTLY[0] < fraction < PARTLY[1]
         best, second = sorted(misfits, key=lambda kind: misfits[kind])[:2]
         fits = misfits[best] <= FITS * len(self._blocks)
         fits = fits and misfits[second] - misfits[best] > CLEAR and (best == "slipping" or partly)
+        # Otherwise nothing is certain if a partial failure at least beats the reported kind.
         rival = min(misfits["slipping"], misfits["weak"] if partly else np.inf)
         if fits and best in PARTIAL:
             self.verdict = best
@@ -158,15 +175,15 @@ class PartialCase:
 
 
 def _slipping(lacks: Array, sign: Array, weight: Array) -> tuple[float, Array]:
-    """Return the friction c [N m] of a brake that slips, and what it leaves of the efforts (k,).
+    """Return the friction c [N m] of a slipping brake, and the errors that remain (k,) [N m].
 
     Args:
-        lacks: effort that is missing (k,) [N m].
-        sign: of the rate, 0 at rest (k,).
+        lacks: means of the residual effort (k,) [N m].
+        sign: sign of the rates, 0 at rest (k,).
         weight: one over the variance of `lacks` (k,) [1/(N m)^2].
     """
     turns = sign != 0.0
-    friction = float(np.abs(lacks).max())  # of a brake that has not slipped
+    friction = float(np.abs(lacks).max())  # bound, if the brake has not slipped
     if turns.any():
         friction = max(-float(weight * lacks @ sign) / float(weight @ turns), 0.0)
     at_rest = np.maximum(np.abs(lacks) - friction, 0.0)
