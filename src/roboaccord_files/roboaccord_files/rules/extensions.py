@@ -63,14 +63,13 @@ def find_extensions(source: Source) -> Found:
         # The tags that have an effect, by rule.
         acting = dict[str, list[ET.Element]]()
         for tag in block:
-            rule, readable_in = TAGS.get(tag.tag, ("", ()))
+            rule, allowed = TAGS.get(tag.tag, ("", ()))
             kinds = _kinds_of(owner, preserved | not_lumped)
             if not rule or not _acts(tag) or (kinds == {WELD} and rule in OF_MOTION):
                 continue
-            if kinds.isdisjoint(readable_in):
+            if kinds.isdisjoint(allowed):
                 message = f"{label(owner)}: SDFormat does nothing with <{tag.tag}> here"
-                cure = f"write it for a {' or a '.join(readable_in)}"
-                yield "gazebo-misplaced", tag, message, cure
+                yield "gazebo-misplaced", tag, message, f"write it for a {' or a '.join(allowed)}"
                 continue
             # A joint that is kept fixed is no hinge that <disableFixedJointLumping> makes.
             if rule == "gazebo-hinge" and name in preserved:
