@@ -40,7 +40,7 @@ class LogBody:
         damping: viscous friction of the joints (n,) [N m s/rad].
         dry: dry friction of the joints, a row for each of SPEEDS (s, n) [N m].
         armature: inertia of rotors beyond those of the file (n,) [kg m^2].
-        offset: constant added to the recorded efforts (n,) [N m].
+        offset: constant that recorded efforts lack: the true ones are larger by it (n,) [N m].
         zero: recorded position at the joint's true zero (n,) [rad].
         spring: stiffness of springs beyond those of the file, relaxed at 0 (n,) [N m/rad].
         clock: relative error of the log's clock; above 0 the clock is fast.

@@ -281,7 +281,7 @@ def effort_share(problem: LogProblem, sizes: Sizes) -> Array:
 
 def factors_in(sizes: Sizes) -> Sizes:
     """Return the factors of efforts among fitted sizes."""
-    return {error: size for error, size in sizes.items() if error.quantity == FACTOR}
+    return {factor: size for factor, size in sizes.items() if factor.quantity == FACTOR}
 
 
 def scheme_of(fit: Fit) -> str:
