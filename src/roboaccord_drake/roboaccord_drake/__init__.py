@@ -1,9 +1,11 @@
-"""Drake behind the Simulator interface, for models without contact.
+"""The engine Drake: a simulator for robots without contact, and readers of URDF and SDF.
 
-SPEC is all that the core knows of Drake, by the entry point `roboaccord.engines`. What it cannot do
-is an entry of `lacks`, with the reason that is printed; an entry may be removed when the simulator
-can do it and the conformance suite passes. The name SPEC stays. Modules of pydrake are imported
-when one of them is asked for.
+SPEC describes the engine to the core, which finds it by the entry point `roboaccord.engines`.
+`lacks` has what Drake cannot do, with the reason that users read; an entry is removed when the
+simulator can do it and the conformance suite passes. pydrake is imported only when it is needed.
+
+Modules: settings.py (options), model.py (Drake's plant of a robot), simulator.py; load.py,
+convert.py (SDF to URDF) and reader.py (what Drake makes of a file, for `accord parity`).
 """
 
 from __future__ import annotations
@@ -20,12 +22,14 @@ if TYPE_CHECKING:
 
 
 def _version() -> str:
+    """Return Drake's version; importing pydrake shows whether it works on this machine."""
     import pydrake  # noqa: F401
 
     return version("drake")
 
 
 def _scheme(model: EngineModel) -> Scheme:
+    """Return the integration scheme that the engine uses for a model."""
     discrete = read_settings(model.options, "drake", DrakeSettings).integrator.lower() != "rk4"
     return Scheme("semi-implicit Euler" if discrete else "Runge-Kutta 4", turning="quaternion")
 

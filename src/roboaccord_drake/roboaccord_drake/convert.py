@@ -1,8 +1,8 @@
-"""SDF as a URDF, by the plant that Drake's parser makes of it (load.py).
+"""Convert SDF to URDF, through the plant that Drake's parser makes of the SDF (load.py).
 
-Types of joints that URDF has may be added to KINDS, by Drake's name of them. What URDF cannot
-express must be refused by name; what is left out (bushings, dry friction) is noted by `_left_out`.
-test_sdf.py checks that the URDF moves as in Drake.
+The links and joints of the plant become a tree, which is written as a URDF. What URDF cannot
+express is refused with a message that names it; bushings and dry friction are left out with a note.
+test_sdf.py checks that the URDF moves as the SDF does in Drake.
 """
 
 from __future__ import annotations
@@ -43,25 +43,28 @@ KINDS = {
     "quaternion_floating": "floating",
     "rpy_floating": "floating",
 }
+"""Types of joints in URDF, by Drake's names of them."""
 INERTIA = re.compile(r"(?:A link named|While (?:parsing inertia|re-expressing)).*")
-SPOKEN = 2  # of Drake's warnings
+"""Drake's warning that it takes another inertia than the one of the file."""
+SPOKEN = 2  # warnings of Drake that are noted in full; further ones are counted
 
 
 def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Converted:
     """Return the URDF of a robot's model in SDF.
 
-    Links keep their names and axes; a link's origin goes where the joint that leads to it turns.
+    Links keep their names and axes. URDF puts a link's origin on the joint that moves it, so
+    origins may change.
 
     Args:
-        text: of the file.
-        path: of the file, None where the text is of none.
+        text: in SDF.
+        path: of the file; None for a text without a file.
         packages: folders by name, for `model://NAME` and `package://NAME`.
 
     Raises:
-        AccordError: where it is not a single model that moves, Drake refuses it, or it holds what
+        AccordError: if the text is not one model that moves, Drake refuses it, or it holds what
             URDF cannot express.
     """
-    top, _ = parse_lines(text)  # prefixes need not be declared
+    top, _ = parse_lines(text)  # unlike ElementTree it accepts prefixes that are not declared
     model = _only_model(top)
     plant, warnings = load(text, path, packages)
     replaced = [match[0] for line in warnings if (match := INERTIA.search(line))]
@@ -72,6 +75,7 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
             f"{plant.num_constraints()} constraints between links, which URDF cannot express"
         )
     tree = make_tree(*parts_of(plant))
+    # Notes on the version, on where included models were found, and on what is left out.
     notes = [f"SDF {top.get('version')}; Drake knows it up to {_known()}"]
     used = {match[2]: packages.get(match[2], "") for match in INCLUDED.finditer(text)}
     notes += [f"model://{name} is {folder}" for name, folder in used.items()]
@@ -89,11 +93,12 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
 
 
 def _only_model(top: ET.Element) -> ET.Element:
+    """Return the one model of an SDF; raise AccordError if it has none, several or a static one."""
     if top.find("world") is not None:
         raise AccordError("it is a world, and no robot: name the file of the robot's own model")
     models = top.findall("model")
     if len(models) != 1:
-        names = ", ".join(each.get("name", "") for each in models[:4])
+        names = ", ".join(model.get("name", "") for model in models[:4])
         raise AccordError(f"it holds {len(models)} models ({names}): name the file of one")
     if models[0].findtext("static", "").strip() in ("1", "true"):
         raise AccordError(f"model {models[0].get('name')} is static: nothing of it moves")
@@ -104,7 +109,7 @@ def _only_model(top: ET.Element) -> ET.Element:
 
 
 def parts_of(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]]]:
-    """Return links and joints of a plant for `make_tree`.
+    """Return links and joints of a plant, each joint with its pose in its child, for `make_tree`.
 
     Raises:
         AccordError: for a joint that URDF cannot express.
@@ -114,13 +119,13 @@ def parts_of(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]
     names = {body.index(): name for name, body in bodies.items()}
     joints = list[tuple[Joint, Pose]]()
     motors = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
-    drives, springs = {each.joint().index(): each for each in motors}, _springs(plant)
+    drives, springs = {motor.joint().index(): motor for motor in motors}, _springs(plant)
     for label, joint in joints_of(plant).items():
         kind = KINDS.get(joint.type_name())
         if kind is None:
             word = joint.type_name().removesuffix("_rpy")
             raise AccordError(f"{word} joint {joint.name()}, which URDF cannot express")
-        parent, child = (names[b.index()] for b in (joint.parent_body(), joint.child_body()))
+        parent, child = (names[body.index()] for body in (joint.parent_body(), joint.child_body()))
         position, turn = _pose(joint.frame_on_parent())
         if kind == "fixed":
             offset, rotation = _numbers(joint.X_FM())
@@ -144,7 +149,7 @@ def parts_of(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]
 
 
 def _springs(plant: MultibodyPlant) -> dict[Any, tuple[float, float]]:
-    """Return stiffness and slack position of each joint with a spring, by index."""
+    """Return stiffness and slack position of each joint that has a spring, by Drake's index."""
     springs = {}
     for i in range(plant.num_force_elements()):
         spring = plant.get_force_element(ForceElementIndex(i))
@@ -157,6 +162,7 @@ def _springs(plant: MultibodyPlant) -> dict[Any, tuple[float, float]]:
 
 
 def _link(name: str, body: Any) -> Link:
+    """Return a body as a link, with its inertia about its centre of mass."""
     inertia = body.default_spatial_inertia()
     mass, centre = float(inertia.get_mass()), np.array(inertia.get_com())
     if not mass > 0.0:
@@ -166,16 +172,19 @@ def _link(name: str, body: Any) -> Link:
 
 
 def _pose(frame: Any) -> Pose:
+    """Return position and rotation of a frame in its body."""
     if frame.index() == frame.body().body_frame().index():
         return HERE
     return _numbers(frame.GetFixedPoseInBodyFrame())
 
 
 def _numbers(pose: Any) -> Pose:
+    """Return one of Drake's rigid transforms as position (3,) and rotation (3, 3)."""
     return np.array(pose.translation()), np.array(pose.rotation().matrix())
 
 
 def _left_out(plant: MultibodyPlant, model: ET.Element) -> Iterator[str]:
+    """Yield a note on each property of the model that the URDF does not have."""
     if plant.num_force_elements() > 1 + len(_springs(plant)):
         yield "bushings: left out"
     if any(float(e.text or 0) for e in model.iter("friction") if not len(e)):
@@ -183,8 +192,11 @@ def _left_out(plant: MultibodyPlant, model: ET.Element) -> Iterator[str]:
 
 
 def _known() -> str:
-    """Return the version of SDF that Drake's parser knows, in its own words."""
-    plant = MultibodyPlant(0.0)  # which a parser does not keep alive
+    """Return the latest version of SDF that Drake's parser knows.
+
+    It states it when it refuses a version that does not exist.
+    """
+    plant = MultibodyPlant(0.0)  # kept in a variable: a parser does not keep its plant alive
     try:
         with heard():
             Parser(plant).AddModelsFromString('<sdf version="99"/>', "sdf")

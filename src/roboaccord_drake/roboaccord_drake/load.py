@@ -1,8 +1,9 @@
-"""A text in SDF as Drake's plant: what Drake would not find or take is made ready first.
+"""Load an SDF file into Drake's plant, with the few changes without which Drake cannot read it.
 
-Places of included models are made absolute, `<ros2_control>` is taken out. Whatever else Drake
-refuses must stay, in its own words, for `accord parity` shows what Drake makes of a file.
-convert.py and reader.py take the same plant from here. test_sdf.py tests it.
+Drake does not find models that a file includes by a relative path or by the name of their folder:
+their paths are made absolute. It refuses <ros2_control>: that is taken out. Nothing else of the
+text is changed, since `accord parity` shows what Drake itself makes of a file, and its own words
+where it refuses. convert.py and reader.py both take the plant from here.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
 from roboaccord.contract import AccordError, read_xml
 
+# The name of an included model in model://NAME; a relative path of one; an element foreign to SDF.
 INCLUDED = re.compile(r"(<uri>\s*model://([\w.-]+))/?(?=\s*</uri>)")
 RELATIVE = re.compile(r"(<include\b(?:(?!</include).)*?<uri>\s*)([^\s<:]+)(?=\s*</uri>)", re.DOTALL)
 FOREIGN = re.compile(r"<ros2_control\b(?:[^>]*/>|.*?</ros2_control\s*>)", re.DOTALL)
@@ -26,16 +28,15 @@ FOREIGN = re.compile(r"<ros2_control\b(?:[^>]*/>|.*?</ros2_control\s*>)", re.DOT
 def load(
     text: str, path: Path | None, packages: Mapping[str, Path]
 ) -> tuple[MultibodyPlant, list[str]]:
-    """Return the plant of a text in SDF, not finalized, and what Drake warns of.
+    """Return the plant of a text in SDF, not finalized, and Drake's warnings.
 
-    Drake is given the file as it is, or the text without <ros2_control>, which it rejects, and with
-    models that are included by the file that their model.config names, and by the whole path.
+    Drake reads the file itself if nothing had to be changed, and else the changed text.
 
     Args:
-        text, path, packages: as of `convert`.
+        text, path, packages: as for `convert`.
 
     Raises:
-        AccordError: where Drake refuses it.
+        AccordError: if Drake refuses the text, or an included model is not found.
     """
     bare = FOREIGN.sub(_blank, text)
     named = INCLUDED.sub(lambda found: _included(found, packages), bare)
@@ -58,7 +59,7 @@ def load(
 
 
 def _included(match: re.Match[str], packages: Mapping[str, Path]) -> str:
-    """Return a model's URI with its file, which Drake asks for, by the model.config beside it.
+    """Return the match of INCLUDED with the file of the model behind its name, as Drake wants it.
 
     Raises:
         AccordError: if the model is not found.
@@ -70,36 +71,36 @@ def _included(match: re.Match[str], packages: Mapping[str, Path]) -> str:
     return f"{match[1]}/{file_of(folder).name}"
 
 
-def _beside(found: re.Match[str], folder: Path) -> str:
-    """Return a model's URI, relative to a folder, as that of its file, if it is there."""
-    file = file_of(folder / found[2])
-    return f"{found[1]}file://{file.resolve()}" if file.is_file() else found[0]
+def _beside(match: re.Match[str], folder: Path) -> str:
+    """Return the match of RELATIVE with the absolute path of the model's file, if there is one."""
+    file = file_of(folder / match[2])
+    return f"{match[1]}file://{file.resolve()}" if file.is_file() else match[0]
 
 
 def file_of(model: Path) -> Path:
-    """Return the file of a model: in its folder the one that its model.config names."""
+    """Return the file of a model; in a folder the one that model.config names, or model.sdf."""
     if not model.is_dir():
         return model
-    with suppress(AccordError):  # of one that is not there, or broken
+    with suppress(AccordError):  # raised if model.config is absent or broken
         return model / (read_xml(model / "model.config").findtext("sdf") or "model.sdf")
     return model / "model.sdf"
 
 
-def _blank(found: re.Match[str]) -> str:
-    """Return the ends of the lines of what is taken out: others keep their number."""
-    return "\n" * found[0].count("\n")
+def _blank(match: re.Match[str]) -> str:
+    """Return as many line ends as a match has, so that the lines below keep their numbers."""
+    return "\n" * match[0].count("\n")
 
 
 def first_line(message: str) -> str:
-    """Return the first line of a message of Drake, without the place in a file."""
+    """Return the first line of a message of Drake, without file name and line number."""
     return re.sub(r"^\S*\.sdf:\d+: |^\S*: (?=error)", "", (message.splitlines() or [""])[0])
 
 
 @contextmanager
 def heard() -> Iterator[list[str]]:
-    """Gather Drake's warnings in place of its log."""
+    """Gather Drake's warnings in the list that is yielded, filled on exit, in place of its log."""
     log, warnings = logging.getLogger("drake"), list[str]()
-    handler, spread, level = BufferingHandler(10_000), log.propagate, log.level
+    handler, propagated, level = BufferingHandler(10_000), log.propagate, log.level
     log.addHandler(handler)
     log.propagate = False
     log.setLevel(logging.WARNING)
@@ -108,5 +109,5 @@ def heard() -> Iterator[list[str]]:
     finally:
         warnings += [record.getMessage() for record in handler.buffer]
         log.removeHandler(handler)
-        log.propagate = spread
+        log.propagate = propagated
         log.setLevel(level)

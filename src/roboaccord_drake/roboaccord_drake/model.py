@@ -1,8 +1,9 @@
-"""Drake's plant of a description, and where the coordinates of `base_link` are in it.
+"""Make Drake's plant (its multibody model) of a robot, and read states and properties from it.
 
-UNREAD, what Drake must not read because the model sets it, may be extended; properties may be added
-to `DrakeMechanism`. The order of coordinates is fixed by Drake; `DrakeMechanism` and simulator.py
-both take it from `degrees` and `base_slices`. test_drake.py compares motions with MuJoCo's.
+`make_plant` gives Drake the URDF of a model, with rotors and damping that the model sets.
+`DrakeMechanism` evaluates the plant's equations of motion: accelerations, mass matrix, gravity
+forces. Drake numbers positions and velocities in its own order, with the base among the joints;
+`degrees` and `base_slices` return where each joint and the base are.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ from roboaccord.engines import (
 )
 from roboaccord.numerics import quaternion_matrix, turn_twist
 
-UNREAD = ("visual", "collision", "dynamics", "transmission")  # set by the model, or not needed
-CONTINUOUS = 0.0  # time step of a plant whose equations are integrated outside
+# Elements that are removed from the URDF: the model sets these properties, or needs no shapes.
+UNREAD = ("visual", "collision", "dynamics", "transmission")
+CONTINUOUS = 0.0  # s; time step that makes a plant continuous: its equations are integrated outside
 
-# It warns of what it replaces, such as an inertia, which we refuse.
+# Drake warns of inertias that it replaces; simulator.py refuses such robots with its own message.
 logging.getLogger("drake").setLevel(logging.ERROR)
 
 
@@ -40,9 +42,9 @@ def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Any:
     """Return Drake's plant of a model, with a rotor at each joint that is commanded.
 
     Args:
-        model: description and base.
-        tree: of the description.
-        time_step: of the discrete equations [s], or CONTINUOUS.
+        model: URDF, base, rotors and damping of the robot.
+        tree: links and joints of the same URDF.
+        time_step: of a discrete plant [s], or CONTINUOUS.
 
     Raises:
         AccordError: if Drake cannot read the description.
@@ -58,7 +60,7 @@ def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Any:
             if model.damping is not None:
                 joint.set_default_damping_vector([model.damping[i]])
         for joint in tree.moving:
-            if joint.kind == "continuous":  # Drake would keep limits that it happens to have
+            if joint.kind == "continuous":  # Drake keeps limits that a URDF may have there
                 plant.GetMutableJointByName(joint.name).set_position_limits([-np.inf], [np.inf])
         plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, -model.gravity])
         plant.Finalize()
@@ -69,7 +71,7 @@ def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Any:
 
 
 def _reduced(urdf: str, *, mimic: bool) -> str:
-    """Return a URDF without shapes, transmissions, damping, friction, and mimic joints perhaps."""
+    """Return a URDF without the elements UNREAD, and without <mimic> unless `mimic` is true."""
     root = ET.fromstring(urdf)
     for parent in [root, *root.findall("link"), *root.findall("joint")]:
         for child in list(parent):
@@ -87,16 +89,21 @@ def link_of(body: Any, context: Any) -> LinkProperties:
 
 
 class DrakeMechanism(Mechanism):
-    """A plant in continuous time and its context.
+    """The equations of motion of a continuous plant, evaluated in a context of its own.
 
-    A planar base has x, y and yaw; a free one quaternion w x y z and position, angular and linear
-    velocity in the world.
+    In Drake's vectors a planar base has positions x, y and yaw. A free base has a quaternion
+    w, x, y, z and then its position; its velocities are angular, then linear, in the world.
 
     Args:
-        plant: Drake's.
-        base: its kind.
-        joints: names, in the order of states.
-        body: that moves as the base.
+        plant: Drake's plant, finalized.
+        base: kind of the robot's base.
+        joints: names of the joints in the order of states.
+        body: name of the body that is the base.
+
+    Attributes:
+        q, v: indices of the joints in Drake's positions and velocities (n,).
+        base_q, base_v: slices of the base in them.
+        axes: which components of a twist (6,) the base's velocities are, in their order.
     """
 
     def __init__(
@@ -104,20 +111,20 @@ class DrakeMechanism(Mechanism):
     ) -> None:
         self.plant, self.context, self._base = plant, plant.CreateDefaultContext(), base
         self._bodies = bodies_of(plant)
-        known = degrees(plant)
-        self.q = np.array([known[name][0] for name in joints], dtype=int)
-        self.v = np.array([known[name][1] for name in joints], dtype=int)
+        indices = degrees(plant)
+        self.q = np.array([indices[name][0] for name in joints], dtype=int)
+        self.v = np.array([indices[name][1] for name in joints], dtype=int)
         self.base_q, self.base_v = base_slices(plant, base, body)
-        turns_first = np.roll(base.axes, 3) if base.tilts else base.axes
-        self.axes = np.array(turns_first, dtype=int)
+        angular_first = np.roll(base.axes, 3) if base.tilts else base.axes
+        self.axes = np.array(angular_first, dtype=int)
 
     def vector(self, state: RobotState) -> Array:
-        """Return Drake's positions and velocities in a state."""
+        """Return Drake's positions and velocities, one after the other, in a state."""
         q, v = np.zeros(self.plant.num_positions()), np.zeros(self.plant.num_velocities())
         q[self.q], v[self.v] = state.q, state.qd
         twist = turn_twist(quaternion_matrix(state.orientation), state.twist)
         v[self.base_v] = twist[self.axes]
-        q[self.base_q] = np.roll(self._base.pose(state), -3)  # a free base's quaternion first
+        q[self.base_q] = np.roll(self._base.pose(state), -3)  # Drake has the quaternion first
         return np.concatenate([q, v])
 
     def place(self, state: RobotState) -> None:
@@ -130,14 +137,15 @@ class DrakeMechanism(Mechanism):
         plant.get_applied_generalized_force_input_port().FixValue(context, forces)
         try:
             rates = plant.EvalTimeDerivatives(context).CopyToVector()[-len(forces) :]
-        except RuntimeError as error:  # in continuous time it takes no constraints: mimic
+        except RuntimeError as error:  # a continuous plant refuses constraints, such as mimic
             raise AccordError(f"Drake refuses it: {str(error).splitlines()[0]}") from None
         base = np.zeros(6)
         base[self.axes] = rates[self.base_v]
         return Acceleration(base, rates[self.v])
 
     def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
-        mass, bias = dynamics_of(self.plant, self.context)  # at rest there is nothing else
+        mass, bias = dynamics_of(self.plant, self.context)  # at rest the bias is gravity alone
+        # Columns of `order` select the base's axes, then the joints, from Drake's velocities.
         base = np.arange(len(mass))[self.base_v]
         rows = [*base[np.argsort(self.axes)], *self.v]
         order = np.zeros((len(mass), len(rows)))
@@ -169,28 +177,34 @@ class DrakeMechanism(Mechanism):
 
 
 def bodies_of(plant: Any) -> dict[str, Any]:
-    """Return bodies by name, the world first; with its model's where another body has it, too."""
+    """Return the bodies of a plant by name, the world first.
+
+    Where two bodies have the same name, that of each one's model is put before it.
+    """
     bodies = [plant.get_body(BodyIndex(i)) for i in range(1, plant.num_bodies())]
     scoped = [str(body.scoped_name()).partition("::")[2].replace("::", "_") for body in bodies]
     return {WORLD: plant.world_body()} | _by_name(bodies, scoped)
 
 
 def joints_of(plant: Any) -> dict[str, Any]:
-    """Return joints by name, with that of their child where another joint has it, too."""
+    """Return the joints of a plant by name; where two have the same, with the child body's name."""
     joints = [plant.get_joint(index) for index in plant.GetJointIndices()]
     names = {body.index(): name for name, body in bodies_of(plant).items()}
     return _by_name(joints, [f"{names[j.child_body().index()]}_{j.name()}" for j in joints])
 
 
-def _by_name(elements: Sequence[Any], whole: Sequence[str]) -> dict[str, Any]:
-    """Return elements by name; by their whole name where several have one."""
+def _by_name(elements: Sequence[Any], full_names: Sequence[str]) -> dict[str, Any]:
+    """Return elements by name, or by full name where several have the same name."""
     counts = Counter(element.name() for element in elements)
     return {element.name() if counts[element.name()] == 1 else name: element
-            for element, name in zip(elements, whole, strict=True)}  # fmt: skip
+            for element, name in zip(elements, full_names, strict=True)}  # fmt: skip
 
 
 def degrees(plant: Any) -> dict[str, tuple[int, int]]:
-    """Return where positions and velocities of joints are; three of a planar one (`DEGREES`)."""
+    """Return the index of each joint's position and velocity in Drake's vectors, by name.
+
+    A planar joint has three degrees of freedom, with names NAME_x and so on, as in `DEGREES`.
+    """
     places = dict[str, tuple[int, int]]()
     for name, joint in joints_of(plant).items():
         start = joint.position_start(), joint.velocity_start()
@@ -203,7 +217,7 @@ def degrees(plant: Any) -> dict[str, tuple[int, int]]:
 
 
 def dynamics_of(plant: Any, context: Any) -> tuple[Array, Array]:
-    """Return mass matrix M and the forces C v - g that go with M v' in a context."""
+    """Return mass matrix M and bias C v - g in a context: M v' + C v - g = tau."""
     gravity = plant.CalcGravityGeneralizedForces(context)
     return plant.CalcMassMatrix(context), plant.CalcBiasTerm(context) - gravity
 

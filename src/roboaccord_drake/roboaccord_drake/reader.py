@@ -1,12 +1,12 @@
-"""Drake's reading of a URDF or SDF, by its own parser, into a plant in continuous time.
+"""Read a URDF or SDF with Drake's own parser, to show what Drake makes of the file.
 
-A URDF is parsed as it is; of an SDF the links and joints that Drake makes of it are written as a
-tree, whose links begin at their joints. Coordinates of joints of several degrees are translated by
-`charts`, from Drake's to those of a URDF.
+`accord parity` compares this reading with that of a reference. A URDF is given to Drake as it is.
+Of an SDF, the links and joints that Drake makes of it are turned into a tree like that of a URDF,
+in which a link's frame lies on the joint that moves it. Drake's coordinates of planar joints differ
+from URDF's; `charts` translate them.
 
-Nothing of the text may be repaired here, since `accord parity` compares what Drake itself makes of
-it; the words of a refusal are Drake's. Quantities beside the equations of motion may be added, as
-keys of `apart`, as in every reader.
+Nothing of the text is repaired here, and a refusal is printed in Drake's words. Quantities that are
+listed but not compared, such as friction, are in `apart`, as in every reader.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from roboaccord_drake.model import DrakeMechanism, axis_of, bodies_of, degrees, 
 
 
 class DrakeReading(Reading):
-    """Read a URDF or SDF with Drake; no setting of its parser changes what is compared.
+    """Drake's reading of a URDF or SDF (Reading).
 
     Args:
-        text: of a file, or of none.
-        question: base and joints.
-        settings: not used.
-        packages: folders of ROS packages and models by name.
-        file: with this text.
+        text: of the URDF or SDF.
+        question: base and joints whose motion is compared.
+        settings: not used: no setting of Drake's parser changes what is compared.
+        packages: folders of ROS packages and models, by name.
+        file: path of the file with this text; None if it is not in a file.
 
     Raises:
-        AccordError: if Drake refuses it.
+        AccordError: if Drake refuses the text.
     """
 
     form = "sdf"
@@ -69,28 +69,31 @@ class DrakeReading(Reading):
         file: Path | None = None,
     ) -> None:
         self.question = question
-        logging.getLogger("drake").setLevel(logging.WARNING)  # its own words
+        logging.getLogger("drake").setLevel(logging.WARNING)  # warnings are part of the reading
+        # The plant, finalized, with its joints and their damping.
         try:
             plant, scene, tree = self._load(text, file, packages)
             text = write_tree(tree, "robot") if tree else text
             joints = joints_of(plant)
             damping = _finalize(plant, joints, text, question)
-        except (RuntimeError, SystemExit) as error:  # the latter of an assertion
+        except (RuntimeError, SystemExit) as error:  # SystemExit by a failed assertion
             raise AccordError(f"Drake refuses it: {str(error).splitlines()[0]}") from None
-        bodies, numbers = bodies_of(plant), degrees(plant)
-        self.joints = tuple(sorted(numbers, key=lambda name: numbers[name][1]))
+        # Joints in Drake's order, and the equations of those that are compared.
+        bodies, indices = bodies_of(plant), degrees(plant)
+        self.joints = tuple(sorted(indices, key=lambda name: indices[name][1]))
         asked = question.of(self.joints)
         self.mechanism = DrakeMechanism(plant, KINDS[question.base], asked, question.root)
         if planar := {n: joint for n, joint in joints.items() if joint.type_name() == "planar"}:
             self.charts = Charts(asked, _plane_charts(planar, text))
+        # Masses, links and axes of joints; of an SDF those of its tree, whose frames lie on joints.
         context = self.mechanism.context
         self.mass = float(plant.CalcTotalMass(context))
         base = bodies[question.root].body_frame()
         self.links = self.linked(name for name in bodies if name != WORLD)
         self.hinges = {n: _hinge(plant, context, joints[n], base) for n in damping}
-        if tree:  # its links begin at their joints, some of them the other way round
-            read = TreeReading(tree, question)
-            self.links, self.hinges = read.links, read.hinges
+        if tree:
+            reading = TreeReading(tree, question)
+            self.links, self.hinges = reading.links, reading.hinges
         self.apart = self._beside(plant, joints, damping)
         self.shapes = Counter(_kinds(plant, scene)) if scene else Counter()
         plant.get_actuation_input_port().FixValue(context, np.zeros(plant.num_actuators()))
@@ -98,7 +101,10 @@ class DrakeReading(Reading):
     def _load(
         self, text: str, file: Path | None, packages: Mapping[str, Path]
     ) -> tuple[MultibodyPlant, Any, Tree | None]:
-        """Return Drake's model with its shapes, or of an SDF with its tree."""
+        """Return Drake's plant with the scene graph of its shapes, and for an SDF its tree.
+
+        The scene graph is None for an SDF and for a text without shapes.
+        """
         if self.is_own(text):
             plant, _ = load(text, file, packages)
             return plant, None, make_tree(*parts_of(plant))
@@ -107,7 +113,7 @@ class DrakeReading(Reading):
     def _beside(
         self, plant: MultibodyPlant, joints: Mapping[str, Any], damping: Mapping[str, float]
     ) -> dict[str, Mapping[str, float]]:
-        """Return the quantities of joints that act beside the equations of motion, by name."""
+        """Return what is listed but not compared: each quantity, by joint."""
         names = {joint.index(): name for name, joint in joints.items()}
         motors = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
         drives = {names[motor.joint().index()]: motor for motor in motors}
@@ -123,9 +129,9 @@ class DrakeReading(Reading):
 def _finalize(
     plant: MultibodyPlant, joints: Mapping[str, Any], text: str, question: Question
 ) -> dict[str, float]:
-    """Set the base and gravity, end the description, and return the damping of joints by name.
+    """Weld the base if it is fixed, set gravity, finalize the plant, and return the damping.
 
-    Drake's own damping is removed, for it is compared apart from the equations of motion.
+    Damping (by name of the joint) is removed from the plant, since it is listed, and not compared.
     """
     first = find_root(ET.fromstring(text), "URDF")
     if (question.base == "fixed" or question.root != first) and first != WORLD:
@@ -143,7 +149,7 @@ def _finalize(
 
 
 def _plane_charts(planar: Mapping[str, Any], text: str) -> dict[str, Chart]:
-    """Return the coordinates of planar joints, by name, from Drake's to those of a URDF."""
+    """Return the translation of planar joints' coordinates from Drake's to URDF's, by name."""
     axes = planes(text)
     return {
         name: plane_chart(
@@ -156,28 +162,29 @@ def _plane_charts(planar: Mapping[str, Any], text: str) -> dict[str, Chart]:
 def _of_urdf(
     text: str, file: Path | None, packages: Mapping[str, Path]
 ) -> tuple[MultibodyPlant, Any]:
-    """Return the plant of a URDF, not finalized, and its scene; None where nothing has a shape."""
+    """Return the plant of a URDF, not finalized, and its scene graph; None if it has no shapes."""
     plant, scene = MultibodyPlant(0.0), None
-    if "<geometry" in text:  # without a scene graph no geometry is read
+    if "<geometry" in text:  # Drake reads shapes only into a scene graph
         plant, scene = AddMultibodyPlantSceneGraph(DiagramBuilder(), 0.0)
     parser = Parser(plant)
     for name, folder in packages.items():
         parser.package_map().Add(name, folder)
     if file and file.suffix == ".urdf":
         parser.AddModels(file)
-    else:  # of which it takes no other absolute path
+    else:  # in a text Drake takes absolute paths only as file:// URIs
         parser.AddModelsFromString(text.replace('filename="/', 'filename="file:///'), "urdf")
     return plant, scene
 
 
 def _hinge(plant: MultibodyPlant, context: Any, joint: Any, home: Any) -> Hinge:
+    """Return anchor, axis and limits of a joint, in the frame `home` of the root."""
     pose = plant.CalcRelativeTransform(context, home, joint.frame_on_child())
     ends = joint.position_lower_limit(), joint.position_upper_limit()
     return Hinge(pose.translation(), pose.rotation().matrix() @ axis_of(joint), *ends)
 
 
 def _kinds(plant: MultibodyPlant, scene: Any) -> Iterator[str]:
-    """Yield the kind of each collision shape, as URDF names it."""
+    """Yield the kind of each collision shape, such as box, as URDF names it."""
     inspector = scene.model_inspector()
     for body in (plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())):
         for shape in plant.GetCollisionGeometriesForBody(body):

@@ -1,8 +1,12 @@
-"""Drake: its discrete plant, of first order, or Runge-Kutta 4 of its continuous one.
+"""Simulate a robot without contact with Drake.
 
-The methods with an underscore stay, for `EngineSimulator` calls them, and the conformance suite
-tests them. Coefficients of `_runge_kutta` are fixed, the classical ones. REPLACED may be tuned:
-more than a rounding of the description, less than any inertia that Drake puts in place of another.
+By `DrakeSettings` the equations are integrated in one of two ways: by Drake's discrete plant, which
+takes semi-implicit Euler steps and has joint stops, or by the classical Runge-Kutta method on its
+continuous plant, which has none. In each step the forces on the robot (efforts, wrench on the base,
+force law, friction) are computed here and given to Drake as generalised forces.
+
+`EngineSimulator` implements the interface of all engines, and calls the methods `_place`, `_read`,
+`_substeps`, `_accelerate` and `_constraint_losses` of this class.
 """
 
 from __future__ import annotations
@@ -26,13 +30,25 @@ from roboaccord.simulators import LOCK_INERTIA, Losses
 from roboaccord_drake.model import CONTINUOUS, DrakeMechanism, dynamics_of, link_of, make_plant
 from roboaccord_drake.settings import ORDERS, DrakeSettings
 
-REPLACED = 1e-6  # relative: a mass or an inertia that is not a rounding of the description's
+# Relative; a mass or inertia in Drake that is farther from the description's is not its rounding:
+# Drake has replaced an unphysical inertia by another, and the robot is refused.
+REPLACED = 1e-6
 
 
 class DrakeSimulator(EngineSimulator):
     """Simulate a model without contact with Drake (Simulator).
 
-    By its `DrakeSettings`; the force law acts in every stage.
+    The force law is evaluated in every stage of a Runge-Kutta step.
+
+    Drake has one vector q of positions and one v of velocities for the base and all joints. These
+    attributes, as those of `DrakeMechanism`, say what of them belongs to what:
+
+        _q, _v: indices of the joints' positions and velocities (n,).
+        _base_q, _base_v: slices of the base's positions and velocities.
+        _axes: which components of the base's twist (6,) its velocities are.
+
+    Others are `_total`, the generalised forces that act on v; `_applied`, Drake's copy of them;
+    `_preload`, constant ones of the model; and `_height` of a planar base, which Drake lacks [m].
     """
 
     name = "drake"
@@ -49,16 +65,18 @@ class DrakeSimulator(EngineSimulator):
                 "drake: no mimic joint in continuous time, where it has no constraints; "
                 "use engine_options.drake.integrator=discrete"
             )
+        # The plant that is stepped.
         self._plant = make_plant(
             model, self.tree, CONTINUOUS if self._continuous else self.physics_step
         )
         self._context = self._plant.CreateDefaultContext()
         self._refuse_replaced()
-        # Of the equations of motion alone: a discrete plant's accelerations have its stops in them.
+        # A continuous plant for accelerations: those of a discrete plant include forces of stops.
         smooth = self._plant if self._continuous else make_plant(model, self.tree, CONTINUOUS)
         self.mechanism = mechanism = DrakeMechanism(smooth, self.base, self.joints)
         self._q, self._v, self._axes = mechanism.q, mechanism.v, mechanism.axes
         self._base_q, self._base_v = mechanism.base_q, mechanism.base_v
+        # Generalised forces, through the port by which Drake takes them.
         self._total = np.zeros(self._plant.num_velocities())
         port = self._plant.get_applied_generalized_force_input_port()
         self._applied = port.FixValue(self._context, self._total)
@@ -69,18 +87,20 @@ class DrakeSimulator(EngineSimulator):
         self._place_forces()
 
     def _refuse_replaced(self) -> None:
+        """Raise AccordError if Drake's masses or inertias are not those of the description."""
         for link in self.tree.links:
             if link.name == WORLD:
                 continue
-            found = link_of(self._plant.GetBodyByName(link.name), self._context)
-            for want, have in ((link.mass, found.mass), (link.inertia, found.inertia)):
-                if np.abs(have - want).max() > REPLACED * np.abs(want).max():
+            in_drake = link_of(self._plant.GetBodyByName(link.name), self._context)
+            for wanted, has in ((link.mass, in_drake.mass), (link.inertia, in_drake.inertia)):
+                if np.abs(has - wanted).max() > REPLACED * np.abs(wanted).max():
                     raise AccordError(
                         f"drake: the inertia of {link.name} is not physical, and Drake would take "
                         "another: repair its <inertial>, or use dart"
                     )
 
     def lock(self, joint: int, locked: bool) -> None:
+        # A locked joint gets a rotor so heavy that nothing moves it.
         inertia = LOCK_INERTIA if locked else self.armature[joint]
         smooth = self.mechanism.plant, self.mechanism.context
         for plant, context in ((self._plant, self._context), smooth):
@@ -96,16 +116,22 @@ class DrakeSimulator(EngineSimulator):
         self._plant.SetPositionsAndVelocities(self._context, self.mechanism.vector(state))
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        # Of a plant of its own, so that there is no state to go back to.
+        # The continuous plant has its own context, so the state of the simulation stays.
         return self.mechanism.acceleration_at(state, self._geared(effort))
 
     def _coordinates(self) -> tuple[Array, Array]:
-        """Return copies of Drake's positions and velocities."""
+        """Return copies of Drake's vectors q and v."""
         x = np.array(self._plant.GetPositionsAndVelocities(self._context))
         return x[: -len(self._total)], x[-len(self._total) :]
 
     def _base(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
-        """Return position, orientation x y z w and twist in the world of the base."""
+        """Return position, orientation (x, y, z, w) and twist of the base, all in the world.
+
+        Args:
+            q: Drake's positions: of a planar base x, y and yaw; of a free one the quaternion
+                w, x, y, z, then the position.
+            v: Drake's velocities.
+        """
         position, orientation, twist = np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
         twist[self._axes], pose = v[self._base_v], q[self._base_q]
         if self.base.tied and self.base.moves:
@@ -113,13 +139,14 @@ class DrakeSimulator(EngineSimulator):
             orientation = yaw_quaternion(float(pose[2]))
         elif self.base.moves:
             position = pose[4:]
-            # Drake lets the quaternion grow, and takes its direction alone.
+            # Drake's quaternion need not have length 1: only its direction counts.
             orientation = np.roll(pose[:4] / np.linalg.norm(pose[:4]), -1)
         return position, orientation, twist
 
     def _read(self) -> RobotState:
         q, v = self._coordinates()
         position, orientation, twist = self._base(q, v)
+        # The twist of a state is in the axes of the base.
         turn = quaternion_matrix(orientation)
         return RobotState(
             time=self._time,
@@ -139,7 +166,7 @@ class DrakeSimulator(EngineSimulator):
                 self._apply(*self._coordinates())
                 try:
                     self._plant.ExecuteForcedEvents(self._context, False)
-                except RuntimeError:  # forces that are not finite
+                except RuntimeError:  # raised for forces that are not finite
                     check_state(self._read(), self.joints, self.name)
                     raise
         if self._continuous:
@@ -156,11 +183,13 @@ class DrakeSimulator(EngineSimulator):
         self._plant.SetPositionsAndVelocities(self._context, end)
 
     def _slope(self, x: Array) -> Array:
+        """Return the derivative of Drake's state x, which is q and then v."""
         self._plant.SetPositionsAndVelocities(self._context, x)
         self._apply(x[: -len(self._total)], x[-len(self._total) :])
         return np.asarray(self._plant.EvalTimeDerivatives(self._context).CopyToVector())
 
     def _refuse_stops(self) -> None:
+        """Raise AccordError if a joint has passed its stop, which the continuous plant lacks."""
         stopped = self._stops.beyond(self._coordinates()[0][self._q])
         if stopped:
             raise AccordError(
@@ -169,7 +198,10 @@ class DrakeSimulator(EngineSimulator):
             )
 
     def _apply(self, q: Array, v: Array) -> None:
-        """Give Drake the generalised forces of efforts, wrench, force law and friction."""
+        """Give Drake the generalised forces at positions q and velocities v.
+
+        They are the sum of preload, efforts, wrench on the base, force law and dry friction.
+        """
         total = self._total
         total[:] = self._preload
         total[self._v] += self._acting
@@ -177,16 +209,23 @@ class DrakeSimulator(EngineSimulator):
         if self._law:
             position, orientation, twist = self._base(q, v)
             rotation = quaternion_matrix(orientation)
-            pushed, efforts = self._law_efforts(q[self._q], v[self._v], position, rotation, twist)
-            wrench = wrench + pushed
+            law_wrench, efforts = self._law_efforts(
+                q[self._q], v[self._v], position, rotation, twist
+            )
+            wrench = wrench + law_wrench
             total[self._v] += efforts
         total[self._base_v] += wrench[self._axes]
-        if self._friction:
+        if self._friction:  # last, for it opposes the sum of all other efforts
             total[self._v] = self._friction.add(total[self._v], q[self._q], v[self._v])
         self._applied.GetMutableData().get_mutable_value().SetFromVector(total)
 
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
-        """Return the losses in stops in the last physics step [J]: there is no contact."""
+        """Return the energy that joint stops took in the last physics step [J].
+
+        What changes the momentum beyond the known forces is the impulse of stops,
+        J = M (v1 - v0) - h (tau - c), with mass matrix M, forces tau and bias c at the start of the
+        step h. Its work is J times the mean velocity (v0 + v1) / 2.
+        """
         start, end = self.mechanism.vector(before), np.concatenate(self._coordinates())
         self._plant.SetPositionsAndVelocities(self._context, start)
         mass, bias = dynamics_of(self._plant, self._context)

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from roboaccord.contract.state import Array
 
-STEPS = 100  # of a period, at which a motion is evaluated: 5 and more of the 20th harmonic
+STEPS = 100  # samples of a period; at least 5 a period of the 20th harmonic, the highest in use
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class FourierMotion:
     """A periodic motion.
 
     Args:
-        middle: about which it moves (n,) [rad or m].
-        sines, cosines: amplitudes (n, h) of the harmonics [rad or m].
-        duration: of a period [s].
+        middle: positions q0 about which the joints move (n,) [rad or m].
+        sines, cosines: amplitudes a and b of the h harmonics (n, h) [rad or m].
+        duration: period T [s].
     """
 
     middle: Array
@@ -32,7 +32,11 @@ class FourierMotion:
 
     @classmethod
     def of(cls, shape: Array, middle: Array, duration: float) -> FourierMotion:
-        """Return the motion nearest to amplitudes (2, n, h) that begins and ends at rest."""
+        """Return the motion nearest to amplitudes (2, n, h) that begins and ends at rest.
+
+        The sines are projected onto the plane sum of l a_l = 0, the cosines onto the plane sum of
+        l^2 b_l = 0: what lies along the plane's normal is subtracted.
+        """
         order = np.arange(1, shape.shape[-1] + 1)
         sines, cosines = (
             amplitudes - np.outer(amplitudes @ weight, weight) / (weight @ weight)
@@ -41,7 +45,7 @@ class FourierMotion:
         return cls(middle, sines, cosines, duration)
 
     def at(self, times: Array) -> tuple[Array, Array, Array]:
-        """Return positions, rates and accelerations (k, n)."""
+        """Return positions, rates and accelerations (k, n) at times (k,) [s]."""
         rate = 2.0 * np.pi / self.duration * np.arange(1, self.sines.shape[1] + 1)
         sine, cosine = np.sin(np.outer(times, rate)), np.cos(np.outer(times, rate))
         a, b = self.sines.T, self.cosines.T
@@ -56,10 +60,10 @@ class FourierMotion:
         return self.at(np.linspace(0.0, self.duration, STEPS, endpoint=False))
 
     def scaled(self, factors: Array) -> FourierMotion:
-        """Return the motion with other amplitudes of the joints (n,)."""
+        """Return the motion with the amplitudes of each joint multiplied by a factor (n,)."""
         sines, cosines = self.sines * factors[:, None], self.cosines * factors[:, None]
         return FourierMotion(self.middle, sines, cosines, self.duration)
 
     def shifted(self, middle: Array) -> FourierMotion:
-        """Return the motion about other positions (n,)."""
+        """Return the same motion about other positions `middle` (n,) [rad or m]."""
         return FourierMotion(middle, self.sines, self.cosines, self.duration)

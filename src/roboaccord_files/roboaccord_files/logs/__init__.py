@@ -1,14 +1,19 @@
-"""Logs of foreign simulators and robots: reading, windows, and what differs from the file.
+"""Compare a user's log with the file of its robot: read it, predict it, and name what differs.
 
-From below: text.py, arrays.py, bags.py and messages.py (formats; tables.py has them all),
-columns.py (what columns hold), clock.py, merge.py, units.py, floating.py, actuators.py and log.py
-(samples); body.py, along.py, smooth.py, noise.py, response.py, windows.py and flight.py (the file's
-equations along the log), efforts.py (what efforts are), tried.py, predicted.py and problem.py (what
-may be off, for the core's regressor: crosscheck/causes), check.py (all of it), result.py, shown.py
-and figure.py; door.py and command.py are `ra.crosscheck(LOG)` and `accord crosscheck LOG`.
-follow.py is the controller that follows a trajectory of somebody.
+The modules, in the order of the work:
 
-Readers, names of columns and hypotheses may be added (tables.py, columns.py, tried.py), thresholds
-tuned where their module says so. The fields of result.py, keys of `--json`, and options stay.
+- formats: text.py, arrays.py, bags.py, messages.py; tables.py chooses among them, table.py is what
+  they return
+- from columns to samples: columns.py (what each column holds), clock.py, merge.py, units.py,
+  floating.py (a base that moves), actuators.py; log.py puts them together
+- the file's equations along the log, over short windows of samples: body.py, along.py, smooth.py,
+  noise.py, response.py, windows.py, flight.py
+- what differs: efforts.py (what the efforts mean), tried.py, predicted.py, problem.py (the causes
+  that are tried, for the regression of roboaccord.crosscheck.causes), check.py (the whole check)
+- output: result.py, shown.py, figure.py; door.py is `ra.crosscheck(LOG)`, command.py the command
+
+follow.py is apart: the controller that follows a trajectory from a file.
+
+The fields of result.py, the keys of `--json` and the options are interfaces.
 Tests: test_log_readers.py, test_own_log.py, test_log_efforts.py, test_floating_log.py.
 """

@@ -1,9 +1,10 @@
-"""A file of actuators: what makes the torque at a joint of what its drive reports.
+"""Read a file of actuators: the factors from what a drive reports to the torque at its joint.
 
     shoulder: {kt: 0.11, gear: 101, efficiency: 0.85}
 
-FIELDS may be added to: all are factors of the effort. Efficiency counts alike in both directions of
-power, so it is that of a joint that mostly drives.
+The torque is the reported current times all fields of its joint: torque constant, gear ratio and
+efficiency of the gear. The efficiency is applied in both directions of power, which is right only
+for a joint that drives its load most of the time. Another field is another factor.
 """
 
 from __future__ import annotations
@@ -19,18 +20,19 @@ from roboaccord.description.yaml_files import parse_yaml
 from yaml import YAMLError
 
 ENDINGS = (".yaml", ".yml")
-FIELDS = {"kt": "N m/A, or N m per count", "gear": "", "efficiency": ""}
+FIELDS = {"kt": "N m/A, or N m per count", "gear": "", "efficiency": ""}  # with their units
 
 
 def read_actuators(path: Path, joints: Collection[str]) -> dict[str, float]:
-    """Return the factors of efforts by joint, such as N m/A.
+    """Return the factor of each joint's effort, such as N m/A.
 
     Args:
-        path: YAML, with `kt`, `gear` and `efficiency` of joints; what lacks is 1.
-        joints: of the robot.
+        path: YAML file with `kt`, `gear` and `efficiency` by joint; an absent one is 1.
+        joints: names of the robot's joints.
 
     Raises:
-        AccordError: for a file that cannot be read, a joint that there is not, or no number.
+        AccordError: if the file cannot be read, or has an unknown joint or field or a value that is
+            no number above 0.
     """
     broken, factors = f"actuators {path}", dict[str, float]()
     try:

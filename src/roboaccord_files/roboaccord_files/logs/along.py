@@ -1,7 +1,8 @@
-"""The equations of a robot along a motion, computed anew only where a robot differs from another.
+"""Compute the efforts that a motion needs, and reuse the parts that a changed robot shares.
 
-Hypotheses change one link or joint each, and hundreds of them are tried: a link that is the same
-and moves the same needs the same efforts. Which robots are kept may be tuned; results are the same.
+The search for causes tries hundreds of robots that differ from the file in one link or joint each.
+A link that has the same inertia and the same motion in two of them needs the same efforts, so these
+are copied from the earlier robot instead of computed again. The results are the same as without.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from roboaccord_files.logs.body import LogBody
 
 @dataclass(frozen=True)
 class Along:
-    """A robot along a motion.
+    """A robot along a motion of k samples.
 
     Args:
-        body: the robot.
-        frames: motions of its links.
-        loads: efforts (k, n) that each link needs.
+        body: the robot, with n joints.
+        frames: motion of each link's frame, by name.
+        loads: efforts (k, n) that each link needs at the joints, by name [N m or N].
     """
 
     body: LogBody
@@ -37,42 +38,51 @@ class Along:
 
         Args:
             body: the robot.
-            motion: positions, rates and accelerations (3, k, n), of the log's clock.
-            like: another robot along the same motion.
+            motion: positions, rates and accelerations (3, k, n), in the time of the log's clock.
+            like: another robot along the same motion, whose results are reused where they hold.
         """
         q, qd, qdd = motion
-        fast = 1.0 + body.clock
+        # Rates and accelerations in true time, of which a fast clock counts 1 + clock seconds a
+        # second.
+        clock_rate = 1.0 + body.clock
         frames = like.same_frames(body) if like else {}
-        moved = link_motions(
-            body.tree, body.joints, body.gravity, q - body.zero, fast * qd, fast**2 * qdd, frames
-        )
-        same = {link.name: link for link in like.body.tree.links} if like else {}
+        motions = link_motions(
+            body.tree, body.joints, body.gravity, q - body.zero, clock_rate * qd,
+            clock_rate**2 * qdd, frames,
+        )  # fmt: skip
+        links_before = {link.name: link for link in like.body.tree.links} if like else {}
         loads = {}
         for link in body.tree.links:
-            if like and link.name in frames and same[link.name] is link:
+            if like and link.name in frames and links_before[link.name] is link:
                 loads[link.name] = like.loads[link.name]
             else:
-                add_efforts(load := np.zeros(q.shape), [link], moved)
+                add_efforts(load := np.zeros(q.shape), [link], motions)
                 loads[link.name] = load
-        return cls(body, moved, loads)
+        return cls(body, motions, loads)
 
     def same_frames(self, body: LogBody) -> dict[str, FrameMotion]:
-        """Return the motions of links that move in another robot as in this one."""
-        like = self.body
-        if like.clock != body.clock or not np.array_equal(like.gravity, body.gravity):
+        """Return the motions of the links that move in another robot exactly as in this one.
+
+        Args:
+            body: the other robot, of the same structure.
+        """
+        mine = self.body
+        if mine.clock != body.clock or not np.array_equal(mine.gravity, body.gravity):
             return {}
-        zeros = {joint for joint, off in zip(like.joints, like.zero != body.zero) if off}
-        other = {like.tree.links[0].name: False}
-        for a, b in zip(like.tree.joints, body.tree.joints, strict=True):
-            other[a.child] = other[a.parent] or a.name in zeros or not _alike(a, b)
-        return {name: frame for name, frame in self.frames.items() if not other[name]}
+        shifted = {joint for joint, differs in zip(mine.joints, mine.zero != body.zero) if differs}
+        # A link moves differently if its parent does, or if the joint between them differs.
+        differs_at = {mine.tree.links[0].name: False}
+        for a, b in zip(mine.tree.joints, body.tree.joints, strict=True):
+            differs_at[a.child] = differs_at[a.parent] or a.name in shifted or not _alike(a, b)
+        return {name: frame for name, frame in self.frames.items() if not differs_at[name]}
 
     def efforts(self, qdd: Array) -> Array:
-        """Return the efforts (k, n) of all links, with rotors of the file, at accelerations."""
+        """Return the efforts (k, n) of all links, and of the file's rotors at qdd (k, n)."""
         rotors = rotors_of(self.body.tree, self.body.joints) * qdd
         return np.asarray(rotors + sum(self.loads.values()))
 
 
 def _alike(a: Joint, b: Joint) -> bool:
+    """Return whether two joints have the same origin and axis."""
     parts = ("position", "rotation", "axis")
     return a is b or all(np.array_equal(getattr(a, x), getattr(b, x)) for x in parts)

@@ -1,7 +1,8 @@
-"""Logs as arrays: NPZ, and MAT and Parquet, which libraries read in a process of its own.
+"""Read logs that are files of arrays: NPZ, MAT and Parquet.
 
-A format may be added: a function that returns its arrays by name as `_mat` does, in READERS. What
-such a file holds is a stranger's: SECONDS and MEMORY bound it, and only JSON comes back.
+NumPy reads NPZ. MAT and Parquet are read by SciPy and PyArrow in a separate process, whose time and
+memory are bounded and which returns JSON only: such a file may come from anyone, and be made to
+harm. A format is added as a function like `_mat`, in READERS.
 """
 
 from __future__ import annotations
@@ -19,46 +20,58 @@ from roboaccord.description.apart import apart
 
 from roboaccord_files.logs.table import Columns
 
-SECONDS, MEMORY = 20, 4 << 30  # of processor time [s], and address space [bytes]
+# Bounds of the process that reads MAT and Parquet; far more than files of 50 MB need.
+SECONDS, MEMORY = 20, 4 << 30  # processor time [s], address space [bytes]
 
 
 def read_arrays(path: Path) -> Columns:
-    """Return the columns of a file: of two dimensions by joints, where `joints` names them.
+    """Return the columns of a file, each as long as the file's longest array.
 
-    The longest arrays are columns, also of rows, as MATLAB has them.
+    An array of two dimensions, by rows or by columns as MATLAB may have it, becomes several columns
+    `NAME/JOINT`, with the names in the array `joints` if there is one, else `NAME/[0]` and so on.
 
     Raises:
-        Exception: whatever NumPy raises for a file that is none.
+        Exception: whatever NumPy raises for a file that it cannot read.
     """
     if path.suffix.lower() == ".npz":
         arrays = _npz(read_bytes(path))
     else:
         packed = apart(unpack, str(check_file(path)), seconds=SECONDS, memory=MEMORY)
         arrays = {name: np.array(values) for name, values in packed.items()}
-    joints = [str(each) for each in np.atleast_1d(arrays.get("joints", ()))]
-    numbers = {n: v for n, v in arrays.items() if v.dtype.kind in "fiu" and v.ndim in (1, 2)}
-    length, arrays_of = max((max(v.shape) for v in numbers.values()), default=0), {}
-    for name, values in numbers.items():
+    joints = [str(name) for name in np.atleast_1d(arrays.get("joints", ()))]
+    numeric = {
+        name: array
+        for name, array in arrays.items()
+        if array.dtype.kind in "fiu" and array.ndim in (1, 2)
+    }
+    length, by_name = max((max(array.shape) for array in numeric.values()), default=0), {}
+    # Arrays of two dimensions are split into columns.
+    for name, values in numeric.items():
         columns = np.atleast_2d(values.T if len(values) == length else values)
         for i, column in enumerate(columns):
-            more = joints[i] if len(joints) == len(columns) else f"[{i}]"
-            arrays_of[name if len(columns) == 1 else f"{name}/{more}"] = column
-    signed = {n: v.astype(float if v.dtype.kind == "f" else np.int64) for n, v in arrays_of.items()}
+            suffix = joints[i] if len(joints) == len(columns) else f"[{i}]"
+            by_name[name if len(columns) == 1 else f"{name}/{suffix}"] = column
+    # Unsigned integers become signed, since times are subtracted.
+    signed = {
+        name: column.astype(float if column.dtype.kind == "f" else np.int64)
+        for name, column in by_name.items()
+    }
     return {name: values for name, values in signed.items() if len(values) == length}
 
 
 def _npz(packed: bytes) -> Columns:
+    """Return the arrays of an NPZ file; raise ValueError if it unpacks to more than LARGEST."""
     with np.load(io.BytesIO(packed)) as data:
-        if sum(each.file_size for each in data.zip.infolist()) > LARGEST:
+        if sum(member.file_size for member in data.zip.infolist()) > LARGEST:
             raise ValueError(f"it unpacks to more than {LARGEST // 1_000_000} MB")
         return {name: data[name] for name in data.files}
 
 
 def unpack(path: str) -> dict[str, Any]:
-    """Return the arrays of numbers and words in a file, as JSON takes them.
+    """Return the arrays of numbers and text in a file as lists, for JSON; dates as nanoseconds.
 
     Raises:
-        AccordError: if it cannot be read.
+        AccordError: if the file cannot be read.
     """
     try:
         arrays = READERS[Path(path).suffix.lower()](path)
@@ -66,12 +79,21 @@ def unpack(path: str) -> dict[str, Any]:
         raise AccordError(f"it needs {error.name}: pip install {error.name}") from None
     except Exception as error:  # noqa: BLE001 - libraries raise whatever they do
         raise AccordError((str(error).splitlines() or [type(error).__name__])[0]) from None
-    times = {n: v.astype("M8[ns]").astype(int) for n, v in arrays.items() if v.dtype.kind == "M"}
-    kept = {n: v for n, v in arrays.items() if v.dtype.kind in "fiuU" and v.ndim < 3} | times
+    times = {
+        name: array.astype("M8[ns]").astype(int)
+        for name, array in arrays.items()
+        if array.dtype.kind == "M"
+    }
+    kept = {
+        name: array
+        for name, array in arrays.items()
+        if array.dtype.kind in "fiuU" and array.ndim < 3
+    } | times
     return {name: values.tolist() for name, values in kept.items()}
 
 
 def _mat(path: str) -> Columns:
+    """Return the arrays of a MAT file, before version 7.3."""
     from scipy.io import loadmat
 
     try:
@@ -80,17 +102,18 @@ def _mat(path: str) -> Columns:
         raise ValueError("a MAT file of version 7.3: save it with -v7") from None
 
 
-def _flat(above: str, data: Mapping[str, Any]) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Yield the arrays of structures in each other, as `log/q`."""
+def _flat(prefix: str, data: Mapping[str, Any]) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield the arrays of nested structures with the names of all levels, such as `log/q`."""
     for name, value in data.items():
         if isinstance(value, dict):
-            yield from _flat(f"{above}{name}/", value)
-        elif not name.startswith("__"):
+            yield from _flat(f"{prefix}{name}/", value)
+        elif not name.startswith("__"):  # as SciPy names the file's header
             array = np.asarray(value)
-            yield above + name, array.astype(str) if array.dtype.kind == "O" else array
+            yield prefix + name, array.astype(str) if array.dtype.kind == "O" else array
 
 
 def _parquet(path: str) -> Columns:
+    """Return the columns of a Parquet file."""
     from pyarrow import parquet
 
     table = parquet.read_table(path)

@@ -1,7 +1,8 @@
-"""Joint states of a bag of anybody, and the efforts of other topics that are asked for.
+"""Read a log from a ROS bag: joint states, the pose of the base, and topics that are asked for.
 
-A type of message may be added to READERS. Which topic is read where several have joint states is
-decided in `_chosen`, and said in a note; `--topic` decides otherwise.
+All messages of the types in READERS become rows. If several topics have joint states, `_chosen`
+decides which one is read, and a note says so; the user chooses another one by `--topic`. Rows of
+other topics are kept only if the user names them, as a topic of efforts in `--map`.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
     """Return the joint states of a bag as a table, a row each message.
 
     Args:
-        path: folder or file.
-        joints: names in the messages.
+        path: of the bag: folder or file.
+        joints: names of the robot's joints in the messages.
         topic: of the joint states; "" for the one that has most of the joints.
-        asked: columns that are asked for, which may name other topics.
+        asked: columns that the user names; these may be of other topics.
 
     Raises:
-        AccordError: if it is no bag, is damaged, or holds no joint states of these joints.
+        AccordError: if it is no bag, is damaged, or has no joint states of these joints.
     """
     scans = [scan_of(file) for file in bag_files(path)]
     try:
@@ -43,32 +44,42 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
         chosen, notes = _chosen(rows, topics, {*joints}, topic)
     except AccordError as error:
         raise AccordError(f"{path}: {error}".replace(f"{path}: {path}", f"{path}")) from None
-    kept, more, other = list[Row](), dict[str, None](), set[str]()
+    kept, offered, foreign_joints = list[Row](), dict[str, None](), set[str]()
     for row in rows:
         if row.topic == chosen:
-            there = _joints(row)
-            other |= set() if there & {*joints} else there
-            kept += [row] if there & {*joints} else []
+            # Joint states; messages of another robot on the same topic are left out.
+            names = _joints(row)
+            foreign_joints |= set() if names & {*joints} else names
+            kept += [row] if names & {*joints} else []
         elif {*POSE} == {*row.values}:
-            near = row.topic.rpartition("/")[0] == chosen.rpartition("/")[0]
-            kept += [row] if near else []
+            # A pose of the base, from a topic in the same namespace.
+            same_namespace = row.topic.rpartition("/")[0] == chosen.rpartition("/")[0]
+            kept += [row] if same_namespace else []
         else:
+            # Another topic, with its name before those of the columns.
             topic = row.topic + ("" if row.stamp is None else "/")
             values = {topic + name: value for name, value in row.values.items()}
             if any(name in text for text in asked for name in values):
                 kept.append(row._replace(values=values))
-            more |= dict.fromkeys(n for n in values if row.stamp is None or "/effort/" in n)
-    notes += [f"joint states of others left out: {', '.join(sorted(other))}"] if other else []
+            offered |= dict.fromkeys(
+                name for name in values if row.stamp is None or "/effort/" in name
+            )
+    notes += (
+        [f"joint states of others left out: {', '.join(sorted(foreign_joints))}"]
+        if foreign_joints
+        else []
+    )
     notes += [line.replace(f"{path}/", "") for line in doubts(path, scans)]
-    return table_of(kept, notes, [*more])
+    return table_of(kept, notes, [*offered])
 
 
 def _joints(row: Row) -> set[str]:
+    """Return the names of the joints whose positions a row has."""
     return {name.removeprefix("q/") for name in row.values if name.startswith("q/")}
 
 
 def _rows(scans: Iterable[McapScan]) -> Iterator[Row]:
-    """Yield the messages that are read, in the order of the bag."""
+    """Yield the messages of types in READERS, in the order of the bag."""
     for scan in scans:
         for message in scan.messages():
             channel = scan.channels[message.channel]
@@ -85,17 +96,23 @@ def _stamp(data: bytes) -> int:
 
 
 def _state(topic: str, received: int, data: bytes) -> Row:
+    """Return a JointState as a row."""
     _, names, *parts = read_joint_state(data)
     return joint_state(topic, _stamp(data), received, names, parts)
 
 
 def _odometry(topic: str, received: int, data: bytes) -> Row:
+    """Return the pose of an Odometry as a row."""
     _, position, orientation, _ = OdometryCodec().decode(data)
     return Row(topic, _stamp(data), received, dict(zip(POSE, [*position, *orientation])))
 
 
 def _numbers(topic: str, received: int, data: bytes) -> Row:
-    """Return the numbers of a Float64, or those of a Float64MultiArray behind its layout."""
+    """Return the number of a Float64 as the column "", those of a Float64MultiArray as [0], ...
+
+    A Float64 has 8 bytes after the header of CDR; an array has its layout, which is skipped, and
+    then the numbers.
+    """
     reader = CdrReader(data, "Float64MultiArray")
     if len(data) == len(HEADER) + DOUBLE.itemsize:
         return Row(topic, None, received, {"": float(reader.doubles(1)[0])})
@@ -117,28 +134,37 @@ READERS = {
 def _chosen(
     rows: Iterable[Row], topics: Collection[str], joints: set[str], topic: str
 ) -> tuple[str, list[str]]:
-    """Return the topic whose joint states are read, with notes on others.
+    """Return the topic whose joint states are read, with notes on other topics.
+
+    Args:
+        rows: all messages that were read.
+        topics: names of all topics of the bag.
+        joints: names of the robot's joints.
+        topic: which the user asks for; "" if none.
 
     Raises:
-        AccordError: if no topic has any of the joints.
+        AccordError: if no topic, or not the one asked for, has any of the joints.
     """
-    has = dict[str, set[str]]()
+    joints_of = dict[str, set[str]]()
     for row in rows:
-        if there := _joints(row):
-            has.setdefault(row.topic, set()).update(there)
-    if not has or (topic and topic not in has):
-        where = f"; there are some in {', '.join(has)}" if has else ""
-        raise AccordError(f"it holds no joint states{f' in {topic}' if has else ''}{where}")
+        if names_in_row := _joints(row):
+            joints_of.setdefault(row.topic, set()).update(names_in_row)
+    if not joints_of or (topic and topic not in joints_of):
+        where = f"; there are some in {', '.join(joints_of)}" if joints_of else ""
+        raise AccordError(f"it holds no joint states{f' in {topic}' if joints_of else ''}{where}")
 
-    def worth(name: str) -> tuple[object, ...]:
-        above = name.rpartition("/")[0]
-        second = f"/{REFERENCE}/" in name[1:] or above.endswith("/gz")
-        return -len(joints & has[name]), second, f"{above}/{SCENARIO}" not in topics, name
+    def preference(name: str) -> tuple[object, ...]:
+        # Most joints first; then no copy (our reference, Gazebo's own); then one of a scenario.
+        namespace = name.rpartition("/")[0]
+        copy = f"/{REFERENCE}/" in name[1:] or namespace.endswith("/gz")
+        return -len(joints & joints_of[name]), copy, f"{namespace}/{SCENARIO}" not in topics, name
 
-    chosen = topic or min(has, key=worth)
-    if not joints & has[chosen]:
-        names = f"{', '.join(sorted(has[chosen]))} of {chosen}"
+    chosen = topic or min(joints_of, key=preference)
+    if not joints & joints_of[chosen]:
+        names = f"{', '.join(sorted(joints_of[chosen]))} of {chosen}"
         raise AccordError(f"no {', '.join(sorted(joints))} among {names}: --names PREFIX, --topic")
-    alike = [name for name in has if name != chosen and joints <= has[name] and not topic]
-    notes = [f"joint states of {chosen}"] if len(has) > 1 else []
-    return chosen, notes + [f"the same joints: --topic {name} reads those" for name in alike]
+    alternatives = [
+        name for name in joints_of if name != chosen and joints <= joints_of[name] and not topic
+    ]
+    notes = [f"joint states of {chosen}"] if len(joints_of) > 1 else []
+    return chosen, notes + [f"the same joints: --topic {name} reads those" for name in alternatives]

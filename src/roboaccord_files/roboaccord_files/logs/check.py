@@ -1,10 +1,17 @@
-"""A log of a foreign simulator or robot against its robot's file: what differs.
+"""Check a log against the file of its robot: find out what differs, where, and by how much.
 
-SHORTEST, FEWEST and FALL may be tuned. They move verdicts: `make own-logs` measures what is then
-found (docs/own_log.md), and test_own_log.py tests the cases.
+The steps, in `measured`:
 
-What the file's equations leave in windows of a log (windows.py) goes to the regressor of the
-cross-check. The lengths of windows are chosen here.
+1. Choose windows: short runs of samples, as short as the noise of the recorded positions allows
+   (`chosen`). Within a window the file's equations predict the positions from the efforts; what
+   the recorded positions differ by are the residuals (windows.py).
+2. Decide what the efforts mean: torque at the joint, motor current, ... (efforts.py).
+3. Explain the residuals: the regression of the cross-check (roboaccord.crosscheck.causes) names the
+   causes whose sizes reduce them (`explained`).
+4. State what the causes leave, and whether that is more than noise (`with_residuals`).
+
+SHORTEST, FEWEST and FALL may be tuned; they move verdicts. `make own-logs` measures what is then
+found (docs/own_log.md).
 """
 
 from __future__ import annotations
@@ -41,27 +48,32 @@ from roboaccord_files.logs.result import LogCheck, LogLevel
 from roboaccord_files.logs.smooth import Smooth
 from roboaccord_files.logs.windows import FEW, Windows
 
-ENGINE = "log"
-SHORTEST, FEWEST = 6, 20  # steps of a window, and windows of a log
-FALL = 2.2  # power by which noise falls with longer windows, at least
+ENGINE = "log"  # stands in the report where a cross-check names an engine
+SHORTEST = 6  # steps of the shortest window
+FEWEST = 20  # windows that the longest choice must leave
+FALL = 2.2  # the share of noise falls at least with this power of the windows' length
 SCHEMES = {
     "forward Euler": (1.0, 0.5),
     "semi-implicit Euler": (0.0, 0.5),
     "of order 2 or more": (0.0, 0.0),
-}  # a and b
-HALF = 0.5  # of the squared residuals: what the file's gravity leaves, to be the controller's
-AUDIBLE = 0.5  # of the positions' noise: what that of efforts does, to count
-ALMOST = 1e-9  # round-off
-NEAR = 0.15  # samples from a scheme's a and b
+}
+"""Integration schemes by their delays a of positions and b of rates, in samples (predicted.py)."""
+NEAR = 0.15  # samples; largest distance of fitted a and b from those of the scheme that is named
+# Ratio of squared residuals; a controller compensates gravity by the file, and not by the true
+# robot, if the fit with the file's gravity leaves less than this share.
+HALF = 0.5
+# Ratio; noise of the efforts is added to that of the positions if its effect is larger than this.
+AUDIBLE = 0.5
+ALMOST = 1e-9  # relative; round-off of sums
 
 
 def check_log(log: Log, body: LogBody, effort: str = "") -> Report:
-    """Check a log by the equations of a robot's file, and name what differs.
+    """Check a log by the equations of a robot's file, and return the report with its verdict.
 
     Args:
-        log: what was read.
-        body: of the robot's file.
-        effort: what the user states of efforts, as of `efforts.STATED`.
+        log: the samples.
+        body: the robot as its file has it.
+        effort: what the user states of the efforts, a word of `efforts.STATED`.
     """
     level, check = LogLevel(), measured(log, body, effort)
     finding = replace(level.judge(check, Tolerances()), level=level.name, engine=ENGINE)
@@ -77,28 +89,32 @@ def check_log(log: Log, body: LogBody, effort: str = "") -> Report:
 
 
 def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
-    """Return what the equations of a robot's file leave of a log, and what explains it."""
+    """Return the residuals of a log by the equations of a robot's file, and what explains them."""
+    # Windows; with too much noise in the longest ones nothing can be judged.
     windows = chosen(log, body)
     check = first_look(windows)
     if check.noise > NOISY:
         return check
-    asked = BestReading.of(windows, effort)
-    if not log.effort.any() and asked.share > MISTAKEN:
-        return replace(check, share=asked.share, unmeasured=True)
-    problem = asked.problem
-    noisy = effort_share(problem, asked.fit.sizes) * windows.reach
-    if (noisy > AUDIBLE * windows.noise).any():
-        steps = rounded(log, problem.efforts(factors_in(asked.fit.sizes))[..., 0])
-        windows = windows.rescaled(noisy, steps)
-        problem = LogProblem.of(windows, asked.dry, asked.reading)
-    answer = explained(windows, problem, asked.dry)
-    explanation, taken_for = without_stated(answer, asked.taken, effort)
+    # What the efforts mean. All 0 with large residuals: something drove the robot unrecorded.
+    best = BestReading.of(windows, effort)
+    if not log.effort.any() and best.share > MISTAKEN:
+        return replace(check, share=best.share, unmeasured=True)
+    # Noise of the efforts counts as noise of the positions that it causes [rad or m].
+    problem = best.problem
+    effort_noise = effort_share(problem, best.fit.sizes) * windows.reach
+    if (effort_noise > AUDIBLE * windows.noise).any():
+        steps = rounded(log, problem.efforts(factors_in(best.fit.sizes))[..., 0])
+        windows = windows.rescaled(effort_noise, steps)
+        problem = LogProblem.of(windows, best.dry, best.reading)
+    # Causes, without those that the user expects.
+    answer = explained(windows, problem, best.dry)
+    explanation, taken_for = without_stated(answer, best.taken, effort)
     check = replace(check, taken=taken_for, explanation=explanation)
     return with_residuals(check, answer)
 
 
 def first_look(windows: Windows) -> LogCheck:
-    """Return what is known of a log before anything is explained."""
+    """Return the check before anything is explained: noise, columns and identifiable parameters."""
     log, body = windows.log, windows.body
     worst = first_largest(windows.share)
     return LogCheck(
@@ -116,13 +132,15 @@ def first_look(windows: Windows) -> LogCheck:
 
 @dataclass(frozen=True)
 class BestReading:
-    """What the efforts of a log are: the reading that explains it best, without a cause.
+    """The meaning of a log's efforts that explains it best, before any cause is named.
 
     Args:
-        reading, problem, fit: of that reading.
-        taken: the same in words, with the next reading.
-        share: rms residuals over what the efforts do, where it is most.
-        dry: joints with dry friction.
+        reading: that meaning.
+        problem, fit: the log as a problem of regression under it, and its fit without causes.
+        taken: the same for the report, with the reading that fits next best.
+        share: rms residuals of the fit as a share of the effect of the efforts, of the joint where
+            it is largest.
+        dry: names of joints with dry friction in the file.
     """
 
     reading: Reading
@@ -134,19 +152,21 @@ class BestReading:
 
     @classmethod
     def of(cls, windows: Windows, effort: str) -> Self:
-        """Return the best reading of those that the user leaves open."""
+        """Return the best of the readings that the user's word `effort` leaves possible."""
         joints = zip(windows.log.joints, windows.body.dry.T)
         dry = frozenset(joint for joint, friction in joints if friction.any())
-        problems = {one: LogProblem.of(windows, dry, one) for one in readings(effort)}
-        fits = {one: fitted(problem) for one, problem in problems.items()}
-        shares = {one: float(problems[one].share(fit.left).max()) for one, fit in fits.items()}
+        problems = {reading: LogProblem.of(windows, dry, reading) for reading in readings(effort)}
+        fits = {reading: fitted(problem) for reading, problem in problems.items()}
+        shares = {
+            reading: float(problems[reading].share(fit.left).max()) for reading, fit in fits.items()
+        }
         best = best_reading(fits, shares)
-        known = taken(best, fits, shares, effort)
-        return cls(best, problems[best], fits[best], known, shares[best], dry)
+        described = taken(best, fits, shares, effort)
+        return cls(best, problems[best], fits[best], described, shares[best], dry)
 
 
 class Answer(NamedTuple):
-    """What explains a problem: the causes, the fit without one, and that with those named."""
+    """A problem and its explanation, with the fits without any cause and with the named ones."""
 
     problem: LogProblem
     explanation: Explanation
@@ -155,51 +175,62 @@ class Answer(NamedTuple):
 
 
 def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Answer:
-    """Return what explains the windows of a log.
+    """Return the causes that explain the windows of a log.
 
-    A controller that compensates gravity may do so by the file or by what the robot is; and where
-    dry friction is a cause, what it takes as its joint turns back is unknown.
+    The regression is repeated in two cases. A controller that compensates gravity may do so by the
+    parameters of the file or by those of the true robot: the better fit counts. And where dry
+    friction turns out to be a cause, its efforts around reversals of the joint, which no smooth
+    law gives, must be left unknown.
 
     Args:
-        windows: of the log, whose efforts are all known.
-        problem: of them.
-        dry: joints whose dry friction the file has.
+        windows: of the log, with no effort left unknown.
+        problem: the same windows as a problem of regression.
+        dry: names of joints that have dry friction in the file.
     """
     answer, reading = Answer(problem, *explain(problem)), problem.reading
     if reading.gravity and not is_noise(answer.plain):
-        other = replace(problem, reading=replace(reading, of_file=True))
-        by_file = Answer(other, *explain(other))
+        by_file_problem = replace(problem, reading=replace(reading, of_file=True))
+        by_file = Answer(by_file_problem, *explain(by_file_problem))
         if by_file.fit.cost < HALF * answer.fit.cost:
             answer = by_file
-    found = answer.explanation
-    causes = (*found.causes, *found.most, *(cause for each in found.instead for cause in each))
-    if more := {cause.where for cause in causes if cause.quantity == DRY} - dry:
-        freed = LogProblem.of(windows, dry | more, answer.problem.reading)
+    named = answer.explanation
+    alternatives = (cause for causes in named.instead for cause in causes)
+    causes = (*named.causes, *named.most, *alternatives)
+    if also_dry := {cause.where for cause in causes if cause.quantity == DRY} - dry:
+        freed = LogProblem.of(windows, dry | also_dry, answer.problem.reading)
         answer = Answer(freed, *explain(freed))
     return answer
 
 
 def without_stated(answer: Answer, efforts: Taken, effort: str) -> tuple[Explanation, Taken]:
-    """Return the causes without those that the user states of efforts, and what efforts are."""
+    """Return the explanation without causes that the user's word `effort` implies, and the efforts.
+
+    A delay, for example, is expected of commanded efforts: it becomes part of their description.
+    """
     explanation, fit = answer.explanation, answer.fit
     efforts = replace(efforts, factors=factors_of(fit))
     if efforts.following:
         efforts = replace(efforts, times=float(np.sqrt(efforts.cost / fit.cost)))
     stated = OWN.get(effort, ())
     if also := [cause for cause in explanation.causes if cause.quantity in stated]:
-        rest = tuple(cause for cause in explanation.causes if cause not in also)
-        explanation = replace(explanation, causes=rest, instead=()) if rest else Explanation()
+        others = tuple(cause for cause in explanation.causes if cause not in also)
+        explanation = replace(explanation, causes=others, instead=()) if others else Explanation()
         efforts = replace(efforts, also=also)
     return explanation, efforts
 
 
 def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
-    """Return a check with what the named causes leave, and what of that is beyond the noise."""
+    """Return a check with the residuals that the named causes leave, and their part beyond noise.
+
+    All are rms values (n,) as shares of the effect of the efforts. Independent errors add in their
+    squares, so residuals beyond noise are sqrt(residuals^2 - LIKELY noise^2).
+    """
     problem, _, plain, fit = answer
     windows, remaining = problem.windows, problem.share(fit.left)
     noise = np.hypot(windows.share, effort_share(problem, fit.sizes))
-    beyond, whole = (
-        np.sqrt(np.maximum(remaining**2 - LIKELY * each**2, 0.0)) for each in (noise, windows.share)
+    beyond, beyond_positions = (
+        np.sqrt(np.maximum(remaining**2 - LIKELY * share**2, 0.0))
+        for share in (noise, windows.share)
     )
     worst = first_largest(beyond)
     return replace(
@@ -209,7 +240,7 @@ def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
         left=float(remaining.max()),
         beyond=float(beyond.max()),
         worst=windows.log.joints[worst],
-        whole=float(whole.max()),
+        whole=float(beyond_positions.max()),
         efforts=float(noise.max()),
         scheme=scheme_of(fit),
         judged=int(problem.kept.sum()),
@@ -218,23 +249,30 @@ def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
 
 
 def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
-    """Return from when to when [s] half of a joint's squared residuals lie, at the shortest."""
+    """Return start and end [s] of the shortest span with half of a joint's squared residuals."""
     windows, residuals = (
         problem.windows,
         fit.left.reshape(len(fit.left), -1, problem.windows.joints),
     )
+    # Cumulated squares; from each window on, the end by which half of their sum is reached.
     sums = np.r_[0.0, (residuals[..., joint] ** 2).sum(axis=1).cumsum()]
     ends = np.minimum(np.searchsorted(sums, sums[:-1] + 0.5 * sums[-1]), len(residuals))
-    whole = sums[ends] - sums[:-1] >= 0.5 * sums[-1] * (1.0 - ALMOST)
-    many = np.where(whole, ends - np.arange(len(residuals)), len(residuals))
-    first = int(np.argmin(many))
-    own = windows.samples[fit.problem.kept if isinstance(fit.problem, LogProblem) else slice(None)]
+    reached = sums[ends] - sums[:-1] >= 0.5 * sums[-1] * (1.0 - ALMOST)
+    lengths = np.where(reached, ends - np.arange(len(residuals)), len(residuals))
+    first = int(np.argmin(lengths))
+    # The times of the windows that the fit has kept.
+    samples = windows.samples[
+        fit.problem.kept if isinstance(fit.problem, LogProblem) else slice(None)
+    ]
     last = max(int(ends[first]) - 1, first)
-    return float(windows.log.time[own[first, 0]]), float(windows.log.time[own[last, -1]])
+    return float(windows.log.time[samples[first, 0]]), float(windows.log.time[samples[last, -1]])
 
 
 def effort_share(problem: LogProblem, sizes: Sizes) -> Array:
-    """Return what noise of the efforts does in windows, over what the efforts do (n,)."""
+    """Return the effect of noise of the efforts as a share of the effect of the efforts (n,).
+
+    The noise is drawn at random with the size and kind of the recorded efforts'.
+    """
     windows, rng = problem.windows, np.random.default_rng(0)
     effort = problem.efforts(factors_in(sizes))[..., 0]
     noise = drawn_like(windows.log, effort, rng)
@@ -242,30 +280,37 @@ def effort_share(problem: LogProblem, sizes: Sizes) -> Array:
 
 
 def factors_in(sizes: Sizes) -> Sizes:
-    """Return the factors of efforts among sizes."""
-    return {one: size for one, size in sizes.items() if one.quantity == FACTOR}
+    """Return the factors of efforts among fitted sizes."""
+    return {factor: size for factor, size in sizes.items() if factor.quantity == FACTOR}
 
 
 def scheme_of(fit: Fit) -> str:
-    """Return the scheme that a fit shows, "" where it does not."""
-    late, slow, *_ = fit.problem.beside
-    if max(fit.half_width(late), fit.half_width(slow)) > NEAR:
+    """Return the integration scheme that a fit shows, or "" if it shows none of SCHEMES clearly."""
+    delay_q, delay_qd, *_ = fit.problem.beside
+    if max(fit.half_width(delay_q), fit.half_width(delay_qd)) > NEAR:
         return ""
-    at = fit.sizes[late], fit.sizes[slow]
-    near = {name: max(abs(at[0] - a), abs(at[1] - b)) for name, (a, b) in SCHEMES.items()}
-    name = min(near, key=near.__getitem__)
-    return name if near[name] < NEAR else ""
+    fitted_at = fit.sizes[delay_q], fit.sizes[delay_qd]
+    distance = {
+        name: max(abs(fitted_at[0] - a), abs(fitted_at[1] - b)) for name, (a, b) in SCHEMES.items()
+    }
+    name = min(distance, key=distance.__getitem__)
+    return name if distance[name] < NEAR else ""
 
 
 def chosen(log: Log, body: LogBody) -> Windows:
-    """Return the shortest windows in which noise is below the bound, or the longest."""
-    lengths = np.array([s.stop - s.start - 1 for s in log.segments])
+    """Return the shortest windows in which noise is below NOISY, or the longest possible ones.
+
+    Longer windows have relatively less noise, since an effort moves a joint ever farther. The
+    length is raised step by step, by what FALL promises.
+    """
+    lengths = np.array([stretch.stop - stretch.start - 1 for stretch in log.segments])
+    # The longest windows: FEWEST of them, or a quarter as many of twice the length.
     sizes = np.arange(SHORTEST, max(SHORTEST, lengths.sum() // FEWEST) + 1)
-    enough = (lengths // (2 * sizes[:, None])).sum(axis=1) >= FEWEST // 4  # of twice the length
+    enough = (lengths // (2 * sizes[:, None])).sum(axis=1) >= FEWEST // 4
     longest = int(sizes[enough].max(initial=SHORTEST))
     size, smooth = SHORTEST, Smooth.of(log)
     while True:
-        windows = Windows(log, body, size, smooth, FEW)
+        windows = Windows(log, body, size, smooth, FEW)  # a first look at few of them is fast
         if (windows.share <= NOISY).all() or size >= longest:
             windows = Windows(log, body, size, smooth)
             if (windows.share <= NOISY).all() or size >= longest:

@@ -1,7 +1,11 @@
-"""Times of a log in seconds, and the runs that they show.
+"""Convert the times of a log to seconds since its start, and divide it into runs.
 
-WINDOW, LASTING and MOST may be tuned: how far messages may come late, and what a new run is. Times
-are differences to the first number of their column, taken before they are floats.
+Times may be in any unit, and count from 1970: the unit is that of the column's name, or follows
+from the size of such numbers. The first time is subtracted before the numbers become floats, so
+that no digits are lost. A file may hold several runs: time jumps back where a new one begins, which
+must be told from messages that merely arrive late.
+
+WINDOW, SHARE, LASTING and MOST may be tuned.
 """
 
 from __future__ import annotations
@@ -15,24 +19,28 @@ from roboaccord.contract.state import Array
 
 from roboaccord_files.logs.columns import FACTORS, Column, unit_of
 
-EPOCHS = {"s": 1e9, "ms": 1e12, "us": 1e15, "ns": 1e18}  # of times since 1970, from 2001 to 2286
-WINDOW, SHARE = 1.0, 0.25  # s, and of the log: rows may come that much late
-LASTING = 10  # rows on end before WINDOW: a run begins anew
-MOST = 1000  # runs of a file
-COARSE = 1e-9  # s, of the last digit of a float
-EVEN = 0.75  # of the last digit of a float, by which stamps may be off an even clock
+# Smallest time since 1970 in each unit: 10^9 s is in 2001, ten times as much in 2286.
+EPOCHS = {"s": 1e9, "ms": 1e12, "us": 1e15, "ns": 1e18}
+WINDOW, SHARE = 1.0, 0.25  # s, and share of the log's duration; a row may be late by the smaller
+LASTING = 10  # rows; a new run begins where so many in a row are earlier than that
+MOST = 1000  # runs; a file with more is refused
+COARSE = 1e-9  # s; floats whose last digit is smaller are exact enough as they are
+EVEN = 0.75  # of the last digit of a float; largest deviation of stamps from those of an even clock
 
 
 def seconds(values: NDArray[Any], column: Column) -> tuple[Array, str, float]:
-    """Return times since the first number of a column (k,) [s], its unit, and its last digit [s].
+    """Return times since the first number of a column (k,) [s], its unit, and its resolution [s].
+
+    The resolution is the last digit of the floats as they were written; 0 for integers and
+    decimals.
 
     Args:
-        values: floats, integers or decimals (k,), subtracted as such.
-        column: which they are.
+        values: floats, integers or decimals (k,), which are subtracted as such.
+        column: from which they are.
     """
     first = values[np.isfinite(values.astype(float))][0]
     size = abs(float(first))
-    epoch = next((unit for unit, least in EPOCHS.items() if least <= size < 10 * least), "")
+    epoch = next((unit for unit, start in EPOCHS.items() if start <= size < 10 * start), "")
     unit = column.unit or unit_of(column.name) or epoch
     factor = column.scale * FACTORS.get(unit, 1.0)
     digit = factor * float(np.spacing(size)) if values.dtype.kind == "f" else 0.0
@@ -40,23 +48,26 @@ def seconds(values: NDArray[Any], column: Column) -> tuple[Array, str, float]:
 
 
 def runs(time: Array) -> list[slice]:
-    """Return the runs of a log: a new one begins where time jumps back by seconds, and stays there.
+    """Return the runs of a log: a new one begins where time jumps back, and stays back.
 
-    Rows that come late by less than WINDOW, or alone, are of the run around them.
+    Rows that are late by less than WINDOW, or fewer than LASTING in a row, belong to the run around
+    them.
 
     Args:
         time: (k,) [s], finite, in the order of the file.
 
     Raises:
-        AccordError: if there are too many.
+        AccordError: if there are more than MOST runs.
     """
     window, slices, start = min(WINDOW, SHARE * np.ptp(time)), list[slice](), 0
     while start < len(time):
-        top = np.maximum.accumulate(time[start:])
-        late = np.flatnonzero(time[start + 1 :] < top[:-1] - window) + 1
-        late = late[late <= len(top) - LASTING]
-        ends = (i for i in late if (time[start + i :][:LASTING] < top[i - 1] - window).all())
-        end = int(next(ends, len(top)))
+        # The run ends before the first row from which on LASTING rows are all before the latest
+        # time so far.
+        latest = np.maximum.accumulate(time[start:])
+        late = np.flatnonzero(time[start + 1 :] < latest[:-1] - window) + 1
+        late = late[late <= len(latest) - LASTING]
+        ends = (i for i in late if (time[start + i :][:LASTING] < latest[i - 1] - window).all())
+        end = int(next(ends, len(latest)))
         slices, start = [*slices, slice(start, start + end)], start + end
         if len(slices) > MOST:
             raise AccordError(f"time jumps back more than {MOST} times")
@@ -64,37 +75,38 @@ def runs(time: Array) -> list[slice]:
 
 
 def chosen_run(time: Array, number: int, fewest: int) -> tuple[NDArray[np.intp], list[str]]:
-    """Return the rows of a run of a log, and a note where there are several.
+    """Return the rows of one run of a log, and a note if there are several runs.
 
     Args:
         time: (k,) in the order of the file, NaN where a row has none [s].
-        number: of the run, from 1; 0 for the last that has enough rows.
-        fewest: rows that are enough.
+        number: of the run, from 1; 0 for the last one with at least `fewest` rows.
+        fewest: number of rows.
 
     Raises:
-        AccordError: if there is no such run.
+        AccordError: if there is no run of that number.
     """
     rows = np.flatnonzero(np.isfinite(time))
     by_run = [rows[run] for run in runs(time[rows])]
     if number > len(by_run):
         raise AccordError(f"--run {number}: there are {len(by_run)} runs")
-    enough = [i for i, texts in enumerate(by_run) if len(texts) >= fewest]
-    at = number - 1 if number else max(enough, default=len(by_run) - 1)
+    long_enough = [i for i, run in enumerate(by_run) if len(run) >= fewest]
+    chosen = number - 1 if number else max(long_enough, default=len(by_run) - 1)
     if len(by_run) == 1:
         return rows, []
     texts = [f"{i}: {len(r)} rows over {np.ptp(time[r]):.4g} s" for i, r in enumerate(by_run, 1)]
-    note = f"{len(by_run)} runs, {'; '.join(texts)}; run {at + 1} is read, --run N another"
-    return by_run[at], [note]
+    note = f"{len(by_run)} runs, {'; '.join(texts)}; run {chosen + 1} is read, --run N another"
+    return by_run[chosen], [note]
 
 
 def evened(time: Array, rounding: float) -> Array:
-    """Return stamps (k,) [s] as of an even clock, where they are off it by their own rounding.
+    """Return evenly spaced stamps (k,) [s] if the recorded ones are even but for their rounding.
 
-    Floats of times since 1970 are whole multiples of 0.24 us.
+    A float of seconds since 1970, for example, is a multiple of 0.24 us. The even clock is the
+    straight line through the stamps by their number.
 
     Args:
-        time: increasing.
-        rounding: of the floats whose differences they are [s].
+        time: increasing (k,) [s].
+        rounding: last digit of the floats that were recorded [s].
     """
     if len(time) < 3 or rounding < COARSE:
         return time

@@ -1,9 +1,13 @@
-"""Columns of a log, recognised by name: what each holds, its unit and its sign.
+"""Recognise the columns of a log by their names: what each holds, of which joint, in which unit.
 
-For logs with other names words may be added to WORDS (kinds are tried in its order), units with
-their factor to SI to FACTORS, those of an effort that have none to RAW, and to ENDINGS if names end
-with them behind _. `--map KEY=COLUMN[UNIT]` takes the units of FACTORS, too. What test_own_log.py
-and test_log_readers.py guess of several programs must stay.
+A name is split into words: `elbow_velocity [deg/s]` has the word `velocity`, so it holds rates; the
+name of a joint, `elbow`; and a unit in brackets. Columns without a joint's name are given to the
+joints in their order, if there are as many. The user corrects a guess by
+`--map KEY=[-][FACTOR*]COLUMN[UNIT]`.
+
+For logs of other programs words are added to WORDS, units to FACTORS or RAW, and to ENDINGS if
+names end with them. test_own_log.py and test_log_readers.py hold what is guessed for several
+programs.
 """
 
 from __future__ import annotations
@@ -22,25 +26,26 @@ WORDS = {
     "q": "q qpos pos position positions angle angles theta phi",
     "time": "time t timestamp stamp sec secs seconds receipt",
 }
-"""By which columns are known, in this order."""
+"""Words by which a kind of column is recognised; the first kind with a word in the name counts."""
 WANTED = {*"ref reference des desired cmd command commands target setpoint goal error".split()}
-"""Words of columns that somebody wanted: taken where nothing was measured, efforts alone."""
+"""Words of columns with commanded values, which are used for efforts that were not measured."""
 FACTORS = {
     "deg": np.pi / 180, "degree": np.pi / 180, "degrees": np.pi / 180, "rev": 2 * np.pi,
     "mm": 1e-3, "cm": 1e-2, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "rpm": np.pi / 30, "mnm": 1e-3,
     "deg/s": np.pi / 180, "mm/s": 1e-3, "°": np.pi / 180, "°/s": np.pi / 180,
     "rad": 1.0, "rad/s": 1.0, "m": 1.0, "m/s": 1.0, "s": 1.0, "nm": 1.0, "n": 1.0,
 }  # fmt: skip
+"""Units, with their factors to SI."""
 RAW = ("a", "ma", "counts", "count", "raw", "ticks", "lsb", "%")
-"""What drives report that is no effort until it is scaled."""
+"""Units of drives, whose numbers are no efforts until they are scaled."""
 UNITS = (*FACTORS, *RAW)
-ENDINGS = ("deg", "ms", "us", "ns", "rad", "rpm", "mm", "nm", "counts", "ma")  # of a name, after _
-UNIT = re.compile(r"[\[(]([^\])]*)[\])]\s*$")
-BASES = {"base", "root", "pelvis", "trunk", "torso", "floating"}
+ENDINGS = ("deg", "ms", "us", "ns", "rad", "rpm", "mm", "nm", "counts")  # of a name, behind _
+UNIT = re.compile(r"[\[(]([^\])]*)[\])]\s*$")  # a unit in brackets at the end of a name
+BASES = {"base", "root", "pelvis", "trunk", "torso", "floating"}  # words for the root link
 
 
 class Column(NamedTuple):
-    """Name a column, its unit, and what it is multiplied by: -1 for the other sign."""
+    """A column of a log: its name, its unit ("" if unknown), and a factor; -1 turns the sign."""
 
     name: str
     unit: str = ""
@@ -50,93 +55,110 @@ class Column(NamedTuple):
 def assigned(
     names: Sequence[str], joints: Sequence[str], given: Mapping[str, str], prefix: str = ""
 ) -> dict[str, Column]:
-    """Return columns by `time`, `q/JOINT`, `qd/JOINT` and `effort/JOINT`, as far as they are known.
+    """Return the recognised columns by `time`, `q/JOINT`, `qd/JOINT` and `effort/JOINT`.
 
-    A column names its kind by a word, and its joint by its name, else by its turn among those that
-    are numbered alike. What was measured comes before what was wanted.
+    A word in its name says which kind a column is. It belongs to the joint whose name it has; else
+    columns that differ in a number only, as q1 and q2, are given to the remaining joints in order.
+    Measured columns are preferred to commanded ones.
 
     Args:
         names: of the columns.
-        joints: of the robot.
-        given: columns by key, as of `read_log`.
-        prefix: before the names of joints in the log.
+        joints: names of the robot's joints.
+        given: columns that the user states by key, as for `read_log`.
+        prefix: text before the names of joints in the log.
 
     Raises:
-        AccordError: for a given column that does not exist.
+        AccordError: if a column that the user states does not exist.
     """
     by_key = {key: _given(key, text, names, joints) for key, text in given.items()}
-    taken = {column.name for column in by_key.values()}
-    of = dict[str, dict[str, str]]()
+    stated = {column.name for column in by_key.values()}
+    # Kind and joint of each column, measured ones before commanded ones.
+    joints_by_kind = dict[str, dict[str, str]]()
     for name in sorted(names, key=_wanted):
         joint = joint_of(name, joints, prefix)
         kind = kind_of(name, prefix + joint)
-        if kind == "time" or (name not in taken and (kind == "effort" or not _wanted(name))):
-            of.setdefault(kind, {})[name] = joint
-    for name in of.pop("time", {}):
+        if kind == "time" or (name not in stated and (kind == "effort" or not _wanted(name))):
+            joints_by_kind.setdefault(kind, {})[name] = joint
+    for name in joints_by_kind.pop("time", {}):
         by_key.setdefault("time", Column(name))
-    of.pop("", None)
-    for kind, columns in of.items():
+    joints_by_kind.pop("", None)
+    for kind, columns in joints_by_kind.items():
         for name, joint in columns.items():
             if joint:
                 by_key.setdefault(f"{kind}/{joint}", Column(name))
-        loose = [name for name, joint in columns.items() if not joint]
+        # Columns without a joint's name, in groups that differ in a number only, or all of them: a
+        # group fits if it has as many columns as joints remain.
+        unnamed = [name for name, joint in columns.items() if not joint]
         remaining = [joint for joint in joints if f"{kind}/{joint}" not in by_key]
-        stems = [re.sub(r"\d+", "", name) for name in loose]
-        alike = {stem: tuple(n for n, s in zip(loose, stems) if s == stem) for stem in stems}
-        fit = [each for each in (*alike.values(), tuple(loose)) if len(each) == len(remaining) > 0]
-        first = [each for each in fit if not _wanted(each[0])] or fit
-        if len({*first}) == 1:
-            by_key |= {f"{kind}/{joint}": Column(name) for joint, name in zip(remaining, first[0])}
+        stems = [re.sub(r"\d+", "", name) for name in unnamed]
+        groups = {
+            stem: tuple(name for name, other in zip(unnamed, stems) if other == stem)
+            for stem in stems
+        }
+        fitting = [
+            group
+            for group in (*groups.values(), tuple(unnamed))
+            if len(group) == len(remaining) > 0
+        ]
+        preferred = [group for group in fitting if not _wanted(group[0])] or fitting
+        if len({*preferred}) == 1:
+            by_key |= {
+                f"{kind}/{joint}": Column(name) for joint, name in zip(remaining, preferred[0])
+            }
     return by_key
 
 
 def _wanted(name: str) -> bool:
+    """Return whether the name of a column says that its values are commanded."""
     return not WANTED.isdisjoint(words_of(name))
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a name without its unit, those of camelCase together and apart."""
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", bare := UNIT.sub("", name))
-    return re.findall(r"[a-z]+", f"{bare} {apart}".lower())
+    """Return the words of a name without its unit; camelCase gives the whole and its parts."""
+    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", bare := UNIT.sub("", name))
+    return re.findall(r"[a-z]+", f"{bare} {split}".lower())
 
 
 def joint_of(name: str, joints: Sequence[str], prefix: str = "") -> str:
-    """Return the joint whose name, with a prefix, is in a column's; "" where none is."""
+    """Return the joint whose name, after a prefix, is in that of a column; "" if there is none."""
     bare = UNIT.sub("", name)
     return max((j for j in joints if _holds(bare, prefix + j)), key=len, default="")
 
 
 def kind_of(name: str, joint: str = "") -> str:
-    """Return what the column of a joint holds, "" where no word states it."""
-    rest = re.sub(re.escape(joint), " ", name, flags=re.IGNORECASE) if joint else name
-    words = {*words_of(rest)}
-    return next((kind for kind, known in WORDS.items() if words & {*known.split()}), "")
+    """Return what the column of a joint holds, a key of WORDS; "" if no word of its name says it.
+
+    The joint's own name is left out: a joint may be called `position_lock`.
+    """
+    remainder = re.sub(re.escape(joint), " ", name, flags=re.IGNORECASE) if joint else name
+    words = {*words_of(remainder)}
+    return next((kind for kind, terms in WORDS.items() if words & {*terms.split()}), "")
 
 
 def base_columns(names: Iterable[str], joints: Sequence[str]) -> dict[str, Column]:
-    """Return the columns of a base's pose, by `base/x`, y, z, qw, qx, qy and qz."""
+    """Return the columns of the base's pose, by `base/x`, y, z, qw, qx, qy and qz."""
     by_key = dict[str, Column]()
     for name in names:
         words = words_of(name)
-        parts = [w for w in words if re.fullmatch(r"[xyz]|q[wxyz]", w)]
-        other = joint_of(name, joints) or kind_of(name) in ("qd", "effort")
-        if parts and not BASES.isdisjoint(words) and not other:
-            by_key[f"base/{parts[-1]}"] = Column(name, unit_of(name))
+        components = [word for word in words if re.fullmatch(r"[xyz]|q[wxyz]", word)]
+        of_joint = joint_of(name, joints) or kind_of(name) in ("qd", "effort")
+        if components and not BASES.isdisjoint(words) and not of_joint:
+            by_key[f"base/{components[-1]}"] = Column(name, unit_of(name))
     return by_key
 
 
 def _holds(text: str, joint: str) -> bool:
-    """Return whether a name has a joint's in it, which no letter or digit follows or leads."""
+    """Return whether a text has the name of a joint, with no letter or digit next to it."""
     return bool(
         re.search(rf"(?<![A-Za-z0-9]){re.escape(joint)}(?![A-Za-z0-9])", text, re.IGNORECASE)
     )
 
 
 def _given(key: str, text: str, names: Sequence[str], joints: Sequence[str]) -> Column:
-    """Return the column of `[-][FACTOR*]COLUMN[UNIT]`.
+    """Return the column that the text `[-][FACTOR*]COLUMN[UNIT]` of `--map` describes.
 
     Raises:
-        AccordError: for a column, joint or unit that does not exist.
+        AccordError: if the column, joint or unit does not exist.
     """
     kind, _, joint = key.partition("/")
     if key != "time" and (kind not in WORDS or joint not in joints):
@@ -156,10 +178,10 @@ def _given(key: str, text: str, names: Sequence[str], joints: Sequence[str]) -> 
 
 
 def unit_of(column: str, joint: str = "") -> str:
-    """Return the unit that the name of a joint's column ends with, "" where there is none.
+    """Return the unit at the end of a column's name: in brackets, or after _ or /; else "".
 
     Raises:
-        AccordError: for one that is not known.
+        AccordError: if a unit in brackets is not known.
     """
     bracket = UNIT.search(column)
     if bracket and not bracket[1].isdigit():

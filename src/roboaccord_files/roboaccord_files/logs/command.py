@@ -1,8 +1,8 @@
-"""`accord crosscheck LOG`: a mode of `accord crosscheck`.
+"""The command `accord crosscheck LOG`, a mode of `accord crosscheck`.
 
-Options may be added: a parameter here and of `crosscheck_log` in door.py, and a word of TAKES
-there: others are refused. Names of options stay. The docstring of `check_log_command` is part of
-the help, and its examples are.
+The options are parsed here, and passed to `crosscheck_log` in door.py. The docstring of
+`check_log_command` is printed by `--help`. An option is a parameter here and there, and a word of
+TAKES in door.py.
 """
 
 from __future__ import annotations
@@ -84,13 +84,13 @@ def check_log_command(
 
 
 def mapped(texts: list[str] | None) -> dict[str, str]:
-    """Return the columns of `KEY=COLUMN` texts by key.
+    """Return the columns by key of texts `KEY=COLUMN`, of which one may hold several after commas.
 
     Raises:
-        AccordError: for one that cannot be read.
+        AccordError: for a text without key, `=` or column.
     """
     by_key = {}
-    for text in (part for each in texts or [] for part in each.split(",")):
+    for text in (item for listed in texts or [] for item in listed.split(",")):
         key, equals, column = text.strip().partition("=")
         if not (equals and key and column):
             raise AccordError(f"--map takes KEY=COLUMN, not {text!r}")

@@ -1,8 +1,12 @@
-"""The check of somebody's log, as a function: `ra.crosscheck("log.csv", robot="arm.urdf")`.
+"""Check a user's log from Python: `ra.crosscheck("log.csv", robot="arm.urdf")`.
 
-Options may be added: a parameter, a word of TAKES, and the same in command.py. What is refused here
-(a base that moves without its pose, mimics) must stay so, for the equations in windows.py lack it;
-the settings of a log are those of a robot that is a file, with its dry friction on.
+`crosscheck_log` loads the robot's file, reads the log, compares the two (check.py) and writes the
+files of the result. LOG registers it with `ra.crosscheck`, which calls it when `is_log` says that
+what is checked is a log.
+
+An option is added as a parameter here and in command.py, and as a word of TAKES. A base that moves
+without a recorded pose, and mimic joints, stay refused: the equations of windows.py do not have
+them.
 """
 
 from __future__ import annotations
@@ -33,7 +37,11 @@ from roboaccord_files.logs.log import Choice, read_log
 
 
 def is_log(given: Mapping[str, Any]) -> bool:
-    """Return whether what is checked is somebody's log: a table, or a bag beside a robot's file."""
+    """Return whether what is checked is a log: a table, or a bag given with a robot's file.
+
+    Args:
+        given: arguments of `ra.crosscheck` by name; `words` are those of a scenario.
+    """
     what, robot = given["what"], given.get("robot")
     if not isinstance(what, str | Path) or is_file(str(what)):
         return False
@@ -58,26 +66,32 @@ def crosscheck_log(
     """Check the log of somebody's own simulator or robot against a robot's file.
 
     Args:
-        robot_or_recording: the log: text, NPZ, MAT, Parquet or a bag.
-        robot: the file; its dry friction counts unless the settings change that.
-        settings: of the parameters of a robot that is a file.
-        columns: as of `read_log`.
-        out: folder for summary.json and efforts.svg; none is written where None.
-        changes: settings as `KEY=VALUE`.
-        topic, names, run, passive, effort: as of `Choice`; or a file of actuators.
-        **options: of a robot that is a file.
+        robot_or_recording: path of the log: text, NPZ, MAT, Parquet or a bag.
+        robot: path of the robot's file; its dry friction is on unless `settings` turn it off.
+        settings: changed parameters of the robot, by key.
+        columns: what the columns of the log hold, as for `read_log`.
+        out: folder for summary.json and efforts.svg; None writes nothing.
+        changes: more settings, each as `KEY=VALUE`.
+        topic, names, run, passive: as for `Choice`.
+        effort: what the efforts of the log are, as for `Choice`; or path of a YAML file of
+            actuators (actuators.py).
+        **options: base, packages and other options of a robot that is a file.
 
     Raises:
-        AccordError: for what cannot be read, or a base that moves on unknown contacts.
+        AccordError: if the log or the robot cannot be read, or the base moves and what touches it
+            is unknown.
     """
     path = Path(robot_or_recording)
     if not path.exists():
         raise AccordError(f"no log {path}")
     if robot is None:
         raise AccordError(f"{path} is a log: --robot FILE names the file of its robot")
-    every = ["parameters.dry_friction=1"] if is_file(str(robot)) else []
-    setup = load_setup(str(robot), "", [*every, *changes_of(settings), *changes], **options)
+    # The robot, with the dry friction of its file.
+    defaults = ["parameters.dry_friction=1"] if is_file(str(robot)) else []
+    setup = load_setup(str(robot), "", [*defaults, *changes_of(settings), *changes], **options)
     check_joints(setup, str(robot), "a log can be checked")
+    # The log, with the largest angle of each hinge [rad] to tell degrees from radians, and the
+    # factors from recorded efforts to torques that a file of actuators gives.
     hinges = (joint for joint in setup.tree.moving if joint.name in setup.tree.hinges)
     limits = {joint.name: float(np.abs(joint.ends).max()) for joint in hinges}
     factors = dict[str, float]()
@@ -87,10 +101,12 @@ def crosscheck_log(
     log = read_log(path, setup.joints, columns or {}, limits, choice)
     if not log.base:
         check_fixed(setup, str(robot), "a log can be checked without its pose")
+    # The equations of the robot, with the joints of a floating base, where the log has one.
     parameters = setup.parameters
     friction = (getattr(parameters, name, 1.0) for name in ("damping", "dry_friction"))
     tree = log.base.carrying(setup.tree) if log.base else setup.tree
     body = LogBody.of(tree, log.joints, parameters.gravity, *friction)
+    # The comparison; of a floating base only where contacts are known.
     log = where_known(log, body) if log.base else log
     report = check_log(log, body, effort)
     if out is not None:
@@ -100,5 +116,6 @@ def crosscheck_log(
     return report
 
 
+# Options of the command line that a log takes, by name without --; := stands for KEY:=VALUE words.
 TAKES = "robot map topic names run passive effort set base package trust := out"
 LOG = AddedMode(is_log, TAKES, crosscheck_log)

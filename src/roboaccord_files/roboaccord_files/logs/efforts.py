@@ -1,11 +1,15 @@
-"""What the efforts of a log are: readings that compete on the log before anything is named.
+"""Decide what the efforts recorded in a log mean: torque at the joint, motor current, or other.
 
-A reading may be added to READINGS: what has to be put to an effort to make it the torque at the
-joint. GROSS, CLEAR, MOST and NEAR_ONE may be tuned: torque at the joint is left only for a reading
-that explains far more, by factors that are none of a gear that is a little off.
+Programs log different things as the "effort" of a joint. Each possibility is a `Reading`: how the
+torque at the joint follows from the recorded effort. Every reading is fitted to the log before any
+error of the robot's file is named, and the one that leaves the smallest residuals wins. Torque at
+the joint, the usual meaning, is given up only for a reading that explains far more of the log, and
+whose factors could not come from a gear ratio that is a little wrong.
 
 A factor common to all efforts, and one common to all masses, inertias and frictions of the file,
-are one cause with two names: with free factors the file is trusted.
+cannot be told apart: where factors of the efforts are fitted, the file is taken to be right.
+
+A reading may be added to READINGS. GROSS, CLEAR, MOST and NEAR_ONE may be tuned.
 """
 
 from __future__ import annotations
@@ -23,22 +27,28 @@ from roboaccord.crosscheck.causes.search import SURE
 
 from roboaccord_files.logs.body import LogBody
 
-GROSS = 0.1  # of what efforts do in a window: what torque at the joint leaves at least
-CLEAR = 3.0  # times what another reading leaves
-MOST = 0.5  # of what efforts do in a window: what that leaves
-NEAR_ONE = 0.6, 1.6  # factors of a gear that is off
-ANY = Prior(1.0, 1e9, 0.0, np.inf)  # a factor; one of the other sign is another error
+# When another reading replaces "torque at the joint". Residuals are rms values, as a share of the
+# effect that the efforts have on the positions within a window of samples (windows.py).
+GROSS = 0.1  # share; torque at the joint stays if its residuals are smaller than this
+CLEAR = 3.0  # ratio; its residuals must be at least this many times those of the other reading
+MOST = 0.5  # share; the residuals of the other reading must be smaller than this
+NEAR_ONE = 0.6, 1.6  # ratios; a factor between these may be the error of a gear, and no current
+# Prior of a factor: positive, else free. A factor of the other sign is another error (tried.py).
+ANY = Prior(1.0, 1e9, 0.0, np.inf)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How an effort is read: tau = factor * effort, and what the controller adds to it.
+    """How the torque at a joint follows from the recorded effort.
+
+    tau = factor * effort + what the controller adds, unrecorded, to carry gravity and friction.
 
     Args:
-        name: in words.
-        scaled: whether each joint has a factor that is unknown.
-        gravity, friction: whether the controller adds what they take.
-        of_file: whether it does by the file, and else by what the robot is.
+        name: the reading in words, as it is printed.
+        scaled: whether each joint has an unknown factor; else the factor is 1.
+        gravity, friction: whether the controller adds the torque that they take.
+        of_file: whether the controller computes that torque with the parameters of the file; else
+            it is what the true robot needs.
     """
 
     name: str
@@ -48,7 +58,7 @@ class Reading:
     of_file: bool = False
 
     def rest(self, body: LogBody) -> LogBody:
-        """Return a robot without what the controller adds."""
+        """Return the robot without gravity and friction, as far as the controller carries them."""
         if self.gravity:
             body = replace(body, gravity=np.zeros(3))
         if self.friction:
@@ -56,7 +66,7 @@ class Reading:
         return body
 
     def factors(self, joints: Sequence[str]) -> Mapping[Hypothesis, Prior]:
-        """Return the factors that are fitted beside any hypothesis."""
+        """Return the factors of efforts that are fitted together with any cause, one a joint."""
         return {Hypothesis(FACTOR, joint): ANY for joint in joints} if self.scaled else {}
 
 
@@ -74,23 +84,25 @@ STATED: Mapping[str, tuple[Reading, ...]] = {
     "commanded": (TORQUE,),
     "filtered": (TORQUE,),
 }
-"""What `--effort` states."""
+"""Readings that remain possible for each word of `--effort`; "" where the user states nothing."""
 OWN = {"commanded": ("delay", MOTOR, LIMIT), "filtered": ("delay", FILTER)}
-"""Causes that are no errors where that is stated."""
+"""Quantities that are expected, and so no errors, for a word of `--effort`."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """What efforts were taken for.
+    """The reading that was chosen for the efforts of a log.
 
     Args:
         name: of the reading.
-        left: rms of the residuals, over what the efforts do, where it is most.
-        following, cost: the next reading, and the squared residuals that it leaves.
-        factors: of joints, where they are unknown.
-        stated: whether the user states it.
-        also: what he states of them, with what it comes to: a delay, a filter.
-        times: how many times as much the next leaves, with the causes of this one.
+        left: rms residuals as a share of the effect of the efforts, of the joint where it is
+            largest.
+        following: name of the reading that fits next best; "" if there is none.
+        cost: sum of the squared residuals that this next reading leaves.
+        factors: fitted factors of the joints, for a reading with unknown factors.
+        stated: whether the user stated the reading by `--effort`.
+        also: delay, filter and the like that the user's statement implies, with fitted sizes.
+        times: rms residuals of the next reading over those of this one with its causes.
     """
 
     name: str
@@ -103,16 +115,16 @@ class Taken:
     times: float = np.nan
 
     def document(self) -> dict[str, Json]:
-        """Return what `--json` prints."""
-        factors = {each.where: each.size for each in self.factors}
+        """Return what `--json` prints of the efforts."""
+        factors = {cause.where: cause.size for cause in self.factors}
         return {"name": self.name, "next": self.following, "times": self.times, "factors": factors}
 
 
 def readings(stated: str) -> tuple[Reading, ...]:
-    """Return the readings that are possible.
+    """Return the readings that a word of `--effort` leaves possible.
 
     Raises:
-        AccordError: for a word that is none.
+        AccordError: if the word is not one of STATED.
     """
     if stated not in STATED:
         words = ", ".join(filter(None, STATED))
@@ -121,40 +133,48 @@ def readings(stated: str) -> tuple[Reading, ...]:
 
 
 def best_reading(fits: Mapping[Reading, Fit], shares: Mapping[Reading, float]) -> Reading:
-    """Return what efforts are: torque at the joint unless another explains far more.
+    """Return the reading of the efforts: torque at the joint unless another explains far more.
 
     Args:
-        fits: of each reading without a cause, the first the one in doubt.
-        left: rms of their residuals, over what the efforts do, where it is most.
+        fits: the fit of each reading without any cause, that of the default reading first.
+        shares: rms residuals of each fit as a share of the effect of the efforts, of the joint
+            where it is largest.
     """
     plain, *_ = fits
-    best = min(fits, key=lambda each: fits[each].cost)
-    if plain != TORQUE:
+    best = min(fits, key=lambda reading: fits[reading].cost)
+    if plain != TORQUE:  # the user stated what the efforts are
         return best
+    # Torque at the joint stays unless its residuals are large, and far larger than the best ones.
     if best == plain or shares[plain] < GROSS or fits[plain].cost < CLEAR**2 * fits[best].cost:
         return plain
+    # The factors of the other reading must be well determined, and most of them far from 1.
     low, high = NEAR_ONE
-    factors = [one for one in fits[best].deviations if one.quantity == FACTOR]
-    sizes = [fits[best].sizes[one] for one in factors]
-    sure = all(size > SURE * fits[best].deviations[one] for one, size in zip(factors, sizes))
-    off = sum(not low < size < high for size in sizes)
-    clear = sure and shares[best] < MOST and (not sizes or off > len(sizes) / 2)
-    return best if clear else plain
+    factors = [fitted for fitted in fits[best].deviations if fitted.quantity == FACTOR]
+    sizes = [fits[best].sizes[factor] for factor in factors]
+    determined = all(
+        size > SURE * fits[best].deviations[factor] for factor, size in zip(factors, sizes)
+    )
+    far_from_one = sum(not low < size < high for size in sizes)
+    convincing = determined and shares[best] < MOST and (not sizes or far_from_one > len(sizes) / 2)
+    return best if convincing else plain
 
 
 def taken(
     reading: Reading, fits: Mapping[Reading, Fit], shares: Mapping[Reading, float], stated: str
 ) -> Taken:
-    """Return what efforts were taken for, and which reading is the next."""
-    rest = [one for one in fits if one not in (reading, MOTOR_SIDE)]
+    """Return the chosen reading with its residuals, and the one that fits next best.
+
+    Motor current is never the next: free factors fit at least as well as torque at the joint.
+    """
+    others = [candidate for candidate in fits if candidate not in (reading, MOTOR_SIDE)]
     chosen = Taken(reading.name, shares[reading], stated=bool(stated))
-    if not rest:
+    if not others:
         return chosen
-    following = min(rest, key=lambda one: fits[one].cost)
+    following = min(others, key=lambda candidate: fits[candidate].cost)
     return replace(chosen, following=following.name, cost=fits[following].cost)
 
 
 def factors_of(fit: Fit) -> list[Cause]:
-    """Return the factors of the joints that a fit has, beside its causes."""
-    ones = [one for one in fit.problem.beside if one.quantity == FACTOR]
-    return [fit.problem.cause(fit, one) for one in ones if one in fit.deviations]
+    """Return the factors of the efforts that a fit found, which are no causes."""
+    factors = [fitted for fitted in fit.problem.beside if fitted.quantity == FACTOR]
+    return [fit.problem.cause(fit, factor) for factor in factors if factor in fit.deviations]

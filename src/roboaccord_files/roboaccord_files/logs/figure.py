@@ -1,7 +1,7 @@
-"""The picture of a log: recorded efforts of each joint, and those that the file asks for.
+"""Draw the recorded efforts of each joint, and the efforts that the robot's file predicts.
 
-All of it may be changed; nothing reads it. The efforts are those of the smooth motion through the
-positions, without any of the causes.
+The prediction is the inverse dynamics of the file along the smooth motion through the recorded
+positions, without any of the causes that the check has named.
 """
 
 from __future__ import annotations
@@ -16,30 +16,37 @@ from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.result import LogCheck
 from roboaccord_files.logs.smooth import Smooth
 
-ROW = 1.6  # inches of height a joint
+ROW = 1.6  # inches; height of a joint's row
 
 
 def draw(log: Log, body: LogBody, check: LogCheck, path: Path) -> None:
-    """Write the picture, in grey when half of what is not explained of the worst joint was.
+    """Write the picture, a row a joint.
+
+    If no cause explains the residuals, a grey band marks the shortest span with half of them, in
+    the row of the worst joint.
 
     Raises:
         AccordError: if the file cannot be written.
     """
     scaled = check.taken.factors if check.taken else ()
-    factors = {each.where: each.size or 1.0 for each in scaled}
+    factors = {cause.where: cause.size or 1.0 for cause in scaled}
     smooth, n = Smooth.of(log), len(log.joints)
-    motions = [[spline(log.time[s], d) for d in range(3)] for s, spline in
+    # Positions, rates and accelerations of each stretch without a gap, and the efforts they need.
+    motions = [[spline(log.time[stretch], order) for order in range(3)] for stretch, spline in
                zip(log.segments, smooth.splines)]  # fmt: skip
-    asked = [body.efforts(q, qd, qdd) + body.friction(qd) for q, qd, qdd in motions]
+    predicted = [body.efforts(q, qd, qdd) + body.friction(qd) for q, qd, qdd in motions]
     with picture(path, (9.0, 1.0 + ROW * n), nrows=n, sharex=True, squeeze=False) as rows:
         for i, (axes, joint) in enumerate(zip(rows[:, 0], log.joints)):
             recorded = log.effort[:, i] * factors.get(joint, 1.0)
             axes.plot(log.time, recorded, color="C0", linewidth=1.0, label="recorded")
-            for part, effort in zip(log.segments, asked):
-                axes.plot(log.time[part], effort[:, i], "C3--", linewidth=1.0, label="by the file")
+            for stretch, effort in zip(log.segments, predicted):
+                axes.plot(
+                    log.time[stretch], effort[:, i], "C3--", linewidth=1.0, label="by the file"
+                )
+            # Percentiles, so that peaks of the prediction at impacts do not set the scale.
             low, high = np.percentile(recorded, [0.5, 99.5])
-            room = 0.5 * (high - low) + 1e-9
-            axes.set(ylabel=f"{joint} [N m]", ylim=(low - room, high + room))
+            margin = 0.5 * (high - low) + 1e-9
+            axes.set(ylabel=f"{joint} [N m]", ylim=(low - margin, high + margin))
             if joint == check.worst and not check.explanation.causes:
                 axes.axvspan(*check.span, color="0.85")
         rows[-1, 0].set(xlabel="time [s]")

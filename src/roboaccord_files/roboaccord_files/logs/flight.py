@@ -1,9 +1,15 @@
-"""Flights and swings of a log whose base floats: what touches the robot is known there.
+"""Find the parts of a log in which the contacts of a floating base are known: flights and swings.
 
-Six equations of a floating base have no unknown force where nothing touches the robot, and its
-centre of mass falls freely there. Where the origin of the root link stays while the link turns, it
-is a pivot that something holds, whose three forces are left open, as of a joint that rests. The
-bounds may be tuned: ASIDE decides what a flight is, STAYS and TURNS what a swing is.
+The equations of a robot with a floating base contain the forces of whatever touches it, and a log
+does not record them. They are known in two cases only:
+
+- flight: nothing touches the robot. Its centre of mass then falls freely, which is how a flight is
+  recognised, and all six equations of the base hold without a force.
+- swing: the origin of the root link stays in place while the link turns, as if hung on a pivot. The
+  three forces of the pivot are left unknown, and the other three equations of the base hold.
+
+Only these parts are judged. ASIDE decides what a flight is, STAYS and TURNS what a swing is; all
+constants may be tuned.
 """
 
 from __future__ import annotations
@@ -20,76 +26,94 @@ from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.floating import STEEPEST
 from roboaccord_files.logs.log import SHORTEST_STRETCH, Log
 
-ASIDE = 0.1  # of gravity: less than most contacts, more than what a link 5 % heavier seems to do
-SPAN, FEWEST_STEPS = 0.01, 4  # s, and samples, on both sides of a second difference
-STAYS, TURNS = 1e-3, 0.1  # m, and rad at least: a pivot
-FEWEST_SAMPLES = 60  # of all flights and swings
+# Share of gravity; largest deviation of the centre of mass's acceleration from free fall in a
+# flight. Most contacts cause more; a link that is 5 % heavier than in the file seems to cause less.
+ASIDE = 0.1
+SPAN = 0.01  # s; half width of the second difference that gives this acceleration
+FEWEST_STEPS = 4  # samples; that half width in a log with long periods
+STAYS = 1e-3  # m; largest motion of a pivot within 2 SPAN
+TURNS = 0.1  # rad; smallest range of an angle of the root link in a swing
+FEWEST_SAMPLES = 60  # samples; with fewer in all flights and swings the log is refused
 
 
 def where_known(log: Log, body: LogBody) -> Log:
     """Return a log cut to its flights and swings.
 
+    The first six columns of `log.q` are the base's: position (3), then three angles, the middle one
+    of which must stay below STEEPEST, where the other two are no longer distinct.
+
     Raises:
-        AccordError: if they are too short to be judged.
+        AccordError: if flights and swings together are too short to be judged.
     """
     flights, swings = list[slice](), list[slice]()
     for stretch in log.segments:
-        near, start = np.abs(log.q[stretch, 4]) < STEEPEST, stretch.start
-        pivots = _runs(_stays(log, stretch) & near, start)
+        usable, start = np.abs(log.q[stretch, 4]) < STEEPEST, stretch.start
+        # Swings: the origin stays, and the link turns about it.
+        pivots = _runs(_stays(log, stretch) & usable, start)
         pivots = [run for run in pivots if np.ptp(log.q[run, 3:6], axis=0).max() > TURNS]
         for run in pivots:
-            near[run.start - start : run.stop - start] = False
+            usable[run.start - start : run.stop - start] = False
         swings += pivots
-        flights += _runs(_falls(log, body, stretch) & near, start)
-    fly, swing = (sum(run.stop - run.start for run in x) for x in (flights, swings))
+        # Flights: among the other samples, those in free fall.
+        flights += _runs(_falls(log, body, stretch) & usable, start)
+    fly, swing = (sum(run.stop - run.start for run in runs) for runs in (flights, swings))
     if fly + swing < FEWEST_SAMPLES:
-        far = np.linalg.norm(log.q[:, :3] - log.q[0, :3], axis=1).max()
+        distance = np.linalg.norm(log.q[:, :3] - log.q[0, :3], axis=1).max()
         few = f"{fly} samples of flight and {swing} of swings, {FEWEST_SAMPLES} are needed"
-        raise AccordError(f"the base moves {far:.3g} m, and what touches it is unknown: {few}")
+        raise AccordError(f"the base moves {distance:.3g} m, and what touches it is unknown: {few}")
     note = f"the base floats: {fly} samples in flight and {swing} in swings are judged, no others"
     judged = sorted([*flights, *swings], key=lambda run: run.start)
     return replace(log, segments=judged, swings=swings, notes=[*log.notes, note])
 
 
-def _runs(kept: NDArray[np.bool_], start: int) -> list[slice]:
-    """Return where samples (k,) are kept for a stretch, from a first sample on."""
-    ends = (np.flatnonzero(np.diff(kept, prepend=False, append=False)) + start).tolist()
+def _runs(mask: NDArray[np.bool_], start: int) -> list[slice]:
+    """Return the runs of True in a mask (k,) that last for SHORTEST_STRETCH samples or more.
+
+    Slices count samples of the log; `start` is the one of the mask's first element.
+    """
+    ends = (np.flatnonzero(np.diff(mask, prepend=False, append=False)) + start).tolist()
     return [slice(a, b) for a, b in zip(ends[::2], ends[1::2]) if b - a >= SHORTEST_STRETCH]
 
 
 def _stays(log: Log, stretch: slice) -> NDArray[np.bool_]:
-    """Return at which samples of a stretch, and for SPAN around, the base's origin stays (k,)."""
-    steps, place = _steps(log), log.q[stretch, :3]
-    around = np.pad(place, ((steps, steps), (0, 0)), mode="edge")
-    moves = np.ptp(sliding_window_view(around, 2 * steps + 1, axis=0), axis=2).max(axis=1)
+    """Return a mask (k,) of samples around which the base's origin stays in place."""
+    steps, position = _steps(log), log.q[stretch, :3]
+    padded = np.pad(position, ((steps, steps), (0, 0)), mode="edge")
+    moves = np.ptp(sliding_window_view(padded, 2 * steps + 1, axis=0), axis=2).max(axis=1)
     return _throughout(moves < STAYS, steps)
 
 
-def _throughout(kept: NDArray[np.bool_], steps: int) -> NDArray[np.bool_]:
-    """Return which samples (k,) are kept with all for some steps around."""
-    around = np.pad(kept, steps, mode="edge")
-    return np.asarray(sliding_window_view(around, 2 * steps + 1).all(axis=1))
+def _throughout(mask: NDArray[np.bool_], steps: int) -> NDArray[np.bool_]:
+    """Return the mask (k,) of samples around which a mask holds for some steps on both sides."""
+    padded = np.pad(mask, steps, mode="edge")
+    return np.asarray(sliding_window_view(padded, 2 * steps + 1).all(axis=1))
 
 
 def _steps(log: Log) -> int:
+    """Return the half width of second differences, in samples."""
     return max(FEWEST_STEPS, round(SPAN / log.period))
 
 
 def _falls(log: Log, body: LogBody, stretch: slice) -> NDArray[np.bool_]:
-    """Return at which samples of a stretch, and for SPAN around, nothing touches the robot (k,).
+    """Return a mask (k,) of samples around which the robot's centre of mass falls freely.
 
-    The acceleration of the centre of mass is its second difference over SPAN.
+    Its acceleration is a second difference over s samples on both sides:
+    a = 2 (v_after - v_before) / (t_after - t_before), with mean velocities v over s samples.
     """
+    # Centre of mass of the robot (k, 3), from the recorded positions.
     q, t = log.q[stretch], log.time[stretch, None]
     motions = link_motions(body.tree, body.joints, body.gravity, q, 0.0 * q, 0.0 * q)
     masses = np.array([link.mass for link in body.tree.links])
-    at = [motions[x.name].origin + motions[x.name].turn @ x.centre for x in body.tree.links]
-    centre = np.tensordot(masses / masses.sum(), np.array(at), 1)
+    centres = [
+        motions[link.name].origin + motions[link.name].turn @ link.centre
+        for link in body.tree.links
+    ]
+    centre = np.tensordot(masses / masses.sum(), np.array(centres), 1)
     s = _steps(log)
     if len(t) < 2 * s + 1:
         return np.zeros(len(t), bool)
-    rates = (centre[s:] - centre[:-s]) / (t[s:] - t[:-s])
-    change = 2.0 * (rates[s:] - rates[:-s]) / (t[2 * s :] - t[: -2 * s])
-    aside = np.linalg.norm(change - body.gravity, axis=1)
-    falls = aside < ASIDE * np.linalg.norm(body.gravity)
+    velocity = (centre[s:] - centre[:-s]) / (t[s:] - t[:-s])
+    acceleration = 2.0 * (velocity[s:] - velocity[:-s]) / (t[2 * s :] - t[: -2 * s])
+    deviation = np.linalg.norm(acceleration - body.gravity, axis=1)
+    falls = deviation < ASIDE * np.linalg.norm(body.gravity)
     return _throughout(np.pad(falls, s, mode="edge"), s)

@@ -1,7 +1,8 @@
-"""The controller `follow` of robots that are files: along a trajectory from a file.
+"""The controller `follow`, which moves a robot that is a file along a trajectory from a file.
 
-LARGEST, which bounds a file, may be raised; forms of trajectories may be added in
-`read_trajectory_file`. The name `follow` and the arguments stay: scenarios of users have them.
+The trajectory is read from YAML or CSV, interpolated by cubic polynomials, and followed by
+proportional and derivative efforts (`Posture`). The name `follow` and its arguments are used in
+scenarios of users.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from roboaccord.robots.controllers import Posture
 from roboaccord.scenario.setup import Setup
 from yaml import YAMLError
 
-LARGEST = 50_000_000  # bytes of a trajectory's file
+LARGEST = 50_000_000  # bytes; a larger file is refused
 
 
 class Follow(Posture):
@@ -28,14 +29,15 @@ class Follow(Posture):
 
     Args:
         file: JointTrajectory in YAML (`joint_names`, and `points` with `positions`, perhaps
-            `velocities`, and `time_from_start`), or CSV with a head `time` and names of joints [s,
-            rad or m]. Between points it is cubic, by the velocities given or those of a natural
-            guess (Catmull and Rom's); before the first and behind the last it is constant.
-        frequency: of the joint's own oscillation, the others held [Hz].
-        damping: ratio of that; 1 is critical.
+            `velocities`, and `time_from_start`), or CSV with the columns `time` and names of joints
+            [s, rad or m]. Between points it is a cubic Hermite polynomial, with the velocities of
+            the file or else those of Catmull and Rom: the slope between the two neighbours. Before
+            the first point and after the last it is constant.
+        frequency: natural frequency of a joint under this control, the other joints locked [Hz].
+        damping: damping ratio; 1 is critical.
 
     Raises:
-        AccordError: for a file that cannot be read, or joints that the robot does not have.
+        AccordError: if the file cannot be read, or has joints that the robot does not have.
     """
 
     def __init__(
@@ -54,21 +56,23 @@ class Follow(Posture):
         times = self._times
         i = int(np.searchsorted(times, time, side="right")) - 1
         if i < 0 or i >= len(times) - 1:
-            at = self._q[0 if i < 0 else -1]
-            return at, np.zeros_like(at)
+            end_point = self._q[0 if i < 0 else -1]
+            return end_point, np.zeros_like(end_point)
+        # q(s) = q0 + c1 s + c2 s^2 + c3 s^3 on the interval h, s from 0 to 1, with the positions
+        # and velocities of both ends.
         h = float(times[i + 1] - times[i])
         s = (time - float(times[i])) / h
-        away, start, end = self._q[i + 1] - self._q[i], h * self._qd[i], h * self._qd[i + 1]
-        two, three = 3.0 * away - 2.0 * start - end, start + end - 2.0 * away
-        q = self._q[i] + s * (start + s * (two + s * three))
-        return q, (start + s * (2.0 * two + 3.0 * s * three)) / h
+        step, c1, end_slope = self._q[i + 1] - self._q[i], h * self._qd[i], h * self._qd[i + 1]
+        c2, c3 = 3.0 * step - 2.0 * c1 - end_slope, c1 + end_slope - 2.0 * step
+        q = self._q[i] + s * (c1 + s * (c2 + s * c3))
+        return q, (c1 + s * (2.0 * c2 + 3.0 * s * c3)) / h
 
 
 def read_trajectory_file(path: Path) -> tuple[list[str], Array, Array, Array]:
-    """Return names of n joints, times (k,) [s], positions and velocities (k, n) of a file.
+    """Return names of n joints, times (k,) [s], positions and velocities (k, n) from a file.
 
     Raises:
-        AccordError: if it cannot be read, or its times do not rise.
+        AccordError: if the file cannot be read, or its times do not increase.
     """
     broken = f"trajectory {path}"
     text = read_bytes(path, LARGEST).decode("utf-8-sig", "replace")
@@ -77,10 +81,10 @@ def read_trajectory_file(path: Path) -> tuple[list[str], Array, Array, Array]:
         if path.suffix in (".yaml", ".yml"):
             data = parse_yaml(text)
             names, points = [*map(str, data["joint_names"])], data["points"]
-            times = np.array([_seconds(each["time_from_start"]) for each in points])
-            q = np.array([each["positions"] for each in points], dtype=float)
-            if all(each.get("velocities") for each in points):
-                qd = np.array([each["velocities"] for each in points], dtype=float)
+            times = np.array([_seconds(point["time_from_start"]) for point in points])
+            q = np.array([point["positions"] for point in points], dtype=float)
+            if all(point.get("velocities") for point in points):
+                qd = np.array([point["velocities"] for point in points], dtype=float)
         else:
             head, *lines = [row for row in csv.reader(text.splitlines()) if row]
             names = [name.strip() for name in head[1:]]
@@ -93,14 +97,14 @@ def read_trajectory_file(path: Path) -> tuple[list[str], Array, Array, Array]:
         raise AccordError(f"{broken}: {q.shape[-1]} columns for {len(names)} joints")
     if len(times) < 2 or not (np.diff(times) > 0.0).all() or not np.isfinite(q).all():
         raise AccordError(f"{broken}: two points at least, whose times rise, and finite numbers")
-    if qd is None:
+    if qd is None:  # Catmull and Rom's, at rest at both ends
         qd = np.zeros_like(q)
         qd[1:-1] = (q[2:] - q[:-2]) / (times[2:] - times[:-2])[:, None]
     return names, times, q, qd
 
 
 def _seconds(value: Any) -> float:
-    """Return a duration: a number [s], or the message of ROS."""
+    """Return a duration in seconds, from a number or from ROS's `sec` and `nanosec`."""
     if isinstance(value, Mapping):
         return float(value.get("sec", 0)) + 1e-9 * float(value.get("nanosec", 0))
     return float(value)

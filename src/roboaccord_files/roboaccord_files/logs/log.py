@@ -1,8 +1,12 @@
-"""A log: samples at their stamps, in stretches without gaps, their units checked.
+"""Read a log into samples: positions, rates and efforts of the joints, in SI units.
 
-The bounds below may be tuned: FEWEST_SAMPLES and SHORTEST_STRETCH decide what is refused, GAP where
-a log is cut, EVEN what is noted, NAMED how many columns are listed. What columns hold is guessed in
-columns.py, rows become samples in merge.py, and units are checked in units.py.
+`read_log` reads the table of the file (tables.py), recognises its columns (columns.py), takes one
+run of it (clock.py), merges rows into samples (merge.py), checks units (units.py), and cuts the
+samples into stretches: parts without a gap in time. Whatever is assumed or left out becomes a note
+for the user.
+
+The constants may be tuned: FEWEST_SAMPLES and SHORTEST_STRETCH decide what is refused, GAP where a
+log is cut, EVEN what is noted, NAMED how many columns are listed.
 """
 
 from __future__ import annotations
@@ -33,30 +37,30 @@ from roboaccord_files.logs.table import Table
 from roboaccord_files.logs.tables import read_table
 from roboaccord_files.logs.units import check_units, rate_notes
 
-SI = {"time": "s", "q": "rad or m", "qd": "rad/s or m/s", "effort": "N m or N"}
-WRITTEN = {"nm": "Nm", "n": "N", "mnm": "mNm", "a": "A", "ma": "mA"}
-CURRENT = {"current", "currents"}
+SI = {"time": "s", "q": "rad or m", "qd": "rad/s or m/s", "effort": "N m or N"}  # of each kind
+WRITTEN = {"nm": "Nm", "n": "N", "mnm": "mNm", "a": "A", "ma": "mA"}  # units as they are printed
+CURRENT = {"current", "currents"}  # words of a column whose efforts are in A unless it has a unit
 MILLI = 1e-3  # A in a mA
-MOTORS = ("current", "motor")  # of what efforts are taken for, as they are written
-GAP = 2.5  # periods
-EVEN = 0.02  # of the period, by which stamps may differ
-FEWEST_SAMPLES = 100  # samples, of all stretches without a gap
-SHORTEST_STRETCH = 30  # of one of them
+MOTORS = ("current", "motor")  # words of `--effort` with which efforts in A or counts are accepted
+GAP = 2.5  # periods; a longer time between samples cuts the log
+EVEN = 0.02  # of the period; a period that differs by more is counted as uneven
+FEWEST_SAMPLES = 100  # samples of all stretches together
+SHORTEST_STRETCH = 30  # samples; shorter stretches are left out
 UNLIMITED: Mapping[str, float] = {}
-NAMED = 8  # columns that are not used
+NAMED = 8  # unused columns that a note names; further ones are counted
 
 
 @dataclass(frozen=True)
 class Choice:
-    """State what of a log is read, and what its efforts are.
+    """What of a log is read, and what its efforts mean.
 
     Args:
         topic: of the joint states of a bag; "" for the one that has most of the joints.
-        names: before the names of joints in the log, as of one of several robots.
-        run: of the file, from 1; 0 for the last that is long enough.
-        passive: whether nothing drives the robot: efforts may lack, or be 0.
-        effort: what efforts are taken for; "" for N m or N, so that other units are refused.
-        factors: of efforts by joint, by which they become torques at the joint.
+        names: prefix of the names of joints in the log, which may be of several robots.
+        run: number of the run, from 1; 0 for the last that is long enough.
+        passive: whether nothing drives the robot: efforts may be absent or 0.
+        effort: a word of `--effort`; with "" efforts must be in N m or N.
+        factors: by joint, what efforts are multiplied by to become torques at the joint.
     """
 
     topic: str = ""
@@ -69,21 +73,21 @@ class Choice:
 
 @dataclass(frozen=True)
 class Log:
-    """Samples of a log, at their stamps.
+    """The samples of a log.
 
     Args:
-        joints: names of the columns.
+        joints: names of the n joints, in the order of the columns; those of a moving base first.
         time: (k,), since the first sample [s].
         q, effort: positions and efforts (k, n), SI; efforts in A or counts as they were written.
-        period: the median of those between samples [s].
-        segments: stretches without gaps.
-        columns: what was taken for what.
-        notes: on what was read.
+        period: median time between samples [s].
+        segments: stretches without gaps, as slices of the samples.
+        columns: by key such as `q/elbow`, the column that was taken for it, as it is printed.
+        notes: remarks on what was read, for the user.
         measured: unit of each joint's efforts as written, such as Nm, A or counts; "" if unknown.
-        passive: joints whose efforts are 0 or lack.
-        qd: rates (k, n), SI, NaN where there are none; None where no joint has any.
-        base: whose six joints stand before those of the robot; None where it does not move.
-        swings: those of the stretches in which the origin of the base is a pivot.
+        passive: joints whose efforts are 0 or absent.
+        qd: recorded rates (k, n), SI, NaN where there are none; None if no joint has any.
+        base: joints that stand for a moving base; None if it is fixed.
+        swings: those of the stretches in which the base turns about a pivot (flight.py).
     """
 
     joints: tuple[str, ...]
@@ -113,19 +117,19 @@ def read_log(
     limits: Mapping[str, float] = UNLIMITED,
     choice: Choice = Choice(),
 ) -> Log:
-    """Read a log.
+    """Return the samples of a log.
 
     Args:
-        path: text, NPZ, MAT, Parquet, or a bag.
-        joints: of the robot.
+        path: of a text, NPZ, MAT or Parquet file, or of a bag.
+        joints: names of the robot's joints.
         given: columns by `time`, `q/JOINT`, `qd/JOINT` and `effort/JOINT`, where a guess would be
-            wrong: a name, with `-` or a factor and `*` before it and `[UNIT]` behind it; of a bag
-            also a topic of numbers, as `/TOPIC[0]`.
-        limits: of hinges: the largest angles [rad], infinite for those without any.
+            wrong: the name, with `-` or `FACTOR*` before it and `[UNIT]` after it; of a bag also a
+            topic of numbers, as `/TOPIC[0]`.
+        limits: largest angle of each hinge [rad], infinite if it has no limit.
         choice: of topic, robot and run.
 
     Raises:
-        AccordError: if it cannot be read, columns are missing, or the units cannot be right.
+        AccordError: if the log cannot be read, columns are missing, or units cannot be right.
     """
     names = [choice.names + joint for joint in joints]
     table = read_table(path, names, choice.topic, given.values())
@@ -143,65 +147,83 @@ def _log_of(
     choice: Choice,
 ) -> Log:
     """Return a table as a log; arguments and what is raised are those of `read_log`."""
-    taken = _taken(table, joints, given, choice)
-    time, unit, digit = seconds(table.columns[taken["time"].name], taken["time"])
-    taken["time"] = taken["time"]._replace(unit=unit)
+    # Columns of one run, scaled to SI.
+    used = _used(table, joints, given, choice)
+    time, unit, digit = seconds(table.columns[used["time"].name], used["time"])
+    used["time"] = used["time"]._replace(unit=unit)
     rows, runs = chosen_run(time, choice.run, FEWEST_SAMPLES)
-    columns = {key: _scaled(table, each)[rows] for key, each in taken.items() if key != "time"}
+    columns = {key: _scaled(table, column)[rows] for key, column in used.items() if key != "time"}
     pose = base_columns(table.columns, joints)
-    columns |= continuous({key: _scaled(table, each)[rows] for key, each in pose.items()})
+    columns |= continuous({key: _scaled(table, column)[rows] for key, column in pose.items()})
+    # Samples, with a moving base as joints; absent efforts are 0.
     samples = merged(time[rows], columns, [joint for joint in joints if joint in limits])
-    base, place = FloatingBase.of(samples.columns)
-    lacking = [joint for joint in joints if f"effort/{joint}" not in taken]
+    base, base_q = FloatingBase.of(samples.columns)
+    lacking = [joint for joint in joints if f"effort/{joint}" not in used]
     q, qd, effort = (samples.of(kind, joints) for kind in ("q", "qd", "effort"))
     effort[:, [joint in lacking for joint in joints]] = 0.0
-    passive = tuple(joint for joint, each in zip(joints, effort.T) if not each.any())
+    passive = tuple(joint for joint, column in zip(joints, effort.T) if not column.any())
     if len(passive) == len(joints) and table.published and not choice.passive:
         zero = "the efforts are all zero: this publisher does not measure them"
         raise AccordError(f"{zero}; {_cure(table, joints)}")
-    shown = {key: _shown(key, column) for key, column in taken.items()}
-    clock, none = (
+    # Stretches without gaps, with the base's joints first.
+    shown = {key: _shown(key, column) for key, column in used.items()}
+    clock, no_rates = (
         evened(samples.time - samples.time[:1], digit),
-        np.full(place.shape, np.nan),
+        np.full(base_q.shape, np.nan),
     )
-    every = (*base.joints, *joints) if base else joints
-    q, effort, qd = map(np.column_stack, ([place, q], [0.0 * place, effort], [none, qd]))
-    log = replace(in_stretches(every, clock, q, effort, shown, (), qd), base=base)
+    all_joints = (*base.joints, *joints) if base else joints
+    q, effort, qd = map(np.column_stack, ([base_q, q], [0.0 * base_q, effort], [no_rates, qd]))
+    log = replace(in_stretches(all_joints, clock, q, effort, shown, (), qd), base=base)
+    # Units, and notes on all that was assumed.
     angles = dict(zip(joints, log.q[:, -len(joints) :].T))
     rates = dict(zip(joints, log.qd[:, -len(joints) :].T)) if log.qd is not None else {}
-    check_units(log.time, angles, taken, limits)
+    check_units(log.time, angles, used, limits)
     notes = [*log.notes, *table.notes, *runs, *samples.notes]
     notes += [f"no effort of {joint}: taken for 0" for joint in lacking]
-    used = taken | pose if base else taken
-    notes += [*rate_notes(log.time, angles, rates), *_unused(table, used)]
-    units = {joint: taken.get(f"effort/{joint}", Column("")).unit for joint in joints}
+    used_columns = used | pose if base else used
+    notes += [*rate_notes(log.time, angles, rates), *_unused(table, used_columns)]
+    units = {joint: used.get(f"effort/{joint}", Column("")).unit for joint in joints}
     written = {joint: WRITTEN.get(unit, unit) for joint, unit in units.items()}
     return replace(log, notes=notes, measured=written, passive=passive)
 
 
 def _scaled(table: Table, column: Column) -> Array:
+    """Return the numbers of a column in SI units (k,)."""
     return column.scale * FACTORS.get(column.unit, 1.0) * table.numbers(column.name)
 
 
-def _taken(
+def _used(
     table: Table, joints: Sequence[str], given: Mapping[str, str], choice: Choice
 ) -> dict[str, Column]:
-    """Return what is taken from which column, with its unit.
+    """Return the columns that are used, by key such as `q/elbow`, with unit and factor.
 
     Raises:
-        AccordError: if time, positions or efforts are missing, or efforts are not what they should.
+        AccordError: if time, positions or efforts are missing, or efforts are in a unit such as A
+            or counts, and nothing says how they become torques.
     """
     numbers = {name: table.numbers(name) for name in table.columns if name}
-    there = {n: v for n, each in numbers.items() if (v := each[np.isfinite(each)]).size}
-    clocks = [name for name in there if kind_of(name) == "time"]
-    clocks.sort(key=lambda n: (np.ptp(there[n]) == 0.0, -len(there[n]), "stamp" not in words_of(n)))
-    by_key = assigned([*dict.fromkeys([*clocks[:1], *there])], joints, given, choice.names)
-    need, among = ["time", *(f"q/{joint}" for joint in joints)], ", ".join(numbers)
-    if missing := [key for key in need if key not in by_key]:
+    finite = {
+        name: values
+        for name, column in numbers.items()
+        if (values := column[np.isfinite(column)]).size
+    }
+    # The best clock: not constant, in most rows, and a stamp.
+    clocks = [name for name in finite if kind_of(name) == "time"]
+    clocks.sort(
+        key=lambda name: (
+            np.ptp(finite[name]) == 0.0,
+            -len(finite[name]),
+            "stamp" not in words_of(name),
+        )
+    )
+    by_key = assigned([*dict.fromkeys([*clocks[:1], *finite])], joints, given, choice.names)
+    required, among = ["time", *(f"q/{joint}" for joint in joints)], ", ".join(numbers)
+    if missing := [key for key in required if key not in by_key]:
         cure = f"--map {missing[0]}=COLUMN"
         raise AccordError(f"no column for {', '.join(missing)} among {among}: {cure}")
     if not (choice.passive or any(f"effort/{joint}" in by_key for joint in joints)):
         raise AccordError(f"no efforts among {among}: {_cure(table, joints)}")
+    # The unit of each column, and its factor; raw units need one, or a word of `--effort`.
     for key, column in by_key.items():
         kind, _, joint = key.partition("/")
         unit = column.unit or unit_of(column.name, joint)
@@ -209,32 +231,32 @@ def _taken(
             unit = "a"
         factor = choice.factors.get(joint) if kind == "effort" else None
         scaled = "*" in given.get(key, "") or factor is not None
-        current = kind == "effort" and choice.effort in MOTORS
-        if unit in RAW and not (scaled or current):
-            asked = ", --effort current asks for the factor" if kind == "effort" else ""
-            cure = f"--map '{key}=FACTOR*{column.name}' scales it{asked}"
+        stated_raw = kind == "effort" and choice.effort in MOTORS
+        if unit in RAW and not (scaled or stated_raw):
+            hint = ", --effort current asks for the factor" if kind == "effort" else ""
+            cure = f"--map '{key}=FACTOR*{column.name}' scales it{hint}"
             raise AccordError(f"{column.name} is in {WRITTEN.get(unit, unit)}: {cure}")
         scale = column.scale * (factor or 1.0) * (MILLI if factor and unit == "ma" else 1.0)
         by_key[key] = column._replace(unit="" if scaled and unit in RAW else unit, scale=scale)
     return by_key
 
 
-def _unused(table: Table, found: Mapping[str, Column]) -> Iterable[str]:
+def _unused(table: Table, used: Mapping[str, Column]) -> Iterable[str]:
     """Yield a note on columns that are not used, if there are any."""
-    taken = {column.name for column in found.values()}
-    if unused := [name for name in table.columns if name and name not in taken]:
+    used_names = {column.name for column in used.values()}
+    if unused := [name for name in table.columns if name and name not in used_names]:
         more = f" and {len(unused) - NAMED} more" if len(unused) > NAMED else ""
         yield f"not used: {', '.join(unused[:NAMED])}{more}"
 
 
 def _cure(table: Table, joints: Sequence[str]) -> str:
-    """Return what to do where there are no efforts."""
+    """Return the hint for a log without efforts."""
     column = table.more[0] if table.more else "COLUMN"
     return f"--map effort/{joints[0]}={column}, or --passive if nothing drives the robot"
 
 
 def _shown(key: str, column: Column) -> str:
-    """Return a column as it was taken."""
+    """Return a column as it is printed: sign or factor, name, and unit, which may be assumed."""
     unit = WRITTEN.get(column.unit, column.unit) or SI[key.partition("/")[0]] + ", assumed"
     scale = "-" if column.scale == -1.0 else f"{column.scale:g}*" if column.scale != 1.0 else ""
     name = column.name.removesuffix(f"[{unit}]").rstrip()
@@ -250,12 +272,13 @@ def in_stretches(
     notes: Iterable[str],
     qd: Array | None = None,
 ) -> Log:
-    """Return samples as a log, in stretches between gaps; arguments are its fields.
+    """Return samples as a log, cut into stretches at gaps; the arguments are its fields.
 
     Raises:
-        AccordError: if they are too few.
+        AccordError: if there are too few samples.
     """
     remarks = list(notes)
+    # Rows with a number in each column, later than all rows before.
     good = np.asarray(np.isfinite(np.column_stack([time, q, effort])).all(axis=1))
     latest = np.maximum.accumulate(np.where(good, time, -np.inf))
     good[1:] &= time[1:] > latest[:-1]
@@ -266,20 +289,21 @@ def in_stretches(
     qd = qd[good] if qd is not None and np.isfinite(qd).any() else None
     if len(time) < FEWEST_SAMPLES:
         raise AccordError(f"the log is too short: {len(time)} samples, {FEWEST_SAMPLES} are needed")
+    # Stretches between gaps.
     steps = np.diff(time)
     period = float(np.median(steps))
     ends = [0, *(np.flatnonzero(steps > GAP * period) + 1).tolist(), len(time)]
-    parts = [slice(a, b) for a, b in pairwise(ends) if b - a >= SHORTEST_STRETCH]
-    count = sum(stretch.stop - stretch.start for stretch in parts)
+    stretches = [slice(a, b) for a, b in pairwise(ends) if b - a >= SHORTEST_STRETCH]
+    count = sum(stretch.stop - stretch.start for stretch in stretches)
     if count < FEWEST_SAMPLES:
         raise AccordError(f"between gaps there are {count} samples, {FEWEST_SAMPLES} are needed")
     span = f"from {time[0]:g} to {time[-1]:g} s"
     remarks.append(f"{len(time)} samples every {1e3 * period:.4g} ms {span}")
     if len(ends) > 2:
         gaps = f"{len(ends) - 2} gaps longer than {GAP:g} periods"
-        remarks.append(f"{gaps}; {len(parts)} stretches kept")
-    inner = np.concatenate([np.diff(time[stretch]) for stretch in parts])
-    if (uneven := np.mean(np.abs(inner - period) > EVEN * period)) > 0.0:
+        remarks.append(f"{gaps}; {len(stretches)} stretches kept")
+    periods = np.concatenate([np.diff(time[stretch]) for stretch in stretches])
+    if (uneven := np.mean(np.abs(periods - period) > EVEN * period)) > 0.0:
         share = f"{100 * uneven:.2g} % of the periods are uneven"
         remarks.append(f"{share}: stamps as they are, no resampling")
-    return Log(joints, time, q, effort, period, parts, columns, remarks, qd=qd)
+    return Log(joints, time, q, effort, period, stretches, columns, remarks, qd=qd)

@@ -1,9 +1,12 @@
-"""Rows of a log to samples: sorted by stamp, those of one stamp together, other clocks brought in.
+"""Merge the rows of a log into samples: one for each stamp, with a value in each column.
 
-What comes at stamps of its own, as from a second driver or a topic of commands, is brought to the
-stamps of the joint that has fewest: positions by a cubic spline, efforts as they are in force in
-the middle of a step. FARTHEST, LOST and FEW may be tuned. Nothing is smoothed: what has the same
-stamp is taken as it is (test_log_readers.py permutes and splits messages).
+Rows may come in any order, and each may hold some of the columns only, as messages of several
+drivers do. They are sorted by stamp, and rows of one stamp become one sample. A column that has
+stamps of its own, as from a second driver or a topic of commands, is brought to the stamps of the
+joint with the fewest: positions and rates by a cubic spline, and efforts by the value that is in
+force in the middle of the step to the next sample. Nothing is smoothed.
+
+FARTHEST, LOST and FEW may be tuned.
 """
 
 from __future__ import annotations
@@ -15,91 +18,106 @@ import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
-FARTHEST = 2.5  # periods between samples, from which nothing is interpolated
-MIDDLE = 0.501  # of a step: what comes in its middle, to rounding, is in force
-LOST, FEW = 0.1, 4  # of the samples that lack a value, and values between them
+FARTHEST = 2.5  # periods; between recorded values farther apart nothing is interpolated
+MIDDLE = 0.501  # of a step; a command at its middle, but for rounding, is in force there
+# A column has stamps of its own if it lacks more than the share LOST of the samples, and has at
+# least FEW values at other stamps; else single values are missing.
+LOST, FEW = 0.1, 4
 
 
 class Samples(NamedTuple):
-    """Times (k,) [s], columns (k,) by key, and notes."""
+    """Samples of a log: times (k,) [s], columns (k,) by key such as `q/elbow`, and notes."""
 
     time: Array
     columns: Mapping[str, Array]
     notes: Sequence[str]
 
     def of(self, kind: str, joints: Sequence[str]) -> Array:
-        """Return the columns of joints (k, n), NaN for those that there are not."""
-        none = np.full(len(self.time), np.nan)
-        return np.column_stack([self.columns.get(f"{kind}/{joint}", none) for joint in joints])
+        """Return the columns of one kind for joints (k, n), NaN where there is none."""
+        absent = np.full(len(self.time), np.nan)
+        return np.column_stack([self.columns.get(f"{kind}/{joint}", absent) for joint in joints])
 
 
 def merged(time: Array, columns: Mapping[str, Array], turning: Collection[str] = ()) -> Samples:
     """Return the samples of a run.
 
     Args:
-        time: of rows (r,) [s], finite, in any order.
+        time: of the rows (r,) [s], finite, in any order.
         columns: (r,) by `q/JOINT`, `qd/JOINT` and `effort/JOINT`, SI, NaN where a row has none.
         turning: joints whose angles may be wrapped to one turn.
     """
     notes = []
+    # Rows by stamp; of several rows with one stamp the first counts.
     stamps, rows_of = np.unique(time, return_inverse=True)
     by_key, late, twice = {}, 0, 0
     for key, values in columns.items():
         rows = np.flatnonzero(np.isfinite(values))
         late = max(late, int((time[rows] < np.maximum.accumulate(time[rows])).sum()))
         by_key[key] = np.full(len(stamps), np.nan)
-        by_key[key][rows_of[rows[::-1]]] = values[rows[::-1]]  # the first of a stamp counts
+        by_key[key][rows_of[rows[::-1]]] = values[rows[::-1]]
         twice = max(twice, len(rows) - int(np.isfinite(by_key[key]).sum()))
     notes += [f"{late} rows came late: sorted by time"] if late else []
     notes += [f"{twice} rows have the stamp of one before: left out"] if twice else []
+    # Angles that were wrapped to one turn.
     turns = {joint: _unwrap(by_key[f"q/{joint}"]) for joint in turning}
     notes += [f"{j} was wrapped to a turn: unwrapped at {n} jumps" for j, n in turns.items() if n]
+    # The stamps of the samples: those of the joint with the most positions, or with the fewest if
+    # joints have stamps of their own, so that nothing is made up between its samples.
     angles = [key for key in by_key if key.startswith("q/")]
     angles.sort(key=lambda key: int(np.isfinite(by_key[key]).sum()))
     kept = np.isfinite(by_key[angles[-1]])
     if any(_of_other_rows(by_key[key], kept) for key in angles):
-        kept = np.isfinite(by_key[angles[0]])  # nothing is made up between its samples
-    samples, brought = stamps[kept], [key for key in by_key if _of_other_rows(by_key[key], kept)]
+        kept = np.isfinite(by_key[angles[0]])
+    samples, resampled = stamps[kept], [key for key in by_key if _of_other_rows(by_key[key], kept)]
     for key, values in by_key.items():
-        bring = _held if key.startswith("effort/") else _interpolated
-        by_key[key] = bring(samples, stamps, values) if key in brought else values[kept]
+        resample = _held if key.startswith("effort/") else _interpolated
+        by_key[key] = resample(samples, stamps, values) if key in resampled else values[kept]
     what = "efforts are those in force in the middle of a step, others are interpolated"
-    notes += [f"{', '.join(brought)} have stamps of their own: {what}"] if brought else []
+    notes += [f"{', '.join(resampled)} have stamps of their own: {what}"] if resampled else []
     return Samples(samples, by_key, notes)
 
 
 def _unwrap(values: Array) -> int:
-    """Unwrap angles (k,) [rad] in place where they jump within one turn; return how often."""
-    there = np.isfinite(values)
-    angles = values[there]
+    """Unwrap angles (k,) [rad] in place, and return the number of jumps.
+
+    Angles whose range is more than one turn are left: they were not wrapped.
+    """
+    recorded = np.isfinite(values)
+    angles = values[recorded]
     jumps = int((np.abs(np.diff(angles)) > np.pi).sum())
     if not jumps or np.ptp(angles) > 2.0 * np.pi * (1.0 + 1e-6):
         return 0
-    values[there] = np.unwrap(angles)
+    values[recorded] = np.unwrap(angles)
     return jumps
 
 
 def _of_other_rows(values: Array, kept: NDArray[np.bool_]) -> bool:
-    """Return whether values that samples lack are in rows between them, and not lost in a few."""
-    there = np.isfinite(values)
-    lack, beside = (kept & ~there).sum(), (there & ~kept).sum()
-    return bool(lack > LOST * kept.sum() and beside >= FEW)
+    """Return whether a column has stamps of its own, and does not just lack a few values.
+
+    Args:
+        values: of the column at all stamps, NaN where it has none.
+        kept: which stamps are those of the samples.
+    """
+    recorded = np.isfinite(values)
+    missing, elsewhere = (kept & ~recorded).sum(), (recorded & ~kept).sum()
+    return bool(missing > LOST * kept.sum() and elsewhere >= FEW)
 
 
 def _interpolated(samples: Array, stamps: Array, values: Array) -> Array:
+    """Return a column at the samples' times by a cubic spline, NaN in gaps and outside it."""
     from scipy.interpolate import CubicSpline
 
-    there = np.isfinite(values)
-    recorded = stamps[there]
+    finite = np.isfinite(values)
+    recorded = stamps[finite]
     after = np.clip(np.searchsorted(recorded, samples), 1, len(recorded) - 1)
-    wide = recorded[after] - recorded[after - 1] > FARTHEST * np.median(np.diff(recorded))
-    wide |= (samples < recorded[0]) | (samples > recorded[-1])
-    return np.where(wide, np.nan, CubicSpline(recorded, values[there])(samples))
+    unknown = recorded[after] - recorded[after - 1] > FARTHEST * np.median(np.diff(recorded))
+    unknown |= (samples < recorded[0]) | (samples > recorded[-1])
+    return np.where(unknown, np.nan, CubicSpline(recorded, values[finite])(samples))
 
 
 def _held(samples: Array, stamps: Array, values: Array) -> Array:
-    """Return at each sample the last value up to the middle of the step that begins there."""
-    there = np.flatnonzero(np.isfinite(values))
+    """Return for each sample the last value before the middle of the step that begins there."""
+    recorded = np.flatnonzero(np.isfinite(values))
     middle = samples + MIDDLE * np.diff(samples, append=np.inf)
-    last = np.searchsorted(stamps[there], middle, side="right") - 1
-    return np.where(last < 0, np.nan, values[there][np.maximum(last, 0)])
+    last = np.searchsorted(stamps[recorded], middle, side="right") - 1
+    return np.where(last < 0, np.nan, values[recorded][np.maximum(last, 0)])

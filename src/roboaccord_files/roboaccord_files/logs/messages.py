@@ -1,6 +1,8 @@
-"""Joint states and numbers of topics, from a bag or from text, as a table: a row each.
+"""Make a table of ROS messages, one row a message: joint states and plain numbers.
 
-Other messages become rows by a function like `joint_state`. Stamps stay whole nanoseconds.
+Messages come from a bag or from the text of `ros2 topic echo`. A message with a header has a stamp;
+one without (such as a Float64) gets a stamp that is interpolated from its time of receipt. Stamps
+stay whole nanoseconds. Another type of message becomes a row by a function like `joint_state`.
 """
 
 from __future__ import annotations
@@ -14,12 +16,19 @@ from roboaccord.contract.state import Array
 
 from roboaccord_files.logs.table import Table
 
-PARTS = ("q", "qd", "effort")  # of a joint state, in its order
+PARTS = ("q", "qd", "effort")  # position, velocity and effort, in the order of a JointState
 Parts = Sequence[Sequence[float] | Array]
 
 
 class Row(NamedTuple):
-    """A message: topic, stamp (None without header), time of receipt [ns], numbers by column."""
+    """A message as a row of the table.
+
+    Args:
+        topic: on which it was sent.
+        stamp: of its header [ns]; None if it has no header.
+        received: time of receipt [ns].
+        values: its numbers, by name of the column.
+    """
 
     topic: str
     stamp: int | None
@@ -28,34 +37,52 @@ class Row(NamedTuple):
 
 
 def joint_state(topic: str, stamp: int, received: int, names: Sequence[str], parts: Parts) -> Row:
-    """Return a joint state: positions, rates and efforts, each for all joints or for none.
+    """Return a joint state as a row, with columns such as `q/elbow`.
 
-    Of a joint whose encoder has failed the true angle counts, where it is there.
+    Positions, rates and efforts are taken each if the message has them for all joints. A name with
+    the suffix TRUE holds the true angle of a joint whose encoder has failed; it replaces the
+    encoder's.
     """
-    whole = [(k, each) for k, each in zip(PARTS, parts) if len(each) == len(names)]
-    values = {f"{k}/{n.removesuffix(TRUE)}": v for k, each in whole for n, v in zip(names, each)}
+    complete = [(kind, part) for kind, part in zip(PARTS, parts) if len(part) == len(names)]
+    values = {
+        f"{kind}/{name.removesuffix(TRUE)}": value
+        for kind, part in complete
+        for name, value in zip(names, part)
+    }
     return Row(topic, stamp, received, values)
 
 
 def table_of(rows: Sequence[Row], notes: Sequence[str] = (), more: Sequence[str] = ()) -> Table:
-    """Return messages as a table, in their order.
+    """Return messages as a table, a row each, in their order.
 
-    Those without a stamp get theirs from when they came among the others; where all stamps are the
-    same, the times of receipt count.
+    A message without a stamp gets one by linear interpolation: where its receipt lies between those
+    of two stamped messages, its stamp lies between theirs. If all stamps are equal (as a driver
+    without a clock sends them), the times of receipt are used for all messages.
     """
     received = np.array([row.received for row in rows], np.int64)
-    stamped = np.array([row.stamp is not None for row in rows], bool)
-    stamps, name = np.array([row.stamp or 0 for row in rows], np.int64), "stamp [ns]"
-    if np.ptp(stamps[stamped]) == 0:
-        notes, name = [*notes, "all stamps are the same: times of receipt count"], "receipt [ns]"
+    has_stamp = np.array([row.stamp is not None for row in rows], bool)
+    stamps, time_column = np.array([row.stamp or 0 for row in rows], np.int64), "stamp [ns]"
+    if np.ptp(stamps[has_stamp]) == 0:
+        notes, time_column = (
+            [*notes, "all stamps are the same: times of receipt count"],
+            "receipt [ns]",
+        )
         stamps = received
-    elif not stamped.all():
-        order = np.flatnonzero(stamped)[np.argsort(received[stamped], kind="stable")]
-        came, sent = received[order], stamps[order]
-        last = np.clip(np.searchsorted(came, received[~stamped], "right") - 1, 0, len(came) - 2)
-        share = (received[~stamped] - came[last]) / np.maximum(np.diff(came)[last], 1)
-        ahead = share.clip(0.0, 1.0) * np.diff(sent)[last].clip(0)  # none where a run begins anew
-        stamps[~stamped] = sent[last] + np.round(ahead).astype(np.int64)
+    elif not has_stamp.all():
+        # Stamped messages in the order of their receipt.
+        order = np.flatnonzero(has_stamp)[np.argsort(received[has_stamp], kind="stable")]
+        receipts, sent = received[order], stamps[order]
+        # For each message without a stamp: the last stamped one before it, and how far it lies on
+        # the way to the next, from 0 to 1.
+        before = np.clip(
+            np.searchsorted(receipts, received[~has_stamp], "right") - 1, 0, len(receipts) - 2
+        )
+        fraction = (received[~has_stamp] - receipts[before]) / np.maximum(
+            np.diff(receipts)[before], 1
+        )
+        # Between stamps that jump back, where a new run begins, the earlier stamp is kept.
+        advance = fraction.clip(0.0, 1.0) * np.diff(sent)[before].clip(0)
+        stamps[~has_stamp] = sent[before] + np.round(advance).astype(np.int64)
     names = dict.fromkeys(name for row in rows for name in row.values)
-    columns = {each: np.array([row.values.get(each, np.nan) for row in rows]) for each in names}
-    return Table({name: stamps, **columns}, notes, published=True, more=more)
+    columns = {name: np.array([row.values.get(name, np.nan) for row in rows]) for name in names}
+    return Table({time_column: stamps, **columns}, notes, published=True, more=more)

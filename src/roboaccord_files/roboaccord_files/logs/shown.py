@@ -1,7 +1,7 @@
-"""What `accord crosscheck LOG` prints: what was read, what differs, and the verdict.
+"""Write the lines that `accord crosscheck LOG` prints: what was read, what differs, the verdict.
 
-Lines and their words may be changed; docs/own_log.md has some of them. The numbers must be those of
-result.py, and nothing is judged here. `show(result)` prints the same.
+The numbers come from the check of the log (result.py); nothing is computed or judged here. In a
+notebook `show(result)` prints the same lines. docs/own_log.md quotes some of them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from roboaccord.report.cause_words import with_interval
 from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.efforts import Taken
 
-SHOWN = 3  # names of parameters that a motion does not show
+SHOWN = 3  # parameters that a motion does not show: so many are named, the others counted
 
 
 def effort_line(taken: Taken) -> str:
-    """Return what the efforts were taken for, and how much better that is than the next."""
+    """Return the meaning that was chosen for the efforts, and how much worse the next one fits."""
     text = f"{'stated' if taken.stated else 'taken for'}: {taken.name}"
     if taken.also:
         text += f", with {'; '.join(map(with_interval, taken.also))}"
@@ -37,9 +37,9 @@ def effort_line(taken: Taken) -> str:
 
 
 def motion_line(motion: Identified) -> str:
-    """Return how many base parameters a motion shows, and which not."""
-    many = motion.base - len(motion.unseen)
-    text = f"shows {many} of {motion.base} base parameters, condition {motion.condition:.3g}"
+    """Return how many base parameters a motion makes identifiable, and which it does not."""
+    visible = motion.base - len(motion.unseen)
+    text = f"shows {visible} of {motion.base} base parameters, condition {motion.condition:.3g}"
     if motion.unseen:
         more = len(motion.unseen) - SHOWN
         names = ", ".join(motion.unseen[:SHOWN]) + (f" and {more} more" if more > 0 else "")
@@ -48,41 +48,51 @@ def motion_line(motion: Identified) -> str:
 
 
 def _factor(cause: Cause) -> str:
+    """Return the factor of a joint's efforts with its interval."""
     low, high = cause.interval or (np.nan, np.nan)
     return f"{cause.where} {cause.size:.4g} [{low:.4g}, {high:.4g}]"
 
 
 def log_lines(report: Report) -> list[RenderableType]:
-    """Return what was read of a log, what differs, and the verdict."""
+    """Return the lines of a report: what was read of the log, what differs, and the verdict.
+
+    `figures` maps the label of each line to its text and unit. A label must be unique, so lines
+    that continue a list have a number or blanks in place of its label.
+    """
     check = report.step
     explanation = check.explanation
+    # What was read.
     figures = {"efforts": (effort_line(check.taken), "")} if check.taken else {}
     figures["columns"] = (", ".join(f"{k} = {v}" for k, v in check.columns.items()), "")
     for i, note in enumerate(check.notes):
         figures["log" if i == 0 else " " * i] = (note, "")
+    # How well the equations fit; residuals are NaN where noise has prevented the comparison.
     noise = f"noise {100 * check.noise:.2g} % of the effect of the efforts"
-    many = f"{noise} over {check.window} steps"
-    figures["windows"] = (many, "")
+    windows = f"{noise} over {check.window} steps"
+    figures["windows"] = (windows, "")
     if check.share == check.share:
-        parts = (
+        residuals = (
             f"{100 * check.share:.3g} % of that effect, {100 * check.left:.3g} % after the causes"
         )
-        figures["residuals"] = (parts, "")
+        figures["residuals"] = (residuals, "")
     if check.motion:
         figures["motion"] = (motion_line(check.motion), "")
     if check.scheme:
         figures["scheme"] = (check.scheme, "")
+    # What differs, and other explanations that fit as well.
     for i, cause in enumerate(explanation.causes):
         text = with_interval(cause)
         if cause.quantity == SPEED_LIMIT:
             text += f" in {check.capped[cause.where]:.0%} of the samples".replace("%", " %")
         figures["cause" if i == 0 else f"cause {i + 1}"] = (text, "")
     for cause in explanation.causes:
-        if (cause.quantity, cause.where) == ("gear", EVERY):  # one cause with two names
-            rest = 100.0 * (1.0 / (1.0 + (cause.size or 0.0)) - 1.0)
-            figures["or"] = (f"all masses, inertias and frictions of the file {rest:+.4g} %", "")
+        # Efforts 1 + s times as large, or all masses 1 / (1 + s) times: the same motion.
+        if (cause.quantity, cause.where) == ("gear", EVERY):
+            change = 100.0 * (1.0 / (1.0 + (cause.size or 0.0)) - 1.0)
+            figures["or"] = (f"all masses, inertias and frictions of the file {change:+.4g} %", "")
     for i, causes in enumerate(explanation.instead):
         figures[f"or {i + 1}"] = ("; ".join(map(with_interval, causes)), "")
+    # The verdict.
     finding = report.finding
     verdict = Text(report.verdict or "none", VERDICTS[report.verdict])
     why = "" if explanation.causes or not finding.reason else f": {finding.reason}"

@@ -1,7 +1,8 @@
-"""What a reader of logs gives: columns of numbers by name, whose times keep all their digits.
+"""The table that every reader of logs returns: columns of numbers, by name.
 
-A reader may be added (tables.py lists them). Columns may hold integers or decimals: differences are
-taken before they become floats (clock.py).
+A time since 1970 in nanoseconds has more digits than a float can hold, so columns may hold integers
+or decimals as they were written. clock.py subtracts the first time before it converts to floats.
+tables.py lists the readers.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ Columns = Mapping[str, NDArray[Any]]
 
 
 class Table(NamedTuple):
-    """Columns of a log; a row may lack some of them.
+    """The columns of a log.
 
     Args:
         columns: (k,) each, of floats, integers or decimals; NaN where a row has no number.
-        notes: on what was read.
-        published: whether rows are joint states, where zeros may stand for efforts nobody measured.
-        more: names that may be asked for beside the columns.
+        notes: remarks on what was read, for the user.
+        published: whether rows are ROS joint states; publishers that measure no effort send zeros.
+        more: names of further columns, such as topics of a bag, that are read when asked for.
     """
 
     columns: Columns

@@ -1,8 +1,7 @@
-"""The figure of a parity check: the largest error of each robot in each engine.
+"""Draw the result of a parity check: the largest error of each robot, a row of markers an engine.
 
-`plot(result)` draws it, by the entry point `plot.Parity` in setup.cfg. All of it may be changed,
-but the entry point's name stays: it is a figure of Plotly as a dictionary, and nothing else reads
-it.
+`errors` returns a Plotly figure as a dictionary. `plot(result)` calls it by the entry point
+`plot.Parity` in setup.cfg.
 """
 
 from __future__ import annotations
@@ -15,11 +14,15 @@ from roboaccord_files.parity.result import Parity
 
 
 def errors(result: Parity) -> dict[str, Any]:
-    """Return a figure of the largest error of each robot, by engine."""
+    """Return a figure of the largest relative error of each robot, in each engine.
+
+    Robots whose error is infinite have no marker; an engine that read no robot has no entry.
+    """
     data = []
     for engine in result.versions:
+        # The largest difference of each robot; None where there is none.
         worst = {robot.name: robot.checks["reading"][engine].worst for robot in result.robots}
-        found = {name: each.finite for name, each in worst.items() if each}
-        marks = {"mode": "markers", "x": [*found], "y": [*found.values()]}
-        data += [{**line(engine, [*result.versions], [], []), **marks}] * bool(found)
+        largest = {robot: difference.finite for robot, difference in worst.items() if difference}
+        marks = {"mode": "markers", "x": [*largest], "y": [*largest.values()]}
+        data += [{**line(engine, [*result.versions], [], []), **marks}] * bool(largest)
     return {"data": data, "layout": {"yaxis": {**axis("largest error, relative"), "type": "log"}}}

@@ -1,7 +1,8 @@
-"""A parity check as JUnit: a suite for each robot, a case for each engine.
+"""Write the result of a parity check as JUnit XML, which CI servers show as tests.
 
-JUNIT, what a status is there, stays; a status that is absent is a success. Elements and attributes
-are those that readers of JUnit know, and stay; the text of a case may be changed.
+A robot is a test suite, and each engine one test case of it. JUNIT has the element of a case for
+each status; a status that is not in it is a success. The names of elements and attributes are those
+of JUnit.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ JUNIT = {"differ": "failure", "refused": "error", "undecided": "skipped"}
 
 
 def junit(result: Parity) -> str:
-    """Return the result as JUnit: a suite for each robot, a case for each engine."""
+    """Return the result as the text of a JUnit file; a case lists the causes with their cures."""
     top = ET.Element("testsuites", name="accord parity")
     for robot in result.robots:
         kinds = Counter(robot.status.values())

@@ -1,11 +1,13 @@
-"""All traps of a text, in the order in which they are repaired, and their repair.
+"""Find the traps of a URDF, and repair its text.
 
-A trap may be added: a function in the module of its subject, and its name in FINDERS, which must
-come behind all whose repair it needs: edits are made in this order.
+A trap is something in the text of a URDF that engines read differently or refuse, such as a mass of
+0 or a mimic joint. Each has a repair of the text. Whether a trap matters in an engine is decided by
+ablation: the engine reads the text with and without it (parity/ablation.py). `accord repair` writes
+a repair into the user's file only if it is certain, which means that it follows from the file: the
+robot stays the same, and no number is invented.
 
-A trap is a property of the text. Whether it makes a difference in an engine is decided by ablation
-(parity/ablation.py), for which every trap has a repair. Written are those alone that are certain:
-that follow from the file, so that the robot stays the same and no number is invented.
+A trap may be added: a function in the module of its subject, and its name in FINDERS. Repairs are
+made in the order of FINDERS, so a trap must come after those whose repair it relies on.
 """
 
 from __future__ import annotations
@@ -30,20 +32,24 @@ from roboaccord_files.repair.trap import Trap
 
 
 def find_traps(urdf: str) -> list[Trap]:
-    """Return the traps of a text, in the order in which they are to be repaired."""
+    """Return the traps of a URDF, in the order in which they are to be repaired."""
     top = ET.fromstring(urdf)
-    found = (find(top) for find in FINDERS)
-    return [trap for traps in found for trap in traps if trap.where]
+    by_finder = (find(top) for find in FINDERS)
+    return [trap for traps in by_finder for trap in traps if trap.where]
 
 
 def repaired(urdf: str, traps: Collection[Trap]) -> str:
-    """Return a URDF without the traps given; the rest of its text stays."""
+    """Return a URDF in which the given traps are repaired; the rest of its text stays as it is."""
     data, edits = urdf.encode(), [(trap.cause, trap.edit) for trap in traps]
     return applied(data, changes(data, edits, "utf-8")).decode()
 
 
 def written(data: bytes, traps: Collection[Trap]) -> list[Change]:
-    """Return what repairs change in a file's text; all of it if elements are in entities."""
+    """Return the changes of a file's bytes that repair the given traps.
+
+    Elements that come from XML entities have no place in the file; the one change then replaces the
+    whole file by its text with entities expanded.
+    """
     edits = [(trap.cause, trap.edit) for trap in traps]
     try:
         return changes(data, edits) if edits else []

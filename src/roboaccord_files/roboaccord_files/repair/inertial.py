@@ -1,8 +1,8 @@
-"""The <inertial> of a link: reading, writing, and the trap (read differently) of two in one link.
+"""Read and write the <inertial> of a link, and find links that have two of them.
 
-`give` and `change_inertia` are the edits of masses.py and inertias.py: traps may be added there,
-each with one of them. Numbers that stay are left in their own digits, which `_put` sees to; AXES,
-the order of the upper triangle of a matrix, is fixed by URDF.
+`give` and `change_inertia` return the repairs of wrong masses and inertias that masses.py and
+inertias.py use: functions that edit the XML of given links. Attributes whose value does not change
+keep the digits in which they were written.
 """
 
 from __future__ import annotations
@@ -16,17 +16,25 @@ from roboaccord.description.tree import symmetric
 
 from roboaccord_files.repair.trap import Edit, Trap, each_of
 
-AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # upper triangle by rows, as URDF names it
 
 
 def inertials(top: ET.Element) -> dict[str, tuple[float, Array]]:
-    """Return mass and inertia (3, 3) of each link that has an inertial, in the inertial's axes."""
-    every = ((link.get("name", ""), link.find("inertial")) for link in top.findall("link"))
-    return {name: read_inertial(each) for name, each in every if each is not None}
+    """Return mass [kg] and inertia (3, 3) [kg m^2], by name of each link that has an inertial.
+
+    The inertia is about the centre of mass, in the axes of the inertial's own <origin>.
+    """
+    elements = ((link.get("name", ""), link.find("inertial")) for link in top.findall("link"))
+    return {name: read_inertial(inertial) for name, inertial in elements if inertial is not None}
 
 
 def read_inertial(inertial: ET.Element, missing: str = "0") -> tuple[float, Array]:
-    """Return mass [kg] and inertia (3, 3) in its own axes; what is left out is `missing`."""
+    """Return mass [kg] and inertia (3, 3) [kg m^2] of an inertial, in its own axes.
+
+    Args:
+        inertial: the element.
+        missing: text of the number that stands for an attribute or element that is absent.
+    """
     mass, tensor = inertial.find("mass"), inertial.find("inertia")
     moments = {} if tensor is None else tensor.attrib
     kilograms = missing if mass is None else mass.get("value", missing)
@@ -34,7 +42,7 @@ def read_inertial(inertial: ET.Element, missing: str = "0") -> tuple[float, Arra
 
 
 def write_inertial(link: ET.Element, mass: float, inertia: Array) -> None:
-    """Write mass and inertia of a link where they are others, its centre of mass kept."""
+    """Write mass [kg] and inertia (3, 3) [kg m^2] of a link; its centre of mass stays."""
     inertial = link.find("inertial")
     if inertial is None:
         inertial = ET.SubElement(link, "inertial")
@@ -46,14 +54,17 @@ def write_inertial(link: ET.Element, mass: float, inertia: Array) -> None:
 
 
 def _put(element: ET.Element, values: Mapping[str, float]) -> None:
-    """Write those numbers of an element that are others, in as many digits as they have."""
+    """Set attributes of an element to numbers; those that already have the value stay as written.
+
+    A number is written with the digits that give back the same float.
+    """
     for key, value in values.items():
         if key not in element.attrib or float(element.attrib[key]) != value:
             element.set(key, repr(float(value)).removesuffix(".0"))
 
 
 def give(mass: float, moment: float) -> Edit:
-    """Return what gives links a mass [kg] and an inertia of equal moments [kg m^2]."""
+    """Return the repair that sets the mass [kg] of links and three equal moments [kg m^2]."""
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
         for link, _ in each_of(top, "link", places):
@@ -63,19 +74,21 @@ def give(mass: float, moment: float) -> Edit:
 
 
 def change_inertia(change: Callable[[Array], Array]) -> Edit:
-    """Return what makes other inertias of those that are there."""
+    """Return the repair that replaces the inertia (3, 3) of links by `change` of it."""
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
-        found = inertials(top)
+        present = inertials(top)
         for link, name in each_of(top, "link", places):
-            write_inertial(link, found[name][0], change(found[name][1]))
+            write_inertial(link, present[name][0], change(present[name][1]))
 
     return repair
 
 
 def inertial_twice(top: ET.Element) -> Iterator[Trap]:
-    """Yield links with two inertials."""
-    names = tuple(e.get("name", "") for e in top.findall("link") if len(e.findall("inertial")) > 1)
+    """Yield the trap of links with two inertials, of which readers take one or the other."""
+    names = tuple(
+        link.get("name", "") for link in top.findall("link") if len(link.findall("inertial")) > 1
+    )
 
     def keep_first(top: ET.Element, places: Collection[str]) -> None:
         for link, _ in each_of(top, "link", places):

@@ -1,9 +1,14 @@
-"""What `<gazebo>` in a URDF, and the same tags in SDF, make Gazebo do, and no other engine.
+"""Rules for what only Gazebo reads: tags within <gazebo> of a URDF, and their equals in SDF.
 
-Tags may be added: a tag, its rule and where SDFormat reads it are rows of extensions.yaml, a rule's
-text one of rules.yaml. What they say is fixed by SDFormat 12.3: test_gazebo_extensions.py asks its
-tool for each. A tag that it drops where it stands is named. When a tag asks for nothing is decided
-in `_acts`.
+Such tags (damping, springs, plugins, fixed joints that are kept, ...) change the robot in Gazebo
+and in no other engine. A finding names each rule that acts, and what to write instead. Gazebo's
+parser SDFormat reads a tag in some elements only: within a <gazebo> that refers to a link, say, and
+not to a joint. A tag elsewhere has no effect, which is a finding, too. Tags whose value asks for
+nothing, such as <static>false</static>, are passed over (`_acts`).
+
+The tags, the rule of each and the elements in which SDFormat reads it are rows of extensions.yaml;
+texts of rules are in rules.yaml. They describe SDFormat 12.3, which test_gazebo_extensions.py runs
+on each of them.
 """
 
 from __future__ import annotations
@@ -17,47 +22,60 @@ from roboaccord.description.source import label
 from roboaccord_files.rules.source import Source
 from roboaccord_files.rules.table import read_table
 
-OF_MOTION = ("gazebo-damping", "gazebo-joint")  # rules that no fixed joint needs
+OF_MOTION = ("gazebo-damping", "gazebo-joint")  # rules of joints that move: no fixed joint has them
+# Tags by which a fixed joint stays a joint; else SDFormat merges its two links into one.
 KEEP = ("preserveFixedJoint", "disableFixedJointLumping")
-TRUE = ("true", "yes", "1")
-NOTHING = ("", "0", "false", "no")
+TRUE = ("true", "yes", "1")  # values that switch a tag on
+NOTHING = ("", "0", "false", "no")  # values that ask for nothing
+# Kinds of elements that a <gazebo> can refer to, in the words of extensions.yaml.
 JOINT, WELD = "joint that moves", "fixed joint"
 KEPT = "fixed joint with <preserveFixedJoint>"
 _TABLE = read_table("extensions.yaml")
 EFFECTS: Mapping[str, tuple[str, str]] = {n: (r["does"], r["cure"]) for n, r in _TABLE.items()}
-"""By rule, what Gazebo does and what to write instead."""
+"""What Gazebo does, and what to write instead, by rule."""
 TAGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     tag: (rule, tuple(places["of"]))
     for rule, row in _TABLE.items() for places in row["tags"] for tag in places["named"]
 }  # fmt: skip
-"""By tag of `<gazebo>`, its rule and where SDFormat reads it."""
+"""The rule of each tag within <gazebo>, and the kinds of elements for which SDFormat reads it."""
 
 
 def find_extensions(source: Source) -> Found:
-    """Yield what Gazebo alone does with a robot: a finding for each rule in a `<gazebo>`."""
-    # What a converted text has was written by us, and not by the user.
+    """Yield a finding for each rule that the tags of each <gazebo> of a URDF make Gazebo apply."""
+    # The <gazebo> of a text that was converted from SDF are ours, and not the user's.
     blocks = [] if source.file.form else source.top.findall("gazebo")
-    fixed, hinged = (
-        {b.get("reference", "") for b in blocks for e in b.findall(tag) if _acts(e)} for tag in KEEP
+    # Names of fixed joints that are kept, by <preserveFixedJoint> and <disableFixedJointLumping>.
+    preserved, not_lumped = (
+        {
+            block.get("reference", "")
+            for block in blocks
+            for element in block.findall(tag)
+            if _acts(element)
+        }
+        for tag in KEEP
     )
     for block in blocks:
+        # The element that the block is for: a link, a joint, or the robot.
         name = block.get("reference", "")
         owner = source.links.get(name, source.joints.get(name)) if name else source.top
         if owner is None:
-            continue  # which is a rule of its own
-        acting = dict[str, list[ET.Element]]()  # by rule
+            continue  # the rule "reference-unknown" finds it
+        # The tags that have an effect, by rule.
+        acting = dict[str, list[ET.Element]]()
         for tag in block:
-            rule, places = TAGS.get(tag.tag, ("", ()))
-            here = _places(owner, fixed | hinged)
-            if not rule or not _acts(tag) or (here == {WELD} and rule in OF_MOTION):
+            rule, allowed = TAGS.get(tag.tag, ("", ()))
+            kinds = _kinds_of(owner, preserved | not_lumped)
+            if not rule or not _acts(tag) or (kinds == {WELD} and rule in OF_MOTION):
                 continue
-            if here.isdisjoint(places):
+            if kinds.isdisjoint(allowed):
                 message = f"{label(owner)}: SDFormat does nothing with <{tag.tag}> here"
-                yield "gazebo-misplaced", tag, message, f"write it for a {' or a '.join(places)}"
+                yield "gazebo-misplaced", tag, message, f"write it for a {' or a '.join(allowed)}"
                 continue
-            if rule == "gazebo-hinge" and name in fixed:
+            # A joint that is kept fixed is no hinge that <disableFixedJointLumping> makes.
+            if rule == "gazebo-hinge" and name in preserved:
                 rule = "gazebo-lumping"
             acting.setdefault(rule, []).append(tag)
+        # One finding a rule, at its first tag.
         for rule, elements in acting.items():
             does, cure = EFFECTS[rule]
             tags = ", ".join(dict.fromkeys(map(_named, elements)))
@@ -66,12 +84,14 @@ def find_extensions(source: Source) -> Found:
 
 
 def find_in_sdf(source: Source) -> Found:
-    """Yield what Gazebo does with a model in SDF: the same rules, by links and joints."""
+    """Yield what only Gazebo reads of a model in SDF, by the same rules: its own elements."""
     if not source.file.notes or (top := source.original) is None:
         return
     for link in top.iter("link"):
-        off = [gravity for gravity in link.findall("gravity") if _value(gravity) in NOTHING[1:]]
-        yield from _in_sdf(source, link, "gazebo-gravity", off)
+        weightless = [
+            gravity for gravity in link.findall("gravity") if _value(gravity) in NOTHING[1:]
+        ]
+        yield from _in_sdf(source, link, "gazebo-gravity", weightless)
         yield from _in_sdf(source, link, "gazebo-plugin", link.findall("sensor"))
     for joint in top.iter("joint"):
         springs = joint.findall("axis/dynamics/spring_stiffness")
@@ -84,7 +104,7 @@ def find_in_sdf(source: Source) -> Found:
 def _in_sdf(
     source: Source, owner: ET.Element, rule: str, tags: Sequence[ET.Element]
 ) -> Iterator[tuple[str, ET.Element, str, str]]:
-    """Yield the finding of tags in a link, joint or model, if there are any."""
+    """Yield the finding of a rule for tags within a link, joint or model, if there are any."""
     if tags:
         name, (does, cure) = owner.get("name", ""), EFFECTS[rule]
         element = source.links.get(name, source.joints.get(name, source.top))
@@ -93,7 +113,11 @@ def _in_sdf(
 
 
 def _acts(element: ET.Element) -> bool:
-    """Return whether a tag asks for anything: `<static>false</static>` does not."""
+    """Return whether the value of a tag asks for anything; <static>false</static> does not.
+
+    Gravity acts if it is switched off; flags act if they are true; plugins, sensors and friction
+    coefficients always; other tags if they have children or a value that is not 0 or false.
+    """
     value = _value(element)
     if element.tag == "gravity":
         return value in NOTHING[1:]
@@ -105,15 +129,23 @@ def _acts(element: ET.Element) -> bool:
 
 
 def _value(element: ET.Element) -> str:
+    """Return the value of a tag, of its attribute or its text, in lower case."""
     return (element.get("value") or element.text or "").strip().lower()
 
 
 def _named(element: ET.Element) -> str:
+    """Return a tag as it is printed, with its name, if it has one."""
     name = element.get("name")
     return f"<{element.tag}>" if name is None else f"<{element.tag}> {name}"
 
 
-def _places(owner: ET.Element, kept: Collection[str]) -> set[str]:
+def _kinds_of(owner: ET.Element, kept: Collection[str]) -> set[str]:
+    """Return the kinds of an element, as extensions.yaml names them.
+
+    Args:
+        owner: robot, link or joint.
+        kept: names of fixed joints that stay joints.
+    """
     if owner.tag != "joint":
         return {owner.tag}
     if owner.get("type") != "fixed":

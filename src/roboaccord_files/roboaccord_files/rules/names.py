@@ -1,8 +1,10 @@
-"""Rules for names and numbers as they are written: blanks, reserved names, what refers to nothing.
+"""Rules for how names and numbers are written: reserved names, unknown references, blanks.
 
-A rule may be added: a row of rules.yaml and a `yield` here. VERSIONS are fixed by URDF; a tag that
-names joints goes into `references`. Names that are missing or there twice, and numbers that are
-none, are refused by the core (description/broken.py), and found by its functions.
+Each function yields findings: rule, element, message and cure. Names that are missing or used
+twice, and text where a number must be, are found by the core (description/broken.py), which refuses
+such files.
+
+A rule is added as a row of rules.yaml and a `yield` here.
 """
 
 from __future__ import annotations
@@ -14,11 +16,11 @@ from roboaccord.description.source import NUMBERS, end, label, numbers
 
 from roboaccord_files.rules.source import Source
 
-VERSIONS = ("1.0", "1.1", "1.2")
+VERSIONS = ("1.0", "1.1", "1.2")  # of URDF
 
 
 def names(source: Source) -> Found:
-    """Yield names that some programs do not take, and versions that URDF does not have."""
+    """Yield names that some programs refuse, and a version that URDF does not have."""
     version = source.top.get("version", "1.0")
     if version not in VERSIONS:
         message = f"URDF of version {version}"
@@ -37,25 +39,32 @@ def names(source: Source) -> Found:
 
 
 def references(source: Source) -> Found:
-    """Yield what names a link or joint that is not there, and links that no joint ties."""
+    """Yield tags that refer to a link or joint that is absent, and second roots of the tree."""
     named = [
-        (e, e.get("reference", ""), "gazebo") for e in source.top.findall("gazebo[@reference]")
+        (block, block.get("reference", ""), "gazebo")
+        for block in source.top.findall("gazebo[@reference]")
     ]
     for tag in ("transmission", "ros2_control"):
-        named += [(e, e.get("name", ""), tag) for e in source.top.iterfind(f"{tag}/joint")]
+        named += [
+            (joint, joint.get("name", ""), tag) for joint in source.top.iterfind(f"{tag}/joint")
+        ]
     for element, name, tag in named:
         if name not in source.joints and not (tag == "gazebo" and name in source.links):
             message = f"<{tag}> names {name or 'nothing'}, which is not there"
             yield "reference-unknown", element, message, "name what is in this file"
-    led = {end(joint, "child") for joint in source.top.findall("joint")}
-    roots = [name for name in source.links if name not in led]
+    children = {end(joint, "child") for joint in source.top.findall("joint")}
+    roots = [name for name in source.links if name not in children]
     if len(roots) > 1:
         message = f"{len(roots)} links are roots: {', '.join(roots[:4])}"
         yield "link-roots", source.links[roots[1]], message, "tie them together with a joint"
 
 
 def blanks(source: Source) -> Found:
-    """Yield numbers between blanks."""
+    """Yield attributes with one number and blanks around it, which some readers refuse.
+
+    Vectors, whose numbers are separated by blanks, are passed over, and so are numbers that are not
+    finite, except limits, which may be infinite.
+    """
     for owner in source.parts:
         for element in owner.iter():
             for key in NUMBERS.get(element.tag, ()):

@@ -1,8 +1,8 @@
-"""The rules as a table, read from rules.yaml; what `--explain` prints, and the page of all.
+"""Read the rules from rules.yaml, and explain them: for `--explain` and for docs/every_rule.md.
 
-A rule may be changed in rules.yaml, whose keys are the fields of `Rule`; then `python -m
-roboaccord_files.rules` writes docs/every_rule.md anew, which test_rules.py compares. `to_json` says
-`bad` and `good` for the two sides: these keys stay.
+Each rule of `accord check` is an entry of rules.yaml, whose keys are the fields of `Rule`. After a
+change there `python -m roboaccord_files.rules` writes the page docs/every_rule.md again;
+test_rules.py compares the two.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from roboaccord.description.yaml_files import parse_record
 
 from roboaccord_files.rules.findings import Severity
 
-ALL = "all"  # of what rules can be explained
+ALL = "all"  # word after `--explain` that lists every rule
 PAGE = """# Every rule
 
 What `accord check` finds in a URDF, with an example that is wrong and, below it, one that is right.
@@ -27,13 +27,14 @@ What `accord check` finds in a URDF, with an example that is wrong and, below it
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule: a row of rules.yaml.
+    """A rule of `accord check`, as an entry of rules.yaml has it.
 
     Args:
-        severity: of what it finds.
-        what: it finds, in a clause.
-        why: what readers make of that, and the cure; in lines of the page.
-        wrong, right: an example.
+        severity: of its findings.
+        what: what it finds, in a clause.
+        why: what programs make of such a file, and the cure; broken into lines of the page.
+        wrong, right: an example of XML that breaks the rule, and the same XML corrected; `right`
+            is "" where the cure is to leave it out.
     """
 
     severity: Severity
@@ -44,44 +45,44 @@ class Rule:
 
     @property
     def text(self) -> str:
-        """The section of the page, without its heading."""
-        sides = f"```xml\n{self.wrong}<!-- right -->\n{self.right}```"
-        return f"{self.severity}: {self.what}.\n\n{self.why.rstrip()}\n\n{sides}"
+        """The rule's section of the page, in Markdown and without its heading."""
+        example = f"```xml\n{self.wrong}<!-- right -->\n{self.right}```"
+        return f"{self.severity}: {self.what}.\n\n{self.why.rstrip()}\n\n{example}"
 
     @property
     def reason(self) -> str:
-        """Why, in one line."""
+        """The text of `why` in one line."""
         return " ".join(self.why.split())
 
     def to_json(self) -> Mapping[str, str]:
-        """Return severity, what it finds, its section, and both sides of the example."""
+        """Return what `--explain --json` prints; the example has the keys `bad` and `good`."""
         data = {"severity": self.severity, "what": self.what, "text": self.text}
         return {**data, "bad": self.wrong, "good": self.right}
 
 
 def read_table(name: str) -> Mapping[str, Any]:
-    """Return a table of YAML beside this module."""
+    """Return the entries of a YAML file in the folder of this module."""
     text = files(__package__).joinpath(name).read_text(encoding="utf-8")
-    found: Mapping[str, Any] = parse_record(text)
-    return found
+    entries: Mapping[str, Any] = parse_record(text)
+    return entries
 
 
 RULES: Mapping[str, Rule] = {name: Rule(**row) for name, row in read_table("rules.yaml").items()}
-"""By name, in the order of the page."""
+"""The rules by name, in the order of the page."""
 
 
 def explain(name: str) -> str:
-    """Return a rule in words: what it finds, why, and an example; of `all`, a line each.
+    """Return a rule in words: what it finds, why, and an example; for ALL one line a rule.
 
     Raises:
-        AccordError: for an unknown one.
+        AccordError: if there is no rule of that name.
     """
     if name == ALL:
         return "\n".join(f"{key}: {rule.severity}: {rule.what}" for key, rule in RULES.items())
     check_known("unknown rule ", name, RULES)
     rule = RULES[name]
-    sides = f"wrong:\n{rule.wrong}\nright:\n{rule.right or 'without it'}".rstrip()
-    return f"{name}\n\n{rule.severity}: {rule.what}.\n\n{rule.reason}\n\n{sides}"
+    example = f"wrong:\n{rule.wrong}\nright:\n{rule.right or 'without it'}".rstrip()
+    return f"{name}\n\n{rule.severity}: {rule.what}.\n\n{rule.reason}\n\n{example}"
 
 
 def page() -> str:
