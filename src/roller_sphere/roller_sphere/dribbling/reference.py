@@ -147,7 +147,9 @@ class DribbleReference(Reference):
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         base = np.concatenate([-self.parameters.gravity * UP, np.zeros(3)])
-        return Acceleration(base, untouched(self.parameters, self._fixed, state, effort))
+        return Acceleration(
+            base, accelerations_without_contact(self.parameters, self._fixed, state, effort)
+        )
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg]."""
@@ -174,7 +176,7 @@ def fixed_masses(parameters: RollerSphereParameters) -> Array:
     return np.diag([rolling, rolling, p.ball_inertia, *[p.roller_inertia] * 2, *carrier, yaw])
 
 
-def untouched(
+def accelerations_without_contact(
     parameters: RollerSphereParameters, fixed: Array, state: RobotState, effort: Array
 ) -> Array:
     """Return the accelerations of the joints (5,) when the rollers do not touch the ball.
