@@ -3,7 +3,8 @@
 The page's subscriptions belong to a second node that no executor spins: their messages wait in the
 middleware, where new ones replace old ones, so the run never waits for the page. Every PERIOD,
 `BrowserShell.look` takes the newest state from there and draws it. With a cross-check running,
-`SecondDisplay` draws the reference, the second simulation of the comparison, as a translucent robot.
+`SecondDisplay` draws the reference, the second simulation of the comparison, as a translucent
+robot.
 
 `ros2 launch` finds the node by the entry point `browser.node` of `roboaccord.displays` and passes
 the parameters that `build` declares; a new parameter must be passed by roboaccord_ros, too.
@@ -79,7 +80,8 @@ class SecondDisplay:
 class BrowserShell(Shell):
     """Draws the newest state of a run on a web page; the run never waits for it.
 
-    While no browser shows the page nothing is drawn, but the path of the centre of mass is recorded.
+    While no browser shows the page nothing is drawn, but the path of the centre of mass is
+    recorded.
 
     Args:
         node, run: node and run of this shell.
@@ -151,7 +153,8 @@ class BrowserShell(Shell):
 def open_in_desktop(url: str) -> None:
     """Open an address in the desktop's browser, if there is one.
 
-    The browser has no terminal, so that a text browser ends at once instead of taking over this one.
+    The browser has no terminal, so that a text browser ends at once instead of taking over this
+    one.
     """
     command, null = python("-m", "webbrowser", url), subprocess.DEVNULL
     subprocess.Popen(command, stdin=null, stdout=null, stderr=null, start_new_session=True)

@@ -17,13 +17,14 @@ from roboaccord.contract import Array, Index, Trajectory, fault_of
 # Joint angles [rad], positions over the robot's size, and orientation [rad]: a smaller range within
 # SPELL counts as standing still.
 STILL = 0.05
-# Fraction of the robot's size: the same bound for points of the robot. It is larger, so that a loose
-# joint that only swings counts as standing still.
+# Fraction of the robot's size: the same bound for points of the robot. It is larger, so that a
+# loose joint that only swings counts as standing still.
 SWAY = 0.2
 SPELL = 1.0  # s; window in which the range of a motion is measured
 REST = 0.4  # s of film; still time that is shown before and after motion
 WORTH = 1.0  # s of motion; shorter gaps are not left out
-HALF_ANGLE = 2.0  # a small turn changes a quaternion's vector part by half its angle
+# Turn per change of a quaternion [rad]: its vector part changes by half of a small angle.
+ANGLE_PER_QUATERNION = 2.0
 
 
 def moves(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool_]:
@@ -45,7 +46,7 @@ def moves(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool_]:
             column, since = motion.joints.index(fault.joint), motion.time >= fault.time
             q[since, column] = q[since, column][:1]
     # Each coordinate in units in which STILL is a small motion.
-    coordinates = [q, motion.position / max(size, STILL), HALF_ANGLE * motion.orientation]
+    coordinates = [q, motion.position / max(size, STILL), ANGLE_PER_QUATERNION * motion.orientation]
     # The window is an odd number of samples, centred on each.
     width = 2 * round(0.5 * SPELL / step) + 1
     actuated = _ranges(np.column_stack(coordinates), width) > STILL
