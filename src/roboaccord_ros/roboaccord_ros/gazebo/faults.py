@@ -65,7 +65,7 @@ class GazeboFaults(JointFaults):
         return self.transmitted(command, effort, self._state)
 
     def held(self, state: RobotState, effort: Array) -> Array:
-        """Return the efforts to apply in Gazebo (n,) [N m]: `effort`, and those of locks and brakes.
+        """Return the efforts to apply in Gazebo (n,) [N m], with those of locks and brakes.
 
         Frozen joints come first among the k joints that are held, braked ones after them.
         """
