@@ -115,7 +115,7 @@ class ControllerShell(Shell):
         return controller
 
     def close(self) -> None:
-        """Stop: without lockstep, where the last effort would stay in force, send an effort of 0."""
+        """Without lockstep send an effort of 0, for the last effort would stay in force."""
         self.watch.stop()
         if not self._options.lockstep:
             stop = self._efforts.encode(max(self._last_time, 0.0), np.zeros(len(self._joints)))

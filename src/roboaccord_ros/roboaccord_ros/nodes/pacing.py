@@ -114,7 +114,7 @@ class Pacing:
         return int(self._simulation.node.count_publishers(self._topic))
 
     def take(self, time: float, effort: Array) -> None:
-        """Take efforts (n,) from the controller in this process, which answer the state at `time`."""
+        """Take efforts (n,) of the controller in this process; they answer the state at `time`."""
         self._handed_over = (time, effort)
         if not self._stepping:  # else the loop of `_step_on` takes it
             self._plan_turn()
