@@ -2,11 +2,17 @@
 
 ros2 launch roboaccord_ros simulate.launch.py robot:=snake scenario:=serpenoid sim:=dart
 
+The planner, roboaccord_ros.plan, first decides what a launch file cannot, such as which simulator
+runs the scenario, and refuses what cannot run. `Config("NAME")` is a decision or an argument, by
+its name.
+
+The second word of each process says what its end means (roboaccord_ros.launch.processes): the end
+of one with "ends" is the end of the run, one with "part" ends by itself after the run, the user may
+close a "window" ("window_ends": that ends the run), a "helper" must last as long as the run, and
+"last" starts after the run.
+
 Arguments, nodes and their conditions may be changed here, with docs/ros.md (test_docs,
-test_simulate); a launch file of yours that includes this one and sets arguments needs no change.
-The planner, roboaccord_ros.plan, decides what only a program can, as which simulator runs the
-scenario, and refuses what cannot run: `Config("NAME")` is a decision, or an argument, by its name.
-The second word of each process is what its end means: see roboaccord_ros.launch.processes.
+test_simulate); your own launch file that includes this one and sets arguments needs no change.
 """
 
 from launch import LaunchDescription

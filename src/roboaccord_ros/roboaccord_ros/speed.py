@@ -1,9 +1,10 @@
-"""Real-time factors of the last runs in Gazebo on this machine, in the user's cache folder.
+"""Real-time factors (simulated over wall time) of past runs in Gazebo on this machine.
 
-A launch uses them to refuse Gazebo where it is too slow to drive in (SLOW in plan/simulator.py). A
-run at a pace has at most that factor, so it shows by how much the machine falls short. A quantity
-on which speed depends is added to `_key`. The form of the file may be changed: one that is older or
-damaged counts as none.
+They are stored in the user's cache folder. A launch reads them, and refuses Gazebo for a robot that
+a person drives if it was too slow (SLOW in plan/simulator.py). A run at a given pace has at most
+that factor, so its factor shows by how much the machine falls short. A quantity on which speed
+depends is added to `_key`. The form of the file may be changed: an old or damaged file counts as
+empty.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from roboaccord.gazebo import cache, contact_shapes
 from roboaccord.run import make_folder, write_text
 from roboaccord.scenario import Setup
 
-NO_CACHE = (AccordError, OSError, ValueError, RuntimeError)  # no file, not ours, no home
+# Errors if there is no file, a file of another form, or no home folder.
+NO_CACHE = (AccordError, OSError, ValueError, RuntimeError)
 
 
 def last_factor(setup: Setup, *, contacts: str, lockstep: bool) -> float | None:
-    """Return simulated over wall time of the last such run, None if unknown."""
+    """Return the real-time factor of the last such run, or None if there was none."""
     factor = _read().get(_key(setup, contacts, lockstep))
     return factor if isinstance(factor, float) and 0.0 < factor < math.inf else None
 
@@ -37,7 +39,7 @@ def keep_factor(setup: Setup, factor: float, *, contacts: str, lockstep: bool) -
 
 
 def _key(setup: Setup, contacts: str, lockstep: bool) -> str:
-    """Return the name of runs that are as fast as each other."""
+    """Return the key of a run; runs with the same key should be equally fast."""
     shapes = contact_shapes(setup, contacts).values()
     mode = "lockstep" if lockstep else "free"
     return " ".join([setup.robot.name, setup.scenario.name, *shapes, mode])

@@ -166,11 +166,11 @@ def test_in_gazebos_window_it_is_as_far_from_the_run_as_it_was(setup_for):
     turn = np.array([0.0, 0.0, np.sin(0.1), np.cos(0.1)])
     there = replace(base, q=base.q + 0.1, position=base.position + 0.2, orientation=turn)
     now = replace(base, time=0.1, position=base.position + 1.0)
-    shown = markers._carried(there, base, now)
+    shown = markers._with_deviation(there, base, now)
     np.testing.assert_allclose(shown.q, now.q + 0.1)
     np.testing.assert_allclose(shown.position, now.position + 0.2)
     np.testing.assert_allclose(shown.orientation, turn)
-    np.testing.assert_allclose(markers._carried(there, base, base).q, there.q)
+    np.testing.assert_allclose(markers._with_deviation(there, base, base).q, there.q)
 
 
 @pytest.mark.parametrize("robot", ["snake", "packbot"])
@@ -191,7 +191,7 @@ def test_gazebos_window_gets_forms_and_colours_once_and_poses_after_that(robot):
             sent.append(type(batch).FromString(batch.SerializeToString()))
             return service == markers.SERVICE, None
 
-    window._node, window._next = Window(), 0.0
+    window._node, window._next_search = Window(), 0.0
     state = setup.initial
     later = [replace(state, time=0.1 * k, position=state.position + 0.1 * k) for k in range(3)]
     link = setup.tree.links[-1].name

@@ -1,8 +1,12 @@
 """The command `accord view`, and the function `ra.view` that does the same.
 
-Both sort their first argument into a recorded run, a robot, or a robot in a scenario, and call
-show.py. An option is a parameter of both, or a field in options.py, and a word of VIEW in the modes
-that take it: in other modes it is refused. Names of options stay.
+Both decide by their first argument, and call show.py: a recorded run (a bag) is played on a page or
+drawn into a film, a robot in a scenario is simulated live, and a robot alone is posed by hand. The
+command differs by what a terminal needs: help, completion, words of scenarios and a progress bar.
+
+VIEW says which options each mode takes; an option of another mode is refused. To add an option,
+make it a parameter of both or a field in options.py, and add its name to its modes in VIEW. Names
+of options stay.
 """
 
 from __future__ import annotations
@@ -40,12 +44,13 @@ from roboaccord_view.options import FilmOptions, Page
 from roboaccord_view.show import Recorded, pose, simulate, write_films
 from roboaccord_view.stage import HOST, PORT
 
-note = logging.getLogger("roboaccord").info  # of the function: lines go to the log
-tell = partial(log.print, soft_wrap=True)  # of the command: lines go to the terminal
+# Where lines for the user go: of the function to the log, of the command to the terminal.
+note = logging.getLogger("roboaccord").info
+tell = partial(log.print, soft_wrap=True)
 
 
 def _modes(values: Mapping[str, Any]) -> list[str]:
-    """Return the modes of a call, by which it refuses options of other modes."""
+    """Return the names of the modes of a call, keys of VIEW, from its options and arguments."""
     medium = "as a film" if values.get("gif") or values.get("mp4") else "in the browser"
     if (mode := subject_mode(values["what"])) == "BAG":
         return [mode, medium]
@@ -53,6 +58,8 @@ def _modes(values: Mapping[str, Any]) -> list[str]:
     return [mode, "with SCENARIO" if simulates else "without SCENARIO", "in the browser"]
 
 
+# Options by mode, as written on the command line: those of "" go with every mode, BAG is a recorded
+# run, FILE a robot's URDF or xacro file, and `:=` stands for the arguments of a xacro file.
 VIEW = Modes(_modes, {
     "": "collision",
     "BAG": "gif mp4 speed others robot base package trust",
@@ -70,7 +77,7 @@ def complete_first(incomplete: str) -> list[str]:
 
 
 def complete_other(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the second arguments that fit to the first, a recorded run or a robot."""
+    """Return completions of the second argument: runs after a recorded run, else scenarios."""
     is_bag = Path(str(ctx.params.get("what", ""))).exists()
     return complete_bag(incomplete) if is_bag else complete_scenario(ctx, incomplete)
 
@@ -98,26 +105,28 @@ def view(
     """Show runs, a simulation or a robot in the browser, or write a film, as `accord view` does.
 
     Args:
-        what: a recorded run; or a robot, to be simulated in a scenario or else posed by hand.
-        others: further runs, shown translucent.
-        scenario: name, or a YAML file.
-        robot: file of the robot of a recorded run, whose meshes are drawn.
-        engine: that simulates it.
-        settings: values by key.
-        gif, mp4: files of a film instead of a page.
-        fps: pictures of a film [1/s].
-        size: of its pictures [pixels], `WIDTH` or `WIDTHxHEIGHT`.
-        uncut: show also the time in which nothing moves.
-        collision: draw the collision shapes, not the visual ones.
-        speed: seconds of motion a second.
-        stay: how long the page stays [s]; until interrupted where infinite.
-        port, host: of the page.
-        **options: of the robot.
+        what: a recorded run to play, or a robot; the robot is simulated if there is a scenario,
+            and else posed by hand.
+        others: further recorded runs, drawn translucent.
+        scenario: name of the scenario, or its YAML file.
+        robot: robot file for a recorded run, so that its meshes are drawn.
+        engine: name of the engine that simulates the scenario.
+        settings: changes to the scenario, values by key.
+        gif, mp4: files to write a film to; no page is shown then.
+        fps: pictures per second of a film [1/s].
+        size: size of its pictures, `WIDTH` or `WIDTHxHEIGHT` [pixels].
+        uncut: whether the film includes times in which nothing moves.
+        collision: whether collision shapes are drawn instead of visual ones.
+        speed: seconds of motion shown per second.
+        stay: how long the page is served [s]; inf until interrupted.
+        port, host: address at which the page is served.
+        **options: how the robot is read, such as its base.
 
     Raises:
         AccordError: if a file is missing, or the view cannot be drawn or written.
     """
     page = Page(stay, port, host)
+    # A recorded run: write films, or play it on a page.
     if subject_mode(what) == "BAG":
         bags = [bag_of(run) for run in (what, *others) if not isinstance(run, Setup)]
         drawn_robot = setup_of(robot, **options) if robot else None
@@ -128,6 +137,7 @@ def view(
         else:
             Recorded.read(bags, drawn_robot, note).play(page, speed, note, collision=collision)
         return
+    # A robot: simulate its scenario, or pose it by hand.
     assert not isinstance(what, Run)
     if isinstance(what, Setup) or scenario:
         setup = setup_of(what, scenario, settings, **options)
@@ -217,7 +227,7 @@ def view_command(
 
 
 def setup_to_pose(name: str, **options: Unpack[Options]) -> Setup:
-    """Return a robot in its first scenario, or without one if it has none."""
+    """Return the setup of a robot to pose: in its first scenario, or in an empty one."""
     robot = find_robot(name)
     names = scenario_names(robot.package)
     if names:

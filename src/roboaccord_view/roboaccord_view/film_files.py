@@ -1,7 +1,7 @@
-"""Write a film: as H.264 in MP4, by ffmpeg, or as a GIF.
+"""Writes a film to a file: as H.264 in MP4, by the program ffmpeg, or as a GIF.
 
 A format may be added: a function in WRITERS, and an option in options.py and door.py. COLOURS and
-SAMPLES, for size and quality of a GIF, may be tuned.
+SAMPLES, which trade size for quality of a GIF, may be tuned.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from roboaccord_view.drawing.ground import TRACE
 from roboaccord_view.film import Film, Progress
 
 INSTALL = "--mp4 needs ffmpeg, which is not on PATH; run: apt-get install ffmpeg"
-COLOURS = 128  # of a GIF: 7 bits a pixel
+COLOURS = 128  # colours of a GIF: 7 bits per pixel
 SAMPLES = 6  # pictures from which the palette is chosen
-FASTEST = 50  # pictures a second; GIF holds times in 0.01 s, and players slow down below 0.02 s
+# Pictures per second of a GIF at most: it stores times in 0.01 s, and players slow down those below
+# 0.02 s.
+FASTEST = 50
 
 
 def find_ffmpeg(size: tuple[int, int]) -> str:
@@ -95,9 +97,10 @@ def write_gif(film: Film, path: Path, progress: Progress = lambda done, total: N
 
 
 def _palette(film: Film) -> Image.Image:
-    """Return an image with a palette for all pictures, chosen from a few, and the path's colour.
+    """Return an image whose palette fits all pictures: colours of SAMPLES of them, and the path's.
 
-    Colours count by the square root of their pixels, or wide ground would leave none for lines.
+    A colour counts by the square root of the number of its pixels; if it counted by that number,
+    wide ground would leave no colours for thin lines.
     """
     samples = [film.picture(i)[::2, ::2] for i in range(0, len(film), max(1, len(film) // SAMPLES))]
     colours, counts = np.unique(np.concatenate(samples).reshape(-1, 3), axis=0, return_counts=True)

@@ -1,12 +1,14 @@
-"""Guard of a view: only its own page may steer it, with values within the limits of its controls.
+"""Guard of a view: only the view's own page may steer it, and only within the controls' limits.
 
-Any page of the web can open a WebSocket to this machine, and viser accepts whatever it sends. So
-each handshake and each frame passes here first: the handshake by its host, origin and protocol, a
-frame by its type and the limits of the control that it changes.
+Any page of the web can open a WebSocket to this machine, and viser, the library that serves the
+view, accepts whatever it sends. So each handshake and each frame (message) passes here first: the
+handshake is checked by its host, origin and protocol, a frame by its type and by the limits of the
+control that it changes. viser has no place for such checks, so `open_server` replaces the function
+of the library websockets with which viser starts its server.
 
-A change here needs a test in test_view_guard.py, and nothing may be left to viser: a new kind of
-control is refused until `allowed` knows it. LARGEST, MOST and QUIET may grow with pages that need
-it.
+A new kind of control is refused until `allowed` knows it, and nothing may be left to viser; a
+change here needs a test in test_view_guard.py. LARGEST, MOST and QUIET may grow with pages that
+need it.
 """
 
 from __future__ import annotations
@@ -41,10 +43,10 @@ Controls: TypeAlias = "Mapping[str, GuiInputHandle[Value]]"
 Handler: TypeAlias = Callable[[ServerConnection], Awaitable[None]]
 Answer: TypeAlias = Callable[[ServerConnection, Request], Response | None]
 
-LARGEST = 1 << 14  # bytes of a frame; the page's have less than 500
+LARGEST = 1 << 14  # bytes; largest frame. The page's frames have less than 500
 MOST = 64  # connections at a time, those before the handshake included
-QUIET = 10.0  # between log lines on refusals [s]: a flood does not fill the terminal
-REPLACED = threading.Lock()  # while websockets' function is replaced in `open_server`
+QUIET = 10.0  # s; between log lines on refusals, so that a flood does not fill the terminal
+REPLACED = threading.Lock()  # held while `open_server` has replaced websockets' function
 
 _log = logging.getLogger(__name__)
 
@@ -78,10 +80,12 @@ _DECODER = msgspec.msgpack.Decoder(GuiUpdateMessage | ViewerCameraMessage)
 
 
 def clean(frame: bytes, controls: Controls) -> bytes | None:
-    """Return a frame with its value within the limits of its control; None to drop it.
+    """Decode a frame, check it, and encode it again, with its value within its control's limits.
+
+    None if the frame is to be dropped.
 
     Args:
-        frame: of a page.
+        frame: bytes that a page has sent.
         controls: viser's handles by identifier.
 
     Raises:
@@ -101,6 +105,7 @@ def clean(frame: bytes, controls: Controls) -> bytes | None:
 
 def allowed(control: GuiInputHandle[Value] | None, value: Value) -> Value | None:
     """Return a value within the limits of its control; None if the control does not take it."""
+    # Kinds of controls in turn: check boxes, choices, and numbers or vectors with limits.
     if control is None or control.disabled:
         return None
     if isinstance(control.value, bool):
@@ -126,6 +131,7 @@ def open_server(host: str, port: int) -> ViserServer:
     import viser
 
     guard = Guard(host, f"viser-v{viser.__version__}")
+    # viser looks up `serve` when it starts, and so starts the guard's.
     with REPLACED, contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
         serve = websocket_server.serve
         websocket_server.serve = partial(guard.serve, serve)  # type: ignore[assignment,misc]
@@ -163,7 +169,7 @@ class Guard:
         self._protocol = protocol
         self.controls: Controls = {}
         self.is_used = False
-        # Refusals are not logged until a time of the steady clock [s]; their number since the last.
+        # Steady clock until which refusals are not logged [s], and how many were not since.
         self._silent_until, self._unreported = 0.0, 0
 
     def serve(
@@ -174,21 +180,30 @@ class Guard:
         process_request: Answer = lambda *_: None,
         **options: Any,
     ) -> websocket_server.serve:
-        """Serve as websockets does, with checks before viser's functions."""
+        """Call websockets' `serve` for viser, with this guard's checks before viser's functions.
+
+        Args:
+            serve: websockets' function.
+            handler: viser's function for a connection.
+            *where: address of the server.
+            process_request: viser's answer to a handshake, None to accept it.
+            **options: of `serve`.
+        """
         self.is_used = True
         options |= {
             "max_size": LARGEST,
             "logger": logging.Logger("silent", logging.CRITICAL),  # or tracebacks of handshakes
             "create_connection": partial(_Connection, self),
-            "process_request": partial(self._answer, process_request),
+            "process_request": partial(self._check_handshake, process_request),
         }
         return serve(partial(self._handle, handler), *where, **options)
 
     def refusal(self, headers: Headers, *, is_socket: bool) -> str:
-        """Return why a request is refused, "" if it is not.
+        """Return why a request is refused, or "" if it is accepted.
 
-        Host must be an address or a name of this machine, for the owner of another name can make it
-        point here. A WebSocket must come from the page of that host: browsers send its Origin.
+        Its header Host must be an address or a name of this machine: the owner of any other name
+        could make it point here (DNS rebinding). A WebSocket must also come from the page of that
+        host, which browsers state in the header Origin.
         """
         hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
         host = hosts[0].lower() if len(hosts) == 1 else ""
@@ -200,7 +215,7 @@ class Guard:
         return ""
 
     def tell(self, reason: str) -> None:
-        """Log a refusal, at most one in QUIET."""
+        """Log a refusal, at most one in QUIET; later lines count those between."""
         if time.monotonic() < self._silent_until:
             self._unreported += 1
             return
@@ -208,11 +223,11 @@ class Guard:
         _log.warning("the view refuses: %s%s", reason, earlier)
         self._silent_until, self._unreported = time.monotonic() + QUIET, 0
 
-    def _answer(
-        self, answer: Answer, connection: ServerConnection, request: Request
+    def _check_handshake(
+        self, viser_answer: Answer, connection: ServerConnection, request: Request
     ) -> Response | None:
-        """Answer a handshake as viser does, or refuse it."""
-        response = answer(connection, request)
+        """Return viser's answer to a handshake, or a refusal (status 403)."""
+        response = viser_answer(connection, request)
         if reason := self.refusal(request.headers, is_socket=response is None):
             self.tell(reason)
             return connection.respond(403, f"{reason}\n")

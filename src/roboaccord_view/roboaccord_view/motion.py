@@ -1,8 +1,8 @@
 """A robot in motion, for films and pages: poses of its links, paths and speeds over time.
 
-Poses are forward kinematics of the recorded motion, and shapes those of the core's `Scene`
-(test_view.py). A robot is followed by the point of its `Robot.aim`; without one an arm is followed
-by its tip (`Moved.tip`), any other robot by its centre of mass.
+Poses follow from the recorded motion by forward kinematics; shapes are those of the core's `Scene`
+(test_view.py). What a view follows is an aim, a point on a link: the robot's own `Robot.aim`, else
+for an arm its tip (`Moved.tip`), else the centre of mass.
 
 DIRECTIONS and SAMPLES trade accuracy for speed and may be tuned.
 """
@@ -18,10 +18,11 @@ from roboaccord.contract import STATE_ARRAYS, AccordError, Aim, Array, Trajector
 from roboaccord.description import Scene, Shape, Tree
 from roboaccord.numerics import quaternion_matrix, quaternion_product, turn_quaternion
 
-DIRECTIONS = 192  # in which outermost vertices are looked for, on a Fibonacci sphere
-GOLDEN = math.pi * (3.0 - math.sqrt(5.0))  # golden angle between neighbours there [rad]
-SAMPLES = 300  # of a motion, at least, by which the longest path is chosen
-MOMENT = 1e-6  # half of the time between the poses whose difference is a speed [s]
+# Number of directions in which outermost vertices are searched, evenly on a Fibonacci sphere.
+DIRECTIONS = 192
+GOLDEN = math.pi * (3.0 - math.sqrt(5.0))  # rad; golden angle between neighbouring directions
+SAMPLES = 300  # smallest number of samples by which the longest path is chosen
+MOMENT = 1e-6  # s; half of the time between two poses whose difference gives a speed
 
 
 class Moved:
@@ -29,11 +30,11 @@ class Moved:
 
     Args:
         scene: shapes of the robot.
-        motion: of its joints and base.
+        motion: motion of its joints and base.
 
     Attributes:
         scene, motion: the arguments.
-        origins, turns: of the links (t, k, 3) [m] and (t, k, 3, 3).
+        origins, turns: positions (t, k, 3) [m] and rotation matrices (t, k, 3, 3) of the links.
 
     Raises:
         AccordError: if the motion lacks a joint of the description.
@@ -74,10 +75,15 @@ class Moved:
         return np.concatenate(placed, axis=1)
 
     def speeds(self, aim: Aim | None = None) -> Array:
-        """Return the speed along `path` (t,) [m/s], by recorded velocities: exactly 0 at rest."""
+        """Return the speed along `path` (t,) [m/s], from recorded velocities.
+
+        It is the central difference of the path if all velocities were constant, so it is exactly 0
+        at rest.
+        """
         motion = self.motion
         velocity = (quaternion_matrix(motion.orientation) @ motion.twist[:, :3, None])[..., 0]
 
+        # The path at a small time before or after each sample.
         def path(time: float) -> Array:
             turns = np.array([turn_quaternion(time * spin) for spin in motion.twist[:, 3:]])
             later = replace(
@@ -92,9 +98,10 @@ class Moved:
         return np.asarray(np.linalg.norm(shift, axis=1) / (2.0 * MOMENT))
 
     def tip(self) -> Aim | None:
-        """Return the point with the longest path of a robot on a fixed base; None for other robots.
+        """Return the point with the longest path, for a robot on a fixed base; else None.
 
-        The centre of mass of an arm shows little of its motion.
+        It serves as the aim of an arm, whose centre of mass shows little of its motion. Only
+        vertices of the last links of its chains count.
         """
         motion, scene = self.motion, self.scene
         if motion.twist.any() or np.ptp(motion.position, axis=0).any() or not motion.qd.any():
@@ -112,7 +119,7 @@ class Moved:
 
 
 def outline(vertices: Array) -> Array:
-    """Return the vertices (k, 3) that are outermost in one of DIRECTIONS: about the convex hull."""
+    """Return the vertices (k, 3) that are outermost in any of DIRECTIONS: almost the convex hull."""
     if len(vertices) <= DIRECTIONS:
         return vertices
     k = np.arange(DIRECTIONS)
@@ -147,4 +154,5 @@ def resample(trajectory: Trajectory, step: float) -> Trajectory:
     arrays = {name: at(getattr(trajectory, name)) for name in STATE_ARRAYS}
     turns = arrays["orientation"] = at(turns)
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-    return replace(trajectory, time=time, switches={}, wrench=None, **arrays)  # type: ignore[arg-type]
+    # type: ignore[arg-type]
+    return replace(trajectory, time=time, switches={}, wrench=None, **arrays)

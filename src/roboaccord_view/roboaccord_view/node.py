@@ -1,10 +1,13 @@
-"""The browser node: a running robot on a page, in a launch.
+"""The ROS node that shows a running robot on a web page.
 
-Messages are taken from a node that is not spun, so the run never waits for the page. `look`, called
-every PERIOD, shows the newest state.
+The page's subscriptions belong to a second node that no executor spins: their messages wait in the
+middleware, where new ones replace old ones, so the run never waits for the page. Every PERIOD,
+`BrowserShell.look` takes the newest state from there and draws it. With a cross-check running,
+`SecondDisplay` draws the reference, the second simulation of the comparison, as a translucent
+robot.
 
 `ros2 launch` finds the node by the entry point `browser.node` of `roboaccord.displays` and passes
-the parameters that `build` declares; roboaccord_ros must pass a further one.
+the parameters that `build` declares; a new parameter must be passed by roboaccord_ros, too.
 """
 
 from __future__ import annotations
@@ -31,58 +34,61 @@ from roboaccord_view.figure import Figure
 from roboaccord_view.live import StateDisplay, open_stage, pose_of
 from roboaccord_view.stage import Stage
 
-PERIOD = 0.05  # between pictures [s of wall time]
+PERIOD = 0.05  # s of wall time; between two pictures
 
 
 class SecondDisplay:
-    """The reference as a second robot on a stage, once its states come.
+    """The reference as a second robot on the page, from its first state on.
 
     Args:
-        node: is not spun.
+        node: node of the subscriptions; nobody spins it, messages are taken by hand.
         setup: robot and scenario.
-        stage: with the robot.
+        stage: scene of the page, with the run's robot on it.
     """
 
     def __init__(self, node: Node, setup: Setup, stage: Stage) -> None:
         self._setup, self._stage = setup, stage
         self._latest = LatestState(node, setup, f"{REFERENCE}/")
+        # `print` is a callback that is never called, for the node is not spun.
         self._statuses = node.create_subscription(
             DiagnosticArray, graph.DIAGNOSTICS, print, graph.LIVE, raw=True
         )
         decode = partial(decode_looks, robot=setup.robot.name)
-        self._read = readable(graph.DIAGNOSTICS, decode, itself)
-        self._line = stage.server.gui.add_markdown("")
-        self._look = Look()
-        self.figure: Figure | None = None  # once a state has come
+        # Decodes a message to the looks of this robot; None if the message cannot be read.
+        self._read_looks = readable(graph.DIAGNOSTICS, decode, itself)
+        self._agreement_line = stage.server.gui.add_markdown("")  # text on how well both agree
+        self._drawn_look = Look()  # colours and text that the page shows now
+        self.figure: Figure | None = None  # the drawn robot; None until a state has come
 
     def show(self) -> None:
-        """Show the newest state, in the newest look."""
-        state, look = self._latest.take(), self._look
+        """Draw the newest state, in the colours of the newest status message."""
+        state, look = self._latest.take(), self._drawn_look
         for data in taken(self._statuses):
-            look = next(iter(self._read(data) or ()), look)
-        if state is self._setup.initial:
+            look = next(iter(self._read_looks(data) or ()), look)
+        if state is self._setup.initial:  # no state of the reference has come
             return
         if self.figure is None:
             self.figure = self._stage.add_robot(look.paint(self._setup.urdf()), "second")
-        elif look.colours != self._look.colours:
+        elif look.colours != self._drawn_look.colours:
             self.figure.paint(look.paint(self._setup.urdf()))
-            self._line.content = look.line
-        self._look = look
+            self._agreement_line.content = look.line
+        self._drawn_look = look
         with self._stage.server.atomic():
             self.figure.pose(pose_of(self._setup, state))
 
 
 class BrowserShell(Shell):
-    """Shows the newest state on a page; the run never waits for it.
+    """Draws the newest state of a run on a web page; the run never waits for it.
 
-    Without an open page nothing is posed, but the path of the centre of mass is recorded.
+    While no browser shows the page nothing is drawn, but the path of the centre of mass is
+    recorded.
 
     Args:
-        node, run: of this shell.
+        node, run: node and run of this shell.
         setup: robot and scenario.
 
     Attributes:
-        stage: serves the page.
+        stage: scene of the page, which it serves.
     """
 
     name = "browser"
@@ -93,12 +99,15 @@ class BrowserShell(Shell):
         options = {"context": node.context, "namespace": node.get_namespace()}
         self._source = Node("_browser", **options, start_parameter_services=False)
         self._setup = setup
-        self._shown = setup.initial  # the last state that was noted
-        self._latest = LatestState(self._source, setup)  # before the libraries of the page load
+        self._last_state = setup.initial  # newest state at the last call of `look`
+        # Subscribed before the page's libraries load, which takes a while.
+        self._latest = LatestState(self._source, setup)
         self._contacts = watch(self._source, setup.robot.name, graph.CONTACTS)
-        self._read_contacts = readable(self._contacts.topic_name, self._point, itself)
-        self._arrows = np.empty((0, 2, 3))  # of the last contacts [m]
-        self._watched = False  # whether a page was open at the last look
+        self._read_contacts = readable(self._contacts.topic_name, self._set_arrows, itself)
+        self._arrows = np.empty(
+            (0, 2, 3)
+        )  # start and end of each contact force's arrow (k, 2, 3) [m]
+        self._was_open = False  # whether a browser showed the page at the last call of `look`
         self.stage = open_stage(setup)
         clock = self.stage.server.gui.add_text("at", "", disabled=True)
         self._second = SecondDisplay(self._source, setup, self.stage)
@@ -117,22 +126,22 @@ class BrowserShell(Shell):
         return shell
 
     def look(self) -> None:
-        """Show the newest state, if a page is open."""
-        state, watched = self._latest.take(), bool(self.stage.server.get_clients())
-        is_new, is_opened = state is not self._shown, watched and not self._watched
+        """Draw the newest state, if a browser shows the page."""
+        state, is_open = self._latest.take(), bool(self.stage.server.get_clients())
+        is_new, is_opened = state is not self._last_state, is_open and not self._was_open
         if is_new:
             self._display.note(state)
         if is_opened:
             self.stage.aim(pose_of(self._setup, state))
-        if is_opened or (is_new and watched):
+        if is_opened or (is_new and is_open):
             if contacts := newest(self._contacts):
                 self._read_contacts(contacts)
             self._display.show(state, self._arrows)
             self._second.show()
-        self._shown, self._watched = state, watched
+        self._last_state, self._was_open = state, is_open
 
-    def _point(self, contacts: bytes) -> None:
-        """Take the arrows of a message of contacts."""
+    def _set_arrows(self, contacts: bytes) -> None:
+        """Set the arrows from the bytes of a message of contacts."""
         self._arrows = read_arrows([contacts])[1][-1]
 
     def close(self) -> None:
@@ -144,7 +153,8 @@ class BrowserShell(Shell):
 def open_in_desktop(url: str) -> None:
     """Open an address in the desktop's browser, if there is one.
 
-    A browser that needs a terminal gets none, and ends.
+    The browser has no terminal, so that a text browser ends at once instead of taking over this
+    one.
     """
     command, null = python("-m", "webbrowser", url), subprocess.DEVNULL
     subprocess.Popen(command, stdin=null, stdout=null, stderr=null, start_new_session=True)

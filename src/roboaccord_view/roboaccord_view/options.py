@@ -1,7 +1,8 @@
 """Options of films and of pages, with their checks.
 
-An option is a field here, a parameter of `ra.view` in door.py, and a word of VIEW there. Names of
-options stay. FPS and SIZE, the defaults that the help states, and LEAST and MOST may be changed.
+An option is a field here, a parameter of `ra.view` in door.py, and a word of the table VIEW there.
+Names of options stay. The defaults FPS and SIZE (which the help states) and the bounds LEAST and
+MOST may be changed.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from roboaccord.contract import AccordError, Quantity
 
 from roboaccord_view.stage import HOST, PORT, Stage
 
-FPS = 25  # pictures a second
-SIZE = 720, 404  # pixels, about 16 to 9 with even sides
-LEAST, MOST = 64, 4096  # pixels of a side: texts need room, pictures memory
-# Shows a line to the user.
+FPS = 25  # pictures per second
+SIZE = 720, 404  # pixels; about 16 to 9 with even sides, which an MP4 needs
+# Pixels; shortest side, for texts need room, and longest side, for pictures need memory.
+LEAST, MOST = 64, 4096
+# A function that shows a line to the user.
 Tell = Callable[[str], None]
 
 
@@ -68,7 +70,7 @@ class Page:
 
     @contextmanager
     def shown(self, stage: Stage, tell: Tell) -> Iterator[None]:
-        """Tell the address of a page and who can open it; close it after the block or Ctrl-C."""
+        """Tell the user the page's address and who can open it; close it after the block."""
         if not _is_local(self.host):
             port = stage.url.rpartition(":")[2]
             tell(f"warning: whoever reaches {self.host} on port {port} can watch and steer")

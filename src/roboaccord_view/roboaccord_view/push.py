@@ -1,9 +1,9 @@
-"""External pushes on links of a running simulation, as forces beside the force law.
+"""External pushes on links of a running simulation, as forces added to those of its contacts.
 
-A push begins with a control period and lasts whole ones, and becomes an event of the run with its
-impulse: test_push.py measures that in each engine. An engine takes part by `push` of
-`EngineSimulator`. What else pages do to a running robot may be added here. KIND stays, for it is in
-bags.
+A push begins with a control period and lasts a whole number of them. It becomes an event of the run
+with its impulse, which test_push.py measures in each engine. An engine takes part by the method
+`push` of `EngineSimulator`. Other ways in which pages act on a running robot may be added here.
+KIND stays, for bags contain it.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from roboaccord.contract import AccordError, Array, Command, Event, RobotState, 
 from roboaccord.engines import EngineSimulator, default_names
 from roboaccord.simulators import Proxy, Simulator
 
-KIND = "push"  # of the event
-ROUND_OFF = 1e-9  # s, or control periods
+KIND = "push"  # kind of the event
+ROUND_OFF = 1e-9  # s, or control periods; smaller differences of times are round-off
 
 
 class PushedSimulator(Proxy):
     """A simulator whose links can be pushed.
 
     Args:
-        simulator: of an engine; others refuse pushes.
+        simulator: simulator of an engine; any other one refuses pushes.
     """
 
     def __init__(self, simulator: Simulator) -> None:
         super().__init__(simulator)
         self._engines = [part for part in simulator.parts() if isinstance(part, EngineSimulator)]
-        # Pushes for the next control period: link, force (3,) [N], time [s].
+        # Pushes that are to begin with the next control period: link, force (3,) [N], duration [s].
         self._requests: list[tuple[str, Array, float]] = []
-        self._end = math.inf  # of the present push [s]
+        self._end = math.inf  # time at which the present push ends [s]; infinite without one
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -43,9 +43,9 @@ class PushedSimulator(Proxy):
         """Push a link at its centre of mass; may be called from another thread.
 
         Args:
-            link: name.
-            force: in the world (3,) [N].
-            duration: [s].
+            link: name of the link.
+            force: force in the world frame (3,) [N].
+            duration: how long it acts [s]; rounded up to whole control periods.
 
         Raises:
             AccordError: if the simulator takes no force, the link is unknown, or there is no
@@ -63,13 +63,13 @@ class PushedSimulator(Proxy):
     def _start(self, state: RobotState) -> None:
         """Start at a state, without a push."""
         self._requests.clear()
-        self._let_go()
+        self._end_push()
         super()._start(state)
 
     def _advance(self, command: Command, duration: float) -> None:
         time = self.state().time
         if time > self._end - ROUND_OFF:
-            self._let_go()
+            self._end_push()
         if self._requests:  # the newest replaces all others
             link, force, push_time = self._requests.pop()
             self._requests.clear()
@@ -80,7 +80,7 @@ class PushedSimulator(Proxy):
                 engine.push(link, force)
         super()._advance(command, duration)
 
-    def _let_go(self) -> None:
+    def _end_push(self) -> None:
         """End the present push."""
         self._end = math.inf
         for engine in self._engines:

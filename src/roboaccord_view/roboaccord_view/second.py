@@ -1,8 +1,8 @@
-"""Robots beside a first one, translucent: a bag's reference, or further runs.
+"""Robots beside the first one, drawn translucent: the reference in a bag, or further runs.
 
-A SecondRun is such a motion with its looks over time; the bag of a cross-check records the looks of
-the reference (`roboaccord.bag.Look`). Layers draw it over a picture, the shapes of each opacity as
-a layer.
+A SecondRun is the motion of such a robot, with its looks (colours, opacity and a line of text) over
+time; the bag of a cross-check records the looks of the reference (`roboaccord.bag.Look`). Layers
+draws it over a picture: shapes of the same opacity are drawn together as a layer, and mixed in.
 
 GHOSTS and `names_of` may be changed. CLEAR stays above 1: it keeps a robot that coincides with the
 first one from flickering through it.
@@ -25,7 +25,7 @@ from roboaccord_view.drawing.raster import Canvas, Mesh, Picture
 from roboaccord_view.drawing.waiting import moves
 from roboaccord_view.motion import Moved, resample
 
-CLEAR = 1.005  # relative depth by which another robot must be nearer to be seen over the first
+CLEAR = 1.005  # ratio of depths by which another robot must be nearer to hide the first one
 # Red, green and blue, 0 to 1.
 Colour = tuple[float, float, float]
 # Colours of further robots, in turn.
@@ -38,9 +38,9 @@ class SecondRun:
 
     Args:
         trajectory, urdf: motion and description.
-        looks: in order of time; each holds from its time on.
-        name: of the source of the motion, such as an engine.
-        colour: of the robot.
+        looks: looks in order of time; each is valid from its time on.
+        name: name of the motion's source, such as an engine.
+        colour: colour of the robot.
     """
 
     trajectory: Trajectory
@@ -84,18 +84,18 @@ def names_of(runs: Sequence[BagRun]) -> list[str]:
 
 
 class Layers:
-    """A robot beside a first one in pictures, the shapes of each opacity as a layer.
+    """Draws a robot beside the first one into pictures, the shapes of each opacity as a layer.
 
     Args:
-        second: its motion and looks.
-        step: between pictures [s of motion].
-        count: of pictures; the last pose stays once the motion is over.
-        aim: the point of its path; by default the centre of mass.
+        second: motion and looks of the robot.
+        step: time between pictures [s of motion].
+        count: number of pictures; the last pose stays once the motion is over.
+        aim: the point whose path is given; by default the centre of mass.
 
     Attributes:
         second: the argument.
-        ink: its colour, 0 to 255.
-        path: of the point, at each picture (t, 3) [m].
+        ink: colour of the robot, 0 to 255.
+        path: positions of the point at each picture (t, 3) [m].
         moving: whether something moves, at each picture (t,).
     """
 
@@ -112,10 +112,10 @@ class Layers:
         """Draw the robot over a picture, and return the line of its look.
 
         Args:
-            picture: is changed.
-            canvas: with the depths of the first robot.
-            i: number of the sample.
-            turn: from the world to the axes of the picture, transposed (3, 3).
+            picture: the picture, which is changed.
+            canvas: holds the depths of the first robot.
+            i: index of the sample.
+            turn: transposed rotation from the world to the axes of the picture (3, 3).
         """
         motion = self._moved.motion
         k = min(i, len(motion) - 1)
@@ -125,6 +125,7 @@ class Layers:
             layer = [shape for shape in shapes if shape.opacity == opacity]
             over = Canvas(canvas.camera, canvas.depths * np.float32(1.0 if look.link else CLEAR))
             over.draw(Mesh.join(layer).at(self._moved.placed(layer, k) @ turn))
+            # Draw the layer opaque, then mix it with the picture before it.
             before = picture.astype(float)
             over.lay_over(picture)
             picture[:] = np.rint(before + opacity * (picture - before))

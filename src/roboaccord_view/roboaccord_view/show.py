@@ -1,10 +1,10 @@
-"""What `accord view` and `ra.view` show: runs, a simulation or a robot, on a page or as a film.
+"""What `accord view` and `ra.view` show: recorded runs, a simulation or a robot, on a page or as film.
 
-A kind of view is a function here and a branch in door.py for command and function. viser and Pillow
-are imported when something is drawn.
+Each kind of view is a function here (or a method of Recorded) and a branch in door.py. viser and
+Pillow, on which pages and films depend, are imported only when something is drawn.
 
-A bag may name any file, so which meshes are then read is decided in `Recorded.read` and nowhere
-else.
+A bag may come from a stranger and name any file as a mesh. Which meshes are read is decided in
+`Recorded.read` and nowhere else.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Recorded:
     """A recorded run to be drawn.
 
     Args:
-        run, urdf: the run, and the description that is drawn.
-        others: further runs or its reference, translucent.
-        name: of the source of the motion, if there are others.
-        setup: with its target; None if the robot is not installed.
-        surfaces: around the robot.
+        run, urdf: the run, and the robot description that is drawn.
+        others: further runs, or the run's reference, which are drawn translucent.
+        name: name of the first motion's source, to tell it from the others.
+        setup: robot and scenario, for the target; None if the robot is not installed.
+        surfaces: surfaces around the robot.
     """
 
     run: BagRun
@@ -51,7 +51,7 @@ class Recorded:
     def read(cls, bags: Sequence[Path], robot: Setup | None, tell: Tell) -> Recorded:
         """Read a bag, and others to be shown beside it.
 
-        Meshes are read from installed packages, and those that `robot` names.
+        Only meshes of installed packages are drawn, and those that the user's `robot` names.
 
         Raises:
             AccordError: if a file is no bag, or has no description to draw.
@@ -110,11 +110,11 @@ def write_films(
     """Write a bag, with others translucent beside it, as a GIF, as an MP4, or as both.
 
     Args:
-        bags, robot, tell: as of `Recorded.read`.
-        film: the files and their options.
-        speed: seconds of motion a second of film.
-        drawn: called with the number of pictures done, and in all.
-        collision: draw the collision shapes, not the visual ones.
+        bags, robot, tell: see `Recorded.read`.
+        film: files of the film, and its options.
+        speed: seconds of motion per second of film.
+        drawn: called with the number of pictures drawn so far, and the total.
+        collision: whether collision shapes are drawn instead of visual ones.
 
     Returns:
         Number of pictures.

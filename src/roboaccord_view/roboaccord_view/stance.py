@@ -1,8 +1,9 @@
-"""Camera placement for a motion, and the plane behind the robot: ground, or the wall it is on.
+"""Places the camera for a motion, and the plane behind the robot: the ground, or a wall.
 
-`stance_of` frames all points of a motion by a camera at rest, or lets the camera follow the robot
-if it then comes CLOSER. `frame` fills the picture exactly; test_view.py projects all points to see
-that. `moves_on_wall` decides what counts as motion on a wall.
+`stance_of` frames all points of a motion with a camera at rest. If a camera that follows the robot
+could be CLOSER times nearer, it follows. `frame` computes where a camera must be so that given
+points just fill the picture; test_view.py projects all points to check that. A robot that moves in
+a vertical plane but not towards it (`moves_on_wall`) is drawn on a wall.
 
 Angles of the camera and margins may be changed.
 """
@@ -16,26 +17,29 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 from roboaccord.scenario import Camera
 
-VIEW = math.radians(32.0)  # field of view [rad]
-AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(30.0)  # of the camera over ground [rad]
-ASIDE, STEEP = math.radians(-76.0), math.radians(64.0)  # over terrain, to see into hollows [rad]
-# Azimuths that are tried until nothing hides the robot [rad].
+VIEW = math.radians(32.0)  # rad; field of view
+# rad; azimuth and elevation of the camera over level ground, and over terrain, where it looks down
+# steeply into hollows.
+AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(30.0)
+ASIDE, STEEP = math.radians(-76.0), math.radians(64.0)
+# rad; azimuths that are tried in turn until nothing hides the robot.
 AZIMUTHS = tuple(AZIMUTH + math.radians(turn) for turn in (0, -56, 56, 124, 180, -124))
-SMALL = 200  # pixels of a side of a picture that shows whether something hides it
-FOLLOW = 0.6  # time constant of the camera that follows the robot [s of film]
-CLOSER = 2.5  # times: the camera follows the robot if it then comes nearer by this
-FLAT = 1e-3  # m: motion in x below this is none, as on a wall
-ASCENT = 0.05  # of the robot's radius: motion in y and z above this is some
-LARGEST = 1e9  # m, of a robot that is drawn
-NEAREST = 1e-2  # m, between the eye and the nearest point
-MARGIN = 0.03  # of a picture's width, free on the left and on the right
-MOST_LINES = 6  # of the grid over a picture's width at most
+SMALL = 200  # pixels; side of the small picture in which it is checked whether anything hides it
+FOLLOW = 0.6  # s of film; time constant of the camera that follows the robot
+CLOSER = 2.5  # ratio of distances from which on the camera follows the robot instead of resting
+FLAT = 1e-3  # m; a robot on a wall moves by less than this in x, away from the wall
+ASCENT = 0.05  # fraction of the robot's radius; a robot on a wall moves by more in y and in z
+LARGEST = 1e9  # m; largest robot that is drawn
+NEAREST = 1e-2  # m; smallest distance between the eye and a point
+MARGIN = 0.03  # fraction of a picture's width that stays free on the left and on the right
+MOST_LINES = 6  # largest number of grid lines over a picture's width
+# Rotations from the world to the axes of the picture, in which the plane behind the robot is level.
 ON_GROUND = np.eye(3)
 # The wall, the world's y-z plane, becomes the ground of the picture, with light from above.
 ON_WALL = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
 BEFORE_WALL = np.array([0.0, 0.12, 1.0])  # direction to the camera, a little below the robot
 
-# Parts of a picture's height above and below that are kept clear, for texts.
+# Fractions of a picture's height at its upper and lower edge that are kept clear for texts.
 Bands = tuple[float, float]
 NO_BANDS: Bands = (MARGIN, MARGIN)
 
@@ -45,12 +49,13 @@ class Stance:
     """The camera placement for a motion.
 
     Args:
-        turn: from the world to the axes in which the plane behind the robot lies below it (3, 3).
-        floor: height of that plane, in those axes [m].
-        grid: distance of its lines [m].
-        target: point at which the camera looks, in those axes (t, 3) [m].
-        direction: from the target to the camera (3,).
-        distance: from the target to the camera [m].
+        turn: rotation from the world to the picture's axes, in which the plane behind the robot
+            is level and below it (3, 3).
+        floor: height of that plane in the picture's axes [m].
+        grid: distance between its grid lines [m].
+        target: point at which the camera looks, at each sample, in the picture's axes (t, 3) [m].
+        direction: direction from the target to the camera (3,).
+        distance: distance from the target to the camera [m].
     """
 
     turn: Array
@@ -82,13 +87,13 @@ def stance_of(
     """Return the stance for a motion, such that all points are in the picture at all times.
 
     Args:
-        points: outermost ones of everything in the picture, over time (t, m, 3) [m].
-        centre: of mass over time (t, 3) [m].
-        fps: pictures a second.
+        points: outermost points of everything in the picture, over time (t, m, 3) [m].
+        centre: centre of mass over time (t, 3) [m].
+        fps: pictures per second.
         aspect: width of a picture over its height.
-        bands: kept clear for texts.
-        azimuth: of the camera over ground [rad].
-        wall: the robot is on a wall; without it, its motion decides.
+        bands: fractions of the height that are kept clear for texts.
+        azimuth: azimuth of the camera over ground [rad].
+        wall: whether the robot is on a wall; if false, its motion decides.
 
     Raises:
         AccordError: if the robot is too large to be drawn.
@@ -100,9 +105,11 @@ def stance_of(
     wall = wall or moves_on_wall(points, radius)
     turn = ON_WALL if wall else ON_GROUND
     direction = BEFORE_WALL if wall else towards(azimuth, ELEVATION)
+    # A camera at rest that sees all points,
     seen, middle = points @ turn.T, centre @ turn.T
     target, distance = frame(seen.reshape(-1, 3), direction, aspect, bands)
     targets = np.tile(target, (len(points), 1))
+    # and one that follows the smoothed path of the centre of mass.
     track = follow(middle, fps)
     offset, near = frame((seen - track[:, None]).reshape(-1, 3), direction, aspect, bands)
     if CLOSER * near < distance:
@@ -118,16 +125,17 @@ def towards(azimuth: float, elevation: float) -> Array:
 
 
 def moves_on_wall(points: Array, radius: float) -> bool:
-    """Return whether no point moves in x, while some move in y and some in z."""
+    """Return whether no point moves in x (FLAT), and some move in y and some in z (ASCENT)."""
     ranges = np.ptp(points, axis=0).max(axis=0)  # of motion along x, y and z
     return bool(ranges[0] < FLAT and min(ranges[1:]) > ASCENT * radius)
 
 
 def grid_of(distance: float) -> float:
     """Return the distance of grid lines for a camera's distance: 1, 2 or 5 times a power of 10."""
-    least = 2.0 * distance * math.tan(0.5 * VIEW) / MOST_LINES
-    power = 10.0 ** math.floor(math.log10(least))
-    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= least)
+    # Width of the picture at the target over the largest number of lines.
+    smallest_step = 2.0 * distance * math.tan(0.5 * VIEW) / MOST_LINES
+    power = 10.0 ** math.floor(math.log10(smallest_step))
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= smallest_step)
 
 
 def over_terrain(vertices: Array, count: int, aspect: float, bands: Bands = NO_BANDS) -> Stance:
@@ -174,7 +182,7 @@ def frame(
 
 
 def follow(centre: Array, fps: float) -> Array:
-    """Return the centre's path, smoothed without lag (t, 3) [m]."""
+    """Return the centre's path (t, 3) [m], smoothed by a Gaussian of FOLLOW, without lag."""
     reach = round(3 * FOLLOW * fps)
     weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / (FOLLOW * fps)) ** 2)
     # Odd reflection about the ends keeps a steady speed steady there.

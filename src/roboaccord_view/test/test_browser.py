@@ -45,7 +45,7 @@ def test_a_page_shows_the_robot_where_the_simulator_has_it(graph, setup_for, req
         expected = links[list(stage.robot.frames)]
         assert np.abs(expected - before).max() > 0.1
         np.testing.assert_allclose(frames_of(stage), expected, atol=1e-6)
-        assert view._shown.time == last.time == setup.scenario.duration
+        assert view._last_state.time == last.time == setup.scenario.duration
         assert len(view._display._path) >= 3
     finally:
         view.close()

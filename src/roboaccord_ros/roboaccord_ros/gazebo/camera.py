@@ -1,11 +1,11 @@
-"""Gazebo's window: it is served while nothing steps, and its camera moves along with the robot.
+"""Gazebo's window during a run: it is served while nothing steps, and its camera follows the robot.
 
 Gazebo can follow a body, but in axes that turn with it, which is of no use for a ball that rolls.
-So the camera is tied to a body at rest (ANCHOR), and its offset from that is sent as the robot
-moves, smoothed by a first-order lag. gazebo/window.py of the core sets where the camera starts.
+So the camera is tied to a body at rest (ANCHOR), and as the robot moves its offset from that body
+is sent, smoothed by a first-order lag. gazebo/window.py of the core sets where the camera starts.
 
-PERIOD, SMOOTH, OPENING and COMING may be tuned. TOPIC is Gazebo's. Nothing here changes a
-simulation.
+Nothing here changes a simulation. TOPIC is Gazebo's; PERIOD, SMOOTH, OPENING and COMING may be
+tuned.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from roboaccord_ros.gazebo.simulator import GazeboSimulator
 
 TOPIC = "/gui/track"
-PERIOD = 0.05  # between two messages [s of wall time]: 20 pictures a second look smooth
-SMOOTH = 0.6  # time constant of the camera [s of wall time], so that a gait does not shake it
-COMING = 45.0  # a run waits this long for its window [s of wall time]
-OPENING = 15.0  # from a window's connection to its first picture at most [s of wall time]
+# All in s of wall time.
+PERIOD = 0.05  # between two messages: 20 pictures a second look smooth
+SMOOTH = 0.6  # time constant of the camera's lag, so that a gait does not shake it
+COMING = 45.0  # longest time that a run waits for its window
+OPENING = 15.0  # longest time from a window's connection to its first picture
 
 
 class Window(Observer):
@@ -44,9 +45,8 @@ class Window(Observer):
         self._setup, self._simulator = setup, simulator
         self._start = self._centre(setup.initial)  # centre of mass at the start (3,) [m]
         self._displacement = np.zeros(3)  # of the camera from where it was placed [m]
-        # Times of the steady clock [s]: of the last message, of the first one to a window, and of
-        # the last state.
-        self._sent, self._opened, self._stepped = time.monotonic(), math.inf, 0.0
+        # Times of the steady clock [s]: of the last message, the first to a window, the last state.
+        self._send_time, self._open_time, self._state_time = time.monotonic(), math.inf, 0.0
         self._node = load("gz.transport13").Node()
         self._message = message("CameraTrack")
         self._publisher = self._node.advertise(TOPIC, self._message)
@@ -54,28 +54,30 @@ class Window(Observer):
         self._position = _camera_position(simulator.world.path) if free else None
 
     def missing(self) -> str:
-        """Return that the window is not open yet, or "" once it is or takes too long."""
-        if self._publisher.has_connections() or time.monotonic() > self._sent + COMING:
+        """Return a line while the run must wait for the window; "" once it is open or too late."""
+        if self._publisher.has_connections() or time.monotonic() > self._send_time + COMING:
             return ""
         return "Gazebo's window is not open yet"
 
     def look(self) -> None:
         """Serve a window while nothing steps; called every PERIOD."""
-        if time.monotonic() > self._stepped + PERIOD and self._publisher.has_connections():
+        if time.monotonic() > self._state_time + PERIOD and self._publisher.has_connections():
             self._simulator.serve_window()
 
     def on_state(self, state: RobotState) -> None:
         """Move the camera after the robot, at most every PERIOD."""
-        self._stepped = now = time.monotonic()
-        passed = now - self._sent
+        self._state_time = now = time.monotonic()
+        passed = now - self._send_time
         if self._position is None or passed < PERIOD or not self._publisher.has_connections():
             return
-        self._sent, self._opened = now, min(self._opened, now)
+        self._send_time, self._open_time = now, min(self._open_time, now)
+        # First-order lag: the camera covers this share of the way to its target.
         share = 1.0 - math.exp(-passed / SMOOTH)
         target = self._centre(state) - self._start
         self._displacement += share * (target - self._displacement)
         offset = dict(zip("xyz", (self._position + self._displacement).tolist(), strict=True))
-        if now < self._opened + OPENING:
+        # Until the window certainly shows pictures, tie the camera to ANCHOR with each message.
+        if now < self._open_time + OPENING:
             track = {"track_mode": "FOLLOW_FREE_LOOK", "follow_target": {"name": ANCHOR}}
         else:
             track = {"track_mode": "USE_LAST"}  # a camera that Esc has set free stays free

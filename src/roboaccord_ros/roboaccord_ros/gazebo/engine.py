@@ -1,8 +1,9 @@
-"""Gazebo as an engine of the workspace: `--engine gz`, never a default.
+"""Gazebo as an engine of the workspace: chosen by `--engine gz`, never by default.
 
-The engine simulates a whole setup (simulator.py) and states with what the reference is to be
-compared: the ground, and the twin of its scheme. This module is read to list engines, so Gazebo's
-bindings are imported inside functions only.
+The engine simulates a whole setup (simulator.py). For the cross-check, which compares it with the
+reference simulation, it also states what the reference must have: the same ground, and the twin of
+its integration scheme (the reference's equations, integrated as Gazebo does). This module is read
+to list engines, so it imports Gazebo's bindings inside functions only.
 
 A setting is a field of GazeboSettings, which is a key of `engine_options.gz` and documented in
 docs/gazebo.md. SPEC and its names stay, for setup.cfg and users have them.
@@ -28,9 +29,9 @@ class GazeboSettings:
     """Keys below `engine_options.gz`.
 
     Args:
-        contacts: shapes that touch the ground, one of the robot's `contact_shapes`.
-        world: name or file; empty for the scenario's or terrain's.
-        physics: dartsim, bullet-featherstone, or another engine or library of Gazebo.
+        contacts: name of the shapes that touch the ground, one of the robot's `contact_shapes`.
+        world: name or file of the world; empty for that of the scenario or its terrain.
+        physics: physics engine of Gazebo, such as dartsim or bullet-featherstone, or a library.
     """
 
     contacts: str = ""
@@ -52,7 +53,7 @@ def check_bindings() -> None:
 
 
 def _version() -> str:
-    """Return the version of Gazebo, whose bindings must be there."""
+    """Return the version of Gazebo; raise AccordError if its bindings are missing."""
     from roboaccord_ros.gazebo.world import gazebo_version
 
     check_bindings()
@@ -76,7 +77,7 @@ def settings(setup: Setup) -> GazeboSettings:
 
 
 def contacts(setup: Setup) -> str:
-    """Return the shapes with which the robot of a setup touches the ground in Gazebo."""
+    """Return the name of the shapes with which a robot touches the ground in Gazebo."""
     from roboaccord.crosscheck import contacts_of
 
     settings(setup)
@@ -85,7 +86,7 @@ def contacts(setup: Setup) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class GazeboSpec(EngineSpec):
-    """Specification of Gazebo: it has a ground of its own, and a twin for some robots."""
+    """Specification of Gazebo, which has its own ground, and a twin for some robots."""
 
     def grounded(self, setup: Setup) -> Setup:
         from roboaccord.gazebo import on_ground

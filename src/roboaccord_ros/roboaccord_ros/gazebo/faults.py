@@ -1,20 +1,22 @@
-"""Faults of joints in Gazebo, by efforts: none at a loose joint, a stiff servo at a frozen one.
+"""Faults of joints in Gazebo, imitated by efforts: none at a loose joint, a servo at a frozen one.
 
-Gazebo locks no joint while it runs. The lock is a discrete servo about the angle q0 at which the
-joint froze, computed with the reference. With the accelerations a that the joints have without the
-lock, and the inertia I = (J M^-1 J')^-1 with which they resist it, the effort at each control
-period T is
+Gazebo cannot lock a joint while it runs. A lock is imitated by a discrete servo about the angle q0
+at which the joint froze. The reference, which knows the robot's dynamics, gives the acceleration a
+that the joint would have without the lock, and the inertia I = (J M^-1 J')^-1 with which it
+resists. The effort in each control period T is then
 
     effort = -I (a + k_p (q - q0) / T^2 + k_d q' / T)
 
-The joint is then the sampled double integrator q'' = u with u = -(k_p (q - q0) / T^2 + k_d q' / T),
-whose poles are those of z^2 - (2 - k_d - k_p / 2) z + 1 - k_d + k_p / 2. K_P and K_D put both at
-POLE. Forces that the reference does not know, contact and friction, make the joint creep by
-a T^2 / k_p. A brake that slips stops the rate of its joint within a period, as far as its friction
-can. How drives and encoders change efforts and angles is in `JointFaults` of the core.
+so that the joint becomes the sampled double integrator q'' = u with
+u = -(k_p (q - q0) / T^2 + k_d q' / T), whose poles are the roots of
+z^2 - (2 - k_d - k_p / 2) z + 1 - k_d + k_p / 2. K_P and K_D put both poles at POLE. Forces that the
+reference does not know, contact and friction, add an acceleration a, by which the joint creeps by
+a T^2 / k_p.
 
-POLE may be tuned between 0 and 1: near 0 the lock is stiff, near 1 it is soft. test_ros_faults
-computes both poles.
+A brake that slips stops its joint within a period, as far as its friction can. How drives and
+encoders change efforts and angles is in `JointFaults` of the core.
+
+POLE may be tuned between 0, a stiff lock, and 1, a soft one. test_ros_faults computes both poles.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from roboaccord.run import make_simulator
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFaults, Simulator, hold
 
-POLE = 0.5  # of the lock in the z plane: errors fall to about half in a period
+POLE = 0.5  # both poles of the lock in the z plane: errors about halve in each period
 K_P = (1.0 - POLE) ** 2  # gain of the angle
 K_D = 0.5 * (3.0 + POLE) * (1.0 - POLE)  # gain of the rate
 
@@ -40,8 +42,9 @@ class GazeboFaults(JointFaults):
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup.faults, setup.joints, setup.tree.hinges)
         self._setup, self._period = setup, setup.scenario.control_period
-        self._frozen: dict[int, float] = {}  # angle [rad] of each frozen joint, by its index
-        self._reference: Simulator | None = None  # without faults; made when a joint is held first
+        self._frozen: dict[int, float] = {}  # angle of each frozen joint [rad], by its index
+        # Reference simulator without faults; made when the first joint freezes or brakes.
+        self._reference: Simulator | None = None
 
     def act(self, state: RobotState) -> list[Event]:
         """Bring the faults into force that are due at a state; return their events."""
@@ -62,7 +65,10 @@ class GazeboFaults(JointFaults):
         return self.transmitted(command, effort, self._state)
 
     def held(self, state: RobotState, effort: Array) -> Array:
-        """Return the efforts for Gazebo (n,) [N m], with those of locks and of brakes."""
+        """Return the efforts to apply in Gazebo (n,) [N m], with those of locks and brakes.
+
+        Frozen joints come first among the k joints that are held, braked ones after them.
+        """
         brakes, frozen, period = self.slipping, list(self._frozen), self._period
         if not (joints := [*frozen, *brakes]):
             return effort
@@ -73,10 +79,11 @@ class GazeboFaults(JointFaults):
         free = self._accelerations(state, total)
         units = np.eye(len(effort))[joints]
         responses = np.array([self._accelerations(state, total + unit) for unit in units]) - free
-        # Accelerations (k,) that they are to have: the servo's, and a stop within a period.
+        # Accelerations (k,) that these joints must have: the servo's, and a stop within a period.
         target = -state.qd[joints] / period
         error = state.q[frozen] - np.array(list(self._frozen.values()))
         target[: len(frozen)] = -K_P * error / period**2 - K_D * state.qd[frozen] / period
+        # Compliance (k, k), the inverse of I above, and the accelerations to be taken away (k,).
         compliance, excess = responses[:, joints].T, free[joints] - target
         if brakes:
             limits = np.array([*np.full(len(frozen), np.inf), *brakes.values()])

@@ -1,9 +1,9 @@
-"""Gazebo's server in this process: a paused world with a robot in it, stepped when it is asked.
+"""Gazebo's server in this process: a paused world with a robot in it, stepped when asked.
 
-InProcess writes the world (populate.py), makes a server of it and runs that from pause to pause.
-The server calls back before and after each step: before it, efforts and set coordinates are
-written; after the last one the state is read. Work between steps, and serving a window, is in
-pauses.py.
+InProcess writes the world file (populate.py), starts a server on it and runs the server from pause
+to pause. The server's thread calls back around each physics step: before it, `_before` writes
+efforts and, at a start, coordinates; after the last one, `_after` reads the state. Work between
+steps, and serving a window, is in pauses.py.
 
 When efforts are written and states are read is fixed, for motions depend on it bit for bit
 (test_a_run_is_that_of_a_launch_bit_for_bit).
@@ -27,26 +27,26 @@ from roboaccord_ros.gazebo.populate import populate
 from roboaccord_ros.gazebo.transport import load
 from roboaccord_ros.gazebo.world import PARTITION, RESOURCES, World, new_partition
 
-# Coordinates and rates (n,), pose of the base (7,), its twist in the world (6,); the last two are
-# empty where they are not read.
+# Joint coordinates (n,) and rates (n,), then the base's position and quaternion (7,) and its twist
+# in the world frame (6,); the last two are empty for a server that does not read the base.
 Answer = tuple[list[float], list[float], list[float], list[float]]
 
 
 class InProcess:
     """Gazebo's server in this process: a paused world with a robot, stepped when asked.
 
-    Its thread calls `_before` and `_after` about each step. `step` leaves its request in attributes
-    for them, runs the server, and takes the answer that `_after` has left.
+    The server's thread calls `_before` and `_after` around each step. `step` stores its request in
+    attributes for them, runs the server, and returns the answer that `_after` has stored.
 
     Args:
-        world: to put the robot into.
-        robot: its name.
-        start: with the pose of its base.
-        urdf: its description for Gazebo.
-        joints: their names in Gazebo, in the order of all lists.
-        switches: names of the robot's switches.
-        physics: engine; see `populate`.
-        based: read pose and rates of the base.
+        world: world of the run.
+        robot: name of the robot.
+        start: state with the pose of its base at the start.
+        urdf: description of the robot for Gazebo.
+        joints: names of its joints in Gazebo, in the order of all lists.
+        switches: names of its switches.
+        physics: physics engine; see `populate`.
+        based: whether pose and rates of the base are read.
 
     Attributes:
         steps: physics steps so far.
@@ -76,16 +76,17 @@ class InProcess:
         self._isolate(world)
         self._robot, self._world = robot, world.name
         self._joint_names, self._reads_base = list(joints), based
-        # Entities of Gazebo, once `_find` has found them before the first step.
+        # Entities of Gazebo, set by `_find` before the first step.
         self._joints: list[Any] = []
         self._base: Any = None
         self._probe: Any = None  # the part of the base whose rates are read
         self._probe_offset = np.zeros(3)  # of the probe from the base, in its axes [m]
         # Request of `step`: the number of its last step, and what acts until then.
-        self.steps, self._last = 0, 0
+        self.steps, self._last_step = 0, 0
         self._effort: list[float] = []  # (n,) [N m]
         self._wrench: tuple[Any, ...] = ()  # force and torque on the base, or none
-        self._coordinates: tuple[Array, Array] | None = None  # and rates, to be set before a step
+        # Joint coordinates and rates to be set before the next step, or None.
+        self._coordinates: tuple[Array, Array] | None = None
         self._answer: Answer = [], [], [], []  # after the last step
         self._error: Exception | None = None  # raised in a callback, which cannot pass it on
         path = populate(world, robot, start, urdf, physics)
@@ -107,9 +108,10 @@ class InProcess:
 
     @classmethod
     def _isolate(cls, world: World) -> None:
-        """Isolate this server, also from others of this process, and set where includes are found.
+        """Isolate this server in a partition, and set where it looks for included models.
 
-        Servers of one partition ask for each other's topics in each step.
+        Also two servers of this process need two partitions: servers of one partition ask for each
+        other's topics in each step.
         """
         if cls.alive or not os.environ.get(PARTITION):
             os.environ[PARTITION] = new_partition()
@@ -131,9 +133,9 @@ class InProcess:
         """Prepare the start of a robot with a free base: its joints, switches and twist (6,).
 
         Args:
-            coordinates: of the joints, with their rates (n,) each.
-            twist: of the base, in its axes.
-            switches: that are to hold the robot.
+            coordinates: coordinates and rates of the joints (n,) each.
+            twist: twist of the base, in its axes.
+            switches: values of the switches, by name.
         """
         if switches:
             self.pauses.add(self.pauses.settle())
@@ -152,13 +154,13 @@ class InProcess:
         """Take physics steps under constant efforts, and return the state after the last one.
 
         Args:
-            effort: of the joints (n,) [N m].
+            effort: efforts of the joints (n,) [N m].
             count: number of steps.
-            placed: coordinates and rates (n,) each, to be set before the first step.
-            wrench: on the base throughout, in the world (6,).
+            placed: joint coordinates and rates (n,) each, to be set before the first step.
+            wrench: constant force and torque on the base, world frame (6,) [N, N m].
         """
         self._effort, self._coordinates = effort.tolist(), placed
-        self._last = self.steps + count
+        self._last_step = self.steps + count
         self._wrench = ()
         if wrench is not None:
             vector = load("gz.math7").Vector3d
@@ -166,8 +168,8 @@ class InProcess:
         self.pauses.run(count)
         if self._error is not None:
             raise AccordError(f"gz: {self._error}")
-        if self.steps != self._last:
-            raise AccordError(f"gz: {self.steps} steps were taken, not {self._last}")
+        if self.steps != self._last_step:
+            raise AccordError(f"gz: {self.steps} steps were taken, not {self._last_step}")
         return self._answer
 
     def _before(self, info: Any, ecm: Any) -> None:
@@ -206,7 +208,7 @@ class InProcess:
         yield
 
     def _find(self, ecm: Any) -> None:
-        """Find the robot's joints and base among the entities, and have what is read computed."""
+        """Find the robot's joints and base, and let Gazebo compute the quantities that are read."""
         sim = self._sim
         model = sim.World(sim.world_entity(ecm)).model_by_name(ecm, self._robot)
         if model == sim.K_NULL_ENTITY:
@@ -238,7 +240,7 @@ class InProcess:
             return
         try:
             self.steps += 1
-            if self.steps < self._last:
+            if self.steps < self._last_step:
                 return
             q = [joint.position(ecm)[0] for joint in self._joints]
             qd = [joint.velocity(ecm)[0] for joint in self._joints]
@@ -257,7 +259,7 @@ class InProcess:
             if rate is not None:
                 twist[3 * k : 3 * k + 3] = rate.x(), rate.y(), rate.z()
         pose = [p.x(), p.y(), p.z(), turn.x(), turn.y(), turn.z(), turn.w()]
-        if self._probe_offset.any():  # from the probe to the origin of the base
+        if self._probe_offset.any():  # v_base = v_probe - omega x offset
             offset = quaternion_matrix(np.array(pose[3:])) @ self._probe_offset
             twist[:3] -= np.cross(twist[3:], offset)
         return pose, twist.tolist()

@@ -1,7 +1,8 @@
-"""A level base in Gazebo: its pose and twist by joints for x, y, z and yaw.
+"""The pose and twist of a level base in Gazebo, from the coordinates of four joints, and back.
 
-A base that stays level hangs on the joints LEVEL of the core. Their angles and rates are exact, but
-Gazebo publishes a pose only when it has changed by 1e-6 m or 2e-6 rad, for slow motion steps late.
+A base that stays level, such as that of a wheeled robot, hangs on the world by the joints LEVEL of
+the core: x, y, z and yaw. Their coordinates and rates are exact, whereas Gazebo updates a pose only
+when it has changed by 1e-6 m or 2e-6 rad, which is some steps late in slow motion.
 test_gazebo_setups guards where the joints put the base.
 """
 
@@ -24,7 +25,7 @@ class LevelBase:
     def __init__(self, initial: RobotState) -> None:
         self._start, self._orientation = initial.position, initial.orientation
         self._turn = quaternion_matrix(initial.orientation)
-        # The same three as lists: plain floats take a third of the time of arrays so small.
+        # The same three as lists: with arrays this small, plain floats take a third of the time.
         self._lists = initial.position.tolist(), initial.orientation.tolist(), self._turn.tolist()
 
     def base(self, *joints: float) -> tuple[Array, Array, Array]:
@@ -33,12 +34,13 @@ class LevelBase:
         Args:
             *joints: coordinates x, y, z [m] and yaw [rad], then their rates (8,).
         """
-        x, y, z, yaw, vx, vy, vz, rate = joints
+        x, y, z, yaw, vx, vy, vz, yaw_rate = joints
         c, s = math.cos(yaw), math.sin(yaw)
         yawed = (0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw))
         start, orientation, turn = self._lists
+        # The joints' axes are the base's at the start; the twist is in its present axes.
         position = [a + (u * x + v * y + w * z) for a, (u, v, w) in zip(start, turn)]
-        twist = np.array([c * vx + s * vy, c * vy - s * vx, vz, 0.0, 0.0, rate])
+        twist = np.array([c * vx + s * vy, c * vy - s * vx, vz, 0.0, 0.0, yaw_rate])
         return np.array(position), quaternion_product(orientation, yawed), twist
 
     def coordinates(self, state: RobotState) -> tuple[Array, Array]:

@@ -1,11 +1,13 @@
-"""The reference beside the robot in Gazebo's own window: markers that the window draws.
+"""Draws the reference robot beside the simulated one in Gazebo's own window, as markers.
 
-Each visual of the robot is a marker. The window keeps what a message leaves out, so triangles and
-colours are sent once, and only poses after that. Markers have no meshes in SERVICE of Gazebo's
-window (MarkerManager of gz-gui), so meshes are sent as triangles. Colours are those of `Look`.
+The reference is the second simulation that a cross-check compares the run with. Each visual of its
+robot (a URDF shape with a colour) is one marker: a shape that the window's MarkerManager draws at a
+pose. The window keeps what a message leaves out, so shapes and colours are sent once, and only
+poses after that. The service SERVICE takes no mesh files, so a mesh is sent as its triangles. The
+colours are those of `Look`, which shows by colour how well both agree.
 
-RETRY, SETTLING, GLOW and PATIENCE may be tuned: a window that does not answer costs PATIENCE once
-in RETRY. Nothing here reaches the server, which simulates.
+Markers go to the window alone, never to the server that simulates. RETRY, SETTLING, GLOW and
+PATIENCE may be tuned; a window that does not answer costs PATIENCE once in RETRY.
 """
 
 from __future__ import annotations
@@ -23,18 +25,18 @@ from roboaccord.scenario import Setup
 
 from roboaccord_ros.gazebo.transport import Message, load, message
 
-SERVICE = "/marker_array"
-NAMESPACE = "reference"  # of the markers
-# Type of a marker by the form of a geometry.
+SERVICE = "/marker_array"  # service of gz-gui's MarkerManager that takes several markers
+NAMESPACE = "reference"  # of the markers, so that only these are deleted
+# Type of a marker by the form of a URDF geometry.
 FORMS = {"box": "BOX", "cylinder": "CYLINDER", "sphere": "SPHERE", "mesh": "TRIANGLE_LIST"}
-RETRY = 0.5  # until a window is looked for again [s of wall time]
-SETTLING = 3.0  # until the first look [s]: earlier it would wait for gz-transport's discovery
-GLOW = 0.7  # share of a colour that is emitted; scaled by opacity, for what glows is opaque
-PATIENCE = 50  # for the answer of a window to markers [ms]
+RETRY = 0.5  # s of wall time; between two searches for a window
+SETTLING = 3.0  # s; until the first search, which would wait for gz-transport's discovery earlier
+GLOW = 0.7  # share of a colour that is emitted, times its opacity: emitted light looks opaque
+PATIENCE = 50  # ms; for the answer of a window to markers
 
 
 class WindowMarkers:
-    """A robot shown in Gazebo's window, if there is one; each visual is a marker.
+    """A second robot in Gazebo's window, if a window is open; each visual is a marker.
 
     Args:
         setup: robot and scenario.
@@ -42,47 +44,54 @@ class WindowMarkers:
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
-        self._forms = list[tuple[int, Geometry]]()  # of the markers: index of the link, form
-        self._shown: RobotState | None = None  # newest state of the run when it was drawn last
-        self._painted: tuple[float, str] | None = None  # its colours; None without markers
-        self._next = time.monotonic() + SETTLING  # when a window is looked for [steady clock, s]
+        self._shapes = list[tuple[int, Geometry]]()  # of each marker: index of its link, geometry
+        self._drawn_state: RobotState | None = None  # the run's newest state at the last drawing
+        # Colours that the markers have in the window; None while the window has no markers.
+        self._drawn_colours: tuple[float, str] | None = None
+        self._next_search = time.monotonic() + SETTLING  # for a window [s of the steady clock]
         try:
             self._batch = load("gz.msgs10.marker_v_pb2").Marker_V()  # all markers in one message
             self._answer = message("Boolean")
             self._node = load("gz.transport13").Node()
         except AccordError:  # without bindings the run goes on, and nothing is drawn
-            self._next = math.inf
+            self._next_search = math.inf
 
     def show(self, state: RobotState, run: RobotState, now: RobotState, look: Look) -> None:
-        """Show the robot, moved from its state to the present by the motion of the run.
+        """Draw the second robot beside the newest state of the run.
+
+        The second robot is some states behind, so its deviation from the run at the same time is
+        added to the run's newest state.
 
         Args:
-            state, run: of the robot and of the run at the same time.
+            state: newest state of the second robot.
+            run: state of the run at the time of `state`.
             now: newest state of the run, which the window shows.
-            look: colours of the robot.
+            look: colours of the second robot.
         """
-        if (now is self._shown and look.colours == self._painted) or not self._open():
+        if (now is self._drawn_state and look.colours == self._drawn_colours) or not self._open():
             return
-        present = _carried(state, run, now)
-        if look.colours != self._painted:
+        present = _with_deviation(state, run, now)
+        if look.colours != self._drawn_colours:
             self._paint(look)
+        # Poses of all links, then of each marker on its link.
         pose = (self._setup.joints, present.q, present.position, present.orientation)
         origins, turns = self._setup.tree.forward(*pose)
-        for marker, (link, form) in zip(self._batch.marker, self._forms, strict=True):
+        for marker, (link, form) in zip(self._batch.marker, self._shapes, strict=True):
             position, turn = marker.pose.position, marker.pose.orientation
             position.x, position.y, position.z = origins[link] + turns[link] @ form.position
             turn.x, turn.y, turn.z, turn.w = matrix_quaternion(turns[link] @ form.rotation)
         self._send()
+        # Later messages carry poses alone.
         for marker in self._batch.marker:
             marker.ClearField("point")
             marker.ClearField("material")
-        self._shown, self._painted = now, look.colours
+        self._drawn_state, self._drawn_colours = now, look.colours
 
     def remove(self) -> None:
         """Remove the robot from the window."""
-        if self._painted is not None and self._node.service_info(SERVICE):
+        if self._drawn_colours is not None and self._node.service_info(SERVICE):
             self._clear()
-        self._shown = self._painted = None
+        self._drawn_state = self._drawn_colours = None
 
     def _clear(self) -> None:
         """Delete all markers of the window."""
@@ -92,10 +101,10 @@ class WindowMarkers:
 
     def _open(self) -> bool:
         """Return whether there is a window that takes markers."""
-        if time.monotonic() < self._next:
+        if time.monotonic() < self._next_search:
             return False
         if not self._node.service_info(SERVICE):
-            self._next, self._painted = time.monotonic() + RETRY, None
+            self._next_search, self._drawn_colours = time.monotonic() + RETRY, None
             return False
         return True
 
@@ -104,18 +113,18 @@ class WindowMarkers:
         kind = type(self._batch)
         answered, _ = self._node.request(SERVICE, self._batch, kind, self._answer, PATIENCE)
         if not answered:
-            self._next = time.monotonic() + RETRY
+            self._next_search = time.monotonic() + RETRY
 
     def _paint(self, look: Look) -> None:
-        """Set the colours of a look, and for a new window the forms."""
+        """Set the markers' colours; for a window without markers, create them with their shapes."""
         root = ET.fromstring(look.paint(self._setup.urdf()))
         links = {element.get("name"): element for element in root.iter("link")}
-        colours = list[list[float]]()
-        is_new = self._painted is None
+        colours = list[list[float]]()  # red, green, blue and opacity of each marker
+        is_new = self._drawn_colours is None
         if is_new:
             self._clear()  # markers of an earlier run
             self._batch.Clear()
-            self._forms.clear()
+            self._shapes.clear()
         for index, link in enumerate(self._setup.tree.links):
             for visual in links[link.name].findall("visual"):
                 form, material = read_geometry(visual), visual.find("material/color")
@@ -123,8 +132,9 @@ class WindowMarkers:
                     continue
                 colours.append([float(word) for word in material.get("rgba", "").split()])
                 if is_new:
-                    self._forms.append((index, form))
+                    self._shapes.append((index, form))
                     _fill(self._batch.marker.add(ns=NAMESPACE, id=len(colours)), form)
+        # The same colour in each kind of light.
         for marker, rgba in zip(self._batch.marker, colours, strict=True):
             for light, share in (("ambient", 1.0), ("diffuse", 1.0), ("emissive", GLOW * rgba[3])):
                 colour = dict(zip("rgb", (share * value for value in rgba), strict=False))
@@ -132,7 +142,7 @@ class WindowMarkers:
 
 
 def _fill(marker: Message, form: Geometry) -> None:
-    """Set the form and size of a marker, of a mesh all triangles."""
+    """Set the shape and size of a marker; a mesh becomes the corners of its triangles."""
     marker.type = marker.Type.Value(FORMS[form.form])
     diameter = 2.0 * form.radius
     sizes = {"box": form.size.tolist(), "mesh": form.scale.tolist(), "sphere": 3 * [diameter]}
@@ -144,8 +154,12 @@ def _fill(marker: Message, form: Geometry) -> None:
             marker.point.add(**dict(zip("xyz", corner, strict=True)))
 
 
-def _carried(state: RobotState, run: RobotState, now: RobotState) -> RobotState:
-    """Return the state that differs from `now` as `state` differs from `run`."""
+def _with_deviation(state: RobotState, run: RobotState, now: RobotState) -> RobotState:
+    """Return `now` plus the deviation of `state` from `run`.
+
+    Joints and position add; the deviation in orientation is state * run^-1 (unit quaternions, whose
+    inverse is the conjugate).
+    """
     turn = quaternion_product(state.orientation, run.orientation * (-1.0, -1.0, -1.0, 1.0))
     return replace(
         now,

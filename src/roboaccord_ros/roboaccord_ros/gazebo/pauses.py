@@ -1,20 +1,22 @@
 """Work between two steps of Gazebo, while it is paused: switches, rates of a base, its window.
 
-A server that is run from a pause iterates, without a step, until somebody asks it to go on. So work
-is done in iterations before a step (`Pauses.iterate`), and the last iteration asks for the step.
-Each piece of work is a generator that is resumed once an iteration.
+A server that is run from a pause iterates without a step until somebody asks it to go on. So
+`Pauses.iterate` does the work in iterations before a step, and the last iteration asks for the
+step. Each piece of work is a Python generator: `next` runs it to its first `yield`, and in each
+iteration `send` resumes it with the world's components, until it returns.
 
 A switch is a DetachableJoint of the world, which attaches at the start (gz-sim#3021). A joint that
-is detached is gone at the end of an iteration; one that is attached exists from its middle on. If
-both were asked for together, both would hold for a step and stop all motion. So what is switched
-off comes first.
+is detached is gone at the end of an iteration; one that is attached exists from the middle of an
+iteration on. If both were asked for in one iteration, both joints would hold during a step and stop
+all motion. So switches are turned off first, and others on after that.
 
-A free base takes its rates by commands. Gazebo sets them to 0 after each iteration and leaves them
-in place, where they would stop the base, so they are removed as the step is asked for.
+A free base takes its rates by commands, which are components of its link. Gazebo sets the values to
+0 after each iteration but keeps the components, which would stop the base, so they are removed as
+the step is asked for.
 
-PATIENCE and PICTURE may be tuned. The order of switches is fixed, and so is that the step follows
-in the iteration after the last piece of work: that makes a run independent of how busy the machine
-is.
+The order of switches is fixed, and so is that the step follows in the iteration after the last
+piece of work: that makes a run independent of how busy the machine is. PATIENCE and PICTURE may be
+tuned.
 """
 
 from __future__ import annotations
@@ -31,11 +33,11 @@ from roboaccord.contract import Array, LockstepError
 
 from roboaccord_ros.gazebo.transport import load, message
 
-PATIENCE = 10.0  # for Gazebo to confirm a switch [s]
-PICTURE = 0.05  # between iterations that serve a window [s]: 20 pictures a second
-WAITING = 1000  # for the answer of the server in this process [ms]
-RATES = ("AngularVelocityCmd", "LinearVelocityCmd")  # components of a link
-# Work in iterations, each of which sends it the components of the world.
+PATIENCE = 10.0  # s; for Gazebo to confirm a switch
+PICTURE = 0.05  # s; between iterations that serve a window: 20 pictures a second
+WAITING = 1000  # ms; for the answer of the server in this process
+RATES = ("AngularVelocityCmd", "LinearVelocityCmd")  # components that command a link's rates
+# A piece of work: a generator that each iteration resumes with the components of the world.
 Work = Generator[None, Any, None]
 
 
@@ -55,9 +57,9 @@ class Pauses:
         self._server, self._world, self._robot = server, world, robot
         self._node = load("gz.transport13").Node()
         self._step_wanted = threading.Event()
-        self._thread: threading.Thread | None = None  # in which the server serves a window
-        self._work: list[Work] = []  # before the next step, in order
-        self._commanded: list[int] = []  # links with commands of rates
+        self._thread: threading.Thread | None = None  # runs the server while it serves a window
+        self._work: list[Work] = []  # to be done before the next step, in order
+        self._commanded: list[int] = []  # entities of links whose rates are commanded
         self.on = dict.fromkeys(switches, False)
         # States that Gazebo reports of each switch, and what asks it to set one on or off.
         self._answers: dict[str, SimpleQueue[bytes]] = {name: SimpleQueue() for name in self.on}
@@ -76,14 +78,14 @@ class Pauses:
         return f"/model/{self._robot}/{switch}/{name}"
 
     def add(self, work: Work) -> None:
-        """Add work to be done before the next step."""
+        """Add a piece of work to be done before the next step, and run it to its first `yield`."""
         next(work)
         self._work.append(work)
 
     def run(self, count: int) -> None:
         """Do the work that was added, then take physics steps."""
         self._step_wanted.set()
-        if self._thread is not None:  # it takes the first step
+        if self._thread is not None:  # the thread's server takes the first step, and ends
             self._thread.join()
             self._thread, count = None, count - 1
         if count:
@@ -116,7 +118,7 @@ class Pauses:
         self.go_on()
 
     def go_on(self) -> None:
-        """Let the next iteration be a step, and remove the commands of rates."""
+        """Ask the server to take a step in the next iteration, and remove the commands of rates."""
         # Gazebo skips a component without content, even one to be removed.
         removed = {"component": b"0 0 0", "remove": True}
         kinds = [{"type": component_type(kind), **removed} for kind in RATES]
@@ -130,7 +132,7 @@ class Pauses:
         self._node.request(service, request(**content), request, message("Boolean"), WAITING)
 
     def switch(self, values: Mapping[str, bool]) -> Work:
-        """Set switches, off before on, and wait until Gazebo confirms each."""
+        """Turn switches off and on, in this order, and wait until Gazebo confirms each."""
         yield
         for value in (False, True):
             names = [n for n, on in values.items() if on is value and self.on[n] is not value]
@@ -139,14 +141,19 @@ class Pauses:
             yield from self._confirm(names, value)
 
     def settle(self) -> Work:
-        """Switch off the joints that Gazebo has attached at the start."""
+        """Turn off all switches, whose joints Gazebo has attached at the start."""
         yield
         yield from self._confirm([*self.on], True)
         yield from self.switch(dict.fromkeys(self.on, False))
         yield  # the iteration in which the joints are removed
 
     def throw(self, find: Callable[[], Any], twist: Array) -> Work:
-        """Command the twist (6,) of a link of a free base, in its own axes."""
+        """Command the twist of the link of a free base.
+
+        Args:
+            find: returns the link, once the world has it.
+            twist: linear and angular velocity in the link's axes (6,) [m/s, rad/s].
+        """
         ecm = yield
         link = find()
         vector = load("gz.math7").Vector3d

@@ -1,7 +1,7 @@
-"""The file of a world with a robot in it, as Gazebo's server in this process reads it.
+"""Writes the world file with a robot in it that Gazebo's server in this process reads.
 
-What is written into the world may be changed in `populate`; the short name of another engine goes
-into ENGINES. POLICIES and PHYSICS are Gazebo's.
+What is written into the world may be changed in `populate`; the short name of another physics
+engine goes into ENGINES. POLICIES and PHYSICS are names in Gazebo's files.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ from roboaccord.run import make_folder, write_text
 
 from roboaccord_ros.gazebo.world import World
 
-POLICIES = "gz:policies"  # element of a world
+POLICIES = "gz:policies"  # element of a world with settings of the server
+# Element of a world with the settings of the physics engine.
 PHYSICS = "plugin[@name='gz::sim::systems::Physics']"
 ENGINES = ("dartsim", "bullet-featherstone", "bullet", "tpe")  # short names of Gazebo's engines
 
 
 def populate(world: World, robot: str, start: RobotState, urdf: str, physics: str = "") -> Path:
-    """Write a world with a robot in it, where its base starts, and return its file.
+    """Write a copy of a world with a robot at its start in it, and return the new file.
 
-    The robot is without its plugins: what they take and publish goes through the bindings.
+    The robot's Gazebo plugins are left out: efforts and states go through the Python bindings.
 
     Args:
-        world: to put the robot into.
-        robot: its name in the world.
-        start: with the pose of its base.
-        urdf: its description.
-        physics: name of an engine, or of its library; empty for DART.
+        world: world to copy.
+        robot: name of the robot in the world.
+        start: state with the pose of its base at the start.
+        urdf: description of the robot.
+        physics: short name of a physics engine, or its library; empty for DART.
     """
     root = read_xml(world.path)
     body = ET.fromstring(urdf)
@@ -47,7 +48,7 @@ def populate(world: World, robot: str, start: RobotState, urdf: str, physics: st
     element = root.find("world")
     assert element is not None  # `World` has read it
     policies = ET.SubElement(element, POLICIES)
-    # Threads that take turns cost more than their work: up to half of a step.
+    # Updates after a step are cheap; running them in parallel threads costs up to half a step.
     ET.SubElement(policies, "parallel_postupdates").text = "false"
     if physics:
         system = element.find(PHYSICS)

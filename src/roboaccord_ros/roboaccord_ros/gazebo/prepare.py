@@ -1,6 +1,6 @@
-"""Checks before a launch: whether Gazebo can run a setup here.
+"""Checks before a launch whether Gazebo can run a setup on this machine.
 
-A scenario is refused, and a missing package named, in `check_gazebo`.
+`check_gazebo` names a missing package, or why a scenario cannot run in Gazebo.
 """
 
 from __future__ import annotations

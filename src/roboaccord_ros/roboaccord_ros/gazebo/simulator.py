@@ -1,11 +1,13 @@
 """Gazebo as a simulator of the core, by a server in this process (in_process.py).
 
-A state that is set takes effect in the step that follows. A run from the scenario's start has a
-server of its own, so it does not depend on what was run before. `order` is that of DART's scheme.
+GazeboSimulator translates between states of the core and joint coordinates of Gazebo. A state that
+is set takes effect in the step that follows. A run from the scenario's start has a server of its
+own, so it does not depend on what was run before. `order`, the order of the integration scheme, is
+that of DART.
 
-A run must be that of a launch, bit for bit (test_a_run_is_that_of_a_launch_bit_for_bit). Without
-Gazebo, tests replay recorded answers (test/gazebo_answers.py); after a change in the sequence of
-calls they must be recorded anew.
+A run must be that of a launch, bit for bit (test_a_run_is_that_of_a_launch_bit_for_bit). Where
+Gazebo is not installed, tests replay recorded answers (test/gazebo_answers.py); after a change in
+the sequence of calls they must be recorded anew.
 """
 
 from __future__ import annotations
@@ -36,17 +38,17 @@ from roboaccord_ros.gazebo.world import World, refuse_start
 
 
 class GazeboSimulator(Simulator):
-    """A setup in Gazebo (Simulator).
+    """Simulator that steps a setup in Gazebo.
 
     Args:
         setup: robot and scenario.
-        version: of Gazebo.
-        contacts: shapes that touch the ground; see `contact_shapes`.
-        world: instead of the scenario's or terrain's; see `World.of`.
-        physics: instead of DART; see `populate`.
+        version: version of Gazebo.
+        contacts: name of the shapes that touch the ground; see `contact_shapes`.
+        world: world instead of that of the scenario or terrain; see `World.of`.
+        physics: physics engine instead of DART; see `populate`.
 
     Attributes:
-        world: in which the robot runs.
+        world: the world in which the robot runs.
 
     Raises:
         AccordError: without Gazebo's bindings, or for a setup that Gazebo cannot run.
@@ -70,11 +72,11 @@ class GazeboSimulator(Simulator):
         self._gazebo_faults = GazeboFaults(setup)
         self._odometry = setup.robot.gazebo.odometry(setup)
         self._stops = StopWatch.of(setup.tree, setup.joints)
-        self._server: InProcess | None = None  # of the run
-        self._spare: InProcess | None = None  # for accelerations at any state
+        self._server: InProcess | None = None  # server of the run
+        self._spare: InProcess | None = None  # server that computes accelerations at any state
         self._pending: RobotState | None = None  # a state that the next step sets
-        self._origin = setup.initial  # the state at which the server puts the robot
-        self._largest_angle = 0.0  # of the joints in the last state [rad or m]
+        self._origin = setup.initial  # the state at which a new server puts the robot
+        self._largest_angle = 0.0  # largest joint coordinate of the last state [rad or m]
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg], after its conversion to SDFormat."""
@@ -155,7 +157,10 @@ class GazeboSimulator(Simulator):
         self._state_after = faults.seen(after) if faults.possible else after
 
     def _switched(self, server: InProcess, command: Command) -> Mapping[str, bool]:
-        """Add the work before a step to the server; return the switches that hold from then on."""
+        """Let the server change switches before the next step; return their values from then on.
+
+        At the start of a free base all of its joints, switches and its twist are set.
+        """
         begins = self._pending is not None and bool(self.unplaced)
         if not (self._setup.initial.switches or begins):
             return NO_SWITCHES
@@ -189,7 +194,7 @@ class GazeboSimulator(Simulator):
         return Acceleration(np.zeros(6), (rates - state.qd) / self.physics_step)
 
     def _spare_server(self) -> InProcess:
-        """Return a server beside that of the run, whose state may be set."""
+        """Return a second server, whose state may be set without disturbing the run."""
         if self._spare is None:
             self._spare = self._make_server(self._setup.initial)
         return self._spare
@@ -217,7 +222,7 @@ class GazeboSimulator(Simulator):
     ) -> RobotState:
         """Return the state of an answer of the server (`Answer`).
 
-        It makes one state from lists, for a run waits for this at each step.
+        It makes the state at once from lists, for speed: a run waits for this at each step.
         """
         n = len(self.joints)
         if self._level:

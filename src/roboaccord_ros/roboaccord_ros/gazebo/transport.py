@@ -1,8 +1,9 @@
-"""Gazebo's Python bindings and messages, imported when they are needed.
+"""Imports Gazebo's Python bindings and messages, when they are needed.
 
-For another version of Gazebo, change PACKAGES and the names of modules (gz.msgs10, gz.sim8,
-gz.transport13). A message whose module has another name than the rule of `message` gives is entered
-in MODULES. test_gz_transport checks the error for each missing package.
+`load` imports a module, `message` the class of a message; where a package is missing, the error
+names it. For another version of Gazebo, change PACKAGES and the names of modules (gz.msgs10,
+gz.sim8, gz.transport13). A message whose module is not named as `message` expects is entered in
+MODULES. test_gz_transport checks the error for each missing package.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from roboaccord.contract import AccordError
 
 # A message of Gazebo, or a class of them: Gazebo's protobuf has no type hints.
 Message: TypeAlias = Any
-# Modules that do not follow the rule of `message`.
+# Modules of messages whose names are not the message's in snake case.
 MODULES = {"CameraTrack": "cameratrack", "StringMsg": "stringmsg"}
-# Package of each module, for the error if it is missing.
+# Package to install for each module, stated in the error if it is missing.
 PACKAGES = {
     "google": "protobuf for Python (package python3-protobuf)",
     "gz.msgs10": "the Python messages of gz-msgs 10 (package ros-jazzy-gz-msgs-vendor)",

@@ -1,8 +1,9 @@
-"""The world of a run in Gazebo: its file, the starts that cannot be made in it, and its isolation.
+"""The world of a run in Gazebo: its file, the starts that are impossible in it, and its isolation.
 
-A world ships with this package, or is a file of the user, or is made for a scenario's terrain.
-`refuse_start` lists what Gazebo cannot do at a start; a case goes when Gazebo can. PARTITION and
-RESOURCES are variables of Gazebo.
+A world is an SDF file: it ships with this package, belongs to the user, or is made for a scenario's
+terrain. `World.of` finds it and writes a copy for the run. `refuse_start` refuses initial states
+that Gazebo cannot set; a case goes when Gazebo can. `new_partition` separates servers on a machine.
+PARTITION and RESOURCES are environment variables of Gazebo.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from roboaccord.description import Tree, share
 from roboaccord.gazebo import base_in_gazebo, expand_for_gazebo, physics_of, world_for_run
 from roboaccord.scenario import Setup
 
-PARTITION = "GZ_PARTITION"  # environment variable that isolates servers of a machine
-RESOURCES = "GZ_SIM_RESOURCE_PATH"  # environment variable: where included models are
-GZ_TIMEOUT = 30.0  # for the command line tool [s of wall time]; it loads for seconds
+PARTITION = "GZ_PARTITION"  # environment variable; servers of different partitions do not meet
+RESOURCES = "GZ_SIM_RESOURCE_PATH"  # environment variable; folders of included models
+GZ_TIMEOUT = 30.0  # s of wall time; for the command line tool, which takes seconds to load
 
 
 def new_partition() -> str:
@@ -38,7 +39,7 @@ class World:
 
     @classmethod
     def find(cls, name: str) -> World:
-        """Read a world that ships, by name, or any file, by a path that ends in .sdf.
+        """Read a world: by its name if it ships with this package, or by a path that ends in .sdf.
 
         Raises:
             AccordError: if there is none, or it has no name and step.
@@ -81,12 +82,12 @@ class World:
 def refuse_start(setup: Setup) -> None:
     """Check that Gazebo can make the start of a setup.
 
-    It places a model as a whole, so it cannot turn a ball that the model carries. A base can have a
-    twist at the start only if it is free. The controller is not made for this, which can take
-    minutes; the simulator refuses a twist that it commands.
+    Gazebo places a model as a whole, so it cannot turn a ball inside a model that carries it; and a
+    base has a twist at the start only if it is free. A twist that the controller commands is not
+    checked here, for making a controller can take minutes; the simulator refuses it later.
 
     Raises:
-        AccordError: that names the key.
+        AccordError: that names the key of the scenario.
     """
     initial, name = setup.scenario.initial, setup.scenario.name
     if any(setup.initial.twist) and base_in_gazebo(setup.scenario) != "free":

@@ -1,10 +1,12 @@
-"""Commands besides joint efforts: wrenches, twists, switches and findings.
+"""Commands besides joint efforts: wrenches and twists of the base, switches and findings.
 
 A wrench or twist carries the stamp of the state that it answers. It is sent before the efforts,
-which stay the one message that the simulator always waits for; it waits for the others only if they
-have a publisher. A switch is a service, answered before the efforts are sent, so that it acts with
-them. Findings of the controller go to nodes that record or show them, and nothing waits for them.
+which are the one message that the simulator always waits for; it waits for wrenches and twists only
+if a node publishes them. A switch (a contact that is turned on or off) is set by a service, which
+answers before the efforts are sent, so that it acts with them. Findings, what a controller has
+detected, go to nodes that record or show them, and nothing waits for them.
 
+`ExtraInputs` receives all of these in the simulator, `ExtraOutputs` sends them in the controller.
 Another vector is added to VECTORS, with a codec in roboaccord.cdr and a field of `Command`.
 PATIENCE may be tuned. test_switches compares the order of messages with the direct loop.
 """
@@ -27,17 +29,17 @@ from roboaccord_ros.graph.reading import finite
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL
 
-# WrenchStamped and TwistStamped are alike on the wire: a header and six numbers.
+# Topics of vectors. WrenchStamped and TwistStamped have one layout: a header and six numbers.
 VECTORS = (graph.WRENCH, graph.TWIST)
-PATIENCE = 10.0  # for the answer of a switch [s of wall time]
+PATIENCE = 10.0  # s of wall time; for the answer of a switch's service
 
 
 class ExtraInputs:
-    """Wrench, twist and switches in the simulator, the latter by services `/R/SWITCH/set`.
+    """Receives wrenches, twists and requests of switches, by services `/ROBOT/SWITCH/set`.
 
     Args:
-        shell: of the simulator.
-        switches: their names.
+        shell: node of the simulator.
+        switches: names of the robot's switches.
         on_vector: called when a wrench or twist has come.
     """
 
@@ -45,21 +47,22 @@ class ExtraInputs:
         self, shell: Shell, switches: Iterable[str], on_vector: Callable[[], None]
     ) -> None:
         self._on_vector = on_vector
-        self._vectors: dict[str, tuple[float, Array]] = {}  # the last of each: stamp [s], (6,)
+        # Stamp [s] and vector (6,) of the last message on each topic.
+        self._vectors: dict[str, tuple[float, Array]] = {}
         self._node, states = shell.node, f"{shell.robot}/{graph.STATES}"
         self._listeners = partial(shell.node.get_subscriptions_info_by_topic, states)
         read = finite(decode_wrench)
         self._subscriptions = {n: shell.subscribe(n, read, partial(self._take, n)) for n in VECTORS}
-        self._expected: list[str] = []  # vectors that answer each state
-        self._requested: dict[str, bool] = {}  # values of switches since the last command
+        self._expected: list[str] = []  # topics on which each state is answered
+        self._requested: dict[str, bool] = {}  # values asked of switches since the last command
         for name in switches:
             service = f"{shell.robot}/{name}/set"
             shell.node.create_service(SetBool, service, partial(self._ask, name))
 
     def start(self) -> None:
-        """Expect the vectors whose publishers are nodes that receive the states.
+        """Expect the vectors that are published by nodes which receive the states.
 
-        A controller in this process gets states without a subscription.
+        Nodes named `controller` count in any case: one in this process has no subscription.
         """
         listeners = {subscriber.node_name for subscriber in self._listeners()}
         answering = listeners | {graph.UNKNOWN, graph.CONTROLLER}
@@ -71,7 +74,7 @@ class ExtraInputs:
         ]
 
     def ready(self, time: float) -> bool:
-        """Return whether all vectors that answer the state of `time` [s] have come."""
+        """Return whether all vectors that answer the state at `time` [s] have come."""
         if not self._expected:
             return True
         return all(n in self._vectors and self._vectors[n][0] == time for n in self._expected)
@@ -103,12 +106,12 @@ class ExtraInputs:
 
 
 class ExtraOutputs:
-    """Wrench, twist, switches and findings that the controller sends.
+    """Sends a controller's wrenches, twists, switches and findings.
 
     Args:
-        shell: of the controller.
-        example: a command of the controller, which shows its vectors and findings.
-        inlet: of the states; it is told of changed switches.
+        shell: node of the controller.
+        example: a command of the controller, which shows which of these it has.
+        inlet: assembles the states; it is told of changed switches.
     """
 
     def __init__(self, shell: Shell, example: Command, inlet: Inlet) -> None:
@@ -116,8 +119,8 @@ class ExtraOutputs:
         findings = [graph.FINDINGS] if example.findings is not None else []
         self._senders = {name: shell.advertise(name) for name in (*self._vectors, *findings)}
         self._shell, self._inlet, self._clients = shell, inlet, dict[str, Client]()
-        self._waiting: set[str] = set()  # switches whose service has not answered
-        self._looks = 0  # calls of `look` since then
+        self._unanswered: set[str] = set()  # switches whose service has not answered
+        self._checks = 0  # calls of `look` since one was asked
         for name in inlet.switches:
             service = f"{shell.robot}/{name}/set"
             self._clients[name] = shell.node.create_client(SetBool, service)
@@ -129,14 +132,14 @@ class ExtraOutputs:
         return graph.unreached(self._shell.node, self._senders.values()) or next(services, "")
 
     def look(self) -> None:
-        """Notice a service that does not answer; called every POLL.
+        """Check that services answer in time; called every POLL.
 
         Raises:
             AccordError: that names the service.
         """
-        self._looks = self._looks + 1 if self._waiting else 0
-        if self._looks * POLL > PATIENCE:
-            service = self._clients[min(self._waiting)].service_name
+        self._checks = self._checks + 1 if self._unanswered else 0
+        if self._checks * POLL > PATIENCE:
+            service = self._clients[min(self._unanswered)].service_name
             raise AccordError(f"no answer from the service {service} within {PATIENCE:g} s")
 
     def send(self, time: float, command: Command, then: Callable[[], None]) -> None:
@@ -155,7 +158,7 @@ class ExtraOutputs:
         if not changes:
             then()
             return
-        self._waiting = set(changes)
+        self._unanswered = set(changes)
         for name, value in changes.items():
             future = self._clients[name].call_async(SetBool.Request(data=value))
             answered = partial(self._answered, name, value, then)
@@ -172,8 +175,8 @@ class ExtraOutputs:
             service = self._clients[name].service_name
             raise AccordError(f"the service {service} refuses {value}: {answer.message}")
         self._note(name, value)
-        self._waiting.discard(name)
-        if not self._waiting:
+        self._unanswered.discard(name)
+        if not self._unanswered:
             then()
 
     def _note(self, name: str, value: bool) -> None:

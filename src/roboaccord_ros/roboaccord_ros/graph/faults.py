@@ -1,6 +1,7 @@
-"""Faults of joints over ROS: parameters at the start, messages and parameters while it runs.
+"""Faults of joints over ROS: by parameters at the start, by messages or parameters while it runs.
 
-Each hinge has a parameter `fault.JOINT`. A fault in force is reported as an event by the simulator.
+Each hinge has a parameter `fault.JOINT`, whose text is a kind of fault such as loose or frozen. The
+simulator reports a fault that comes into force as an event.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from roboaccord_ros.graph.parameters import FAULT
 from roboaccord_ros.graph.reading import itself, readable
 from roboaccord_ros.graph.shell import Shell
 
-NONE = "none"  # value of a parameter without a fault
+NONE = "none"  # value of the parameter of a joint without a fault
 
 
 def declare_faults(node: Node, setup: Setup) -> Setup:
@@ -38,14 +39,14 @@ def declare_faults(node: Node, setup: Setup) -> Setup:
 
 
 class FaultInlet:
-    """Lets joints fail at the next control tick, by a message or by a change of a parameter.
+    """Lets joints fail at the next control period, on a message or a change of a parameter.
 
-    A message that is not a fault is ignored, and a parameter that is not is refused.
+    A message that states no valid fault is ignored; such a change of a parameter is refused.
 
     Args:
-        shell: of the simulator.
+        shell: node of the simulator.
         setup: robot and scenario.
-        fail: takes each fault.
+        fail: called with each fault.
     """
 
     def __init__(self, shell: Shell, setup: Setup, fail: Callable[[Fault], None]) -> None:

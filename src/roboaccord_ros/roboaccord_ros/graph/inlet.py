@@ -1,7 +1,8 @@
-"""Messages of a simulator as states: complete ones, in order, or the newest one.
+"""Assembles states of the robot from a simulator's messages.
 
-Nodes that record or judge take `Inlet`, which skips no state; nodes that only show one take
-`LatestState`, which skips messages.
+A state comes as two messages with the same stamp, joint states and odometry (the base), plus a
+message for each switch that changes. Nodes that record or judge use `Inlet`, which skips no state;
+nodes that only show the robot use `LatestState`, which takes the newest messages.
 """
 
 from __future__ import annotations
@@ -25,18 +26,18 @@ class Inlet:
 
     Args:
         joints: joint names, in the order of the arrays.
-        based: a state needs the odometry; without, its base is at the origin.
-        once: ignore a message of the last state that comes again.
+        based: whether a state needs odometry; if not, its base is at the origin.
+        once: whether a repeated message of the last state is ignored.
 
     Attributes:
-        repeated: time of a message that was ignored [s].
-        latest: time of the joint states that came last [s].
-        switches: of the states to come.
+        repeated: time of a message that was ignored [s], or None.
+        latest: time of the last joint states [s].
+        switches: values of the switches for the states to come.
     """
 
     def __init__(self, joints: Sequence[str], *, based: bool = True, once: bool = False) -> None:
         self._based, self._once = based, once
-        self._paired = -1.0  # time of the last state [s]
+        self._last_time = -1.0  # of the last state that was returned [s]
         self.repeated: float | None = None
         self._codec = JointStateCodec(joints)
         self._joint_states = finite(self._codec.decode)
@@ -65,14 +66,14 @@ class Inlet:
         return self._pair()
 
     def _is_new(self, time: float) -> bool:
-        """Return whether a message of a time [s] is not of the last state again."""
-        is_repeated = self._once and time == self._paired > 0.0
+        """Return whether a message of a time [s] is new, not a repetition of the last state."""
+        is_repeated = self._once and time == self._last_time > 0.0
         if is_repeated:
             self.repeated = time
         return not is_repeated
 
     def _pair(self) -> RobotState | None:
-        """Return the state of both halves, if they have one time."""
+        """Return the state if both halves are there and have the same time, else None."""
         base, joints = self._base, self._joints
         if joints and not self._based:
             self._joints = None
@@ -80,17 +81,17 @@ class Inlet:
         if base is None or joints is None or base[0] != joints[0]:
             return None
         self._base = self._joints = None
-        self._paired = joints[0]
+        self._last_time = joints[0]
         return RobotState(*joints, *base[1:], self.switches, self._encoders)
 
 
 class LatestState:
-    """The newest state, taken without an executor, which would handle a thousand a second.
+    """The newest state; messages are taken on demand, not by callbacks, up to 1000 per second.
 
     Args:
-        node: is not spun.
+        node: node of the subscriptions, which no executor spins.
         setup: robot and scenario.
-        prefix: of the names of the topics, such as `reference/`.
+        prefix: prefix of the topics' names, such as `reference/`.
 
     Attributes:
         source: subscription to the joint states.
@@ -109,9 +110,9 @@ class LatestState:
         }
 
     def take(self) -> RobotState:
-        """Return the newest state, the same object if nothing has come.
+        """Return the newest state; the same object as before if no message has come.
 
-        Joints and base can be a control period apart.
+        Joints and base are each the newest, so they can be a control period apart.
         """
         base, joints = newest(self._base), newest(self.source)
         messages = {name: newest(subscription) for name, subscription in self._switches.items()}
@@ -130,7 +131,7 @@ class LatestState:
 
 
 def watch(node: Node, robot: str, name: str) -> Subscription:
-    """Subscribe to a robot's topic, of which `newest` takes the last message."""
+    """Subscribe to a robot's topic, whose messages `newest` takes; the callback is never called."""
     return graph.subscribe(node, robot, name, print, qos=graph.GLANCE)
 
 
@@ -140,6 +141,6 @@ def newest(subscription: Subscription) -> bytes | None:
 
 
 def taken(subscription: Subscription) -> Iterator[bytes]:
-    """Yield the messages that came since the last call."""
+    """Yield the bytes of the messages that have come since the last call."""
     while message := subscription.handle.take_message(subscription.msg_type, True):
         yield message[0]  # the bytes; then its information

@@ -1,6 +1,7 @@
-"""Ledger of a recorded run: which messages are lost, repeated or out of order.
+"""Ledger of a recorded run: counts messages that are lost, repeated or out of order.
 
-test_disorder guards what is counted.
+Each control period has one message on each topic of IN_STEP, so a gap or a jump in the stamps shows
+what is missing. test_disorder guards what is counted.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ IN_STEP = (graph.ODOMETRY, graph.EFFORTS, graph.STATES)
 
 
 class Ledger:
-    """Last stamps of the topics of each state [ns], and counts of messages that break their order.
+    """The last stamp of each topic of IN_STEP, and the counts of messages that break the order.
 
     Args:
         period: control period [ns].
 
     Attributes:
-        lost: messages that are missing, from gaps of the stamps.
-        repeated: messages with the stamp of the one before.
-        disordered: messages with an earlier stamp that is no reset.
+        lost: number of missing messages, by the gaps between stamps.
+        repeated: number of messages with the stamp of the one before.
+        disordered: number of messages with an earlier stamp, resets excepted.
     """
 
     def __init__(self, period: int) -> None:
@@ -34,9 +35,9 @@ class Ledger:
         return max(self._stamps[graph.STATES], 0)
 
     def note(self, name: str, stamp: int) -> bool:
-        """Take the stamp of a message, and return whether it is the next one.
+        """Note the stamp [ns] of a message on a topic; return False if it is repeated or too early.
 
-        A jump back to the start is a reset, not a loss.
+        A jump back to the first period is a reset of the simulation, not disorder.
         """
         last = self._stamps[name]
         if stamp == last:

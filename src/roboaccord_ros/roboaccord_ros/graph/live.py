@@ -1,9 +1,9 @@
-"""Control periods of a running robot, assembled from messages and judged one by one.
+"""Assembles the control periods of a running robot from messages, and judges them one by one.
 
-States, events, wrenches, twists and efforts come as messages of their own, in no order among each
-other. LiveSteps waits for BEHIND further states before it judges a period, so that what belongs to
-it has come. `StepCheck` of the core judges, so the live verdict is that of `accord crosscheck BAG`;
-test_live_crosscheck compares the two.
+States, events, wrenches, twists and efforts come as separate messages, in no order among each
+other. So LiveSteps waits for BEHIND further states before it judges a period: all of its messages
+have come by then. `StepCheck` of the core judges, so the live verdict is that of `accord crosscheck
+BAG`; test_live_crosscheck compares the two.
 
 BEHIND, LONGEST and WARM may be tuned.
 """
@@ -25,9 +25,9 @@ from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph.names import EFFORTS, TWIST, WRENCH
 
-BEHIND = 20  # states by which comparisons lag: messages of a period may come after its end
-LONGEST = 50_000  # states that may wait, 50 s at 1 kHz; older ones are skipped
-UNHURRIED = 30.0  # for comparisons after the result of a run [s]; a launch waits for 90
+BEHIND = 20  # states; lag of the comparisons, for messages of a period may come after its end
+LONGEST = 50_000  # states; most that may wait, 50 s at 1 kHz. Older ones are skipped
+UNHURRIED = 30.0  # s; for comparisons after the result of a run. A launch waits for 90
 WARM = 5  # control periods that compile all kernels; in Gazebo the first ones are not compared
 
 
@@ -46,15 +46,18 @@ def warm_up(check: StepCheck) -> None:
 
 
 class SwitchLog:
-    """Switches of a robot through a run, by its events.
+    """Values of a robot's switches through a run, from its events.
 
     Args:
         initial: the switches at the start.
+
+    Attributes:
+        now: the switches at the time of the last `advance`.
     """
 
     def __init__(self, initial: Mapping[str, bool]) -> None:
-        self._pending: list[Event] = []  # events that `advance` has not reached
-        self.now = dict(initial)  # their values at the time of the last `advance`
+        self._pending: list[Event] = []  # events after the time of the last `advance`
+        self.now = dict(initial)
 
     def note(self, event: Event) -> None:
         """Take an event, if it is that of a switch."""
@@ -73,7 +76,7 @@ class LiveStep(NamedTuple):
 
     Args:
         before, after: states at its ends.
-        errors: of the states that have been compared since the last period.
+        errors: errors, as states, of what has been compared since the last period.
         has_vectors: whether wrenches or twists are commanded.
     """
 
@@ -84,24 +87,24 @@ class LiveStep(NamedTuple):
 
 
 class LiveSteps:
-    """Control periods of a running robot, which are judged as there is time.
+    """Control periods of a running robot; they wait here until there is time to judge them.
 
     Args:
         setup: robot and scenario.
         make: makes the check of a run.
 
     Attributes:
-        check: judges the present run.
+        check: the check that judges the present run.
     """
 
     def __init__(self, setup: Setup, make: Callable[[], StepCheck]) -> None:
         self._period, self._initial = setup.scenario.control_period, setup.initial.switches
         self._make = make
-        self._states = deque[RobotState]()  # that wait, the oldest first
-        # Vectors that have come, by topic and by the time of the state that they answer [s].
+        self._states = deque[RobotState]()  # states to be judged, the oldest first
+        # Vectors that have come, by topic, then by the time of the state that they answer [s].
         self._vectors: dict[str, dict[float, Array]] = {WRENCH: {}, TWIST: {}, EFFORTS: {}}
-        self._commanded = set[str]()  # topics of wrenches and twists that are commanded
-        self._has_state = False  # of the present run
+        self._commanded = set[str]()  # topics on which wrenches or twists have come
+        self._has_state = False  # whether a state of the present run has come
         self._begin()
 
     @property
@@ -135,7 +138,7 @@ class LiveSteps:
         is_back = state.time <= self.latest
         if is_back:
             self._begin()
-        if not self._has_state:  # states before it have been missed
+        if not self._has_state:  # this node has missed the states before it
             self._has_state = True
             self.check.skipped += round(state.time / self._period)
         self._states.append(state)
@@ -144,7 +147,7 @@ class LiveSteps:
         return is_back
 
     def judge(self, until: float, behind: int = BEHIND) -> Iterator[LiveStep]:
-        """Judge the periods of the states that wait, but for the last ones.
+        """Judge the periods of the states that wait, except the last ones; yield each result.
 
         Args:
             until: time of the steady clock at which to stop [s].
@@ -154,6 +157,7 @@ class LiveSteps:
             before = self._switched(self._states.popleft())
             after = self._switched(self._states[0])
             vectors = {n: by_time.pop(before.time, None) for n, by_time in self._vectors.items()}
+            # Without the commanded wrench or twist the period cannot be computed.
             if any(vectors[name] is None for name in self._commanded):
                 self.check.skipped += 1
                 continue
@@ -175,5 +179,6 @@ class LiveSteps:
 
     def _switched(self, state: RobotState) -> RobotState:
         """Return a state with the switches at its time."""
+        # Half a period earlier: an event at the state's own time acts in the period that follows.
         self._switches.advance(state.time - 0.5 * self._period)
         return replace(state, switches=self._switches.now)

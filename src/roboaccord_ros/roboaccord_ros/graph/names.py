@@ -1,13 +1,17 @@
-"""The ROS graph of a run: names and types of topics, qualities of service, and peers.
+"""Topics of a run's ROS graph: names, message types, qualities of service, senders and peers.
 
-Names are relative, so that a namespace holds all of a run, its clock and services too. With
-RELIABLE and ALL_SAID nothing is lost; with LIVE and GLANCE messages may be. A run starts once its
-peers receive what it publishes (`missing_peers`), and waits for nodes that compile (`sign`,
-`preparing`).
+Names are relative, so a namespace prefixes all topics and services of a run, its clock included. A
+quality of service (QoS) tells the middleware what to store and whether to repeat lost messages:
+with RELIABLE and ALL_SAID no message is lost, with LIVE and GLANCE messages may be.
 
-A topic is named here, or in bag/topics.py of the core if it is recorded, and listed in docs/ros.md
-(test_graph_tables). PATIENCE, RIVAL_LOOKS and DELIVERY may be tuned. Names, types and qualities of
-service stay, for nodes of users rely on them.
+A run starts only when everybody who must receive its messages is there. `missing_peers` names the
+nodes that do not yet receive a publisher's messages; a node that still compiles announces itself
+with `sign`, and `preparing` lists such nodes. `look_for_rival` detects another simulator that
+publishes under the same names.
+
+A topic that is recorded is named in bag/topics.py of the core, any other topic here; all are listed
+in docs/ros.md (test_graph_tables). Names, types and qualities of service stay, for users' nodes
+rely on them; PATIENCE, RIVAL_LOOKS and DELIVERY may be tuned.
 """
 
 from __future__ import annotations
@@ -37,21 +41,25 @@ if TYPE_CHECKING:
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Float64
 
-PATIENCE = 60.0  # for a subscriber that lags behind [s]
-RIVAL_LOOKS = 60  # looks, 3 s in all, until another simulator that ends must be gone
-DELIVERY = 4.0  # for delivery at the end [s]: Fast DDS asks for a lost message within 3 s
+PATIENCE = 60.0  # s; how long `Sender.send` waits for a subscriber that lags behind
+# Consecutive checks, 3 s in all, that may see another simulator: one that is ending is gone then.
+RIVAL_LOOKS = 60
+DELIVERY = 4.0  # s; for delivery at the end of a run: Fast DDS asks for lost messages within 3 s
 
-# Nothing is dropped: a subscriber behind by more than the middleware stores makes the publisher
-# wait.
+# No message is lost: if a subscriber lags behind by more messages than the middleware stores, the
+# publisher waits.
 RELIABLE = QoSProfile(history=HistoryPolicy.KEEP_ALL)
-DEEP = QoSProfile(depth=5000)  # topics that are not recorded, or not waited for
+DEEP = QoSProfile(depth=5000)  # for topics that are not recorded, or that no run waits for
+# Late subscribers receive the last message.
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+# A subscriber receives every message that a latched publisher has stored, and none is lost.
 ALL_SAID = QoSProfile(history=HistoryPolicy.KEEP_ALL, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-# Topics of drives, which take publishers of either reliability.
+# For subscribers to what people send; best effort also accepts reliable publishers.
 LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
-NEWEST = QoSProfile(depth=1)  # old messages are replaced
+NEWEST = QoSProfile(depth=1)  # a new message replaces the one before
+# The newest message only, and none is repeated: for displays.
 GLANCE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-HAND = QoSProfile(depth=20)  # messages that people send
+HAND = QoSProfile(depth=20)  # for publishers of what people send by hand
 
 STATES, ODOMETRY, EFFORTS = core.STATES, core.ODOMETRY, core.EFFORTS
 EVENTS, WRENCH, TWIST = core.EVENTS, core.WRENCH, core.TWIST
@@ -59,27 +67,29 @@ CONTACTS, FINDINGS, SURROUNDINGS = core.CONTACTS, core.FINDINGS, core.SURROUNDIN
 TARGET_TWIST, TARGET_JOINTS, CMD_VEL = core.TARGET_TWIST, core.TARGET_JOINTS, core.CMD_VEL
 DESCRIPTION, SCENARIO = core.DESCRIPTION, core.SCENARIO
 RESULT, ERROR, FAULT = "result", "crosscheck/error", "fault"
-SWITCH, SWITCH_KIND = "/state", "std_msgs/msg/Bool"  # end of a switch's topic, and its type
+# How the topic of a switch (a contact that is on or off) ends, and its message type.
+SWITCH, SWITCH_KIND = "/state", "std_msgs/msg/Bool"
 CLOCK, DIAGNOSTICS = "clock", core.DIAGNOSTICS
 RESET, PAUSE = "sim/reset", "sim/pause"
-PREPARING = "_preparing"  # topic of nodes that compile: hidden, and without messages
+PREPARING = "_preparing"  # hidden topic without messages; its publishers are nodes that compile
 UNKNOWN = "_NODE_NAME_UNKNOWN_"  # rmw's name of a node whose name has not arrived yet
-CONTROLLER = "controller"  # name of the node that answers states
-RECORDER = "recorder"  # name of the node for whose first state on disk a run waits
-CROSSCHECK = "crosscheck"  # name of the node that must not miss a state
+CONTROLLER = "controller"  # node that answers each state with efforts
+RECORDER = "recorder"  # node that a run waits for until its first state is on disk
+CROSSCHECK = "crosscheck"  # node that compares every state with the reference, so misses none
 
 FREE = core.FREE
-# Message types of the topics of a robot, by name below /R.
+# Message types of a robot's topics, by their names without the robot's prefix.
 KINDS = core.KINDS | {RESULT: core.KINDS[SCENARIO], ERROR: core.KINDS[STATES]}
 ALL_LATCHED = (*core.LATCHED, RESULT)
 
-InputMessage: TypeAlias = "Twist | JointState | Float64"  # sent by people
+InputMessage: TypeAlias = "Twist | JointState | Float64"  # messages by which people drive a robot
+# A callback with the bytes of a message.
 Take = Callable[[bytes], object]
 Content = TypeVar("Content")
 
 
 def kind_of(name: str) -> str:
-    """Return the message type of a topic of a robot, by name below /R."""
+    """Return the message type of a robot's topic, given its name without the robot's prefix."""
     return SWITCH_KIND if name.endswith(SWITCH) else KINDS[name]
 
 
@@ -109,10 +119,10 @@ class Sender(Publisher):  # type: ignore[misc]
     context: Context
 
     def send(self, data: bytes) -> None:
-        """Publish a message.
+        """Publish a message, waiting up to PATIENCE for a subscriber that lags behind.
 
         Raises:
-            AccordError: if a subscriber does not take earlier messages.
+            AccordError: if the queue to a subscriber is still full then.
         """
         try:
             self.handle.publish_raw(data)
@@ -120,7 +130,7 @@ class Sender(Publisher):  # type: ignore[misc]
             self._insist(data)
 
     def _insist(self, data: bytes) -> None:
-        """Publish a message as soon as the queue has room, within PATIENCE."""
+        """Publish a message as soon as the queue has room; raise AccordError after PATIENCE."""
         deadline = time.monotonic() + PATIENCE
         while self.context.ok() and time.monotonic() < deadline:
             with contextlib.suppress(RuntimeError):
@@ -129,9 +139,10 @@ class Sender(Publisher):  # type: ignore[misc]
         raise AccordError(f"a subscriber of {self.topic_name} lags too far behind")
 
     def where_heard(self, encode: Callable[[Content], bytes]) -> Callable[[Content], None]:
-        """Return a function that encodes and sends if there are subscribers.
+        """Return a function that encodes and sends its argument, if there is a subscriber.
 
-        Late subscribers miss nothing by it: topics that are not latched store no message for them.
+        Without subscribers the work of encoding is saved. Nobody misses a message: a topic that is
+        not latched would not have stored it for later subscribers either.
         """
 
         def publish(content: Content) -> None:
@@ -170,10 +181,14 @@ def count_clocks(node: Node) -> int:
 
 
 def look_for_rival(node: Node, looks: int) -> int:
-    """Return the number of looks in a row with another simulator, `looks` of them before this one.
+    """Check for another simulator, and return how many checks in a row have seen one.
+
+    Args:
+        node: asks the graph.
+        looks: what the check before returned, 0 at first.
 
     Raises:
-        RivalError: if it stays longer than one that is about to end.
+        RivalError: if it is seen more than RIVAL_LOOKS times, so it is not about to end.
     """
     looks = looks + 1 if count_clocks(node) > 1 else 0
     if looks > RIVAL_LOOKS:
@@ -194,9 +209,9 @@ def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, InputMessage
     """Subscribe to the topics on which people drive a robot.
 
     Args:
-        node: of the subscriptions.
-        robot: to be driven.
-        take: takes the name of a topic, and a message.
+        node: that has the subscriptions.
+        robot: the robot that is driven.
+        take: called with the name of a topic and a message.
     """
     for name, kind in core.input_topics(robot).items():
         topic, callback = f"{robot.name}/{name}", partial(take, name)
@@ -217,8 +232,12 @@ def missing_peers(
     Args:
         node: asks the graph.
         publisher: of the messages.
-        peers: names of nodes.
-        somebody: at least one subscriber is needed, of any name.
+        peers: names of the nodes that must receive them.
+        somebody: whether at least one subscriber is needed, whatever its name.
+
+    Returns:
+        names that are missing; `peers`, or ["a subscriber"], while not every subscriber of the
+        graph is connected to the publisher.
     """
     infos = node.get_subscriptions_info_by_topic(publisher.topic_name)
     if (somebody and not infos) or publisher.get_subscription_count() < len(infos):
@@ -233,7 +252,7 @@ def sign(node: Node, robot: str) -> Publisher:
 
 
 def preparing(node: Node, robot: str) -> list[str]:
-    """Return the names of the nodes with a `sign`."""
+    """Return the names of the nodes that still compile, by their `sign`."""
     topic = node.resolve_topic_name(f"{robot}/{PREPARING}")
     return sorted({info.node_name for info in node.get_publishers_info_by_topic(topic)})
 
@@ -245,9 +264,9 @@ def unreached(node: Node, publishers: Iterable[Publisher]) -> str:
 
 
 def deliver(*publishers: Publisher) -> None:
-    """Wait until all subscribers have the messages of publishers, at most DELIVERY in all.
+    """Wait until all subscribers have received what publishers sent, at most DELIVERY in all.
 
-    A subscriber that was killed never has them.
+    The limit is for subscribers that were killed: these never confirm.
     """
     deadline = time.monotonic() + DELIVERY
     for publisher in publishers:

@@ -1,8 +1,9 @@
 """Publishers of the simulator node: description, scenario, states, events and result.
 
-Of a state the joint states come last, and the result comes after everything else, with the number
-of events; other nodes rely on both. The node that makes the result may add keys, but recorder,
-cross-check and run/processes.py read those that are there. BATCH may be tuned.
+Two rules of order hold, and other nodes rely on them: of the messages of a state the joint states
+come last, and the result comes after everything else and states the number of events. The result's
+keys that recorder, cross-check and run/processes.py read stay; others may be added. BATCH may be
+tuned.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ from rosgraph_msgs.msg import Clock
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.reading import seal_of
 
-BATCH = 500  # events in a message: some 70 kB, which the middleware sends at once
+BATCH = 500  # events in a message: some 70 kB, which the middleware sends without splitting
 
 
 class Outlet:
     """Publishes the simulator's messages, as bytes.
 
     Args:
-        node: of the publishers.
+        node: node of the publishers.
         setup: robot and scenario.
-        engine, version, transport: as `/R/scenario` states them.
-        recorded: the run waits for a recorder, and so do the inputs that a person sends.
+        engine, version, transport: facts of the run that are announced with the scenario.
+        recorded: whether a recorder takes part, which must receive also what people send.
     """
 
     def __init__(
@@ -41,7 +42,8 @@ class Outlet:
         recorded: bool = False,
     ) -> None:  # fmt: skip
         self._robot = robot = setup.robot.name
-        self._key = secrets.token_hex()  # published with the result, which it authenticates
+        # Announced as a hash, and published with the result: so nobody else can send a result.
+        self._key = secrets.token_hex()
         announced = json.loads(bag.facts(setup, engine, version, transport))
         announced |= {"seal": seal_of(self._key), "recorded": recorded}
         text = json.dumps(announced, sort_keys=True)
@@ -49,13 +51,13 @@ class Outlet:
         for name, data in bag.first_messages(setup, text).items():
             advertise(name).send(data)
         self._result, self._events = advertise(graph.RESULT), advertise(graph.EVENTS)
-        self._count = 0  # of events
+        self._event_count = 0  # events published so far
         clock = graph.make_sender(node, graph.CLOCK, Clock, graph.DEEP)
         self._send_clock = clock.where_heard(cdr.encode_clock)
         self._states = odometry, states = advertise(graph.ODOMETRY), advertise(graph.STATES)
         self._send_odometry = odometry.where_heard(cdr.OdometryCodec().encode)
         self._send_states = states.where_heard(cdr.JointStateCodec(setup.joints).encode)
-        self._sent: dict[str, bool] = {}  # last value of each switch
+        self._switch_values: dict[str, bool] = {}  # last published value of each switch
         self._transforms = TransformOutlet(node, setup)
         self._switches = {n: advertise(n + graph.SWITCH) for n in setup.initial.switches}
         self._node = node
@@ -65,7 +67,8 @@ class Outlet:
 
         Args:
             peers: names of the nodes that must receive each state.
-            answered: the controller is in this process; else somebody must take joint states.
+            answered: whether the controller is in this process; if not, at least one node must
+                subscribe to the joint states.
         """
         # A late subscriber of a switch would get an old value, one of events would miss the first.
         if topic := graph.unreached(self._node, (*self._switches.values(), self._events)):
@@ -82,13 +85,13 @@ class Outlet:
         return ""
 
     def state(self, state: RobotState) -> None:
-        """Publish a state, the joint states last among the messages that peers wait for."""
+        """Publish a state; of the messages that peers wait for, the joint states come last."""
         self._send_clock(state.time)
         self._send_odometry(state)
         for name, value in state.switches.items():
-            if self._sent.get(name) is not value:
+            if self._switch_values.get(name) is not value:
                 self._switches[name].send(cdr.encode_bool(value))
-                self._sent[name] = value
+                self._switch_values[name] = value
         self._send_states(state)
         self._transforms.publish(state)
 
@@ -96,11 +99,11 @@ class Outlet:
         """Publish the events of a step, BATCH in a message: there can be thousands."""
         for start in range(0, len(events), BATCH):
             self._events.send(cdr.encode_events(events[start : start + BATCH], self._robot))
-        self._count += len(events)
+        self._event_count += len(events)
 
     def result(self, result: Mapping[str, Json]) -> None:
         """Publish the result of the run, with the number of events that a recorder must have."""
-        text = json.dumps({**result, "events": self._count, "key": self._key})
+        text = json.dumps({**result, "events": self._event_count, "key": self._key})
         self._result.send(cdr.encode_string(text))
 
     def recorded(self) -> bool:
@@ -130,16 +133,17 @@ def contact_markers(
 
 
 class TransformOutlet:
-    """Publish the transforms of a robot at 50 Hz of simulated time.
+    """Publishes the transforms of a robot at 50 Hz of simulated time, if tf2 is installed.
 
     Args:
-        node: that hosts it.
+        node: node of the publishers.
         setup: robot and scenario.
-        prefix: of the names of the robot's frames.
+        prefix: prefix of the names of the robot's frames.
     """
 
     def __init__(self, node: Node, setup: Setup, prefix: str = "") -> None:
-        self._next = math.inf  # simulated time of the next transforms [s]; never without tf2
+        # Simulated time of the next transforms [s]; infinite without tf2.
+        self._next_time = math.inf
         try:
             from tf2_msgs.msg import TFMessage
         except ImportError:
@@ -148,10 +152,10 @@ class TransformOutlet:
         self._sender = graph.make_sender(node, bag.TF.strip("/"), TFMessage, graph.DEEP)
         static = graph.make_sender(node, bag.TF_STATIC.strip("/"), TFMessage, graph.LATCHED)
         static.send(self._transforms.static())
-        self._next = 0.0
+        self._next_time = 0.0
 
     def publish(self, state: RobotState) -> None:
         """Publish the transforms of a state if they are due."""
-        if state.time >= self._next or (state.time == 0.0 and self._next < math.inf):
-            self._next = state.time + bag.TF_PERIOD
+        if state.time >= self._next_time or (state.time == 0.0 and self._next_time < math.inf):
+            self._next_time = state.time + bag.TF_PERIOD
             self._sender.send(self._transforms.encode(state))

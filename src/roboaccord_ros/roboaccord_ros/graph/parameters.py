@@ -1,8 +1,8 @@
-"""Parameters of the nodes: name, default and description, declared in one place.
+"""Parameters of the ROS nodes: name, default and description, declared in one place.
 
-A parameter is entered in PARAMETERS, named in `declare` of its nodes, and listed in docs/ros.md
-(test_graph_tables). If it says how a node is run it is a field of Options, too; if it is no text it
-is entered in TYPES (launch/planner.py). Names and defaults stay.
+To add a parameter, enter it in PARAMETERS, name it in `declare` of its nodes, and list it in
+docs/ros.md (test_graph_tables). If it says how a node is run, it is also a field of Options; if it
+is not a string, its type is also entered in TYPES (launch/planner.py). Names and defaults stay.
 """
 
 from __future__ import annotations
@@ -50,20 +50,22 @@ PARAMETERS: dict[str, tuple[Value, str]] = {
 }
 
 
-FAULT = "fault."  # beginning of the parameters of joints that fail (faults.py)
-OF_ROS = ("use_sim_time", "qos_overrides.", "start_type_description_service")  # ROS's own
+FAULT = "fault."  # how the names of parameters of failing joints begin (faults.py)
+# How the names of ROS's own parameters begin.
+OF_ROS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How a simulator or a controller is run, by the parameters of the same names.
+    """How a simulator or a controller is run; most fields are parameters of the same name.
 
     Args:
-        settle: time before the first step without another simulator [s of wall time].
-        shared_process: simulator and controller are in one process, and hand over states and
+        settle: time for which no other simulator may be seen before the first step [s of wall
+            time].
+        shared_process: whether simulator and controller are in one process, and pass states and
             answers without messages.
-        make_tally: makes the figures of the motion, if they are wanted.
-        keep: takes the real-time factor of the run.
+        make_tally: makes an observer that collects figures of the motion, if they are wanted.
+        keep: called with the real-time factor of the run.
     """
 
     engine: str = "reference"
@@ -82,7 +84,7 @@ class Options:
 
     @classmethod
     def of(cls, values: Values, **more: Any) -> Options:
-        """Return the options among the values of a node, and more."""
+        """Return the options among a node's parameter values, with further ones in `more`."""
         options = {field.name for field in fields(cls)}
         return cls(**{name: value for name, value in values.items() if name in options}, **more)
 
@@ -91,9 +93,9 @@ def declare(node: Node, *names: str, needs: Sequence[str] = ()) -> Values:
     """Declare parameters of a node, and return their values, lists without empty texts.
 
     Args:
-        node: of the parameters.
-        *names: of PARAMETERS; `log` is declared for all nodes.
-        needs: those that may not be empty.
+        node: node of the parameters.
+        *names: names in PARAMETERS; `log` is declared for all nodes.
+        needs: names of those that must not be empty.
 
     Raises:
         AccordError: if one is missing that the node needs, or unknown to all nodes.

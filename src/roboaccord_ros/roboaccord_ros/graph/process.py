@@ -1,10 +1,11 @@
-"""End of a node's process: its exit status, its one line on stderr, and what may hang.
+"""How a node's process ends: its exit status, its one line on stderr, and how hangs are cut short.
 
-DDS can hang as a node is destroyed or as the process exits. So a process that is done ends itself
-after GRACE, and leaves without the destructors of the C library (test_failures, test_shell).
+DDS, the middleware of ROS, can hang when a node is destroyed or a process exits. So a process that
+is done ends itself after GRACE, and leaves without the destructors of the C library (test_failures,
+test_shell).
 
-GRACE and SAID_* may be tuned. Exit statuses (2, 130) and the form of the line stay, for launches
-and `accord` read them.
+Exit statuses (2, 130) and the form of the line stay, for launches and `accord` read them. GRACE,
+SAID_AFTER and SAID_EVERY may be tuned.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ from roboaccord.scenario import shows_tracebacks
 
 from roboaccord_ros.graph.spinning import Run
 
-STATUS_ERROR = 2
+STATUS_ERROR = 2  # the run failed
 STATUS_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 # Errors of ROS that are reported in one line.
 OF_ROS = (InvalidParameterTypeException, ParameterException, RuntimeError)
-PARENT = "ROBOACCORD_PARENT"  # environment variable with the process that a node ends with
-GRACE = 5  # for ROS to end, once all is reported [s]
-SAID_AFTER, SAID_EVERY = 2.0, 10.0  # of compiling before the first line, and between lines [s]
+PARENT = "ROBOACCORD_PARENT"  # environment variable; id of the process with which a node ends
+GRACE = 5  # s; for ROS to end, once everything is reported
+# s; compiling time before the first line about it, and between lines.
+SAID_AFTER, SAID_EVERY = 2.0, 10.0
 
 
 def complain(line: str, error: Exception) -> int:

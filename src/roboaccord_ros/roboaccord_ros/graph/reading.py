@@ -1,10 +1,11 @@
-"""Messages that anybody may have sent: one that cannot be read is one log line, and is ignored.
+"""Reads messages that anybody may have sent: one that cannot be read is logged, and ignored.
 
-`readable` wraps a callback so. UNREADABLE are the errors of content, which end nothing; an error
-that content cannot cause does not belong there. test_strangers sends garbage to every topic.
+`readable` wraps a callback in this way. UNREADABLE lists the errors that bad content can cause;
+these do not end a node, so an error that content cannot cause does not belong there. test_strangers
+sends garbage to every topic.
 
-Another topic is added to `decoders`, with `finite` for numbers. LARGEST, SHOWN and MOST may be
-tuned.
+Another topic is added to `decoders`, with `finite` if it has numbers. LARGEST, SHOWN and MOST may
+be tuned.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from roboaccord.scenario import Setup, recorded_setup
 
 from roboaccord_ros.graph import names as graph
 
-LARGEST = 4_000_000  # bytes of a message that is read; events of a step in messages of 70 kB
+LARGEST = 4_000_000  # bytes; longer messages are not read. The largest of a run have 70 kB
 SHOWN = 200  # characters of an error that are logged
-MOST = 5  # lines about messages of a topic
+MOST = 5  # lines that are logged about the messages of one topic
 UNREADABLE = (
     AccordError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError,
     TypeError, ValueError, struct.error,
@@ -40,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 def itself(content: Content) -> Content:
-    """Return the content itself: a callback that changes nothing."""
+    """Return the argument: for `readable`, whose result is then the decoded content."""
     return content
 
 
@@ -50,13 +51,16 @@ def readable(
     take: Callable[[Content], Taken],
     is_fatal: Callable[[], bool] = lambda: False,
 ) -> Callable[[Message], Taken | None]:
-    """Return a callback that takes the messages which can be read.
+    """Return a callback that decodes messages, and ignores those that cannot be read.
 
     Args:
-        topic: of the messages, for the line about one that cannot.
-        decode: raises one of `UNREADABLE` for a message that cannot be read.
-        take: takes what `decode` returns; its errors are not caught.
-        is_fatal: whether a message that cannot be read ends the run.
+        topic: name of the topic, for log lines.
+        decode: returns the content of a message, or raises one of `UNREADABLE`.
+        take: called with the content; its errors are not caught.
+        is_fatal: returns whether a message that cannot be read ends the run.
+
+    Returns:
+        a callback that returns what `take` does, or None for a message that cannot be read.
     """
     logged = set[str]()
 

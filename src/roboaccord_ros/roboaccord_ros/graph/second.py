@@ -1,12 +1,13 @@
-"""The reference as a second robot: it follows a run in its own time, and is published.
+"""The reference as a second robot beside a running one: it follows the run, and is published.
 
-`Companion` of the core advances the reference with the inputs of the run, and sets it to the run's
-state when they have drifted apart. Its look shows this: it fades with the distance, and a suspected
-link is red. `CauseFinder` names the cause of a run that is outside. The run never waits for any of
-it; a reference that cannot follow is given up with a line.
+The reference is the simulation with which a run is compared. `Companion` of the core advances it
+with the inputs of the run, and sets it back to the run's state when both have drifted apart. Its
+look shows this: it fades with the distance, and a suspected link is red. `CauseFinder` names the
+likely cause if the run is outside its tolerance. The run never waits for any of it, and a reference
+that cannot follow is given up with a log line.
 
-NAMING and FADE_PERIOD may be tuned; none changes a verdict. When the reference
-is set anew, and how it fades, is changed in crosscheck/cause.py of the core.
+NAMING and FADE_PERIOD may be tuned; neither changes a verdict. When the reference is set back, and
+how it fades, is in crosscheck/cause.py of the core.
 """
 
 from __future__ import annotations
@@ -32,26 +33,27 @@ from roboaccord_ros.graph.live import LONGEST, UNHURRIED, LiveStep
 from roboaccord_ros.graph.outlet import TransformOutlet
 from roboaccord_ros.graph.shell import Shell
 
-NAMING = 0.5  # for the cause of a run that is interrupted [s of wall time]
-FADE_PERIOD = 0.2  # between changes of opacity [s of simulated time]: RViz reloads the robot
+NAMING = 0.5  # s of wall time; to find the cause of a run that is interrupted
+# s of simulated time; between changes of opacity, for which RViz reloads the robot
+FADE_PERIOD = 0.2
 _log = logging.getLogger(__name__)
 
 
 class SecondRobot:
-    """The reference, which follows the states of a run in its own time, as a robot of its own.
+    """Lets the reference follow the states of a run when there is time, and publishes it.
 
     Args:
-        shell: of the cross-check.
+        shell: node of the cross-check.
         outs: publishers of the topics `SECOND`.
         statuses: publisher of diagnostics.
         setup: robot and scenario.
-        engine, transport: of the run.
-        controller: `package.module:Class` instead of the scenario's.
+        engine, transport: engine and transport of the run.
+        controller: `package.module:Class` instead of the scenario's controller.
 
     Attributes:
-        companion: the reference; None before the start, and once it could not follow.
-        finder: of the cause of a run that is outside.
-        publishers: their subscribers must be connected before the first message.
+        companion: the reference; None before the start, and after it could not follow.
+        finder: finds the cause if the run is outside its tolerance.
+        publishers: publishers whose subscribers must be connected before the first message.
     """
 
     def __init__(
@@ -86,7 +88,7 @@ class SecondRobot:
         self._check = check
         self.finder = CauseFinder(self._setup, *self._run, check)
         self.companion = Companion(self._setup, check.setup, self._inputs, self._controller)
-        # Last state of the reference, and that of the run at the same time.
+        # Last state of the reference, and the run's state at the same time; None before the first.
         self._followed: tuple[RobotState, RobotState] | None = None
         self._look: Look | None = None  # as last published; None before the first message
 

@@ -1,8 +1,8 @@
-"""Base of the nodes: topics, timers, and the start in a process of its own.
+"""Base class of the nodes: topics, timers, and the start in a process of its own.
 
 A node is a class derived from `Shell`, with `name` and `build`, and `close` and `report` if it
-needs them. `Shell.main` runs it: it makes the node, spins it until its run is over (spinning.py),
-closes it and ends the process with its status (process.py).
+needs them. `Shell.main` makes the node, spins it until its run is over (spinning.py), closes it and
+ends the process with its exit status (process.py).
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ T = TypeVar("T")
 
 
 class Shell:
-    """An object of the core as a node, in a process of its own or with others.
+    """Wraps an object of the core as a ROS node, in a process of its own or with others.
 
     Args:
-        node: of its topics and timers.
-        robot: name, with which its topics begin.
-        run: ends with its errors.
+        node: node of its topics and timers.
+        robot: name of the robot, with which its topics begin.
+        run: the run, which ends with the errors of its callbacks.
 
     Attributes:
         node, robot, run: the arguments.
-        name: of the node.
-        status: exit status of its process if all is well.
+        name: name of the node.
+        status: exit status of its process if there was no error.
     """
 
     name: ClassVar[str]

@@ -1,7 +1,7 @@
-"""Spinning of nodes: their context, the outcome of their run, and how signals end it.
+"""Spinning of nodes (calling their callbacks) until the run is over, and how signals end it.
 
-A `Run` collects the outcomes of the nodes of a process: the last one that is done, or the first
-error, ends the spinning. A signal never cuts a callback (test_shell). POLL may be tuned.
+A `Run` collects the outcomes of the nodes in a process: the spinning ends when the last one is
+done, or with the first error. A signal never interrupts a callback (test_shell). POLL may be tuned.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from roboaccord.scenario import users_code
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# Timeout of spinning [s]: without one rclpy's EventsExecutor never blocks, and starves its timers.
+# s; timeout of spinning. Without one rclpy's EventsExecutor never blocks, and starves its timers.
 SPIN = 3600.0
-POLL = 0.05  # between looks at peers, signals and timeouts [s]
+POLL = 0.05  # s; between checks of peers, signals and timeouts
 
 
 class Run:
@@ -37,10 +37,10 @@ class Run:
         expected: number of nodes that must report `done`.
 
     Attributes:
-        future: is done when the spinning is to end.
-        error: the first one; None while all is well.
-        interrupt: what a signal to end does.
-        nodes: of this process, which are spun.
+        future: done when the spinning is to end.
+        error: the first error; None if there was none.
+        interrupt: called when a signal asks to end.
+        nodes: nodes of this process, which are spun.
     """
 
     def __init__(self, expected: int = 1) -> None:

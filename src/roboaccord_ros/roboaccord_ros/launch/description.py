@@ -1,7 +1,7 @@
-"""The description of a robot without a simulator: its URDF and its root link.
+"""The description of a robot for launches without a simulator: its URDF and its root link.
 
-A launch with a simulator needs none of this, for the simulator node publishes the description.
-Fixed for safety: a file is read by the core, within its fence, unless the user sets `trust:=true`
+In a launch with a simulator the simulator node publishes the description. For safety, a user's file
+is read by the core, which limits what the file can do, unless the user sets `trust:=true`
 (docs/security.md). Another way to find a URDF is added to `Expansion`.
 """
 
@@ -44,7 +44,7 @@ class Expansion(Substitution):  # type: ignore[misc]
     """The command that prints the URDF of the robot of the launch."""
 
     def perform(self, context: LaunchContext) -> str:
-        """Return xacro for a robot's package or a trusted file, else the reader of the core."""
+        """Return a command with xacro for a robot's package or a trusted file, else the core's."""
         robot, trust = (LaunchConfiguration(n).perform(context) for n in ("robot", "trust"))
         if not robot.endswith((".urdf", ".xacro")):
             name = robot.replace("-", "_")

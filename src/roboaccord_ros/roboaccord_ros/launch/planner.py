@@ -1,12 +1,14 @@
-"""The planner of a launch, run as a process: its decisions become launch configurations.
+"""Planner of a launch: an action that turns launch arguments into decisions.
 
-`plan` runs roboaccord_ros.plan in the Python of the workspace, which `find_python` looks for, and
-sets what it prints as launch configurations; `parameters` makes parameters of nodes of them.
-Decisions are changed in roboaccord_ros/plan.
+`plan` runs the program roboaccord_ros.plan as a process in the workspace's Python (`find_python`).
+That program decides what a launch file cannot, such as which simulator runs the scenario, and
+prints its decisions as JSON; `plan` stores each of them as a launch configuration. `parameters`
+then passes launch configurations to nodes as ROS parameters.
 
-A parameter that is no text is entered in TYPES, a package that every node imports in LIBRARIES, and
-an argument of `ros2 launch` itself, which would be refused as unknown, in TAKEN_BY_LAUNCH. PLANNING
-may be raised. PYTHON and TRUST stay, for users and the core read them.
+To add a parameter that is not a string, enter its type in TYPES. To add a package that every node
+imports, enter it in LIBRARIES. An argument of `ros2 launch` itself must be in TAKEN_BY_LAUNCH, or
+it is refused as unknown. PLANNING may be raised. The values of PYTHON and TRUST stay: users set
+them, and the core reads them.
 """
 
 from __future__ import annotations
@@ -35,19 +37,23 @@ from roboaccord_ros.run.claim import claim_names
 PACKAGE = "roboaccord_ros"
 PYTHON = "ROBOACCORD_PYTHON"  # environment variable: the workspace's Python
 TRUST = "ROBOACCORD_TRUST"  # environment variable: the core then expands any xacro file
+# Program that runs another one and ends it as soon as this process ends.
 WITH_PARENT = Path(__file__).parents[1] / "run" / "with_parent.py"
+# Packages that a Python must have to be the workspace's.
 LIBRARIES = "roboaccord rclpy mcap numba numpy pydantic rosbags scipy typer xacro yaml"
+# Program whose exit status is 0 if all LIBRARIES can be imported.
 CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LIBRARIES.split()})))"
-PLANNING = 300.0  # for the planner [s]: it may load a user's engine
-# Arguments of `ros2 launch` and its actions, for all launch files.
+PLANNING = 300.0  # s; longest time of the planner, which may load a user's engine
+# Arguments that `ros2 launch` and its actions take in any launch file.
 TAKEN_BY_LAUNCH = "launch-prefix launch-prefix-filter emulate_tty sigterm_timeout sigkill_timeout"
-# Types of parameters that are no texts.
+# Types of the parameters that are not strings.
 TYPES = {
     **dict.fromkeys("set peers".split(), list[str]),
     **dict.fromkeys("lockstep composed reference open_page use_sim_time window".split(), bool),
     **dict.fromkeys("duration pace".split(), float),
 }
-_claims: list[socket.socket] = []  # on the names of runs, kept while this process lives
+# Sockets that reserve the names of runs; open as long as this process lives.
+_claims: list[socket.socket] = []
 
 
 def argument(
@@ -62,8 +68,8 @@ def parameters(*names: str, **others: str) -> dict[str, ParameterValue]:
     """Return parameters of a node from launch configurations.
 
     Args:
-        *names: of parameters and of their launch configurations.
-        **others: launch configuration by the name of a parameter.
+        *names: parameters that have the names of their launch configurations.
+        **others: for each other parameter, the name of its launch configuration.
     """
     configurations = dict(zip(names, names)) | others
     return {
@@ -73,31 +79,37 @@ def parameters(*names: str, **others: str) -> dict[str, ParameterValue]:
 
 
 def plan(context: LaunchContext, *arguments: DeclareLaunchArgument) -> list[Action]:
-    """Let the planner decide on the arguments of a launch.
+    """Check the arguments of a launch, run the planner, and store its decisions.
+
+    Returns:
+        actions that set one launch configuration for each decision, and print its messages.
 
     Raises:
-        RuntimeError: whatever cannot be run, in one line; then the launch fails.
+        RuntimeError: in one line, why the launch cannot run; the launch then fails.
     """
     values = {a.name: LaunchConfiguration(a.name).perform(context) for a in arguments}
     _refuse_unknown(context, values)
     _claims.append(claim_names(values["namespace"]))
     python = find_python()
     os.environ.update({TRUST: "1"} if values["trust"] == "true" else {})
-    # Python shows a traceback if SIGINT comes as it starts, so that is blocked until it is handled.
-    tie = ["env", "--block-signal=INT", python, "-S", str(WITH_PARENT)]
-    end = [str(int(signal.SIGTERM)), str(os.getpid())]
+    # The command that ties a process to this one. A SIGINT while Python starts would print a
+    # traceback, so SIGINT is blocked until it is handled.
+    tied = ["env", "--block-signal=INT", python, "-S", str(WITH_PARENT)]
+    # Signal that ends the planner, and the process with whose end it comes.
+    on_end = [str(int(signal.SIGTERM)), str(os.getpid())]
     words = [f"{name}:={value}" for name, value in values.items()]
-    decided = _decide([*tie, *end, python, *MODULE, "roboaccord_ros.plan", *words])
-    # The launch service notices Ctrl-C by a descriptor. A KeyboardInterrupt in its code, too, could
-    # lose a process, and it would wait for that for ever.
+    decided = _decide([*tied, *on_end, python, *MODULE, "roboaccord_ros.plan", *words])
+    # The launch service learns of Ctrl-C through a file descriptor. If Python also raised
+    # KeyboardInterrupt in the service's code, the service could lose track of a process and wait
+    # for it for ever.
     signal.signal(signal.SIGINT, lambda *_: None)
     messages = [LogInfo(msg=line) for line in decided.pop("messages").splitlines()]
-    decided |= {"python": python, "with_parent": shlex.join(tie)}
+    decided |= {"python": python, "with_parent": shlex.join(tied)}
     return [*(SetLaunchConfiguration(*pair) for pair in decided.items()), *messages]
 
 
 def _decide(command: Sequence[str]) -> dict[str, str]:
-    """Run the planner, and return what it prints."""
+    """Run the planner's command, and return the decisions that it prints, by name."""
     # The planner calls each kernel a few times, so compiling it is not worth the seconds.
     env = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     try:
@@ -116,12 +128,12 @@ def _decide(command: Sequence[str]) -> dict[str, str]:
 
 
 def _refuse_unknown(context: LaunchContext, values: dict[str, str]) -> None:
-    """Check that all arguments of the command line have an effect.
+    """Check that each argument of the command line has an effect.
 
-    A user's own file that includes ours may have arguments of its own.
+    Only for launch files of this project: a user's file that includes one may have more arguments.
 
     Raises:
-        RuntimeError: that names the argument, and one that is close to it.
+        RuntimeError: that names an argument without effect, and one with a similar name.
     """
     if not _is_ours(values["robot"]):
         return
@@ -135,7 +147,8 @@ def _refuse_unknown(context: LaunchContext, values: dict[str, str]) -> None:
 
 
 def _is_ours(robot: str) -> bool:
-    """Return whether the launch file of the command line is that of a robot, or ours."""
+    """Return whether the launch file of the command line is this package's or the robot's."""
+    # `ros2 launch PACKAGE FILE`, or `ros2 launch FILE`: the word before the file may be a package.
     file = next((pair for pair in pairwise(sys.argv) if pair[1].endswith(".launch.py")), None)
     if file is None:
         return False
@@ -146,10 +159,10 @@ def _is_ours(robot: str) -> bool:
 
 
 def find_python() -> str:
-    """Return the Python of the workspace.
+    """Return the first Python that has all LIBRARIES; only the one in PYTHON if that is set.
 
     Raises:
-        RuntimeError: if there is none that has the libraries.
+        RuntimeError: if none has them.
     """
     named = os.environ.get(PYTHON)
     for python in [named] if named else _pythons():
@@ -165,7 +178,7 @@ def find_python() -> str:
 
 
 def _pythons() -> Iterator[str]:
-    """Yield the Python that runs this, then those of environments above the installed files."""
+    """Yield the running Python, then those of environments in folders above the package's files."""
     yield sys.executable
     for start in (Path(__file__), Path(get_package_share_directory(PACKAGE)) / "launch"):
         for folder in start.resolve().parents:

@@ -1,19 +1,20 @@
 """The processes of a run under `ros2 launch`, and what the end of each means for the launch.
 
-Each process ends with `ros2 launch`, however that ends (run/with_parent.py). The word `ends` of a
-process says what its own end means:
+LaunchedRun makes the processes, and `ended` acts when one ends. Each process also ends with
+`ros2 launch`, however that ends (run/with_parent.py). The word `ends` of a process states what its
+own end means:
 
     ends         the run is over
     part         it ends by itself after the run
     helper       it must last as long as the run
-    window       it may be closed; the launch waits for that after the run
+    window       it may be closed; after the run the launch waits for that
     window_ends  the same, but closing it ends the run
     view         it may end early, and ends with the launch
     last         it starts when the run and its parts have ended well, and the launch waits for it
 
-LaunchedRun makes the processes, and `ended` acts on each end. A process is added in
-launch/simulate.launch.py, a word here with its case in `ended` and `_go_on`. ENDING and GRACE may
-be tuned. However a launch ends, no process may be left (test_bringup, test_launch).
+A process is added in launch/simulate.launch.py, a word here with its case in `ended` and `_go_on`.
+However a launch ends, no process may be left (test_bringup, test_launch). ENDING and GRACE may be
+tuned.
 """
 
 from __future__ import annotations
@@ -33,28 +34,30 @@ from launch.substitutions import LaunchConfiguration
 from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
 from launch_ros.actions import Node
 
-# Arguments of Python to run a module (run/module.py); -P: nothing is imported from this folder.
+# Arguments of Python to run a module (run/module.py); -P: do not import from the current folder.
 MODULE = ("-P", "-m", "roboaccord_ros.run.module")
 GAZEBO = {"GZ_PARTITION": LaunchConfiguration("gz_partition", default="")}
-ENDING = 90.0  # for recorder, controller and cross-check after the run [s]
-GRACE = 5.0  # between SIGTERM and SIGKILL of the others [s]
+ENDING = 90.0  # s; for recorder, controller and cross-check after the run
+GRACE = 5.0  # s; between SIGTERM and SIGKILL of other processes
+# Why a launch fails if this process ends with status 1.
 OUTSIDE = {
     "crosscheck": "the live cross-check is outside its tolerance",
     "judge": "the cross-check is outside its tolerance",
-}  # the failure of a launch, by the process whose status is then 1
-DONE = (0, -signal.SIGALRM)  # statuses of good ends; the latter if ROS hung after all was done
-INTERRUPTED = (130, 255, -signal.SIGINT, -signal.SIGTERM)  # by Ctrl-C; 255: asyncio lost it
+}
+DONE = (0, -signal.SIGALRM)  # statuses of good ends; SIGALRM if ROS hung when the work was done
+# Statuses of processes that Ctrl-C has ended; 255 if asyncio has lost the status.
+INTERRUPTED = (130, 255, -signal.SIGINT, -signal.SIGTERM)
 
 
 class Tied(ExecuteProcess):  # type: ignore[misc]
     """A process of a run.
 
     Args:
-        run: with all its processes.
+        run: the run to which it belongs.
         label: name of the process.
         ends: what its end means, a word of the module's docstring.
         number: signal that it gets when `ros2 launch` ends.
-        **options: of the action.
+        **options: options of the launch action.
     """
 
     def __init__(

@@ -1,8 +1,9 @@
-"""The controller node: state in, update, efforts out.
+"""The controller node: it receives a state, updates a controller, and sends its efforts.
 
-Each state has one answer, with its stamp, and targets are published before it, so a run is that of
-the direct loop, bit for bit (test_transports). A time that jumps back is a reset. Without lockstep
-the node answers the newest state alone, and the last effort that it sends is 0.
+Each state is answered once, with the state's stamp, and targets are published before the answer, so
+a run equals that of the direct loop (simulator and controller without ROS), bit for bit
+(test_transports). A time that jumps back is a reset. With lockstep the simulator waits for each
+answer; without it this node answers only the newest state, and the last effort that it sends is 0.
 
 A parameter is entered in OPTIONS and in graph/parameters.py. How a controller answers is changed in
 the core, or in your own class.
@@ -33,7 +34,7 @@ from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL, Run
 from roboaccord_ros.nodes.inputs import PublishedInputs, subscribed_inputs
 
-OPTIONS = ("controller", "lockstep", "timeout", "start_timeout", "peers")
+OPTIONS = ("controller", "lockstep", "timeout", "start_timeout", "peers")  # fields of Options
 _log = logging.getLogger(__name__)
 
 
@@ -41,10 +42,10 @@ class ControllerShell(Shell):
     """Answers each state with the command of a controller.
 
     Args:
-        node, run: of this shell.
+        node, run: node and run of this shell.
         setup: robot and scenario.
-        options: of the run.
-        inputs: targets of the controller.
+        options: how the controller is run.
+        inputs: give the targets of the controller, and publish them.
     """
 
     name = "controller"
@@ -66,15 +67,16 @@ class ControllerShell(Shell):
         self._inlet, self._efforts = Inlet(joints, once=True), EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches
         self._inputs = inputs
-        self._last = -1.0  # time of the last state that was answered [s]
+        self._last_time = -1.0  # time of the last state that was answered [s]
         self._warned = False
-        self._first: RobotState | None = None  # state that came before all peers listen
-        self._ready = False  # whether they do
+        # State that came before all peers were connected, which is answered once they are.
+        self._early_state: RobotState | None = None
+        self._ready = False  # whether all peers are connected
         self._extras = ExtraOutputs(self, example, self._inlet)
         self._sender = self.advertise(graph.EFFORTS)
-        # Takes the efforts of a state [s] in this process, if the simulator is in it.
+        # Called with the time of a state [s] and the efforts, if the simulator is in this process.
         self._hand_over: Callable[[float, Array], object] | None = None
-        self._facts: dict[str, Any] = {}  # that the simulator announces of the run
+        self._facts: dict[str, Any] = {}  # facts of the run that the simulator has announced
         self.subscribe(graph.SCENARIO, read_facts, self._on_facts)
         # Without lockstep only the newest state is answered, or a backlog would grow.
         qos = graph.RELIABLE if options.lockstep else graph.NEWEST
@@ -97,9 +99,9 @@ class ControllerShell(Shell):
         return cls(node, setup, run, options, inputs)
 
     def take(self, state: RobotState, hand_over: Callable[[float, Array], object]) -> None:
-        """Answer a state of the simulator in this process, and hand the efforts over to it.
+        """Answer a state of the simulator in this process, and pass the efforts to `hand_over`.
 
-        Neither of both so encodes, sends and decodes messages that nobody else listens to.
+        So no message is encoded, sent and decoded to which nobody else listens.
         """
         self._hand_over = hand_over
         switches = self._inlet.switches  # those that a message would carry
@@ -113,22 +115,22 @@ class ControllerShell(Shell):
         return controller
 
     def close(self) -> None:
-        """Send an effort of 0 without lockstep, where the last one would stay in force."""
+        """Without lockstep send an effort of 0, for the last effort would stay in force."""
         self.watch.stop()
         if not self._options.lockstep:
-            stop = self._efforts.encode(max(self._last, 0.0), np.zeros(len(self._joints)))
+            stop = self._efforts.encode(max(self._last_time, 0.0), np.zeros(len(self._joints)))
             self._sender.send(stop)
         graph.deliver(*self._inputs.senders.values(), self._sender)
 
     def _look(self) -> None:
-        """Answer the first state as soon as all peers listen; called every POLL."""
+        """Answer the first state as soon as all peers are connected; called every POLL."""
         self._extras.look()
         if self._ready or self._extras.missing() or self._inputs.missing():
             return
         peers, needs_somebody = self._options.peers, not self._options.shared_process
         if not graph.missing_peers(self.node, self._sender, peers, somebody=needs_somebody):
             self._ready = True
-            self._answer(self._first)
+            self._answer(self._early_state)
 
     def _on_facts(self, facts: dict[str, Any]) -> None:
         """Take the first announcement of a run, and listen to its result."""
@@ -140,22 +142,22 @@ class ControllerShell(Shell):
         self.run.done()
 
     def _answer(self, state: RobotState | None) -> None:
-        """Answer a state, None where a message has not completed one."""
+        """Answer a state; None comes with a message that has not completed one."""
         if self._inlet.repeated is not None:
             twice = f"the state of t = {self._inlet.repeated:.6f} s arrived twice"
             self._warn_once(f"{twice}; the second is ignored")
         if state is None:
             return
         if not self._ready:
-            self._first = state
+            self._early_state = state
             return
-        if state.time <= self._last:
+        if state.time <= self._last_time:
             self._check_reset(state.time)
             reset_controller(self._controller, self._seed, self._options.start_timeout)
             self._inputs.reset()
             self._inlet.switches = self._initial
             state = replace(state, switches=self._initial)
-        self._last = state.time
+        self._last_time = state.time
         command = answer(self._controller, state, self._inputs, self._joints, self.watch)
         self._extras.send(
             state.time, command, partial(self._send_efforts, state.time, command.effort)
@@ -174,7 +176,7 @@ class ControllerShell(Shell):
         Raises:
             LockstepError: if it is none.
         """
-        order = f"the state of t = {time:.6f} s came after that of t = {self._last:.6f} s"
+        order = f"the state of t = {time:.6f} s came after that of t = {self._last_time:.6f} s"
         if self._options.lockstep and time > 0.0:
             topic = self.node.resolve_topic_name(f"{self.robot}/{graph.STATES}")
             why = f"messages are out of order, or another simulator publishes {topic}"

@@ -1,10 +1,13 @@
-"""Live cross-check node: one-step prediction error of the reference, state by state.
+"""Live cross-check node: it compares a running robot with the reference, state by state.
 
-Once the scenario is announced, a thread compiles what judges the run (`_prepare`), and messages
-that come by then are stored. After that `_look`, called every POLL, judges the control periods that
-are complete, for part of the time, so that messages are taken in between. The verdict is that of
-`accord crosscheck BAG` (test_live_crosscheck). A run that is to be checked starts once this node
-has compiled, and never waits for it after that.
+In each control period the reference simulation starts from the robot's state, takes the same step,
+and its prediction is compared with the robot's next state (one-step prediction error).
+
+Once the scenario is announced, a thread compiles what judges the run (`_prepare`); messages that
+come meanwhile are stored. After that `_look`, called every POLL, judges the periods that are
+complete, but only for part of the time, so that messages are received in between. A run that is to
+be checked starts once this node has compiled, and never waits for it after that. The verdict is
+that of `accord crosscheck BAG` (test_live_crosscheck).
 
 How a run is judged is changed in `StepCheck` of the core. The constants may be tuned, but ENDING
 stays below the 5 s that a launch waits, and launches read STATUS_OUTSIDE.
@@ -40,12 +43,12 @@ from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL, Run
 from roboaccord_ros.nodes.verdicts import VerdictSender
 
-REPORT_PERIOD = 0.5  # between verdicts [s of wall time]
-SLICE = 0.7 * POLL  # for comparisons, before messages are taken again [s of wall time]
-SHOWN = 0.3 * SLICE  # of that for the second robot while comparisons are behind [s]
+REPORT_PERIOD = 0.5  # s of wall time; between verdicts
+SLICE = 0.7 * POLL  # s of wall time; for comparisons, before messages are received again
+SHOWN = 0.3 * SLICE  # s; part of SLICE for the second robot, even if comparisons are behind
 EARLY = 4 * LONGEST  # messages that are stored while kernels compile: a state has up to four
-PATIENCE = 6.0  # for the last messages after the result [s]
-ENDING = 4.0  # for the remaining comparisons at the end [s]; a launch waits for 5
+PATIENCE = 6.0  # s; for the last messages after the result
+ENDING = 4.0  # s; for the remaining comparisons at the end. A launch waits for 5
 STATUS_OUTSIDE = 1  # exit status of a run outside its tolerance
 T = TypeVar("T")
 
@@ -56,12 +59,13 @@ class CrosscheckShell(Shell):
     The run never waits: states are stored until there is time for them.
 
     Args:
-        node, run: of this shell.
-        robot: name; the scenario comes with `/R/scenario`.
-        tolerance: rms velocity error over rms change of velocity; 0: the scenario's.
-        reference: the reference runs free, too, and is published as a second robot.
-        controller: of that, `package.module:Class` instead of the scenario's.
-        changes: `KEY=VALUE` of the scenario, which may name files, as no message may.
+        node, run: node and run of this shell.
+        robot: name of the robot, whose simulator announces the scenario.
+        tolerance: limit of the rms velocity error over the rms change of velocity; 0 for the
+            scenario's.
+        reference: whether the reference also runs by itself, published as a second robot.
+        controller: its controller, `package.module:Class`, instead of the scenario's.
+        changes: `KEY=VALUE` changes to the scenario; they may name files, which messages must not.
     """
 
     name = "crosscheck"
@@ -84,15 +88,15 @@ class CrosscheckShell(Shell):
         # Known once the scenario is announced.
         self._facts: dict[str, Any] = {}
         self.second: SecondRobot | None = None
-        # While kernels compile: the future result, and calls that take the messages so far.
+        # While kernels compile: the result to come, and calls for the messages stored so far.
         self._prepared: Future[LiveSteps] | None = None
         self._early = deque[Callable[[], None]](maxlen=EARLY)
-        self._steps: LiveSteps | None = None  # once all is compiled
-        self._sources: list[Subscription] = []  # that must be connected before the start
+        self._steps: LiveSteps | None = None  # the periods; None until everything is compiled
+        self._sources: list[Subscription] = []  # to be connected before the run may start
         # Known once the result has come: time of the last state [s], number of events.
         self._end, self._events_sent = math.inf, 0
-        self._events = 0  # that have come
-        self._looks, self._closed = 0, False  # calls of `_look` since the result
+        self._events = 0  # number of events that have come
+        self._checks, self._closed = 0, False  # calls of `_look` since the result
         self._errors_out = self.advertise(graph.ERROR)
         self._verdicts = VerdictSender(node, robot)
         announced = partial(read_scenario, robot, changes)
@@ -124,7 +128,7 @@ class CrosscheckShell(Shell):
 
     @property
     def status(self) -> int:  # type: ignore[override]
-        """Exit status: 1 where the run is outside."""
+        """Exit status: 1 if the run is outside its tolerance."""
         return 0 if self.verdict is None or self.verdict.ok else STATUS_OUTSIDE
 
     def close(self) -> None:
@@ -181,7 +185,7 @@ class CrosscheckShell(Shell):
         return steps
 
     def _with_steps(self, take: Callable[[LiveSteps, T], None], content: T) -> None:
-        """Let `take` have a message's content: now, or once all is compiled."""
+        """Call `take` with a message's content: now, or once everything is compiled."""
         if self._steps:
             take(self._steps, content)
         else:
@@ -212,12 +216,12 @@ class CrosscheckShell(Shell):
             self.second.note(events)
 
     def _on_result(self, result: dict[str, Any]) -> None:
-        """Take the number of events and the time of the last state."""
+        """Note the number of events and the time of the last state, which the result states."""
         self._events_sent = result["events"]
         self._end = result["steps"] * self._period if self.check else -1.0
 
     def _keep(self, steps: LiveSteps, state: RobotState | None) -> None:
-        """Take a state, None where a message has not completed one."""
+        """Take a state; None comes with a message that has not completed one."""
         if state is None:
             return
         is_back = steps.keep(state)
@@ -238,7 +242,7 @@ class CrosscheckShell(Shell):
             self._errors_out.send(self._errors.encode(error))
 
     def _look(self) -> None:
-        """Judge for a while; after the result, end once all has come or PATIENCE is over."""
+        """Judge for a while; after the result, end once everything has come or PATIENCE is over."""
         self._begin()
         until, last = time.monotonic() + SLICE, -1.0
         if self._steps:
@@ -248,10 +252,10 @@ class CrosscheckShell(Shell):
                 self.second.follow(until)
         if self._end == math.inf:
             return
-        self._looks += 1
+        self._checks += 1
         complete = last >= self._end and self._events >= self._events_sent
         behind = complete and self._steps is not None and self._steps.behind
-        if (complete and not behind) or self._looks * POLL > (UNHURRIED if behind else PATIENCE):
+        if (complete and not behind) or self._checks * POLL > (UNHURRIED if behind else PATIENCE):
             self.close()
             self.run.done()
 

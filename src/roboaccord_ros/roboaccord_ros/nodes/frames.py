@@ -1,6 +1,7 @@
-"""Transforms of a recorded robot, made from its states: /tf and /tf_static of a bag.
+"""Makes the transforms of a recorded robot, /tf and /tf_static of a bag, from its states.
 
-Another period is TF_PERIOD of the core's bag room.
+They are in the bag even if tf2, which would publish them, is not installed. Their period is
+TF_PERIOD in the core's package bag.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ class FrameLog:
 
     Args:
         setup: robot and scenario.
-        write: takes topic, time [ns] and bytes.
-        prefix: of the names of the frames; with one, static transforms are added, too.
+        write: called with topic, time [ns] and bytes of a message.
+        prefix: prefix of the frames' names; with one, static transforms are written, too.
     """
 
     def __init__(
@@ -29,16 +30,16 @@ class FrameLog:
         self._inlet, self._write = Inlet(setup.joints), write
         self._transforms = bags.RobotTransforms(setup.tree, setup.joints, prefix)
         self._static = self._transforms.static() if prefix else b""
-        self._odom = b""  # the last odometry
-        self._next, self._last = 0, 0  # times of the next transforms and the last states [ns]
+        self._odom = b""  # bytes of the last odometry
+        self._next_time, self._last_time = 0, 0  # of the next transforms and the last states [ns]
 
     def take_odometry(self, _: int, data: bytes) -> None:
-        """Take odometry."""
+        """Keep the bytes of an odometry message; its time does not matter."""
         self._odom = data
 
     def take_states(self, now: int, data: bytes) -> None:
-        """Take joint states of a time [ns], and add their transforms if they are due."""
-        is_due, self._last = now >= self._next or now < self._last, now
+        """Write the transforms of joint states at a time [ns], if transforms are due."""
+        is_due, self._last_time = now >= self._next_time or now < self._last_time, now
         if not (is_due and self._odom):
             return
         if self._static:
@@ -47,5 +48,5 @@ class FrameLog:
         self._inlet.take_odometry(self._odom)
         state = self._inlet.take_joint_states(data)
         if state is not None:
-            self._next = now + round(bags.TF_PERIOD * NANOSECONDS)
+            self._next_time = now + round(bags.TF_PERIOD * NANOSECONDS)
             self._write(bags.TF, now, self._transforms.encode(state))

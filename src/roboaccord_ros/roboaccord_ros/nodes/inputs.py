@@ -1,7 +1,9 @@
-"""Inputs of a controller: messages that people send, or a recorded run, and the targets of both.
+"""Inputs of a controller: targets that people send while it runs, or those of a recorded run.
 
-Messages on the topics of a robot's inputs set targets of its base or joints. Each target is
-published as it comes into force, so a recorded run can be repeated from its bag.
+A target is what a person wants of a robot: a twist of its base, or a position, velocity or effort
+of a joint. People send targets as messages on the robot's input topics (`subscribed_inputs`). Each
+target is published again as it comes into force (`PublishedInputs`), so the bag of a run holds all
+that is needed to repeat it.
 """
 
 from __future__ import annotations
@@ -23,12 +25,14 @@ from roboaccord_ros.graph.spinning import Run
 
 
 class PublishedInputs(Announced):
-    """Inputs whose targets are published as they come into force, before the efforts of the tick.
+    """Inputs that publish each target when it comes into force.
+
+    A target is published before the efforts of the control period in which it comes into force.
 
     Args:
-        node: of the publishers.
+        node: node of the publishers.
         setup: robot and scenario.
-        inputs: with the targets.
+        inputs: gives the targets.
     """
 
     def __init__(self, node: Node, setup: Setup, inputs: Inputs) -> None:
@@ -53,21 +57,23 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
     """
     robot, joints, topics = setup.robot, setup.joints, setup.robot.input_topics
     live = LiveInputs(joints)
-    # Field of a message with targets of joints, and their kind, by its topic.
-    of_joints = {
+    # For each topic with targets of joints, the field of its messages and the kind of target.
+    joint_topics = {
         topics.velocity: ("velocity", VELOCITY),
         topics.position: ("position", POSITION),
     }
     readers = dict[str, Callable[[graph.InputMessage], object]]()
 
+    # Sets targets of joints by name.
     def set_joints(names: list[str], values: list[float], field: str, kind: int) -> None:
         _check(names, values, joints, field)
         for name, value in zip(names, values, strict=True):
             live.ask_joint(joints.index(name), kind, value)
 
+    # Sets the targets of a message, by the topic on which it came.
     def set_target(topic: str, message: graph.InputMessage) -> None:
-        if topic in of_joints:
-            field, kind = of_joints[topic]
+        if topic in joint_topics:
+            field, kind = joint_topics[topic]
             set_joints(list(message.name), list(getattr(message, field)), field, kind)
         elif topic in topics.efforts:
             set_joints([topics.efforts[topic]], [message.data], "effort", EFFORT)
@@ -78,11 +84,12 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
                 raise AccordError(f"{twist} is not a twist")
             live.ask_twist(np.array(twist))
 
-    def take(topic: str, message: graph.InputMessage) -> None:
-        # One reader a topic, for each counts the lines that it has logged.
+    # Sets the targets of a message if it is valid, else logs why it is ignored. Each topic has a
+    # reader of its own, for a reader counts the lines that it has logged.
+    def receive(topic: str, message: graph.InputMessage) -> None:
         readers.setdefault(topic, readable(topic, partial(set_target, topic), itself))(message)
 
-    graph.subscribe_inputs(node, robot, run.guard(take))
+    graph.subscribe_inputs(node, robot, run.guard(receive))
     return PublishedInputs(node, setup, live)
 
 

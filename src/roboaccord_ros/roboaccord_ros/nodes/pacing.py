@@ -1,11 +1,12 @@
-"""Pacing of a simulation: in lockstep or free, by the wall clock or not, with pauses.
+"""Pacing of a simulation: it decides when to start and when to take each step.
 
-Pacing starts the run once all peers listen. In lockstep it steps when everything that answers the
-present state has come; otherwise it steps by the clock with the last effort. A missing answer, or
-one to a later state, ends the run. So pace, pauses and load change no motion (test_transports).
+A run starts once all peers are connected. In lockstep a step is taken when everything that answers
+the present state has come; without lockstep steps follow the wall clock, with the last effort. In
+lockstep a missing answer, or an answer to a later state, ends the run. So pace, pauses and the load
+of the machine change no motion (test_transports).
 
-REMINDER, TURN and MAX_CATCH_UP may be tuned. A service is added in `add_services` and listed in
-docs/ros.md.
+A service is added in `add_services` and listed in docs/ros.md. REMINDER, TURN and MAX_CATCH_UP may
+be tuned.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL
 
 _log = logging.getLogger(__name__)
-REMINDER = 5.0  # between lines that say what a start waits for [s]
-TURN = 10  # control periods in one go, before messages and timers are served
-MAX_CATCH_UP = 20  # the same, where steps are late in real time
+REMINDER = 5.0  # s; between lines that say what a start waits for
+TURN = 10  # control periods that are taken at once, before messages and timers are served
+MAX_CATCH_UP = 20  # the same for steps that are late in real time
 
 
 class Simulation(Shell):
-    """A simulation that is paced.
+    """A simulation whose steps Pacing asks for.
 
     Attributes:
         stepper: makes the steps.
-        outlet: publishes them.
-        result: of the run; empty until it has ended.
+        outlet: publishes states, events and the result.
+        result: result of the run; empty until the run has ended.
     """
 
     stepper: Stepper
@@ -62,12 +63,12 @@ class Simulation(Shell):
 
 
 class Pacing:
-    """Starts when the peers are there, steps on commands or by the clock, watches for silence.
+    """Starts a simulation, steps it on commands or by the clock, and notices a silent controller.
 
     Args:
         setup: robot and scenario.
-        simulation: to be paced.
-        options: of the run.
+        simulation: the simulation that is started and stepped.
+        options: how the run is paced.
 
     Attributes:
         started: whether the run has started.
@@ -80,26 +81,27 @@ class Pacing:
         self._answered = False  # whether the controller has answered since the start or a reset
         self._recorded = graph.RECORDER not in options.peers  # whether the first state is on disk
         self._simulation, self._stepper, self._options = simulation, simulation.stepper, options
-        self._waiting: Array | None = None  # efforts (n,) that answer the present state
-        self._effort = np.zeros(len(setup.joints))  # in force without lockstep (n,)
+        self._pending_effort: Array | None = None  # answer to the present state (n,), or None
+        self._effort = np.zeros(len(setup.joints))  # efforts in force without lockstep (n,)
         self._last_answer = (-1.0, self._effort)  # time of its state [s], efforts (n,)
         self._warned = False
-        # Counts of `_look`: in all since the last progress, with all peers there before the start,
-        # with another simulator in a row, and with a peer missing that does not compile.
-        self._looks, self._quiet, self._rival, self._late = 0, 0, 0, 0
-        self._last_tick = -1  # at the last look
+        # Numbers of calls of `_look`: since the last progress; in a row before the start with all
+        # peers connected; in a row with another simulator; and with a missing peer that does not
+        # compile.
+        self._idle_checks, self._ready_checks, self._rival_checks, self._late_checks = 0, 0, 0, 0
+        self._last_tick = -1  # number of steps at the last call of `_look`
         default_pace = 0.0 if options.lockstep else 1.0  # without lockstep time is real
         self._pace = Pace(self._stepper.period, options.pace or default_pace)
         self._extras = ExtraInputs(simulation, setup.initial.switches, self._resume)
         self._topic = simulation.node.resolve_topic_name(f"{simulation.robot}/{graph.EFFORTS}")
-        # Time and efforts handed over by the controller in this process, and whether `_step_on`
-        # runs, which takes them.
+        # Time and efforts from the controller in this process, and whether `_step_on`, which takes
+        # them, is running.
         self._handed_over: tuple[float, Array] | None = None
         self._stepping, self._take_turn = False, simulation.run.guard(self._step_on)
         if not options.shared_process:
             simulation.subscribe(
                 graph.EFFORTS, command_reader(setup.joints), self._on_command,
-                # A message that cannot be read is an error of the only publisher, the controller.
+                # If only the controller publishes, an unreadable message is its error.
                 is_fatal=lambda: self.started and self._publishers == 1,
             )  # fmt: skip
         simulation.every(POLL, self._look)
@@ -112,7 +114,7 @@ class Pacing:
         return int(self._simulation.node.count_publishers(self._topic))
 
     def take(self, time: float, effort: Array) -> None:
-        """Take the efforts (n,) with which the controller in this process answers a state [s]."""
+        """Take efforts (n,) of the controller in this process; they answer the state at `time`."""
         self._handed_over = (time, effort)
         if not self._stepping:  # else the loop of `_step_on` takes it
             self._plan_turn()
@@ -151,7 +153,7 @@ class Pacing:
 
     def _start(self) -> None:
         self._pace.restart()
-        self._waiting, self._last_answer = None, (-1.0, self._effort)
+        self._pending_effort, self._last_answer = None, (-1.0, self._effort)
         self._extras.start()
         self._simulation.start()
 
@@ -167,7 +169,7 @@ class Pacing:
             self._effort = effort
         elif stamp == now and self.started and not self._is_repeated(stamp, effort):
             self._answered = True
-            self._waiting, self._last_answer = effort, (stamp, effort)
+            self._pending_effort, self._last_answer = effort, (stamp, effort)
             self._resume()
         elif stamp < now:
             self._is_repeated(stamp, effort)
@@ -194,13 +196,13 @@ class Pacing:
 
     def _resume(self) -> None:
         """Step if everything that answers the present state has come."""
-        effort = self._waiting
+        effort = self._pending_effort
         if effort is None or self.paused or not self._recorded:
             return
         # The last state is answered, too, but no step follows it.
         ready = not self._simulation.result and self._extras.ready(self._stepper.state.time)
         if ready and self._pace.due():
-            self._waiting = None
+            self._pending_effort = None
             self._step(effort)
 
     def _step(self, effort: Array) -> None:
@@ -208,11 +210,12 @@ class Pacing:
         self._pace.advance()
 
     def _look(self) -> None:
-        """Start, or notice that the controller is silent; called every POLL.
+        """Start the run, or end it if the controller is silent; called every POLL.
 
-        It counts looks, not seconds: a process that is blocked as a whole has no silent peer.
+        It counts its own calls, not seconds, so that a time in which this whole process was blocked
+        does not count as silence of a peer.
         """
-        self._looks += 1
+        self._idle_checks += 1
         if self._options.shared_process and self._publishers > 1:
             raise LockstepError(f"{self._publishers} nodes publish {self._topic}")
         if not self.started:
@@ -220,8 +223,8 @@ class Pacing:
         elif not self._recorded:
             self._wait_for_recorder()
         elif self._stepper.tick != self._last_tick or self.paused or not self._options.lockstep:
-            self._last_tick, self._looks = self._stepper.tick, 0
-        elif self._looks * POLL > self._options.timeout:
+            self._last_tick, self._idle_checks = self._stepper.tick, 0
+        elif self._idle_checks * POLL > self._options.timeout:
             raise no_command(self._stepper.state.time, self._options.timeout)
 
     def _try_to_start(self) -> None:
@@ -231,17 +234,17 @@ class Pacing:
             LockstepError: if a peer that does not compile is missing for too long.
         """
         node = self._simulation.node
-        self._rival = graph.look_for_rival(node, self._rival)
+        self._rival_checks = graph.look_for_rival(node, self._rival_checks)
         missing = self._missing()
         busy = graph.preparing(node, self._simulation.robot) if missing else []
-        self._late += not busy
-        self._quiet = 0 if missing or self._rival else self._quiet + 1
-        if self._quiet and self._quiet * POLL >= self._options.settle:
-            self.started, self._looks = True, 0
+        self._late_checks += not busy
+        self._ready_checks = 0 if missing or self._rival_checks else self._ready_checks + 1
+        if self._ready_checks and self._ready_checks * POLL >= self._options.settle:
+            self.started, self._idle_checks = True, 0
             self._start()
-        elif self._late * POLL > self._options.start_timeout:
+        elif self._late_checks * POLL > self._options.start_timeout:
             raise LockstepError(f"{missing} within {self._options.start_timeout:g} s")
-        elif missing and self._looks % round(REMINDER / POLL) == 0:
+        elif missing and self._idle_checks % round(REMINDER / POLL) == 0:
             reason = f"{' and '.join(busy)} not ready, compiling or planning" if busy else missing
             _log.warning("waiting: %s", reason)
 
@@ -253,16 +256,16 @@ class Pacing:
         """
         self._recorded = self._simulation.outlet.recorded()
         if self._recorded:
-            self._looks = 0
+            self._idle_checks = 0
             self._pace.restart()
             if self._options.lockstep:
                 self._resume()
-        elif self._looks * POLL > self._options.start_timeout:
+        elif self._idle_checks * POLL > self._options.start_timeout:
             limit = f"{self._options.start_timeout:g} s"
             raise LockstepError(f"the recorder has not written the first state within {limit}")
 
     def _missing(self) -> str:
-        """Return what a start waits for, or ""."""
+        """Return in words what the start waits for, or ""."""
         if self._options.lockstep and not self._publishers:
             return f"no controller publishes {self._topic}"
         options = self._options
@@ -283,7 +286,7 @@ class Pacing:
 
 
 def add_services(shell: Shell, pacing: Pacing) -> None:
-    """Offer `sim/reset` and `sim/pause`."""
+    """Offer the services `sim/reset` and `sim/pause`."""
 
     def reset(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = pacing.started

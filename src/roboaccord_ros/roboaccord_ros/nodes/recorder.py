@@ -1,10 +1,10 @@
-"""The recorder node: bytes in, bag out, nothing lost unnoticed.
+"""The recorder node: it writes a run's messages, as bytes, into a bag, and notices each loss.
 
-It opens the bag when the scenario is announced, writes each message that can be read with its time,
-and counts by a ledger whether each state has come. It shows that the first state is on disk by
-listening to the result; simulators take the first step no earlier (test_recording). After the
-result it ends when all messages have come, or after PATIENCE with what is missing in the bag's
-metadata.
+It opens the bag when the scenario is announced, and writes each message that can be read, with its
+time. A ledger counts whether each state has come. A simulator takes its first step only when the
+first state is on disk, which the recorder shows by subscribing to the result (test_recording).
+After the result the recorder ends when all messages have come, or after PATIENCE, with what is
+missing stated in the bag's metadata.
 
 nodes/topics.py lists the topics. NAMING and PATIENCE may be tuned.
 """
@@ -36,19 +36,19 @@ from roboaccord_ros.graph.spinning import POLL, Run
 from roboaccord_ros.nodes.frames import FrameLog
 from roboaccord_ros.nodes.topics import STAMPED, OtherTopic, other_topics, time_of
 
-NAMING = 45.0  # for a live cross-check to finish [s]: to name a cause takes up to 30
-PATIENCE = 6.0  # for the last messages after the result, or after a signal to end [s]
+NAMING = 45.0  # s; for a live cross-check to finish, which takes up to 30 to find a cause
+PATIENCE = 6.0  # s; for the last messages after the result, or after a signal to end
 _log = logging.getLogger(__name__)
 
 
 class RecorderShell(Shell):
-    """Writes each message of a robot into a bag, from `/R/scenario` to `/R/result`.
+    """Writes each message of a robot into a bag, from the announced scenario to the result.
 
     Args:
-        node, run: of this shell.
-        robot: name.
-        path: of the bag, which must not exist.
-        changes: `KEY=VALUE` of the scenario, which may name files, as no message may.
+        node, run: node and run of this shell.
+        robot: name of the robot.
+        path: folder of the bag, which must not exist.
+        changes: `KEY=VALUE` changes to the scenario; they may name files, which messages must not.
     """
 
     name = "recorder"
@@ -64,13 +64,13 @@ class RecorderShell(Shell):
         self._subscriptions: dict[str, Subscription] = {}  # of the topics in STAMPED
         self._others: dict[str, Subscription] = {}  # of the other topics
         self._end = -1  # time of the last state, once the result states it [ns]
-        self._events, self._events_sent = 0, 0  # that have come, and that the result counts
-        self._listening = False  # to the result: the first state is on disk
-        self._over = False  # whether all of the run has come, or is given up
+        self._events, self._events_sent = 0, 0  # events that have come, and that the result counts
+        self._listening = False  # whether it listens to the result: the first state is on disk
+        self._over = False  # whether the whole run has come, or the rest is given up
         self._finished = False  # whether `run.done` was called
-        self._draining = False  # whether a signal asks to end
-        self._looks = 0  # calls of `_look` since it began to wait for the last messages
-        self._count, self._last_count = 0, -1  # of messages, now and at the last look
+        self._draining = False  # whether a signal has asked to end
+        self._checks = 0  # calls of `_look` since it began to wait for the last messages
+        self._count, self._last_count = 0, -1  # messages so far, and at the last call of `_look`
         run.interrupt = self._drain
         announced = partial(read_scenario, robot, changes)
         self.subscribe(graph.SCENARIO, announced, self._on_scenario)
@@ -159,7 +159,7 @@ class RecorderShell(Shell):
         return name, time_of(name, data) if stamped else self._ledger.now, data
 
     def _take(self, name: str, now: int, data: bytes) -> None:
-        """Write a message of a time [ns]; go on when it is the first state or the last message."""
+        """Write a message with its time [ns]; act if it completes the first state or the run."""
         self._count += 1
         counted = name in IN_STEP and not (self._free and name == graph.EFFORTS)
         if counted and not self._ledger.note(name, now) and name != graph.EFFORTS:
@@ -228,17 +228,18 @@ class RecorderShell(Shell):
         self._draining = True
 
     def _look(self) -> None:
-        """End, or give up, when nothing more comes; called every POLL."""
+        """End the recording, or give it up, when no more messages come; called every POLL."""
         quiet, self._last_count = self._count == self._last_count, self._count
         has_result = self._end >= 0
+        # Count the time for which it has waited for the last messages.
         waits = self._draining or has_result or self._is_alone()
-        self._looks = self._looks + 1 if waits else 0
-        late = self._looks * POLL > PATIENCE
+        self._checks = self._checks + 1 if waits else 0
+        late = self._checks * POLL > PATIENCE
         result_comes = self._listening and not has_result and not self._is_alone()
         if self._draining and ((quiet and not result_comes) or late):
             self.run.stop()
         elif self._over:
-            self._finish(late=self._looks * POLL > NAMING)
+            self._finish(late=self._checks * POLL > NAMING)
         elif late and has_result:
             self._give_up()
         elif late:
@@ -246,7 +247,7 @@ class RecorderShell(Shell):
             self.run.stop()
 
     def _is_alone(self) -> bool:
-        """Return whether the states have lost their publisher."""
+        """Return whether the simulator has gone: nobody publishes joint states any more."""
         return self._listening and not self._subscriptions[graph.STATES].get_publisher_count()
 
     def _give_up(self) -> None:

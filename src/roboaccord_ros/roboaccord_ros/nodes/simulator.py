@@ -1,9 +1,9 @@
-"""The simulator node: commands step a simulation, whose states, events and result are published.
+"""The simulator node: it steps a simulation on commands, and publishes states, events and result.
 
 `Stepper` of the core makes the steps, pacing.py decides when, and graph/outlet.py publishes. With
-`composed` the controller runs in this process, too; in lockstep the two then hand states and
-efforts over without messages. A run is that of the direct loop, bit for bit (test_transports), and
-nothing here may change it.
+the parameter `composed` the controller runs in this process, too; in lockstep both then pass states
+and efforts without messages. A run equals that of the direct loop, bit for bit (test_transports),
+and nothing here may change it.
 
 A parameter is entered in OPTIONS and in graph/parameters.py. SETTLE may be raised.
 """
@@ -37,7 +37,8 @@ from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.pacing import Pacing, Simulation, add_services
 from roboaccord_ros.speed import keep_factor
 
-SETTLE = 0.3  # in which another simulator would be discovered [s of wall time]
+SETTLE = 0.3  # s of wall time; in which another simulator would be discovered
+# Parameters that are fields of Options.
 OPTIONS = (
     "engine", "lockstep", "pace", "duration", "timeout", "start_timeout", "peers", "transport",
 )  # fmt: skip
@@ -49,11 +50,11 @@ class SimulatorShell(Simulation):
     """Steps a simulator, and publishes states, events, and at the end the result.
 
     Attributes:
-        make: makes the simulator that the parameters of a node specify.
-        controller: the controller node of this process, if it has one.
-        window: of Gazebo, if the run waits for it.
-        result: of the run; empty until it has ended.
-        wall_time: of the run [s]; 0 until it has ended.
+        make: makes the simulator of a setup in an engine.
+        controller: the controller node in this process, or None.
+        window: Gazebo's window, if the run waits for it.
+        result: result of the run; empty until the run has ended.
+        wall_time: wall time of the run [s]; 0 until the run has ended.
     """
 
     name = "simulator"
@@ -80,10 +81,11 @@ class SimulatorShell(Simulation):
         self.stepper = Stepper(simulator, setup.initial, period, notified)
         if options.pace or not options.lockstep:
             simulator.compile_all()
-        self._hand_over: Callable[[RobotState], object] = itself  # to a controller in this process
-        self._ticks = 0  # of the whole run; 0 without an end
+        # Passes a state to a controller in this process; does nothing without one.
+        self._hand_over: Callable[[RobotState], object] = itself
+        self._total_ticks = 0  # control periods of the whole run; 0 for a run without an end
         if math.isfinite(options.duration):
-            self._ticks = count_steps(setup.scenario.duration, period, "duration")
+            self._total_ticks = count_steps(setup.scenario.duration, period, "duration")
         self._version, self._keep_factor = simulator.version, options.keep
         kind, *shapes = options.transport.split(", ")  # shapes of contact follow in Gazebo
         transport = ", ".join([kind if options.lockstep else kind + graph.FREE, *shapes])
@@ -138,7 +140,7 @@ class SimulatorShell(Simulation):
         self._hand_over = partial(controller.take, hand_over=self.pacing.take)
 
     def missing(self) -> str:
-        """Return that Gazebo's window is not open yet, or ""."""
+        """Return a line while Gazebo's window is not open yet, else ""."""
         return self.window.missing() if self.window else ""
 
     def start(self) -> None:
@@ -161,7 +163,7 @@ class SimulatorShell(Simulation):
         self._hand_over(self.stepper.state)
 
     def finish(self, error: str = "") -> None:
-        """Publish the result, once; end the run where there is no error."""
+        """Publish the result; end the run if there is no error."""
         self.wall_time = time.perf_counter() - self._started
         simulated = self.stepper.state.time
         self.result = {
@@ -187,7 +189,7 @@ class SimulatorShell(Simulation):
             self.controller.close()
         if not self.result and not isinstance(self.run.error, graph.RivalError):
             # An interruption is a good end of a run that a person drives or that has no end.
-            may_end = (self._driven or not self._ticks) and self.stepper.tick > 0
+            may_end = (self._driven or not self._total_ticks) and self.stepper.tick > 0
             self.finish(str(self.run.error or ("" if may_end else "interrupted")))
         self.outlet.deliver()
         if isinstance(self._simulator, GazeboSimulator):
@@ -200,7 +202,7 @@ class SimulatorShell(Simulation):
     @property
     def over(self) -> bool:
         """True once the last tick is done."""
-        return self.stepper.tick == self._ticks > 0
+        return self.stepper.tick == self._total_ticks > 0
 
 
 main = SimulatorShell.main

@@ -1,11 +1,12 @@
 """Topics that the recorder writes, and the time of each message.
 
-The simulator and the controller publish the topics in STAMPED; `other_topics` lists those of
-people, the cross-check and the second robot. /clock is not recorded, for each message has its time,
-and /tf is made by frames.py.
+STAMPED are the topics of simulator and controller, whose messages carry the time of a state;
+`other_topics` lists those of people, of the cross-check and of the second robot. /clock is not
+recorded, for each message has its time, and /tf is made by frames.py.
 
 Another topic is added to `other_topics`, or to OTHERS if the simulator or the controller publishes
-it, and its type to bag/topics.py of the core. STAMP and FIRST_STAMP are layouts of CDR.
+it, and its type to bag/topics.py of the core. STAMP and FIRST_STAMP are layouts of CDR, the
+encoding of ROS messages.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from roboaccord.scenario import Robot
 
 from roboaccord_ros.graph import names as graph
 
-STAMP = struct.Struct("<4xiI")  # of a message with a header: seconds, nanoseconds
-FIRST_STAMP = struct.Struct("<8xiI")  # of an array of such messages
+STAMP = struct.Struct("<4xiI")  # stamp of a message with a header: seconds, nanoseconds
+FIRST_STAMP = struct.Struct("<8xiI")  # stamp of the first message in an array
 TARGETS = (graph.TARGET_TWIST, graph.TARGET_JOINTS)
 COMMANDS = (graph.WRENCH, graph.TWIST, graph.FINDINGS, graph.EFFORTS)
 OTHERS = (graph.EVENTS, graph.CONTACTS, *TARGETS, *COMMANDS)
@@ -33,10 +34,10 @@ class OtherTopic(NamedTuple):
     """A topic that is recorded if somebody publishes it.
 
     Args:
-        name: below the namespace of the node, which the bag leaves out.
+        name: name relative to the node's namespace, which the bag leaves out.
         kind: type of its messages.
-        stamped: their stamp is the time of a state; else the last state's time counts.
-        qos: of the subscription.
+        stamped: whether messages carry the time of a state; if not, the last state's is used.
+        qos: quality of service of the subscription.
     """
 
     name: str

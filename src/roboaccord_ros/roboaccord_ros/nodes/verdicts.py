@@ -1,4 +1,4 @@
-"""Verdicts of the live cross-check, as diagnostics and as log lines."""
+"""Sends the verdicts of the live cross-check, as diagnostics and as log lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class VerdictSender:
-    """Publishes verdicts on a run as diagnostics, and logs them when they change.
+    """Publishes verdicts on a run as diagnostics, and logs each change of the verdict.
 
     Attributes:
         sender: publishes the diagnostics.
@@ -23,19 +23,24 @@ class VerdictSender:
 
     def __init__(self, node: Node, robot: str) -> None:
         self.sender = graph.make_sender(node, graph.DIAGNOSTICS, DiagnosticArray, 10)
-        self._robot, self._ok = robot, True  # the last verdict, as logged
+        self._robot, self._logged_ok = robot, True  # whether the last logged verdict was good
 
     def send(self, verdict: Report, time: float, *, final: bool, cause_follows: bool) -> None:
-        """Publish a verdict at the time of a state [s].
+        """Publish a verdict at the time of a state [s], and log it if it has changed.
 
-        A change to outside is not logged if a line with the cause follows.
+        Args:
+            verdict: the verdict so far.
+            time: time of the newest state [s].
+            final: whether the run has ended.
+            cause_follows: whether a log line with the cause follows, so that a run that is now
+                outside its tolerance needs none here.
         """
         line = f"{'verdict' if final else 'so far'}: {verdict.line()}"
         values = {key: str(value) for key, value in verdict.to_json().items()}
         name, level = f"{self._robot}: crosscheck", 0 if verdict.ok else 1
         status = Status(name, line, self._robot, values, level)
         self.sender.send(encode_statuses(time, [status]))
-        if verdict.ok is not self._ok:
-            self._ok = verdict.ok
+        if verdict.ok is not self._logged_ok:
+            self._logged_ok = verdict.ok
             if verdict.ok or not cause_follows:
                 _log.log(logging.INFO if verdict.ok else logging.WARNING, "%s", line)

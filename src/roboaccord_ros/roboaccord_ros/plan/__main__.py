@@ -1,9 +1,11 @@
-"""Print the plan of a launch as JSON: python -m roboaccord_ros.plan robot:=NAME scenario:=NAME.
+"""Prints the plan of a launch as JSON: python -m roboaccord_ros.plan robot:=NAME scenario:=NAME.
 
-launch/planner.py reads the output: the last line of stdout is JSON with status 0, or stderr has one
-line with status 2. Meanwhile another run of the same names is looked for.
+launch/planner.py runs it and reads its output: with exit status 0 the last line of stdout is JSON,
+with status 2 stderr has one line with the error. While the plan is made, a thread looks for another
+run of the same names in the ROS domain, and the plan is refused if there is one.
 
-DISCOVERY and LEAVING may be tuned: if shorter, another run may be overlooked.
+DISCOVERY and LEAVING may be tuned; if they are too short, another run may be overlooked, or one
+that has just ended refuses this one.
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ from roboaccord_ros.graph.spinning import POLL, quiet_node, session
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
 
-DISCOVERY = 1.0  # until participants are found [s]
-LEAVING = 4.0  # until a run that has just ended is gone [s]
+DISCOVERY = 1.0  # s; after which ROS has discovered the nodes of another run
+LEAVING = 4.0  # s; after which the nodes of a run that has just ended are gone
 
 
 def main() -> int:
@@ -43,10 +45,12 @@ def main() -> int:
 
 
 def refuse_rival(namespace: str) -> None:
-    """Check that no other run publishes the same clock.
+    """Check that no other run publishes the clock of a namespace.
+
+    It returns after DISCOVERY as soon as no other clock is seen, and gives up after LEAVING.
 
     Raises:
-        RivalError: that says how runs keep apart.
+        RivalError: that says how to separate two runs.
     """
     context = Context()
     with session(context, args=[]) as nodes:

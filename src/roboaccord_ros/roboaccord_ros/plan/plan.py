@@ -1,8 +1,8 @@
-"""The decisions of a launch, by the names of the launch configurations that they become.
+"""Makes the plan of a launch: its decisions, by the names of launch configurations.
 
-simulator.py and sight.py choose simulator and windows; this adds the bag, the pace, the peers of
-each node and the line that users read (`_summary`, which may be reworded).
-launch/simulate.launch.py shows what each decision is for.
+simulator.py and sight.py choose simulator and windows. This module adds the folder of the bag, the
+pace, the peers that each node waits for, and the line that users read (`_summary`, which may be
+reworded). launch/simulate.launch.py shows what each decision is for.
 
 A decision is a key in `make_plan` and a launch configuration in that file
 (test_every_decision_of_the_planner_is_of_use).
@@ -28,23 +28,24 @@ from roboaccord_ros.plan.request import Request
 from roboaccord_ros.plan.sight import Sight
 from roboaccord_ros.plan.simulator import GAZEBO, Choice, choose, speed
 
-REAL = 1.0  # simulated seconds a second; 0 is as fast as possible
-# A decision, before it becomes a text.
+REAL = 1.0  # pace of real time [simulated s per s]; a pace of 0 is as fast as possible
+# The value of a decision, before it becomes text.
 Decision = bool | float | str | Sequence[str]
 
 
 def make_plan(request: Request) -> dict[str, str]:
-    """Return the decisions as launch configurations, which are texts.
+    """Return the decisions on a request, as the texts of launch configurations.
 
     Raises:
         AccordError: for whatever cannot be run.
     """
     setup, controller = request.setup, request["controller"]
-    steered = controller != "none"  # by a controller of this launch
+    steered = controller != "none"  # whether this launch starts a controller
     check_controller(setup, controller if steered else "")
     choice = choose(request)
     sight = Sight.of(request, choice.sim)
     crosscheck = request.on("crosscheck", auto=choice.sim == GAZEBO)
+    # The cross-check needs the reference: fail now if it cannot run the setup.
     if crosscheck and choice.sim != "reference":
         make_simulator(setup)
     bag, pace = _bag(request, choice.sim), _pace(request, sight)
@@ -80,7 +81,7 @@ def make_plan(request: Request) -> dict[str, str]:
 
 
 def _transport(request: Request, sim: str) -> str:
-    """Return the transport that the bag states, with the shapes of contact in Gazebo."""
+    """Return the transport that the bag states; for Gazebo with its contact shapes."""
     if sim != GAZEBO:
         return "ros"
     return ", ".join(["in_process", *contact_shapes(request.setup, request["contacts"]).values()])
@@ -95,7 +96,7 @@ def _peers(*, steered: bool, recorded: bool, crosscheck: bool) -> dict[str, Deci
 
 
 def _windows(robot: str, sight: Sight) -> dict[str, Decision]:
-    """Return the windows, and the layout and topics of RViz."""
+    """Return which windows are shown, and the layout and topics of RViz."""
     layout = share("roboaccord_ros") / "config" / "rviz" / f"{robot}.rviz"
     topics = [*(f"{robot}/{name}" for name in graph.KINDS), "tf", "tf_static", graph.CLOCK]
     return {
@@ -133,7 +134,7 @@ def _pace(request: Request, sight: Sight) -> float:
 
 
 def _bag(request: Request, sim: str) -> str:
-    """Return the folder of the bag, "" for none.
+    """Return the folder of the bag, or "" if nothing is recorded.
 
     Raises:
         AccordError: if it exists or cannot be written, or the judge needs one.

@@ -1,7 +1,7 @@
-"""The request of a launch: its arguments, and the robot and scenario that they stand for.
+"""The request of a launch: its arguments, and the robot and scenario that they specify.
 
 An argument is declared in launch/simulate.launch.py, listed in docs/ros.md, and read here by its
-name. A value that cannot be is refused in one line (test_plan).
+name. A value that an argument cannot have is refused in one line (test_plan).
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from roboaccord.scenario import RELEASED, Setup, is_file
 from roboaccord_ros.graph.parameters import setup_of
 
 SIMULATORS = tuple(dict.fromkeys(["auto", "gz", *engine_names(), REFERENCE]))
-NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)  # as ROS allows it
+# Namespaces that ROS allows.
+NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Request:
-    """Arguments of a launch as texts, by name, and the robot and scenario that they stand for."""
+    """Arguments of a launch, texts by name, and the robot and scenario that they specify."""
 
     texts: dict[str, str]
 
@@ -56,7 +57,7 @@ class Request:
         return self.texts[name]
 
     def on(self, name: str, auto: bool = False) -> bool:
-        """Return whether an argument is true, or `auto` where it is "auto"."""
+        """Return whether an argument is on; `auto` if its text is "auto"."""
         return auto if self[name] == "auto" else self[name].lower() not in ("", "false")
 
     @cached_property
@@ -121,12 +122,12 @@ class Request:
 
     @property
     def duration(self) -> float:
-        """Length of the run [s]; infinite where a person drives and none is given."""
+        """Length of the run [s]; infinite if a person drives and no length is given."""
         return self._seconds or (math.inf if self.driven else 0.0)
 
     @cached_property
     def _seconds(self) -> float:
-        """Stated length of the run, or that of a run to repeat [s]; 0 where none is stated.
+        """Length of the run that is given, or of the run to repeat [s]; 0 if there is neither.
 
         Raises:
             AccordError: for a text that is no length.
@@ -141,6 +142,9 @@ class Request:
 
 
 def displays_of_launches() -> dict[str, str]:
-    """Return the module of the node of each installed display, by the name of the display."""
+    """Return the modules of the nodes of installed displays, by the names of the displays.
+
+    A display is a program that shows a running robot, such as the browser view.
+    """
     nodes = [entry for name, entry in plugins.entries("displays").items() if name.endswith(".node")]
     return {entry.name.removesuffix(".node"): entry.module for entry in nodes}

@@ -1,7 +1,8 @@
-"""The windows of a launch: Gazebo's, RViz, Foxglove or another display, and where to look.
+"""Decides on the windows of a launch (Gazebo's, RViz, Foxglove or another display).
 
-Without a display or with `headless:=true` no window is shown. Another display, such as the browser
-view, is due where neither Gazebo's window nor RViz is shown.
+Without a screen, or with `headless:=true`, no window is shown. Another display, such as the browser
+view, is started if neither Gazebo's window nor RViz is shown. The line that users read says where
+to look.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from roboaccord_ros.gazebo.prepare import is_installed
 from roboaccord_ros.plan.request import Request, displays_of_launches
 from roboaccord_ros.plan.simulator import GAZEBO
 
-BROWSER, PAGE = "browser", "the browser view"  # the display of `view:=true`
+BROWSER, PAGE = "browser", "the browser view"  # name and words of the display of `view:=true`
 
 
 @dataclass(frozen=True)
@@ -25,10 +26,10 @@ class Sight:
 
     Args:
         gazebo, rviz, foxglove: whether each is shown.
-        screen: whether windows can be shown.
-        view: module of the node of another display, "" for none.
+        screen: whether windows can be shown at all.
+        view: module of another display's node, or "".
         stays: whether that display stays after the run.
-        lacks: why there is no such display although one is due, or "".
+        lacks: why there is no other display although there should be one, or "".
     """
 
     gazebo: bool

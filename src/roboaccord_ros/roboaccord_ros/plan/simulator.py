@@ -1,6 +1,7 @@
-"""The choice of a simulator for a launch.
+"""Chooses the simulator of a launch.
 
-docs/ros.md documents the order in which `choose` tries simulators: change both. SLOW may be tuned.
+With `sim:=auto` it is the first that can run the scenario: Gazebo, then the engines, then the
+reference. docs/ros.md documents this order; change both. SLOW may be tuned.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from roboaccord_ros.gazebo.world import World
 from roboaccord_ros.plan.request import Request
 from roboaccord_ros.speed import last_factor
 
-GAZEBO = "gz"
-SLOW = 0.4  # simulated seconds a second, below which a robot answers too late to be driven
+GAZEBO = "gz"  # name of Gazebo as a simulator
+SLOW = 0.4  # simulated s per s; a slower robot answers too late to be driven by a person
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The simulator of a launch, and why it was chosen: what those before it lack."""
+    """The simulator of a launch, and the reason: why those before it cannot run the scenario."""
 
     sim: str
     reason: str

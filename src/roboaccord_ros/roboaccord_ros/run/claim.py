@@ -1,10 +1,10 @@
-"""Claims on names of this machine, by which processes keep apart; standard library alone.
+"""Claims on names of this machine, by which processes avoid each other's names.
 
-A claim is an abstract socket address: it is taken at once, needs no file, and is freed with its
-process. DDS would take seconds to discover another run on a busy machine. Launches claim their
-names (`claim_names`), runs their private domain (domain.py).
+A claim is an abstract socket address: it is taken at once, needs no file, and is freed when its
+process ends, whereas DDS can take seconds to discover another run. Launches claim their names
+(`claim_names`), and runs their private domain (domain.py).
 
-`ros2 launch` imports this in the Python of ROS, so nothing beside the standard library is allowed
+`ros2 launch` imports this module in the Python of ROS, so only the standard library is allowed
 (test_launch).
 """
 
@@ -14,11 +14,11 @@ import errno
 import os
 import socket
 
-LONGEST = 100  # characters of an address; Linux takes 108 with the zero byte before it
+LONGEST = 100  # characters of an address; Linux allows 108 with the zero byte before it
 
 
 def claim(name: str) -> socket.socket | None:
-    """Return a claim on a name, valid as long as the object; None if another process has it."""
+    """Return a claim on a name, valid until the socket is closed; None if another has it."""
     address = socket.socket(socket.AF_UNIX)
     try:
         address.bind(f"\0roboaccord/{name}"[:LONGEST])

@@ -1,12 +1,13 @@
-"""Private ROS domains, so that runs on one machine are isolated from each other.
+"""Private ROS domains, which isolate the runs of a machine from each other.
 
-`private_domain` reserves a domain by a claim, limits discovery to this machine, and removes shared
-memory that killed processes have left. If the user opens runs by ROS_AUTOMATIC_DISCOVERY_RANGE,
-that and the user's domain are used.
+A domain is a number; nodes discover only nodes of their own domain. `private_domain` reserves a
+domain by a claim, limits discovery to this machine, and removes shared memory that killed processes
+have left. If the user has set ROS_AUTOMATIC_DISCOVERY_RANGE so that others can see runs, that range
+and the user's domain are used instead.
 
 Fixed for safety: a run stays on this machine unless the user opens it, and `remove_orphans` deletes
-nothing that is in use or another user's (test_disorder). Names of files are Fast DDS's. YOUNG may
-be raised.
+nothing that is in use or belongs to another user (test_disorder). Names of files are Fast DDS's.
+YOUNG may be raised.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from roboaccord.numerics import private_folder
 
 from roboaccord_ros.run.claim import claim
 
-LAST_DOMAIN = 101  # above it the ports of DDS are in the ephemeral range of Linux
+LAST_DOMAIN = 101  # higher domains have ports of DDS in the ephemeral range of Linux
+# Environment variable for the range of discovery, and its value for this machine alone.
 DISCOVERY, LOCAL = "ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"
-DOMAIN = "ROS_DOMAIN_ID"
+DOMAIN = "ROS_DOMAIN_ID"  # environment variable
 SHARED_MEMORY = Path("/dev/shm")
-YOUNG = 1.0  # s: a younger file may belong to a segment that is being made
+YOUNG = 1.0  # s; a younger file may belong to a segment that is just being made
 
 
 @contextlib.contextmanager

@@ -1,10 +1,11 @@
-"""The judge of a launch: the verdict on its bag, that of `accord crosscheck BAG`, in one line.
+"""The judge of a launch: it prints the verdict on the run's bag, in one line.
 
     python -m roboaccord_ros.run.judge BAG CHANGES
 
-CHANGES is a list of KEY=VALUE in JSON: the files that a bag may not name itself. The verdict is the
-only line on stdout, by which a launch knows that the bag was judged; status 1 means outside
-(launch/processes.py). report/words.py of the core has its words.
+The verdict is that of `accord crosscheck BAG`. CHANGES is a JSON list of KEY=VALUE: the files of
+the scenario, which a bag must not name itself. The verdict is the only line on stdout, by which a
+launch knows that the bag was judged; status 1 means outside the tolerance (launch/processes.py).
+Its words are in report/words.py of the core.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Run a module so that Ctrl-C ends it without a traceback while its libraries load.
+"""Runs a Python module so that Ctrl-C ends it without a traceback while its libraries load.
 
     python -m roboaccord_ros.run.module MODULE...
 
-Libraries load for seconds before a node handles signals itself. The status is then 0, or `ros2
-launch` reports that the node died. launch/processes.py starts nodes by the name of this module, and
-with_parent.py recognises them by it.
+Libraries take seconds to load before a node handles signals itself. The status after Ctrl-C is 0,
+or `ros2 launch` would report that the node died. launch/processes.py starts nodes by the name of
+this module, and with_parent.py recognises them by it.
 """
 
 from __future__ import annotations

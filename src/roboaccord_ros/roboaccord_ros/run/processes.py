@@ -1,11 +1,11 @@
-"""The transport `ros_processes`: simulator, controller and recorder in three processes.
+"""The transport `ros_processes`: a run in which simulator, controller and recorder are processes.
 
-The request is written as a scenario and a file of parameters. The nodes run until all have ended
-well or one has failed, and the result is read from the bag. A run is that of the direct loop, bit
-for bit (test_transports).
+The request is written as a scenario and a file of parameters, from which the three nodes start.
+They run until all have ended well or one has failed, and the result is read from the bag. The run
+equals that of the direct loop, bit for bit (test_transports).
 
 Another field of the request is added to `_write_parameters`. POLL and ENDING may be tuned; GRACE
-stays below that of cli/signals.py, or `accord` kills a recorder that closes its bag.
+stays below that of cli/signals.py, or `accord` kills a recorder while it closes its bag.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from roboaccord_ros.graph.parameters import Value
 from roboaccord_ros.graph.process import PARENT, STATUS_INTERRUPTED
 from roboaccord_ros.run.domain import announce, private_domain, remove_orphans
 
-POLL = 0.02  # between looks at the processes [s]
-GRACE = 1.5  # for a process to end after SIGINT [s], less than `accord` has itself
-ENDING = 90.0  # for a process to end after another has [s]
-GOOD = (0, -signal.SIGALRM)  # statuses of good ends; the latter if ROS hung after all was done
+POLL = 0.02  # s; between checks of the processes
+GRACE = 1.5  # s; for a process to end after SIGINT, less than `accord` has itself
+ENDING = 90.0  # s; for a process to end after the first one has
+GOOD = (0, -signal.SIGALRM)  # statuses of good ends; SIGALRM if ROS hung when the work was done
 NODES = ("recorder", "controller", "simulator")
 # Command of each node, by its name.
 Commands = Mapping[str, Sequence[str]]
@@ -128,9 +128,9 @@ def _bag_of(inputs: Inputs) -> str:
 
 
 def _wait(processes: Mapping[str, subprocess.Popen[str]]) -> str:
-    """Wait until all processes have ended well, or one has failed: return its name, else "".
+    """Wait until all processes have ended well, or one has failed; return its name, or "".
 
-    A process that still runs ENDING after another has ended hangs.
+    A process that still runs ENDING after the first end counts as failed: it hangs.
     """
     first_end = math.inf  # of the steady clock [s]
     while True:

@@ -1,7 +1,10 @@
-"""The transport `ros`: simulator, controller and recorder nodes in this process.
+"""The transport `ros`: a run in which simulator, controller and recorder are nodes of this process.
 
-The nodes share one executor and a private domain. The recorder is made first, for it must receive
-everything. A run is that of the direct loop, bit for bit (test_transports).
+A transport is the way in which simulator and controller exchange states and efforts; the direct one
+is a loop of function calls. Here both are ROS nodes, with one executor and a private domain (a
+domain id that nobody else uses), so other runs do not disturb it. The recorder is made first, for
+it must receive every message. The run is equal to that of the direct loop, bit for bit
+(test_transports).
 
 Another field of the request is added to `Options` here and to `_write_parameters` in processes.py.
 setup.cfg names `run_ros` as the transport.
@@ -26,7 +29,8 @@ from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.domain import announce, private_domain
 
-NAMES = ("simulator", "controller", "recorder")
+NAMES = ("simulator", "controller", "recorder")  # of the nodes
+SIMULATOR, CONTROLLER, RECORDER = range(len(NAMES))  # their indices
 
 
 def run_ros(request: RunRequest) -> RunResult:
@@ -50,11 +54,13 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
         nodes += [quiet_node(name, context, use_global_arguments=False) for name in NAMES]
         with contextlib.ExitStack() as stack:
             changes = path_changes(setup.scenario.data())
-            recorder = RecorderShell(nodes[2], setup.robot.name, request.bag, run, changes)
+            recorder = RecorderShell(nodes[RECORDER], setup.robot.name, request.bag, run, changes)
             stack.callback(recorder.close)
-            shell = SimulatorShell(nodes[0], setup, simulator, run, options, request.observers)
-            inputs = PublishedInputs(nodes[1], setup, request.inputs)
-            controller = ControllerShell(nodes[1], setup, run, options, inputs)
+            shell = SimulatorShell(
+                nodes[SIMULATOR], setup, simulator, run, options, request.observers
+            )
+            inputs = PublishedInputs(nodes[CONTROLLER], setup, request.inputs)
+            controller = ControllerShell(nodes[CONTROLLER], setup, run, options, inputs)
             shell.hand_to(controller)
             stack.callback(controller.watch.stop)
             with ends_between_callbacks(run):

@@ -1,7 +1,7 @@
-"""Teleoperation over ROS: targets to the topics of a running robot, switches to its services.
+"""Teleoperation over ROS: it sends targets to the topics of a running robot, switches to services.
 
-`RosLink` has the methods that cli/teleop.py of the core calls. A zero is sent once, and then
-nothing, so that others can drive, too (test_switches).
+`RosLink` has the methods that cli/teleop.py of the core calls. When a joint or the base is to stop,
+a zero is sent once and then nothing, so that others can drive, too (test_switches).
 
 Keys are changed in config/teleop/keyboard.yaml, topics in bag/topics.py of the core. setup.cfg
 names `connect`. PATIENCE may be tuned.
@@ -29,8 +29,8 @@ from roboaccord_ros.graph.inlet import LatestState, taken, watch
 from roboaccord_ros.graph.reading import itself, read_facts, readable
 from roboaccord_ros.graph.spinning import session
 
-PATIENCE = 10.0  # until a robot must be found [s of wall time]
-POLL = 0.05  # between looks for it [s]
+PATIENCE = 10.0  # s of wall time; in which a robot must be found
+POLL = 0.05  # s; between searches for it
 _log = logging.getLogger(__name__)
 
 
@@ -54,7 +54,7 @@ class RosLink:
     """Sends the operator's commands, and follows the state.
 
     Args:
-        node: of the publishers; it is not spun.
+        node: node of the publishers, which no executor spins.
         setup: robot and scenario.
     """
 
@@ -68,10 +68,11 @@ class RosLink:
             name: graph.advertise_input(node, robot, name) for name in topics or [graph.CMD_VEL]
         }
         self._faults = node.create_publisher(String, f"{robot.name}/{graph.FAULT}", graph.HAND)
-        self._moving: set[str] = set()  # joints, or "" for the base, whose last target was not 0
+        # Joints whose last target was not 0; "" stands for the base.
+        self._moving: set[str] = set()
         self._latest = LatestState(node, setup)
         self._scenario = watch(node, robot.name, graph.SCENARIO)
-        self._announced: dict[str, Any] = {}  # facts of the run, once they have come
+        self._announced: dict[str, Any] = {}  # facts of the run; empty until they have come
         self._clients = {
             name: node.create_client(SetBool, f"{robot.name}/{name}/set") for name in switches
         }
@@ -90,7 +91,7 @@ class RosLink:
             time.sleep(POLL)
 
     def _missing(self) -> str:
-        """Return what a robot still lacks, or ""."""
+        """Return in words what is not connected yet, or ""."""
         states = self._latest.source
         if not states.get_publisher_count():
             return f"no node publishes {states.topic_name}"
@@ -157,7 +158,7 @@ class RosLink:
                 self._publishers[self._velocities].publish(message)
 
     def _is_due(self, name: str, moving: bool) -> bool:
-        """Return whether to send: while a joint or the base moves, and once when it is to stop."""
+        """Return whether to send a target: while it is not 0, and once when it becomes 0."""
         is_due = moving or name in self._moving
         (self._moving.add if moving else self._moving.discard)(name)
         return is_due

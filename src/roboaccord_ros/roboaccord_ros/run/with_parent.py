@@ -1,15 +1,16 @@
-"""Run a command that ends with its parent.
+"""Runs a command that ends together with its parent.
 
     python with_parent.py SIGNAL PARENT COMMAND...
 
-`ros2 launch` leaves its processes behind when it is terminated or killed. A node of the workspace
-replaces this process, and gets SIGNAL when the parent ends. Any other command is a child that is
-killed then. A child has a process group of its own, because Ctrl-C must reach it after the nodes,
-which need it; and while Gazebo or ROS loads it would miss the signal, or end as if it had died.
+`ros2 launch` leaves its processes behind if it is terminated or killed. A node of the workspace
+replaces this process (exec), and gets SIGNAL when the parent ends. Any other command becomes a
+child of this process, and is killed when the parent ends. The child has a process group of its own,
+so that Ctrl-C in the terminal does not reach it at once: the nodes need it until they have ended,
+and while Gazebo or ROS loads it would miss the signal, or end as if it had died.
 
-It runs with `-S`, so only the standard library may be imported. launch/planner.py and
-launch/processes.py rely on the order of arguments. NODES_END, SOON and POLL may be tuned.
-test_launch checks that no process is left.
+It runs with `-S`, so only the standard library can be imported. launch/planner.py and
+launch/processes.py rely on the order of arguments. test_launch checks that no process is left.
+NODES_END, SOON and POLL may be tuned.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from contextlib import suppress
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>; the setting survives exec
-MODULE = "roboaccord_ros.run.module"
-NODES_END = 3.0  # by which a child outlives the nodes, at most [s]
-SOON = 1.0  # for a child to end after SIGTERM [s]
-POLL = 0.05  # between looks [s]
+MODULE = "roboaccord_ros.run.module"  # by which nodes of the workspace are recognised
+NODES_END = 3.0  # s; longest wait for the nodes to end before a child is ended
+SOON = 1.0  # s; for a child to end after SIGTERM
+POLL = 0.05  # s; between checks
+# Signals that this process waits for.
 EXPECTED = {signal.SIGINT, signal.SIGTERM, signal.SIGCHLD}
 
 

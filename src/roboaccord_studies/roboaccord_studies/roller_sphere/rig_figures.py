@@ -1,12 +1,18 @@
-"""The rig, the rollers' lines and w: the paper's figures 1, 2, 4 and 5, for any rig.
+"""Draws the geometry of a rig and of its slip: figures 1, 2, 4 and 5 of the paper, for any rig.
 
-Angular velocities are drawn as lengths in the space of the ball (`_shrink`). Each figure is a
-function that writes an SVG and returns it with its caption; helpers below draw lines, rollers and
-dots.
+The paper is Kimura, Ogata and Ishii (2019), see roller_sphere/model/rig.py, and these are its
+symbols: P_i is the contact of roller i on the ball of radius r, eta_i the roller's axis, nu_i its
+peripheral speed, and w the ball's angular velocity. A roller fixes only the part of w along eta_i,
+(nu_i / r) eta_i, so the end of w lies on a line through that point along P_i: the roller's line.
+Two lines do not meet in general; w then ends halfway between them, where the squared distances have
+the least sum.
 
-What a figure shows is the paper's; test_roller_survey checks that w of least squares is halfway
-between the lines. Colours and sizes may be changed. Names of the files are those of docs/images and
-stay.
+Angular velocities are drawn as lengths in the space of the ball, scaled by `_shrink`. Each
+`write_` function writes an SVG and returns it with its caption; the helpers below draw lines,
+rollers and dots.
+
+What a figure shows is the paper's (test_roller_survey checks that w is halfway between the lines),
+and file names are those of docs/images. Colours and sizes may be changed.
 """
 
 from __future__ import annotations
@@ -38,14 +44,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = ("#3366cc", "#12a594", "#8e7cc3", "#c9a227")  # of the rollers, in turn
-SLIP = "#ee7733"  # of distances from lines
-WIDTH, THICKNESS = 0.28, 0.16  # of a drawn roller, over the ball's radius
-REACH = 1.5  # of the longest drawn w, over the ball's radius
-BEYOND = 0.35  # of lines beyond their ends, over the ball's radius
+SLIP = "#ee7733"  # colour of distances between w and the lines, which are the slip
+# Sizes over the ball's radius, chosen for legible figures.
+WIDTH, THICKNESS = 0.28, 0.16  # diameter and length of a drawn roller
+REACH = 1.5  # length of the longest drawn angular velocity
+BEYOND = 0.35  # how far a line goes on beyond its last marked point
 
 
 def write_roller(kinematics: Kinematics, heading: float, folder: Path) -> Still:
-    """Write figure 1: one roller, and the line on which w may end, at 1 m/s."""
+    """Write figure 1 for a ball at 1 m/s: one roller, and the line on which w may end."""
     rig, nu = kinematics.rig, kinematics.inverse(1.0, heading).nu
     shrink, path = _shrink(kinematics, nu), folder / "figure_1.svg"
     with picture(path, SQUARE) as axes:
@@ -53,7 +60,7 @@ def write_roller(kinematics: Kinematics, heading: float, folder: Path) -> Still:
         _roller(axes, rig, 0)
         arrow(axes, rig.contacts[0], 0.7 * rig.radius * rig.axes[0], COLOURS[0], "axis eta")
         arrow(axes, rig.contacts[0], 0.7 * rig.radius * rig.directions[0], RED, "direction e_i")
-        _line(axes, kinematics, nu, 0, shrink, np.zeros(1))
+        _roller_line(axes, kinematics, nu, 0, shrink, np.zeros(1))
         foot = kinematics.lines(nu)[0][0] * shrink
         line(axes, np.array([np.zeros(3), foot]), SOFT, "(nu/r) eta")
         bare(axes)
@@ -73,19 +80,20 @@ def write_pair(
 
     Args:
         kinematics: of the rig.
-        heading: phi [rad].
-        folder, name, title: of the figure.
+        heading: direction phi of the ball's velocity, from x [rad].
+        folder, name, title: folder of the figure, its file name without suffix, and its title.
     """
     rig, motion = kinematics.rig, kinematics.inverse(1.0, heading)
     shrink, omega = _shrink(kinematics, motion.nu), motion.omega
-    feet, along = _feet(kinematics, motion.nu, omega)
+    # The point of each line nearest to the end of w, and its coordinate along the line.
+    feet, along = _nearest_points(kinematics, motion.nu, omega)
     path, velocity = folder / f"{name}.svg", np.array([np.cos(heading), np.sin(heading), 0.0])
     with picture(path, SQUARE) as axes:
         draw_ball(axes, rig.radius)
         for i in range(rig.count):
             _roller(axes, rig, i)
         for i in range(rig.count):
-            _line(axes, kinematics, motion.nu, i, shrink, along[i : i + 1])
+            _roller_line(axes, kinematics, motion.nu, i, shrink, along[i : i + 1])
             line(axes, shrink * np.array([feet[i], omega]), SLIP, "from lines to w", lw=2.2)
         line(axes, np.array([np.zeros(3), shrink * omega]), RED, "w", lw=2.6)
         arrow(axes, np.zeros(3), 1.3 * rig.radius * velocity, INK, "heading of V")
@@ -105,14 +113,18 @@ def write_pair(
 
 
 def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[Still]:
-    """Write figure 4: why w is halfway between two lines, in space (a) and by distances (b)."""
+    """Write figure 4: why w ends halfway between two lines, in space (a) and by distances (b).
+
+    Q0 is the end of w, Q some other point; d1 and d2 are the distances of a point from both lines,
+    and k0 is the distance between the lines.
+    """
     motion = kinematics.inverse(1.0, heading)
-    shortest, _ = _feet(kinematics, motion.nu, motion.omega)
+    shortest, _ = _nearest_points(kinematics, motion.nu, motion.omega)
     spacing = float(np.linalg.norm(shortest[0] - shortest[1]))
-    # Some other point: along both lines from w.
+    # Q: moved along both line directions from Q0, by amounts chosen for a legible figure.
     _, directions = kinematics.lines(motion.nu)
     other = motion.omega + spacing * (0.9 * directions[0] + 0.5 * directions[1])
-    feet, _ = _feet(kinematics, motion.nu, other)
+    feet, _ = _nearest_points(kinematics, motion.nu, other)
     first, second = folder / "figure_4a.svg", folder / "figure_4b.svg"
     with picture(first, SQUARE) as axes:
         for i in range(2):
@@ -137,10 +149,13 @@ def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[St
 
 
 def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> Still:
-    """Write figure 5: the part of w in the plane of both contacts, where two lines meet."""
+    """Write figure 5: w_t, the part of w in the plane of both contacts, where two lines meet.
+
+    X_i is the tangent of the ball at P_i in this plane; all else is as in the header.
+    """
     rig, motion = kinematics.rig, kinematics.inverse(1.0, heading)
     shrink, path = _shrink(kinematics, motion.nu), folder / "figure_5.svg"
-    # In the plane: P1 to the right, X1 upwards.
+    # Coordinates in the plane: P1 to the right, X1 upwards.
     plane = np.array([rig.normals[0], rig.across[0]])
     contacts, across = rig.contacts[:2] @ plane.T, rig.radius * rig.across[:2] @ plane.T
     inside = shrink * plane @ rig.split(motion.omega)[0]
@@ -149,9 +164,10 @@ def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> Still:
     with picture(path, SQUARE) as axes:
         axes.plot(rig.radius * np.cos(turn), rig.radius * np.sin(turn), color=SOFT, lw=0.8)
         for i in range(2):
+            # Line i: from its start along P_i, beyond the end of w_t.
             along = contacts[i] / rig.radius
-            to = np.array([0.0, (inside - starts[i]) @ along])
-            ends = starts[i] + np.array([[to.min() - BEYOND], [to.max() + BEYOND]]) * along
+            marks = np.array([0.0, (inside - starts[i]) @ along])
+            ends = starts[i] + np.array([[marks.min() - BEYOND], [marks.max() + BEYOND]]) * along
             axes.plot(*ends.T, color=COLOURS[i], ls="--", label=f"line {i + 1}")
             pointer(axes, np.zeros(2), contacts[i], COLOURS[i])
             pointer(axes, np.zeros(2), across[i], SOFT)
@@ -172,17 +188,19 @@ def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> Still:
 
 
 def _distances(axes: Axes, least: float, point: Array) -> None:
-    """Draw the plane of both distances: its reachable part, and the circle that touches it.
+    """Draw the plane of the distances (d1, d2): its reachable part, and the circle that touches it.
 
     Args:
         axes: of the figure.
-        least: shortest distance of both lines, k0 [rad/s].
-        point: distances of some point from the lines (2,) [rad/s].
+        least: distance k0 between both lines [rad/s].
+        point: distances of the point Q from the lines (2,) [rad/s].
     """
+    # The reachable part d1 + d2 >= k0, up to some way beyond Q.
     far = 1.15 * max(float(point.max()), least)
     corners = np.array([(least, 0.0), (far, 0.0), (far, far), (0.0, far), (0.0, least)])
     axes.fill(*corners.T, color="#dfe6f3", label="d1 + d2 >= k0")
     axes.plot([0.0, least], [least, 0.0], color=RED, label="d1 + d2 = k0")
+    # The circle of the least sum of squares touches its border at d1 = d2 = k0 / 2.
     turn = np.linspace(0.0, 0.5 * np.pi, 91)
     radius = least / np.sqrt(2.0)
     axes.plot(radius * np.cos(turn), radius * np.sin(turn), color=INK, ls="--",
@@ -195,35 +213,49 @@ def _distances(axes: Axes, least: float, point: Array) -> None:
     label_dots(axes, [(0.5 * least, 0.5 * least), (point[0], point[1])], ["Q0", "Q"])
 
 
-def _feet(kinematics: Kinematics, nu: Array, point: Array) -> tuple[Array, Array]:
-    """Return the point of each line nearest to `point` (n, 3), and its coordinate there (n,)."""
+def _nearest_points(kinematics: Kinematics, nu: Array, point: Array) -> tuple[Array, Array]:
+    """Return the point of each line nearest to `point` (n, 3), and its coordinate along it (n,).
+
+    All are angular velocities [rad/s].
+    """
     points, directions = kinematics.lines(nu)
     along = np.einsum("ij,ij->i", point - points, directions)
     return points + along[:, None] * directions, along
 
 
 def _shrink(kinematics: Kinematics, nu: Array) -> float:
-    """Return the length of an angular velocity on the drawing [m s]."""
+    """Return the scale of angular velocities [m s]: the longest is drawn REACH radii long."""
     ends = [np.linalg.norm(kinematics.omega(nu)), *np.abs(nu) / kinematics.rig.radius]
     return float(REACH * kinematics.rig.radius / max(ends))
 
 
-def _line(axes: Axes, kinematics: Kinematics, nu: Array, i: int, shrink: float, to: Array) -> None:
-    """Draw the line of roller i, from beyond its start to beyond coordinates `to` on it."""
+def _roller_line(
+    axes: Axes, kinematics: Kinematics, nu: Array, i: int, shrink: float, marks: Array
+) -> None:
+    """Draw the line on which w may end for roller i, some way beyond its marked points.
+
+    Args:
+        axes: of the figure.
+        kinematics: of the rig.
+        nu: peripheral speeds of the rollers (n,) [m/s].
+        i: index of the roller.
+        shrink: length on the drawing of an angular velocity [m s].
+        marks: coordinates along the line of points that it must pass, besides 0 (k,) [rad/s].
+    """
     points, directions = kinematics.lines(nu)
-    ends = shrink * np.concatenate([to, [0.0]])
-    room = BEYOND * kinematics.rig.radius
-    along = np.array([min(ends.min(), 0.0) - room, ends.max() + room])
+    ends = shrink * np.concatenate([marks, [0.0]])
+    margin = BEYOND * kinematics.rig.radius
+    along = np.array([min(ends.min(), 0.0) - margin, ends.max() + margin])
     path = shrink * points[i] + along[:, None] * directions[i]
     line(axes, path, COLOURS[i % 4], f"line {i + 1}", ls="--")
 
 
 def _roller(axes: Axes, rig: Rig, i: int) -> None:
-    """Draw a roller as a cylinder that touches the ball: two rims and ribs."""
-    r, axis, out = rig.radius, rig.axes[i], rig.normals[i]
+    """Draw roller i as a cylinder that touches the ball: two rims, and ribs between them."""
+    r, axis, outward = rig.radius, rig.axes[i], rig.normals[i]
     t = np.radians(np.arange(0.0, 361.0, 10.0))[:, None]
-    middle = rig.contacts[i] + 0.5 * WIDTH * r * out
-    rim = 0.5 * WIDTH * r * (np.cos(t) * out + np.sin(t) * np.cross(axis, out))
+    middle = rig.contacts[i] + 0.5 * WIDTH * r * outward
+    rim = 0.5 * WIDTH * r * (np.cos(t) * outward + np.sin(t) * np.cross(axis, outward))
     half = 0.5 * THICKNESS * r * axis
     ribs = [np.array([middle + rim[k] - half, middle + rim[k] + half]) for k in range(0, 36, 6)]
     for points in (middle + rim - half, middle + rim + half, *ribs):
@@ -231,7 +263,10 @@ def _roller(axes: Axes, rig: Rig, i: int) -> None:
 
 
 def _dots(axes: Axes, points: dict[str, Array], colours: list[str]) -> None:
-    """Mark points in space with their names; called last, when the limits are final."""
+    """Mark points in space by dots with their names.
+
+    Called last, for names are placed by the limits of the axes, which must not change any more.
+    """
     seen = [see(point)[:2] for point in points.values()]
     for (x, y), colour in zip(seen, colours, strict=True):
         axes.plot(x, y, "o", color=colour, mec="#ffffff", ms=6.5, zorder=4)

@@ -1,17 +1,22 @@
-"""Statics of dribbling: the friction that a motion needs, and limits of turn rate and acceleration.
+"""Statics of dribbling: the friction that a motion needs, and the fastest turn and acceleration.
 
-In the carrier's frame the ball is at rest. With an acceleration a of the ball, its rolling, the
-loads N_i of the rollers and forces f_i tangential to the ball,
+The carrier holds the ball between two rollers and rolls it over the ground. In the carrier's frame
+the ball's centre is at rest, so forces and moments balance with the ball's acceleration a. With m,
+I and r the ball's mass, moment of inertia and radius, p_i the unit vector from its centre to roller
+i, N_i the roller's load, f_i its friction (tangential to the ball), and F and N the ground's
+friction and normal force, Newton's and Euler's equations of a ball that rolls are
 
     m a = sum (f_i - N_i p_i) + F + (N - m g) z
-    (I/r) z x a = sum r p_i x f_i - r z x F
+    (I/r) z x a = sum r p_i x f_i - r z x F.
 
-F and N being the ground's. That leaves one of the four numbers of f_1 and f_2 free. The share of
-grip is the least possible max |f_i| / (mu N_i): above 1 no friction holds the ball, whatever the
-rollers do. Below it something may: rollers that slip have their friction along the slip alone.
+f_1 and f_2 have four tangential components, of which the equations fix three: one number remains
+free. The share of grip is max |f_i| / (mu N_i), with the free number chosen such that it is as
+small as possible. If it is above 1, no friction holds the ball, whatever the rollers do. Below 1
+friction can hold it, but does not always: the friction of a slipping roller has the direction of
+the slip.
 
-dribble.py and dribblers.py use it. test_roller_dribble_map tests the balance by hand for a ball at
-rest and one that gains speed.
+dribble.py and dribblers.py use it. test_roller_dribble_map compares with the balance by hand for a
+ball at rest and one that gains speed.
 """
 
 from __future__ import annotations
@@ -24,26 +29,27 @@ from roboaccord.contract import Array
 from roller_sphere.model.parameters import RollerSphereParameters
 
 UP = np.array([0.0, 0.0, 1.0])
-LARGEST = 100.0  # m/s^2 or rad/s, beyond any dribbler: ends the search for a limit
-NO_LOAD = 1e-9  # N, so that a ball that lifts off is no division by 0
+LARGEST = 100.0  # m/s^2 or rad/s; end of the search for a limit, beyond what any robot reaches
+NO_LOAD = 1e-9  # N; smallest load on the ground, so that a lifting ball causes no division by 0
 
 
 def ball_acceleration(ahead: float, speed: float, turn_rate: float, gain: float = 0.0) -> Array:
     """Return the ball's acceleration (3,) [m/s^2] in the carrier's frame.
 
     Args:
-        ahead: from the carrier's middle to the ball [m].
-        speed: of the carrier, forward [m/s].
-        turn_rate: [rad/s], constant.
-        gain: of speed [m/s^2].
+        ahead: distance from the carrier's middle forward to the ball [m].
+        speed: forward speed of the carrier [m/s].
+        turn_rate: constant yaw rate of the carrier [rad/s].
+        gain: rate of change of the speed [m/s^2].
     """
+    # Forward: gain and centripetal part of the lever `ahead`; sideways: centripetal, omega x v.
     return np.array([gain - turn_rate**2 * ahead, turn_rate * speed, 0.0])
 
 
 def grip_shares(
     parameters: RollerSphereParameters, mu: float, mu_ground: float, acceleration: Array
 ) -> tuple[float, float]:
-    """Return the shares of friction that are needed at rollers and ground; above 1 is infeasible.
+    """Return which shares of the available friction rollers and ground need; above 1 is infeasible.
 
     Args:
         parameters: of the robot.
@@ -51,12 +57,12 @@ def grip_shares(
         acceleration: of the ball (3,) [m/s^2].
     """
     statics = Statics(parameters, mu, mu_ground, acceleration)
-    amount = statics.least(lambda amount: statics.shares(amount)[0])
-    return statics.shares(amount)
+    free_number = statics.least(lambda number: statics.shares(number)[0])
+    return statics.shares(free_number)
 
 
 class Statics:
-    """Forces and moments of a ball at rest in the carrier; one number of the friction is free.
+    """Balance of forces and moments on the ball; one number of the friction remains free.
 
     Args:
         parameters: of the robot.
@@ -79,8 +85,9 @@ class Statics:
         self._tangents = np.stack([p.rig.across, p.rig.along], axis=1)  # (2, 2, 3)
         # Sum of f_1, f_2, F and (N - m g) z (3,) [N].
         self._sum = p.ball_mass * a + self.loads @ normals
-        # Moments with F = sum - f_1 - f_2 in the plane: a matrix (3, 4) times the tangential parts
-        # of f_1 and f_2. Of their four numbers the least solution and one free direction remain.
+        # Put F = sum - f_1 - f_2 into the equation of moments. It becomes a matrix (3, 4) times the
+        # tangential components of f_1 and f_2; its solutions are the smallest one, plus any
+        # multiple of the direction that the matrix maps to 0.
         columns = [
             r * np.cross(normals[i], t) + r * np.cross(UP, t)
             for i in (0, 1)
@@ -91,16 +98,16 @@ class Statics:
         self._smallest = np.linalg.lstsq(matrix, moment, rcond=None)[0]
         self._free_direction = np.linalg.svd(matrix)[2][-1]
 
-    def shares(self, amount: float) -> tuple[float, float]:
-        """Return the shares of friction at rollers and ground, by the free number [N]."""
-        forces = (self._smallest + amount * self._free_direction).reshape(2, 2)
+    def shares(self, free_number: float) -> tuple[float, float]:
+        """Return the shares of friction at rollers and ground for a free number [N]."""
+        forces = (self._smallest + free_number * self._free_direction).reshape(2, 2)
         rollers = float((np.linalg.norm(forces, axis=1) / (self._mu * self.loads)).max())
         ground = self._sum - np.einsum("ij,ijd->d", forces, self._tangents) + self._weight
         limit = self._mu_ground * max(ground[2], NO_LOAD)
         return rollers, float(np.hypot(*ground[:2]) / limit)
 
     def least(self, measure: Callable[[float], float]) -> float:
-        """Return the free number [N] at which a measure of the shares is least."""
+        """Return the free number [N] that minimizes a function of it, such as a share."""
         bound = float(np.abs(self.loads).max() + np.linalg.norm(self._smallest))
         minimum = scipy.optimize.minimize_scalar(
             measure, bounds=(-2 * bound, 2 * bound), options={"xatol": 1e-10}
@@ -130,10 +137,13 @@ def _limit(
     parameters: RollerSphereParameters, mu: float, mu_ground: float,
     acceleration: Callable[[float], Array],
 ) -> float:  # fmt: skip
-    """Return the argument at which an acceleration reaches the friction limit, or 0 beyond it."""
+    """Return the argument of `acceleration` at which the friction limit is reached.
+
+    0 if friction does not even hold the ball at the argument 0; LARGEST if there is no limit below.
+    """
 
     def excess(argument: float) -> float:
-        """Return the share of the rollers or the ground, the larger one, less 1."""
+        """Return the larger share of friction, of rollers or ground, less 1: 0 at the limit."""
         return max(grip_shares(parameters, mu, mu_ground, acceleration(argument))) - 1.0
 
     if excess(0.0) >= 0.0:

@@ -1,8 +1,11 @@
-"""Texts in pictures of a motion: beside points of the robot, at the upper and at the lower edge.
+"""Writes texts into pictures of a motion: beside points of the robot, and at both edges.
 
-`point_out` writes beside points without covering others, `write_above` and `write_below` write
-lines on a pale band. Colours, sizes and the order of places in BESIDE may be changed;
-test_annotations reads the texts of pictures.
+`point_out` writes names of points beside them, where they cover no other text and little of the
+robot. `write_above` and `write_below` write lines on a pale band at the upper or lower edge. All
+distances are multiples of the height of letters, which grows with the picture.
+
+Colours, sizes and the order of places in BESIDE may be changed; test_annotations reads the texts of
+pictures.
 """
 
 from __future__ import annotations
@@ -36,12 +39,14 @@ class Mark(NamedTuple):
 # Left, top, right and bottom [pixels].
 Box = tuple[float, float, float, float]
 
-HALO: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (240, 242, 245)}  # of letters
+HALO: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (240, 242, 245)}  # around letters
 WARNING, GREEN = (190, 20, 20), (0, 120, 60)
 INK, MUTED = (45, 52, 62), (110, 120, 132)
-PALE = 0.2  # contrast that is left of the picture behind lines
-LITTLE = 0.15  # of a text's area: covering less of the robot makes no text jump elsewhere
-# Places of a text beside its point, in order: right or left, and heights of letters downwards.
+PALE = 0.2  # contrast that remains of the picture behind lines
+# Fraction of a text's area: covering the robot by less does not make a text move to another place.
+LITTLE = 0.15
+# Places of a text beside its point, the preferred ones first: 1 right or -1 left of the point, and
+# how far below it in heights of letters.
 BESIDE = ((1, -1), (1, 1), (-1, -1), (-1, 1), (1, -2.5), (1, 2.5), (-1, -2.5))
 
 
@@ -79,36 +84,53 @@ def point_out(
     sheet = Image.fromarray(picture)
     pen = ImageDraw.Draw(sheet)
     margin = 0.7 * size
-    taken = [(x - margin, y - margin, x + margin, y + margin) for (x, y), *_ in marks]
+    # A text must not cover any point, nor a text before it.
+    occupied = [(x - margin, y - margin, x + margin, y + margin) for (x, y), *_ in marks]
     for (x, y), text, ink, ring in marks:
         if ring:
             for radius in (0.15 * size, 0.5 * size):
                 pen.ellipse((x - radius, y - radius, x + radius, y + radius), outline=ink, width=2)
         length = pen.textlength(text, font=font(size))
         boxes = [_box(x, y, side, down, size, length) for side, down in BESIDE]
-        box = min(boxes, key=lambda box: _cost(box, taken, robot, picture, length * size))
-        taken.append(box)
+        box = min(boxes, key=lambda box: _cost(box, occupied, robot, picture, length * size))
+        occupied.append(box)
         pen.text((box[0] + 2, box[1] + 2), text, fill=ink, font=font(size), **HALO)
     picture[:] = np.asarray(sheet)
 
 
 def _box(x: float, y: float, side: int, down: float, size: int, length: float) -> Box:
-    """Return the box of a text at a side of a point, so many heights of letters below it."""
+    """Return the box of a text beside a point (x, y) [pixels].
+
+    Args:
+        x, y: the point.
+        side: 1 for the right of it, -1 for the left.
+        down: distance below the point, in heights of letters.
+        size: height of letters [pixels].
+        length: width of the text [pixels].
+    """
     x_text = x + side * size if side > 0 else x - size - length
     top = y + down * size - 0.5 * size
     return x_text - 2, top - 2, x_text + length + 2, top + size + 2
 
 
 def _cost(
-    box: Box, taken: Sequence[Box], robot: NDArray[np.bool_] | None, picture: Picture, area: float
+    box: Box,
+    occupied: Sequence[Box],
+    robot: NDArray[np.bool_] | None,
+    picture: Picture,
+    area: float,
 ) -> tuple[bool, int]:
-    """Order boxes of a text: free and within the picture first, then by the robot behind them."""
+    """Return the sort key of a box for a text: smaller is better.
+
+    A box that is free and inside the picture comes before all others; among these, the one that
+    covers less of the robot, in steps of LITTLE of the text's area.
+    """
     height, width, _ = picture.shape
     size = letters(width)
     inside = min(box[:2]) > 0 and box[2] < width and box[3] < height - 2 * size
     left, top, right, bottom = np.maximum(np.array(box), 0).astype(int)
     share = 0.0 if robot is None else robot[top:bottom, left:right].sum() / area
-    is_taken = not inside or any(_meet(box, other) for other in taken)
+    is_taken = not inside or any(_meet(box, other) for other in occupied)
     return is_taken, int(share / LITTLE)
 
 
@@ -121,15 +143,17 @@ def write_above(picture: Picture, lines: Sequence[tuple[str, Ink]]) -> None:
     """Write lines at the upper edge of a picture, each in its colour, and wrapped."""
     size = letters(picture.shape[1])
     columns = 2 * picture.shape[1] // size - 8  # letters are half as wide as high
+    # Lines wrapped at the width of the picture.
     rows = [(row, ink) for line, ink in lines for row in textwrap.wrap(line, columns)]
     if rows:
         _write(picture, size // 2, size // 2, rows)
 
 
 def write_below(picture: Picture, line: str, right: Sequence[str]) -> None:
-    """Write a line at the lower edge of a picture, and on its right the first text with room."""
+    """Write a line at the lower edge of a picture, and right of it the first text that fits."""
     height, width, _ = picture.shape
     size = letters(width)
+    # A band is 7/4 of the letters high, see `_write`, and half a height remains below it.
     top, free = height - 9 * size // 4, width - 4 * size - font(size).getlength(line)
     _write(picture, size // 2, top, [(line, INK)])
     for text in [text for text in right if font(size).getlength(text) < free][:1]:
@@ -138,10 +162,14 @@ def write_below(picture: Picture, line: str, right: Sequence[str]) -> None:
 
 
 def _write(picture: Picture, x: int, y: int, rows: Sequence[tuple[str, Ink]]) -> None:
-    """Write lines on a pale band with its upper left corner at (x, y) [pixels]."""
+    """Write lines on a pale band with its upper left corner at (x, y) [pixels].
+
+    A line takes 5/4 of the height of letters, and 2/4 are added for the band's margins.
+    """
     size = letters(picture.shape[1])
     width = size + round(max(font(size).getlength(text) for text, _ in rows))
     band = picture[y : y + (5 * len(rows) + 2) * size // 4, max(x, 0) : max(x, 0) + width]
+    # Bring the picture behind the lines closer to the colour of the ground.
     band[:] = GROUND + (band - GROUND) * PALE
     strip = Image.fromarray(np.ascontiguousarray(band))
     pen = ImageDraw.Draw(strip)
@@ -152,7 +180,7 @@ def _write(picture: Picture, x: int, y: int, rows: Sequence[tuple[str, Ink]]) ->
 
 def length(value: float) -> str:
     """Return a length in a unit that fits it, to two digits."""
-    # The font has no Greek letters for micrometres.
+    # Smallest value, unit, and factor; no micrometres, for the font has no Greek letters.
     units = ((1.0, "m", 1.0), (1e-6, "mm", 1e3), (0.0, "nm", 1e9))
     unit, scale = next((unit, scale) for smallest, unit, scale in units if value >= smallest)
     return f"{float(f'{value * scale:.2g}'):g} {unit}"

@@ -1,6 +1,7 @@
-"""Joints that fail in a motion: where they are on the robot, and what is written about them.
+"""Joints that fail in a motion: where they are on the robot, and the lines about them.
 
-Films and pages take their lines from `failure_lines`; the words may be changed.
+`failures` reads faults from the events of a motion and finds the shape around each joint, which is
+drawn in red. Films and pages take their lines from `failure_lines`; the words may be changed.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import numpy as np
 from roboaccord.contract import FOUND, IDENTITY, REFUSED, Array, Event, fault_of
 from roboaccord.description import Scene
 
-INSIDE = 2e-3  # m by which a joint may lie outside of its casing: meshes are not exact
-SMALLEST = 1e-300  # so that a polygon without area divides by no 0
+INSIDE = 2e-3  # m; by which a joint may lie outside of its casing, for meshes are not exact
+SMALLEST = 1e-300  # keeps the normal of a polygon without area from a division by 0
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class Failure:
     """A joint that fails.
 
     Args:
-        joint, kind: its name, and the kind of the fault.
-        time: of the fault [s].
+        joint, kind: name of the joint, and kind of its fault.
+        time: time of the fault [s].
         link: index of the link that the joint moves; its origin is the joint.
         shape: index of the shape that is the joint's casing.
     """
@@ -90,11 +91,11 @@ def _height(point: Array, ring: Array) -> float:
 def failure_lines(
     failed: Sequence[Failure], findings: Sequence[Event], moment: float
 ) -> Iterator[str]:
-    """Yield a line for each joint that has failed by a time, or is found to have failed.
+    """Yield a line for each joint that has failed by a time, or that the controller says has failed.
 
     Args:
         failed: joints that fail in the motion.
-        findings: of the controller.
+        findings: what the controller has detected, as events.
         moment: the time [s].
     """
     verdicts = {

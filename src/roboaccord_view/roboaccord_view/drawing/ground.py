@@ -1,7 +1,8 @@
-"""Level ground and terrain behind a robot: a grid, the robot's path, and shadows.
+"""Draws level ground and terrain behind a robot: a grid, the robot's path, and shadows.
 
-Grid lines are antialiased in closed form; a shadow on level ground is the mesh projected along the
-light. On terrain a depth map from the light (`Relief`) shows which pixels are in shadow.
+Grid lines on level ground are antialiased by their distance in pixels, which has a closed form. A
+shadow on level ground is the robot's mesh projected along the light. On terrain (`Relief`) a depth
+map, a picture of depths as seen from the light, shows which pixels are in shadow.
 
 Colours and widths may be changed; pages take GROUND, LINE and TRACE from here. GAP and DETAIL
 belong together: the coarser the depth map, the larger the gap. test_view.py computes where grid
@@ -28,45 +29,48 @@ from roboaccord_view.drawing.raster import (
     finer,
 )
 
-# Colours, 0 to 255: of the ground, its grid, what lies far away, the path and shadows.
+# Colours, 0 to 255: of the ground, its grid, distant ground, the path and shadows.
 GROUND = np.array([233.0, 236.0, 240.0])
 LINE = np.array([196.0, 203.0, 212.0])
 HAZE = np.array([247.0, 248.0, 250.0])
 TRACE, BLACK = np.array([214.0, 106.0, 60.0]), np.zeros(3)
-TONES = 6  # of the ground as it fades into the haze: few tones make small files
-LINE_WIDTH = 1.3  # of the grid [pixels]
-PATH_WIDTH = 2  # [pixels]
-FARTHEST = 1e6  # pixels from the corner of a picture, where farther points are drawn
-NEARLY = 1.02  # relative depth up to which a path on a surface is not hidden by it
-SHADOW = 0.28  # share of the light that a shadow takes
-SOFT = 1.5  # standard deviation of a shadow's edge [pixels]
-MARGIN = 6  # pixels, 4 SOFT: the width of a shadow's soft edge
-FAR = 300.0  # distance of the light over a scene's size: its rays are nearly parallel
+TONES = 6  # tones in which the ground fades into the haze: few tones make small files
+LINE_WIDTH = 1.3  # pixels; width of grid lines
+PATH_WIDTH = 2  # pixels; width of the path
+FARTHEST = 1e6  # pixels from the picture's corner; farther points are moved to there
+NEARLY = 1.02  # ratio of depths up to which a surface does not hide a path that lies on it
+SHADOW = 0.28  # fraction of the light that a shadow takes away
+SOFT = 1.5  # pixels; standard deviation of a shadow's soft edge
+MARGIN = 6  # pixels; 4 SOFT, the width of a shadow's soft edge
+FAR = 300.0  # distance of the light over a scene's size, so that its rays are nearly parallel
 DETAIL = 1024  # pixels of a depth map in each direction
-GAP = 1e-2  # of a scene's size: a surface less far behind the map is not in its own shadow
-HAZE_DEPTH = 18.0  # 2 (3)^2: the ground fades with a Gaussian of 3 nearest depths
+GAP = 1e-2  # fraction of a scene's size; depths closer than this do not shadow each other
+HAZE_DEPTH = 18.0  # 2 sigma^2 of the Gaussian in which the ground fades; sigma is 3 nearest depths
 
 
 def draw_ground(camera: Camera, floor: float, grid: float) -> Picture:
-    """Return level ground with its grid, antialiased, fading into haze.
+    """Return a picture of level ground with its grid, antialiased, which fades into haze.
 
-    Along a row of the picture the coordinates of the ground are affine in x.
+    Each row of the picture is at one depth, for the camera is not tilted sideways; along a row the
+    coordinates of the ground are affine in x.
 
     Args:
-        camera: of the picture, which is not tilted.
+        camera: camera of the picture, not tilted sideways.
         floor: height of the ground [m].
-        grid: distance of its lines [m].
+        grid: distance between grid lines [m].
     """
     height, width, focal = camera.height, camera.width, camera.focal
     right, down, forward = camera.axes
     x, y = np.arange(width) + 0.5, (np.arange(height)[:, None] + 0.5 - 0.5 * height) / focal
     fall = -(forward[2] + y * down[2])  # of a ray per metre of depth; `right` is horizontal
+    # Depth of the ground in each row, infinite above the horizon, and how clear it is in the haze.
     above = camera.eye[2] - floor
     depth = np.where(fall > 1e-9, above / np.maximum(fall, 1e-9), np.inf)
     nearest = above / max(float(fall.max()), 1e-9)
     clear = np.exp(-(np.maximum(depth / nearest - 1.0, 0.0) ** 2) / HAZE_DEPTH)
     tones = (HAZE + (GROUND - HAZE) * np.round(clear * TONES) / TONES)[:, None]
     depth = np.where(np.isfinite(depth), depth, 0.0)
+    # How much each pixel is covered by the nearest line of either direction.
     slant = depth**2 / above * down[2]  # of depth against y
     cover = np.zeros((height, width))
     for k in range(2):
@@ -87,10 +91,10 @@ def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Depths) ->
     """Draw the visible part of a path over a picture.
 
     Args:
-        picture: is changed.
-        camera: of the picture.
+        picture: the picture, which is changed.
+        camera: camera of the picture.
         trace: points of the path (m, 3) [m].
-        hidden: 1 / depth of surfaces before it, OVERSAMPLING times as fine [1/m].
+        hidden: 1 / depth of what may hide the path [1/m], in OVERSAMPLING times as many pixels.
     """
     ahead = trace[camera.local(trace)[:, 2] > NEAR]
     flat = np.clip(OVERSAMPLING * camera.project(ahead), -FARTHEST, FARTHEST)
@@ -99,6 +103,7 @@ def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Depths) ->
     visible = hidden[y, x] * camera.local(ahead)[:, 2] <= NEARLY
     sheet = Image.new("L", (width, height))
     pen = ImageDraw.Draw(sheet)
+    # Pieces of the path that are visible, or hidden, throughout.
     for piece in np.split(np.arange(len(flat)), np.flatnonzero(np.diff(visible)) + 1):
         if len(piece) > 1 and visible[piece[0]]:
             pen.line(flat[piece].ravel().tolist(), fill=255, width=OVERSAMPLING * PATH_WIDTH)
@@ -106,7 +111,7 @@ def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Depths) ->
 
 
 def _mix(picture: Picture, colour: Array, cover: Picture, share: float = 1.0) -> None:
-    """Mix a colour into a picture by its cover of each pixel, 0 to 255, times a share."""
+    """Mix a colour into a picture, in each pixel by `cover` (0 to 255) times a share."""
     where = np.nonzero(cover)
     before = picture[where]
     picture[where] = before + share * (colour - before) * (cover[where][:, None] / 255.0)
@@ -116,11 +121,12 @@ def shade_ground(picture: Picture, canvas: Canvas, mesh: Mesh, floor: float) -> 
     """Darken level ground in a picture where a mesh casts its shadow.
 
     Args:
-        picture: is changed.
-        canvas: scratch, of the picture's size.
-        mesh: over the ground.
+        picture: the picture, which is changed.
+        canvas: a canvas of the picture's size to draw the shadow on.
+        mesh: mesh above the ground.
         floor: height of the ground [m].
     """
+    # Project the mesh onto the ground along the light, and blur the pixels that it covers.
     drop = np.maximum(mesh.points[:, 2:] - floor, 0.0) / LIGHT[2]
     canvas.draw(mesh.at(mesh.points - drop * LIGHT))
     height, width, _ = picture.shape
@@ -135,13 +141,13 @@ class Relief:
     """Terrain before a camera at rest, and the shadows on it.
 
     Args:
-        mesh: the terrain.
-        camera: of the pictures.
-        picture: of the backdrop; the terrain is drawn over it.
+        mesh: mesh of the terrain.
+        camera: camera of the pictures, at rest.
+        picture: backdrop, over which the terrain is drawn.
 
     Attributes:
         picture: the terrain on the backdrop.
-        hidden: 1 / depth of the terrain, OVERSAMPLING times as fine [1/m].
+        hidden: 1 / depth of the terrain [1/m], in OVERSAMPLING times as many pixels.
     """
 
     def __init__(self, mesh: Mesh, camera: Camera, picture: Picture) -> None:
@@ -155,7 +161,7 @@ class Relief:
         self.picture, self.hidden = picture, canvas.depths
         points = _points(camera, canvas.depths[::OVERSAMPLING, ::OVERSAMPLING])
         seen = self._sun.camera.local(points)
-        # 1 / depth of each pixel from the light [1/m], and where it is on the map [pixels].
+        # For each pixel's point: 1 / depth as seen from the light [1/m], and its pixel on the map.
         self._inverse = np.nan_to_num(1.0 / seen[..., 2])
         self._flat = np.nan_to_num(self._sun.camera.project(points)).astype(int)
         self.shade(picture, mesh)

@@ -1,7 +1,11 @@
-"""Waiting in a motion: times without motion, which films leave out.
+"""Finds the times of a motion in which nothing moves, so that films can leave them out.
+
+`moves` marks the samples at which something moves, by the range of each coordinate in a window
+around the sample. `shown` keeps these samples, a short rest around them, and short gaps; what
+remains is cut. `accord view --uncut` cuts nothing.
 
 STILL, SWAY, SPELL, REST and WORTH may be tuned; test_annotations tests motions on both sides of
-them. `--uncut` shows everything.
+them.
 """
 
 from __future__ import annotations
@@ -10,30 +14,40 @@ import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract import Array, Index, Trajectory, fault_of
 
-STILL = 0.05  # rad, or parts of the robot's size: actuated motion below it is none
-SWAY = 0.2  # parts of the robot's size: the same for motion without actuators
-SPELL = 1.0  # s in which motion is measured
-REST = 0.4  # s of film without motion that are shown before and after motion
-WORTH = 1.0  # s of motion that are worth leaving out
+# Joint angles [rad], positions over the robot's size, and orientation [rad]: a smaller range within
+# SPELL counts as standing still.
+STILL = 0.05
+# Fraction of the robot's size: the same bound for points of the robot. It is larger, so that a
+# loose joint that only swings counts as standing still.
+SWAY = 0.2
+SPELL = 1.0  # s; window in which the range of a motion is measured
+REST = 0.4  # s of film; still time that is shown before and after motion
+WORTH = 1.0  # s of motion; shorter gaps are not left out
+# Turn per change of a quaternion [rad]: its vector part changes by half of a small angle.
+ANGLE_PER_QUATERNION = 2.0
 
 
 def moves(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool_]:
-    """Return the samples of a motion at which something moves (t,).
+    """Return whether something moves, for each sample of a motion (t,).
 
-    A joint with a sound actuator or the base moves if it does by more than STILL within SPELL, any
-    other point if it does by more than SWAY: a loose joint that swings less is waiting.
+    Something moves if, within SPELL, a joint whose actuator works or the base moves by more than
+    STILL, or any point of the robot by more than SWAY of its size.
 
     Args:
-        motion: at even steps.
-        points: of the robot, at each sample (t, m, 3) [m].
-        step: between samples [s].
+        motion: trajectory whose samples are evenly spaced in time.
+        points: positions of points of the robot at each sample (t, m, 3) [m].
+        step: time between samples [s].
     """
     size, q = float(np.ptp(points[0], axis=0).max()), motion.q.copy()
+    # A joint whose actuator has come loose keeps its value from then on, so it does not count; its
+    # motion still counts by the points.
     for fault in map(fault_of, motion.events):
         if fault and fault.kind == "loose" and fault.joint in motion.joints:
             column, since = motion.joints.index(fault.joint), motion.time >= fault.time
             q[since, column] = q[since, column][:1]
-    coordinates = [q, motion.position / max(size, STILL), 2.0 * motion.orientation]
+    # Each coordinate in units in which STILL is a small motion.
+    coordinates = [q, motion.position / max(size, STILL), ANGLE_PER_QUATERNION * motion.orientation]
+    # The window is an odd number of samples, centred on each.
     width = 2 * round(0.5 * SPELL / step) + 1
     actuated = _ranges(np.column_stack(coordinates), width) > STILL
     return np.asarray(
@@ -42,7 +56,7 @@ def moves(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool_]:
 
 
 def _ranges(values: Array, width: int) -> Array:
-    """Return the range of values (t, ...) among `width` samples around each."""
+    """Return the largest less the smallest of `width` values (t, ...) around each sample."""
     from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
     high = maximum_filter1d(values, width, axis=0)
@@ -50,19 +64,20 @@ def _ranges(values: Array, width: int) -> Array:
 
 
 def shown(moving: NDArray[np.bool_], rest: int, shortest: int) -> Index:
-    """Return the samples of a motion that are shown: all but long times in which nothing moves.
+    """Return the indices of the samples that are shown: all but long times without motion.
 
-    Its end is always shown.
+    The last sample is always shown; if nothing moves at all, every sample is.
 
     Args:
-        moving: samples at which something moves, or happens (t,).
-        rest: number of samples without motion that are shown before and after it.
-        shortest: number of samples that are worth leaving out.
+        moving: whether something moves, or an event happens, at each sample (t,).
+        rest: number of still samples that are shown before and after a motion.
+        shortest: number of samples from which on a still time is left out.
     """
     from scipy.ndimage import binary_dilation, label
 
     if not moving.any():
         return np.arange(len(moving))
     keep = binary_dilation(moving | (np.arange(len(moving)) == len(moving) - 1), iterations=rest)
+    # Number the gaps between what is kept, and keep those that are too short as well.
     gaps, _ = label(~keep)
     return np.flatnonzero(keep | (np.bincount(gaps)[gaps] < shortest))

@@ -1,12 +1,14 @@
 """Controllers of a ball in its bearing: constant velocity, headings one by one, a figure of eight.
 
-Each is a VelocityController with a program, velocity over time (programs.py). The roller speeds for
-a velocity come from `speeds_for`, and speed loops bring the rollers to them (speed_loops.py). A
-target of `cmd_vel` replaces the program.
+Each is a VelocityController with a program, which is the ball's velocity over time (programs.py).
+In each control period the controller evaluates the program, converts the velocity to speeds of both
+rollers (`speeds_for`), and speed loops drive the rollers to them (speed_loops.py). Once a user
+sends a velocity on `cmd_vel`, that replaces the program, and the ball approaches it at
+ACCELERATION.
 
-ACCELERATION may be tuned. A new program is a subclass whose `program` returns it, registered in
-robot.py. test_roller_driving shows that the figure of eight closes with compensation of the slip,
-and stays open by the model's drift without.
+A new program is a subclass whose `program` returns it, registered in robot.py. ACCELERATION may be
+tuned. test_roller_driving shows that the figure of eight closes if the slip is compensated, and
+otherwise stays open by the model's drift.
 """
 
 from __future__ import annotations
@@ -23,20 +25,22 @@ from roboaccord.scenario import Setup
 from roller_sphere.controllers.programs import Program, figure_eight, headings
 from roller_sphere.controllers.speed_loops import BANDWIDTH, SpeedLoops, speeds_for
 
-SHORTEST = 1e-9  # s: of a ramp, so that a speed of 0 divides by no 0
-ACCELERATION = 4.0  # m/s^2, about 0.4 g: the grip of the rollers by 0.4 of the ball's weight
+SHORTEST = 1e-9  # s; shortest ramp, so that a speed of 0 causes no division by 0
+# m/s^2; default limit towards a velocity of `cmd_vel`: about 0.4 g, for which the rollers must grip
+# the ball with 0.4 of its weight.
+ACCELERATION = 4.0
 
 
 @dataclass(eq=False, repr=False)
 class VelocityController(ABC):
-    """Drive the ball with the velocity of a program, or with that of `cmd_vel` once there is one.
+    """Drive the ball with the velocity of a program, or of `cmd_vel` as soon as one is sent.
 
     Args:
         setup: robot and scenario.
-        speed: of the program [m/s].
-        compensation: roller speeds take the slip into account.
-        acceleration: towards a velocity of `cmd_vel` [m/s^2].
-        bandwidth: of the speed loops [rad/s].
+        speed: of the ball in the program [m/s].
+        compensation: whether the roller speeds compensate the slip between rollers and ball.
+        acceleration: limit with which the ball approaches a velocity of `cmd_vel` [m/s^2].
+        bandwidth: of the rollers' speed loops [rad/s].
     """
 
     setup: Setup
@@ -50,7 +54,9 @@ class VelocityController(ABC):
         self._program = self.program()
         self._speeds = speeds_for(self.setup.parameters.rig, compensation=self.compensation)
         self._loops = SpeedLoops(self.setup.parameters, self.bandwidth)
-        self._carrier_efforts = np.zeros(len(self.setup.joints) - 2)  # none, where there is one
+        # All joints but the two rollers are a carrier's, where the robot has one: it gets no
+        # effort.
+        self._carrier_efforts = np.zeros(len(self.setup.joints) - 2)
         self.reset(0)
 
     @abstractmethod
@@ -69,6 +75,7 @@ class VelocityController(ABC):
         else:
             self._approach(target.twist[:2], state.time - self._time)
         self._time = state.time
+        # Peripheral speeds of the rollers (2,) [m/s], then their torques.
         nu = self._speeds @ self._velocity
         efforts = self._loops.efforts(state.time, state.qd[:2], nu)
         return Command(np.concatenate([efforts, self._carrier_efforts]))
@@ -77,6 +84,8 @@ class VelocityController(ABC):
         """Change the velocity towards a goal (2,) [m/s] by at most the acceleration."""
         change = goal - self._velocity
         size, limit = float(np.linalg.norm(change)), self.acceleration * step
+        # The whole change if it is small enough, else a change of the limit's size towards the
+        # goal.
         self._velocity = goal if size <= limit else self._velocity + change * (limit / size)
 
 
@@ -94,7 +103,7 @@ class DriveController(VelocityController):
     heading: si.Radians = 0.0
 
     def program(self) -> Program:
-        """Return the velocity over time."""
+        """Return a velocity that rises from rest at `acceleration`, and then stays."""
         goal = self.speed * np.array([math.cos(self.heading), math.sin(self.heading)])
         ramp = max(abs(self.speed) / self.acceleration, SHORTEST)  # [s]
         return lambda time: goal * min(time / ramp, 1.0)

@@ -1,4 +1,7 @@
-"""Programs of the ball: velocity over time, along headings and a figure of eight."""
+"""Programs of the ball: functions that return its velocity over time.
+
+There is one of headings, driven one after the other, and one of a figure of eight.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,11 @@ Program = Callable[[float], Array]
 
 
 def trapezoid(time: float, duration: float, ramp: float) -> float:
-    """Return a share that rises from 0 to 1 in `ramp`, and is 0 again at `duration` [s]."""
+    """Return the share of the full speed at a time: a trapezoid over `duration`.
+
+    It rises linearly from 0 to 1 within `ramp`, stays 1, and falls to 0 within the last `ramp`; all
+    times in seconds.
+    """
     return min(max(min(time, duration - time) / ramp, 0.0), 1.0)
 
 
@@ -48,6 +55,7 @@ def figure_eight(speed: float, radius: float, ramp: float) -> Program:
     duration = figure_eight_time(speed, radius, ramp)
 
     def velocity(time: float) -> Array:
+        # Distance along the path: the integral of speed times the trapezoid, from either end.
         share = trapezoid(time, duration, ramp)
         remaining = max(duration - time, 0.0)
         if time < ramp:  # it gains speed,
@@ -56,6 +64,7 @@ def figure_eight(speed: float, radius: float, ramp: float) -> Program:
             distance = length - speed * (remaining - 0.5 * ramp)
         else:  # and loses it
             distance = length - 0.5 * speed * remaining * remaining / ramp
+        # The first circle turns left by 2 pi; the second turns right, so the heading falls again.
         angle = distance / radius
         heading = angle if angle < 2.0 * math.pi else 4.0 * math.pi - angle
         return speed * share * np.array([math.cos(heading), math.sin(heading)])
@@ -64,5 +73,8 @@ def figure_eight(speed: float, radius: float, ramp: float) -> Program:
 
 
 def figure_eight_time(speed: float, radius: float, ramp: float) -> float:
-    """Return the duration of a figure of eight [s]."""
+    """Return the duration of a figure of eight [s]: its length over the speed, plus one ramp.
+
+    While it gains and loses speed the ball covers half of what it would at full speed.
+    """
     return 4.0 * math.pi * radius / speed + ramp

@@ -1,6 +1,8 @@
 """Odometry of a ball in a bearing: the path that it would roll, and the slips of its rollers.
 
-Equations (13), (15) and (25) are the paper's (test_roller_driving).
+A ball in a bearing turns on the spot. Its odometry is the path that it would cover on the ground
+with the same rotation, without slip. Equations (13), (15) and (25) are those of Kimura, Ogata and
+Ishii (2019), see model/rig.py; test_roller_driving tests them.
 """
 
 from __future__ import annotations
@@ -28,13 +30,13 @@ class RollingOdometry:
         self._radius = radius
 
     def reset(self, state: RobotState) -> RobotState:
-        """Start at the position of a state; return it with the velocity of the rolling."""
+        """Start at the position of a state, and return the state with the velocity of rolling."""
         self._position = np.array(state.position)
         self._rotation = quaternion_matrix(state.orientation)
         return self._complete(state)
 
     def follow(self, state: RobotState) -> RobotState:
-        """Return the next state with the position that the ball has rolled to."""
+        """Return the next state with the position to which the ball has rolled since the last."""
         rotation = quaternion_matrix(state.orientation)
         turn = rotation_vector(rotation @ self._rotation.T)
         self._position = self._position + self._roll(turn)
@@ -42,13 +44,13 @@ class RollingOdometry:
         return self._complete(state)
 
     def _complete(self, state: RobotState) -> RobotState:
-        """Return a state with the position and velocity of the rolling."""
+        """Return a state with the position and velocity of rolling (twist in the ball's axes)."""
         velocity = self._roll(self._rotation @ state.twist[3:])
         twist = np.concatenate([velocity @ self._rotation, state.twist[3:]])
         return replace(state, position=self._position, twist=twist)
 
     def _roll(self, turn: Array) -> Array:
-        """Return r turn x z (3,), of a turn [rad] or a rate [rad/s]."""
+        """Return r turn x z (3,): the way [m] of a turn [rad], or the velocity [m/s] of a rate."""
         return self._radius * np.array([turn[1], -turn[0], 0.0])
 
 
@@ -59,7 +61,11 @@ def ball_spin(trajectory: Trajectory) -> Array:
 
 
 def slips(parameters: RollerSphereParameters, trajectory: Trajectory) -> Array:
-    """Return the slips zeta_i = w x P_i - nu_i e_i in a bearing (k, 2, 3) [m/s], (25)."""
+    """Return the slip velocities of both rollers in a bearing (k, 2, 3) [m/s].
+
+    Equation (25): zeta_i = w x P_i - nu_i e_i, the velocity of the ball's surface at contact P_i
+    less that of the roller's surface, which moves with nu_i along e_i.
+    """
     rig = parameters.rig
     nu = parameters.roller_radius * trajectory.qd[:, :2]
     surface = np.cross(ball_spin(trajectory)[:, None], rig.contacts)

@@ -1,10 +1,14 @@
-"""A heavy sphere under gravity and a drive torque, that rolls, slips, and may leave the ground.
+"""A heavy sphere under gravity and a drive torque: it rolls, slides, flies, and hits walls.
 
-`HeavyRoller` steps the kernels of heavy_kernels.py from event to event and records each event.
-Walls have no friction and take all of the speed towards them, which is our choice: `_bounce` is the
-place for another wall. Numbers of the sphere come from the caller (simulators/reference.py).
+`HeavyRoller` calls the compiled functions of heavy_kernels.py, which integrate the motion up to the
+next event (a slip begins or ends, the sphere lifts or lands, hits a wall or leaves the workspace).
+It records the event, and goes on in the mode that follows.
 
-Descriptions in EVENTS may be changed; their kinds stay, for cross-checks and bags compare them.
+Walls have no friction and take away all of the speed towards them, which is a choice of this model;
+another law of impact would go into `_bounce`. Mass, gravity and friction come from the caller
+(simulators/reference.py).
+
+The kinds in EVENTS stay, for cross-checks and bags compare them; descriptions may be changed.
 test_voxel_heavy tests the walls.
 """
 
@@ -21,8 +25,11 @@ from voxel_sphere.rolling.heavy_equations import FLIGHT, ROLL, SLIDE
 from voxel_sphere.rolling.state import SPIN, VELOCITY
 from voxel_sphere.rolling.walls import in_ground
 
-LEVEL = np.array([0.0, 0.0, 0.0, 1.0])  # orientation x y z w without a turn
-# Kind and description of the event that a code of the kernels stands for.
+LEVEL = np.array([0.0, 0.0, 0.0, 1.0])  # quaternion x y z w of no rotation
+# The centre is moved back to its distance r from the ground once it is off by this fraction of the
+# error at which contact counts as lost.
+CORRECTED = 0.5
+# Kind and description of each event, by the kernels' return code.
 EVENTS = {
     kernels.SLIPS: ("slip", "friction is at its limit: the sphere slides"),
     kernels.ROLLS: ("roll", "the sphere rolls again"),
@@ -36,20 +43,20 @@ Body = tuple[float, float, float, float, float]
 
 
 class HeavyRoller(Ball):
-    """A heavy sphere on a field.
+    """A heavy sphere on ground that is given by its distance field.
 
     Its `mode` is ROLL, SLIDE or FLIGHT (heavy_equations.py).
 
     Args:
-        field: the ground.
-        body: numbers of the sphere and of what acts on it.
+        field: distance field of the ground.
+        body: radius, mass, moment of inertia, gravity and friction, see `Body`.
         centre: of the sphere at the start (3,) [voxels].
         orientation: x y z w (4,).
         omega: angular velocity at the start (3,) [rad/s].
-        velocity: of the centre at the start (3,) [voxels/s], to start sliding; None to roll
-            with omega.
-        walls: their field, or None.
-        step: of the integration [s].
+        velocity: of the centre at the start (3,) [voxels/s]; the sphere then starts sliding. None
+            for a sphere that starts rolling with omega.
+        walls: distance field of the walls, or None.
+        step: integration step [s].
     """
 
     def __init__(
@@ -60,7 +67,7 @@ class HeavyRoller(Ball):
         self.mode = ROLL if velocity is None else SLIDE
         self._body, self._step = body, step
         spin = np.array(omega, dtype=float)
-        if velocity is None:
+        if velocity is None:  # rolling: v = r omega x n
             velocity = field.radius * np.cross(spin, field.normal(centre))
         state = [*centre, *orientation, *velocity, *spin]
         super().__init__(field, walls, state, max(1.0, 0.1 * field.radius))
@@ -76,15 +83,19 @@ class HeavyRoller(Ball):
         return self._state[SPIN].copy()
 
     def advance(self, torque: Vector, duration: float) -> str:
-        """Move for a time [s] under a torque (3,) in the world frame; return the status."""
+        """Move for a duration [s] and return the status, DONE or why the motion ended.
+
+        `torque` (3,) is constant and in the world frame [M voxels^2/s^2].
+        """
         drive = three(torque, "a torque")
         end = self.time + duration
         walls = self.walls or self.field
+        # The kernels need a field of walls in any case; without walls it is not used.
         while self.status == DONE and self.time < end:
             code, self.mode, passed = kernels.advance(
                 self.field.arrays, walls.arrays, self.walls is not None, self._body,
                 self.field.size, self._state, self.mode, drive, self._step, end - self.time,
-                0.5 * self._lost, self._lost,
+                CORRECTED * self._lost, self._lost,
             )  # fmt: skip
             self.time += passed
             if code == kernels.DONE:
@@ -98,9 +109,10 @@ class HeavyRoller(Ball):
         return self.status
 
     def _bounce(self) -> None:
-        """Take away the velocity towards the walls; a sphere that rolled then slides."""
+        """Take away the velocity towards each wall in contact; a rolling sphere then slides."""
         assert self.walls is not None
         n, v = self.normal, self.velocity
+        # On the ground, a wall stops the sphere only within the ground's plane.
         normals = [contact.normal for contact in contacts(self.walls, self.centre)]
         if self.mode != FLIGHT:
             normals = [m for m in (in_ground(normal, n) for normal in normals) if m is not None]

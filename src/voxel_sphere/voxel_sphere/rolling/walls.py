@@ -1,12 +1,15 @@
-"""Walls: reflection, motion along them, and their separation from the ground.
+"""Walls: how a sphere moves after hitting one, and which part of a workspace is wall.
 
 Vectors are in the world frame: n is the ground's unit normal, m the wall's, v the centre's
-velocity, which lies in the plane with the normal n, and w the angular velocity with r w x n = v.
-A hit reflects v in the plane of the ground. `tangent` gives the direction along the wall that the
-source takes afterwards, and `spin_for` the angular velocity of a new v.
+velocity, which is perpendicular to n, and w the angular velocity, with r w x n = v. A hit reflects
+v in the plane of the ground (`reflected`). After some travel the sphere may turn parallel to the
+wall, as in the source, the method of rolling that this project reproduces (docs/voxel_sphere.md):
+`tangent` gives that direction, and `spin_for` the angular velocity of a new v. `split` separates
+ground and walls of a workspace by steepness.
 
-A rule after a hit may be added: a name in AFTER and a direction like `tangent`. The constants may
-be tuned but MOVE, which is the source's. test_voxel_walls guards reflection and `spin_for`.
+A rule after a hit may be added: a name in AFTER and a direction like `tangent`. MOVE is the
+source's and stays; the other constants may be tuned. test_voxel_walls guards reflection and
+`spin_for`.
 """
 
 from __future__ import annotations
@@ -17,28 +20,34 @@ from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.rolling.distance import Solid, Surfels
 
-# Angle from the level [deg] from which a face of a whole workspace is wall; the default of --steep.
+# deg; faces of a whole workspace that are steeper are wall. The default of --steep.
 STEEP = 60.0
-# Part of a wall's normal in the plane of the ground from which it reflects: below it, 3 deg, the
-# direction is noise of the voxels.
+# Sine of the angle between the normals of wall and ground from which a wall reflects: below it,
+# 3 deg, the direction of the wall in the ground's plane is noise of the voxels.
 LEAST_WALL = 0.05
-UPRIGHT = 0.05  # z of the ground's normal below which the ground is upright: w_z is not free
-REFLECTIONS = 8  # most reflections in a corner; a corner of 45 deg needs four
-APPROACH = 1e-12  # part of the speed below which motion towards a wall is round-off
-HEAD_ON = 1e-3  # part of the speed along a wall below which the hit is head-on
-AFTER = ("parallel", "reflected")  # what follows a hit: motion along the wall, or as reflected
-MOVE = 0.2  # r of travel off the wall before the turn: the source's r/5 steps of a voxel
+# z of the ground's normal; below it the ground is so steep that w_z cannot be chosen freely.
+UPRIGHT = 0.05
+REFLECTIONS = 8  # most reflections in one corner; a corner of 45 deg needs four
+APPROACH = 1e-12  # fraction of the speed; a smaller velocity towards a wall is round-off
+HEAD_ON = 1e-3  # fraction of the speed; a hit with less velocity along the wall is head-on
+AFTER = ("parallel", "reflected")  # what follows a hit: a turn along the wall, or nothing more
+MOVE = 0.2  # r; travel away from the wall before the turn: the source's r/5 steps of one voxel
 
 
 def in_ground(m: Array, n: Array) -> Array | None:
-    """Return the wall's unit normal (3,) within the plane of the ground, None if there is none."""
+    """Return the unit vector (3,) of a wall's normal m projected onto the ground's plane.
+
+    None if the projection is shorter than LEAST_WALL.
+    """
     in_plane = m - (m @ n) * n
     size = float(np.linalg.norm(in_plane))
     return in_plane / size if size > LEAST_WALL else None
 
 
 def reflected(v: Array, normals: list[Array]) -> Array | None:
-    """Return the velocity (3,) after reflection at walls, None if a corner does not let it out.
+    """Return the velocity (3,) after reflection at walls; None if it does not leave the corner.
+
+    It is reflected at the wall that it approaches fastest, until it approaches none.
 
     Args:
         v: velocity of the centre (3,).
@@ -53,13 +62,16 @@ def reflected(v: Array, normals: list[Array]) -> Array | None:
 
 
 def tangent(v: Array, m: Array, n: Array, away: Array | None) -> Array:
-    """Return the unit direction (3,) along a wall that v has; the one that leads away if head-on.
+    """Return the unit direction (3,) along a wall in which v points.
+
+    In a head-on hit v points in neither direction: then the one away from a second wall in the
+    corner, or else to the left.
 
     Args:
         v: velocity of the centre (3,).
         m: the wall's normal within the plane of the ground (3,).
         n: the ground's normal (3,).
-        away: normal of a second wall in the corner (3,); None without one: then it turns left.
+        away: normal of the second wall (3,), or None if there is none.
     """
     t = np.cross(n, m)
     along = float(v @ t)
@@ -69,9 +81,10 @@ def tangent(v: Array, m: Array, n: Array, away: Array | None) -> Array:
 
 
 def spin_for(v: Array, n: Array, r: float, w: Array) -> Array:
-    """Return the angular velocity (3,) that rolls with v and keeps the z component of w.
+    """Return the angular velocity (3,) with which the sphere rolls at v and keeps the spin of w.
 
-    w = n x v / r + s n rolls for any s; s keeps w_z or, where the ground is upright, n . w.
+    n x v / r + s n rolls at v for any s. Here s is chosen such that w_z stays or, where the ground
+    is upright and w_z does not depend on s, such that the component n . w stays.
     """
     rolling = np.cross(n, v) / r
     s = (w[2] - rolling[2]) / n[2] if abs(n[2]) > UPRIGHT else n @ w
@@ -86,17 +99,21 @@ def split(solid: Solid, steep: float = STEEP) -> tuple[Solid, Solid | None]:
         steep: angle from the level from which on a face is wall [deg].
     """
     full = solid if solid.dtype == np.bool_ else solid >= 128
+    # The surface as small faces (surfels), of which each voxel at the surface has one.
     surface = Surfels.of(solid)
     if surface.misses(full):
         raise AccordError(
             "the workspace is too thin to distinguish its walls: give surface and walls"
         )
-    has_piece = surface.number >= 0
+    # Mark the surface voxels of steep faces as wall, and let all voxels follow the nearest of them.
+    has_surfel = surface.number >= 0
     wall = np.zeros(solid.shape, dtype=bool)
-    wall[has_piece] = (surface.normals[:, 2] < np.cos(np.deg2rad(steep)))[surface.number[has_piece]]
-    _, nearest = scipy.ndimage.distance_transform_edt(~has_piece, return_indices=True)
+    wall[has_surfel] = (surface.normals[:, 2] < np.cos(np.deg2rad(steep)))[
+        surface.number[has_surfel]
+    ]
+    _, nearest = scipy.ndimage.distance_transform_edt(~has_surfel, return_indices=True)
     of_wall = wall[tuple(nearest)]
     if not (of_wall & full).any():
         return solid, None
-    none = np.zeros_like(solid)
-    return np.where(of_wall, none, solid), np.where(of_wall, solid, none)
+    empty = np.zeros_like(solid)
+    return np.where(of_wall, empty, solid), np.where(of_wall, solid, empty)

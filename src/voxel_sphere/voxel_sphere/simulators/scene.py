@@ -1,7 +1,10 @@
-"""The terrain of a scenario, from slices of a folder or generated in memory, and its closed mesh.
+"""The terrain of a scenario, read from slices in a folder or generated, and its closed mesh.
 
-Each argument of `make_scene` is a key of a scenario's `terrain`; others may be added with a
-default. SMOOTHING may be tuned, but the mesh stays within a tenth of a voxel of the surface
+`make_scene` takes the keys of a scenario's `terrain` as arguments; another key is another argument
+with a default. Terrains are kept in a cache. A cache needs keys that can be hashed, which a mapping
+of parameters cannot, so a terrain to generate is described by a recipe, a JSON text.
+
+SMOOTHING may be tuned, but the mesh stays within a tenth of a voxel of the surface
 (test_voxel_engines), so it must not rise to please one engine.
 """
 
@@ -23,12 +26,12 @@ from voxel_sphere.terrain.recipes import surface_of
 from voxel_sphere.terrain.settings import SIZE_WORKSPACE
 from voxel_sphere.terrain.workspace import Terrain, check_size, open_workspace
 
-# Gaussian of the slices [voxels]. Facets brake a ball: in a bowl it is 0.19 r off after 4 s where
-# slices are smoothed by 1.5 voxels, 0.10 r by 2, and 0.07 r by 2.5 (n = 100, DART;
-# docs/voxel_sphere.md).
+# voxels; standard deviation of the Gaussian that smooths slices before the mesh is made, for facets
+# brake a ball. In a bowl its position after 4 s is wrong by 0.19 r if slices are smoothed by 1.5
+# voxels, by 0.10 r with 2, and by 0.07 r with 2.5 (n = 100, DART; docs/voxel_sphere.md).
 SMOOTHING = 2.5
-CACHED = 4  # terrains kept in a process: one of 200 voxels takes some hundred megabytes
-SAME_RADIUS = 1e-3  # relative difference up to which radii in slices and parameters are the same
+CACHED = 4  # terrains kept in memory: one of 200 voxels takes some hundred megabytes
+SAME_RADIUS = 1e-3  # largest relative difference between the ball's radii in slices and parameters
 NO_PARAMETERS: Mapping[str, float] = MappingProxyType({})
 
 
@@ -43,22 +46,22 @@ def make_scene(
     walls: str = "",
     workspace: str = "",
 ) -> Scene:
-    """Return the terrain of a scenario, from a cache for keys that were asked for before.
+    """Return the terrain of a scenario; the same keys return the same terrain, from a cache.
 
     Args:
         setup: robot and scenario.
         surface: a named surface, or the name of one in `folder`.
         parameters: of a named surface; lengths in radii of the ball.
         height: an expression of x, y, n and r in voxels, instead of a named surface.
-        n: size of the grid [voxels].
-        size_workspace: n over the radius of the ball.
+        n: voxels along an edge of the grid.
+        size_workspace: n over the radius of the ball in voxels.
         folder: a `Bitmaps_n` folder, or a folder with one in it.
         walls, workspace: names in `folder`, as `accord voxel-sphere roll` takes them.
 
     Raises:
         AccordError: for keys that make no terrain, or a ball of another size than the robot's.
     """
-    radius: float = setup.parameters.radius
+    radius: float = setup.parameters.radius  # [m]
     if folder:
         if height or parameters:
             raise AccordError("terrain: a folder has its slices: leave out height and parameters")
@@ -74,28 +77,36 @@ def make_scene(
 
 @lru_cache(maxsize=CACHED)
 def _generate(recipe: str, n: int, size_workspace: float, radius: float) -> Scene:
-    """Return a terrain that is generated from a recipe, as JSON."""
+    """Return the terrain of a recipe, JSON with the keyword arguments of `surface_of`.
+
+    Args:
+        recipe: the JSON text.
+        n: voxels along an edge of the grid.
+        size_workspace: n over the radius of the ball in voxels.
+        radius: of the ball [m].
+    """
     check_size(n, "terrain.n is")
     if not 2.0 < size_workspace <= n:
         raise AccordError(f"terrain.size_workspace is {size_workspace:g}: from 2 to n")
-    n, ball = int(n), n / size_workspace
-    generated = surface_of(json.loads(recipe), n, ball)
+    n, ball_radius = int(n), n / size_workspace  # [voxels]
+    generated = surface_of(json.loads(recipe), n, ball_radius)
     volumes = {part.kind: part.volume for part in surface_parts(generated, n)}
     surface, walls = volumes["surface"], volumes.get("walls")
-    return Scene(Terrain(n, ball, radius / ball, surface, walls, generated.name))
+    return Scene(Terrain(n, ball_radius, radius / ball_radius, surface, walls, generated.name))
 
 
 @lru_cache(maxsize=CACHED)
 def _read(folder: str, surface: str, walls: str, workspace: str, radius: float) -> Scene:
-    """Return a terrain of slices."""
+    """Return the terrain of slices in a folder; their ball must have the robot's radius [m]."""
     opened = open_workspace(Path(folder))
     names = {"surface": surface, "walls": walls, "workspace": workspace}
     scene = Scene.of(opened, **{key: name or None for key, name in names.items()})
-    ball = scene.terrain.radius * scene.voxel
-    if abs(ball - radius) > SAME_RADIUS * radius:
+    ball_radius = scene.terrain.radius * scene.voxel  # [m]
+    if abs(ball_radius - radius) > SAME_RADIUS * radius:
         raise AccordError(
-            f"{opened.path}: its ball has a radius of {ball:.6g} m, the robot's has {radius:g}; "
-            f"try --set parameters.radius={ball:.6g}"
+            f"{opened.path}: its ball has a radius of {ball_radius:.6g} m, "
+            f"the robot's has {radius:g}; "
+            f"try --set parameters.radius={ball_radius:.6g}"
         )
     return scene
 

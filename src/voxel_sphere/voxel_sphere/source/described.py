@@ -1,17 +1,21 @@
-"""The source's method as described: voxels that match, slopes from them, Euler steps.
+"""Rolls a sphere over voxels as the source describes it, to show what that method costs.
 
-In each step the sphere moves by one voxel of travel. The boundary voxels near its skin are grouped
-into patches: the one nearest to the last contact is the ground, a second one is a wall. The slopes
-of the ground are fitted to the voxels within r/5, a wall's plane to those within r/10; where
-nothing matches, the sphere is shifted by up to r/10. After a hit it rolls off for r/5 of travel,
-then parallel to the wall.
+The source is the work whose method this project reproduces and improves on (docs/voxel_sphere.md).
+Its steps, for each voxel of travel:
+1. Move the centre by an Euler step.
+2. Match: group the boundary voxels near the sphere's skin into patches. The patch nearest to the
+   last contact is the ground, a second one is a wall. If no voxel matches, shift the sphere by up
+   to r/10 (`_match`).
+3. Fit the slopes of the ground to the voxels within r/5 of the contact (`_slopes`). 4. At a wall,
+fit a plane to the voxels within r/10 and reflect (`_bounce`). The sphere rolls off for
+   r/5 of travel, then turns parallel to the wall (`_turn_parallel`).
 
-Where the description as it stands stops or freezes the sphere we read it otherwise
-(docs/voxel_sphere.md): patches are linked over 3 r/10, and the centre is carried, not the contact.
+Taken literally the description stops or freezes the sphere in two cases. There we deviate
+(docs/voxel_sphere.md): voxels up to 3 r/10 apart belong to one patch, and the position of the
+centre is carried from step to step, not that of the contact.
 
-The file shows what the method costs, so its reaches, shift and step stay (test_voxel_as_described);
-LEAST_REACH, TOUCH and the linkage, which are our reading, may be changed. A better scheme goes into
-rolling/.
+The source's reaches, shift and step stay (test_voxel_as_described); LEAST_REACH, TOUCH and the
+linkage are ours and may be changed. A better scheme belongs in rolling/.
 """
 
 from __future__ import annotations
@@ -32,12 +36,15 @@ from voxel_sphere.rolling.path import RolledPath, Sample
 from voxel_sphere.rolling.walls import MOVE, in_ground, reflected, spin_for, tangent
 from voxel_sphere.terrain.slices import Done, nothing
 
-SLOPE_REACH, WALL_REACH, SHIFT_REACH = 0.2, 0.1, 0.1  # r, the source's
-LEAST_REACH = 1.5  # voxels, more than the diagonal between neighbours in a face
-STEP = 1.0  # voxel of travel, the source's
+# r; radii in which slopes and a wall's plane are fitted, and the largest shift: the source's.
+SLOPE_REACH, WALL_REACH, SHIFT_REACH = 0.2, 0.1, 0.1
+LEAST_REACH = 1.5  # voxels; smallest radius of a fit, more than the diagonal of a voxel's face
+STEP = 1.0  # voxels; travel in a step, the source's
 DESCRIBED = "as_described"  # name of the scheme
-TOUCH = 1.5  # voxels: a voxel matches if its centre is this near to the sphere's skin
-FLAT = 1e-9  # voxels, or voxels^4: points on a line have no plane
+TOUCH = 1.5  # voxels; a voxel matches if its centre is this near to the sphere's skin
+# voxels of a singular value, or voxels^4 of a determinant; below it points lie on a line and define
+# no plane.
+FLAT = 1e-9
 
 
 class AsDescribed:
@@ -45,23 +52,24 @@ class AsDescribed:
 
     Args:
         solid: surface and walls in one (n, n, n), bool or grey.
-        radius: of the sphere [voxels].
-        centre: at the start (3,) [voxels], shifted to touch.
-        omega: world frame (3,) [rad/s].
+        radius: r of the sphere [voxels].
+        centre: centre at the start (3,) [voxels]; it is shifted until the sphere touches.
+        omega: angular velocity in the world frame (3,) [rad/s].
     """
 
     def __init__(self, solid: Solid, radius: float, *, centre: Vector, omega: Vector) -> None:
         full = solid if solid.dtype == np.bool_ else solid >= 128
         self._size, self._r = float(full.shape[0]), radius
+        # Centres of the boundary voxels: full ones with an empty neighbour.
         self._voxels = np.argwhere(full & ~scipy.ndimage.binary_erosion(full, border_value=1)) + 0.5
         self._tree = scipy.spatial.cKDTree(self._voxels)
         self.time, self.centre, self.rotation = 0.0, np.array(centre, dtype=float), np.eye(3)
         self.omega = np.array(omega, dtype=float)
         self.slopes = np.zeros(2)  # z_x and z_y of the ground
         self.contact = self.centre - [0.0, 0.0, radius]
-        self._hit: Array | None = None  # contact (3,) with a wall
-        self._wall: Array | None = None  # normal (3,) of the wall that was hit last
-        self._moves = 0  # steps until it turns parallel to that wall
+        self._wall_contact: Array | None = None  # contact with a wall now (3,), or None
+        self._wall_normal: Array | None = None  # normal of the wall that was hit last (3,)
+        self._steps_to_turn = 0  # steps until it turns parallel to that wall; 0: no turn is due
         self.status, self.events = DONE, list[RollEvent]()
         self._match()
         if self.status != DONE:
@@ -70,17 +78,17 @@ class AsDescribed:
 
     @property
     def normal(self) -> Array:
-        """Unit normal (3,) of the plane with the slopes."""
+        """Unit normal (3,) of the ground, (-z_x, -z_y, 1) over its length."""
         up = np.array([-self.slopes[0], -self.slopes[1], 1.0])
         return np.asarray(up / np.linalg.norm(up))
 
     @property
     def velocity(self) -> Array:
-        """The centre's velocity (3,) on that plane [voxels/s]."""
+        """The centre's velocity (3,) in the plane of the ground, r omega x n [voxels/s]."""
         return self._r * np.cross(self.omega, self.normal)
 
     def step(self) -> float:
-        """Return the time of a voxel of travel [s]."""
+        """Return the time in which the centre moves by STEP [s]; infinite at rest."""
         speed = float(np.linalg.norm(self.velocity))
         return STEP / speed if speed > 0 else math.inf
 
@@ -100,15 +108,19 @@ class AsDescribed:
         if self.status != DONE:
             return
         self._slopes()
-        if self._moves > 0:
-            self._moves -= 1
-            if self._moves == 0:
+        if self._steps_to_turn > 0:
+            self._steps_to_turn -= 1
+            if self._steps_to_turn == 0:
                 self._turn_parallel()
-        if self._hit is not None:
-            self._bounce(self._hit)
+        if self._wall_contact is not None:
+            self._bounce(self._wall_contact)
 
     def _match(self) -> None:
-        """Take ground and wall from the patches that match; shift the sphere if none does."""
+        """Set the contacts with ground and wall from the voxels that match.
+
+        The sphere is shifted first if no voxel matches; the motion ends if no shift helps, or if
+        there are more than two patches.
+        """
         r = self._r
         if self._tree.query(self.centre)[0] > r + TOUCH and not self._shift():
             self._end("contact_lost")
@@ -120,37 +132,43 @@ class AsDescribed:
         if len(patches) > 2:
             self._end("too_many_contacts")
             return
-        tips = [self._tip(patch) for patch in patches]
-        tips.sort(key=lambda tip: float(np.linalg.norm(tip - self.contact)))
-        self.contact, self._hit = tips[0], tips[1] if len(tips) > 1 else None
+        # The contact of each patch; the ground's is the one nearest to its last contact.
+        contacts = [self._nearest_voxel(patch) for patch in patches]
+        contacts.sort(key=lambda point: float(np.linalg.norm(point - self.contact)))
+        self.contact, self._wall_contact = contacts[0], contacts[1] if len(contacts) > 1 else None
+        # Move the centre to the distance r from the ground.
         gap = self.centre - self.contact
         self.centre = self.contact + gap * (r / np.linalg.norm(gap))
 
-    def _tip(self, patch: Array) -> Array:
+    def _nearest_voxel(self, patch: Array) -> Array:
         """Return the voxel (3,) of a patch that is nearest to the centre."""
         return np.asarray(patch[np.argmin(np.linalg.norm(patch - self.centre, axis=1))])
 
     def _shift(self) -> bool:
-        """Shift the centre by the least whole voxels that bring a match; return whether it did."""
+        """Shift the centre by the shortest whole-voxel step to a match; return if there is one."""
         reach = max(1, round(SHIFT_REACH * self._r))
         steps = np.arange(-reach, reach + 1)
         shifts = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
         touching = self._tree.query(self.centre + shifts)[0] <= self._r + TOUCH
         if not touching.any():
             return False
-        least = shifts[touching][np.argmin(np.linalg.norm(shifts[touching], axis=1))]
-        self.centre = self.centre + least
+        shortest = shifts[touching][np.argmin(np.linalg.norm(shifts[touching], axis=1))]
+        self.centre = self.centre + shortest
         return True
 
     def _near(self, point: Array, reach: float) -> Array:
-        """Return the boundary voxels (k, 3) within a reach [r] of a point."""
+        """Return the boundary voxels (k, 3) within a distance [r] of a point (3,)."""
         near = self._tree.query_ball_point(point, max(reach * self._r, LEAST_REACH))
         return np.asarray(self._voxels[near])
 
     def _slopes(self) -> None:
-        """Fit z_x and z_y to the voxels within r/5; an infinite slope keeps its last value."""
+        """Fit the slopes z_x and z_y to the voxels within r/5, by least squares.
+
+        A slope keeps its last value where the ground is upright and the fit has no solution.
+        """
         near = self._near(self.contact, SLOPE_REACH)
         offsets = near - near.mean(axis=0)
+        # Normal equations of z = z_x x + z_y y.
         plan = offsets[:, :2].T @ offsets[:, :2]
         for axis in (0, 1):
             if plan[axis, axis] > 0 and np.linalg.det(plan) > FLAT:
@@ -158,28 +176,30 @@ class AsDescribed:
                 self.slopes[axis] = slopes[axis]
 
     def _bounce(self, hit: Array) -> None:
-        """Reflect at the wall that the voxels within r/10 of a hit show."""
+        """Reflect at the wall with a contact `hit` (3,); its plane fits the voxels within r/10."""
         n, v, near = self.normal, self.velocity, self._near(hit, WALL_REACH)
+        # The last principal axis of the voxels is the normal of their plane.
         _, sizes, axes = np.linalg.svd(near - near.mean(axis=0), full_matrices=False)
         m = in_ground(axes[-1], n) if len(near) > 2 and sizes[1] > FLAT else None
         if m is None:
             self._end("no_wall_normal")
             return
+        # Turn it towards the sphere.
         m = m if m @ (self.centre - hit) > 0 else -m
         if v @ m >= 0:  # it leaves the wall already
             return
         velocity = reflected(v, [m])
         assert velocity is not None
         self.omega = spin_for(velocity, n, self._r, self.omega)
-        self._wall, self._moves = m, max(1, round(MOVE * self._r))
+        self._wall_normal, self._steps_to_turn = m, max(1, round(MOVE * self._r))
         facing = math.degrees(math.atan2(m[1], m[0]))
         self._record("wall", f"the wall faces {facing:.1f} deg in plan")
 
     def _turn_parallel(self) -> None:
-        """Turn parallel to the wall that was hit."""
-        assert self._wall is not None
+        """Turn the velocity parallel to the wall that was hit, and keep the speed."""
+        assert self._wall_normal is not None
         n, v = self.normal, self.velocity
-        m = in_ground(self._wall, n)
+        m = in_ground(self._wall_normal, n)
         if m is None:
             self._end("no_wall_normal")
             return
@@ -201,17 +221,17 @@ def roll_as_described(
     omega: Vector | Callable[[float], Vector], duration: float, samples: int = 500,
     done: Done = nothing,
 ) -> RolledPath:  # fmt: skip
-    """Roll by the source's scheme, and return the path, each step a sample.
+    """Roll by the source's scheme, and return the path with one sample for each step.
 
     Args:
         solid, radius, centre: see `AsDescribed`.
-        omega: (3,) [rad/s], or a function of the time.
-        duration: [s].
-        samples: parts of the time that `done` counts.
-        done: called with the number of parts that have passed.
+        omega: angular velocity (3,) [rad/s], or a function that returns it at a time [s].
+        duration: longest time of the motion [s].
+        samples: number of equal parts of the duration, by which progress is reported.
+        done: called in each step with the number of parts that have passed since the last.
     """
-    first = omega(0.0) if callable(omega) else omega
-    sphere = AsDescribed(solid, radius, centre=centre, omega=first)
+    start_omega = omega(0.0) if callable(omega) else omega
+    sphere = AsDescribed(solid, radius, centre=centre, omega=start_omega)
     path, reported, travel = [_sample(sphere)], 0, 0.0
     while sphere.status == DONE and sphere.time < duration:
         if callable(omega):

@@ -1,9 +1,15 @@
-"""The page of a run: its path on the ground, to be turned, and its coordinates against time.
+"""Writes the page of a run: its path over the terrain in 3-D, and its coordinates over time.
 
-`write_run` writes the samples, a plan as SVG and the page. The page has a figure in space
-(`surface_figure`) and charts over time; a chart may be added in `charts`. The constants are looks
-and may be changed. test_voxel_pages reads lines back out of page and plan and compares them with
-the samples.
+`write_run` writes three files: the samples (path.csv), a plan of the path over contours of the
+ground (path.svg), and the page (index.html). The page has a figure in space (`surface_figure`), to
+be turned with the mouse, and charts over time (`charts`, where another may be added). Figures and
+charts are dictionaries in Plotly's format: curves are entries of "data", axes and labels of
+"layout".
+
+The contact is given in Montana's coordinates (rolling/montana.py, after Murray, Li and Sastry, A
+Mathematical Introduction to Robotic Manipulation, 5.6): x and y on the ground, latitude u and
+longitude v on the sphere, and the turn psi between both. The constants are looks and may be
+changed. test_voxel_pages reads lines back out of page and plan and compares them with the samples.
 """
 
 from __future__ import annotations
@@ -20,33 +26,35 @@ from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.source.relief import floor_heights, ground_and_walls, with_feet
 from voxel_sphere.terrain.workspace import Terrain
 
-LEVELS = 12  # contours of a plan, about
-FLAT = 0.1  # voxels: ground with less between its highest and lowest point has no contours
-CONTACT = "#ff5fd2"  # the contact's path: a colour that no height has
-WALL = "#8a97ab"  # walls in space
-SIDE = 150  # points along a side of the ground at most, so that a browser turns it smoothly
-EYE: Json = {"x": 1.05, "y": -1.75, "z": 1.3}  # of the camera, in units of the scene
-BELOW = {"orientation": "h", "y": -0.16, "yanchor": "top"}  # the legend, under a chart
+LEVELS = 12  # approximate number of contours in a plan
+FLAT = 0.1  # voxels; ground whose heights differ by less is drawn without contours
+CONTACT = "#ff5fd2"  # colour of the contact's path: no height has it
+WALL = "#8a97ab"  # colour of walls in space
+SIDE = 150  # points; most along a side of the ground, so that a browser turns it smoothly
+EYE: Json = {"x": 1.05, "y": -1.75, "z": 1.3}  # of the camera, in units of the scene's size
+# Place of the legend: horizontal, under a chart.
+BELOW = {"orientation": "h", "y": -0.16, "yanchor": "top"}
 
 
 def write_run(
     path: RolledPath, terrain: Terrain, folder: Path, *, command: str, versions: Mapping[str, str]
 ) -> list[Path]:
-    """Write a run into a folder: path.csv, path.svg, and index.html with both to look at.
+    """Write a run into a folder: path.csv, path.svg, and the page index.html that shows it.
 
     Args:
-        path: the run.
-        terrain: of the run.
-        folder: must exist.
-        command: makes the folder again.
-        versions: by package.
+        path: the sphere's motion.
+        terrain: ground and walls on which it rolled.
+        folder: folder of the files, which must exist.
+        command: command line that writes the same folder again, shown on the page.
+        versions: versions of packages by name, shown on the page.
 
     Returns:
-        the files, path.csv first.
+        paths of the files, path.csv first.
 
     Raises:
         AccordError: if one cannot be written.
     """
+    # Facts for the table at the top of the page.
     files = [folder / name for name in ("path.csv", "path.svg", "index.html")]
     facts = {
         "status": path.status, "time": f"{path.time[-1]:.4g} s",
@@ -70,7 +78,13 @@ def write_run(
 
 
 def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> None:
-    """Write the paths of centre and contact over contours of the ground, as SVG.
+    """Write a plan as SVG: the paths of centre and contact over contours of the ground.
+
+    Args:
+        path: the sphere's motion.
+        heights: of the ground at the middles of the voxels (n, n) [voxels].
+        walls: heights of walls (n, n) [voxels], NaN where there are none.
+        file: to be written.
 
     Raises:
         AccordError: if the file cannot be written.
@@ -82,6 +96,7 @@ def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> No
         if np.nanmax(heights) - np.nanmin(heights) >= FLAT:
             axes.contour(middles, middles, heights.T, LEVELS, colors=report.INK, linewidths=0.5)
             axes.plot([], [], color=report.INK, lw=0.8, label="contours")
+        # Paths, then the start (light) and the end (red), then the events as small dots.
         axes.plot(*path.contact[:, :2].T, color=CONTACT, ls="--", label="contact")
         axes.plot(*path.centre[:, :2].T, color=report.RED, lw=1.8, label="centre")
         if not np.isnan(walls).all():
@@ -105,7 +120,13 @@ def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> No
 def surface_figure(
     path: RolledPath, terrain: Terrain, heights: Array, walls: Array
 ) -> dict[str, Json]:
-    """Return the figure in space: ground and walls, the paths of centre and contact, the events."""
+    """Return the Plotly figure in space: ground, walls, paths of centre and contact, events.
+
+    Args:
+        path: the sphere's motion.
+        terrain: gives the floor on which walls stand.
+        heights, walls: see `write_plan`.
+    """
     bar: dict[str, Json] = {"title": {"text": "height [voxels]", "side": "right"}, "len": 0.6}
     data = [_surface("ground", heights, {"colorscale": "Viridis", "colorbar": bar})]
     if not np.isnan(walls).all():
@@ -119,10 +140,12 @@ def surface_figure(
     ):
         line: dict[str, Json] = {"line": {"color": colour, "width": 5}}
         data.append(_in_space("lines", name, points[:: report.stride(len(points))], line))
-    data.append(_dots("start", path.centre[:1], ["start"]))
+    data.append(_labelled_points("start", path.centre[:1], ["start"]))
     if path.events:
         labels = [f"{event.kind}, {event.time:.4g} s" for event in path.events]
-        data.append(_dots("events", np.array([event.centre for event in path.events]), labels))
+        data.append(
+            _labelled_points("events", np.array([event.centre for event in path.events]), labels)
+        )
     scene: dict[str, Json] = {f"{name}axis": report.axis(f"{name} [voxels]") for name in "xyz"}
     scene |= {"camera": {"eye": EYE}, "aspectmode": "data"}
     legend: Json = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
@@ -160,7 +183,11 @@ def charts(path: RolledPath) -> list[report.Plot]:
 
 
 def broken(angles: Array, chart: Array) -> Array:
-    """Return angles (k, m) [rad] with nan where they jump, past pi or to another chart."""
+    """Return angles (k, m) [rad] with NaN at each jump, so that no line is drawn across it.
+
+    An angle jumps where it wraps from pi to -pi, or where the sphere's coordinates change to
+    another chart, whose number is in `chart` (k,).
+    """
     jumps = np.abs(np.diff(angles, axis=0)) > np.pi
     jumps |= (np.diff(chart) != 0)[:, None]
     return np.where(np.vstack([np.zeros((1, angles.shape[1]), bool), jumps]), np.nan, angles)
@@ -194,7 +221,8 @@ def _chart(
 
 
 def _surface(name: str, heights: Array, look: dict[str, Json]) -> dict[str, Json]:
-    """Return heights (n, n) [voxels] as a surface of at most SIDE points a side."""
+    """Return heights (n, n) [voxels] as a Plotly surface, thinned to at most SIDE points a side."""
+    # Rounded up, so that no side has more points.
     step = -(-len(heights) // SIDE)
     middles = report.plain((np.arange(len(heights)) + 0.5)[::step])
     rows = [report.plain(row, 5) for row in heights[::step, ::step].T]
@@ -204,8 +232,8 @@ def _surface(name: str, heights: Array, look: dict[str, Json]) -> dict[str, Json
     }  # fmt: skip
 
 
-def _dots(name: str, points: Array, labels: list[str]) -> dict[str, Json]:
-    """Return labelled points (k, 3) in space."""
+def _labelled_points(name: str, points: Array, labels: list[str]) -> dict[str, Json]:
+    """Return points (k, 3) [voxels] as Plotly markers with labels above them."""
     return _in_space("markers+text", name, points, {
         "text": labels, "textposition": "top center", "showlegend": False,
         "marker": {"color": report.INK, "size": 4},
@@ -213,6 +241,6 @@ def _dots(name: str, points: Array, labels: list[str]) -> dict[str, Json]:
 
 
 def _in_space(mode: str, name: str, points: Array, look: dict[str, Json]) -> dict[str, Json]:
-    """Return points (k, 3) in space, drawn in a Plotly mode."""
+    """Return points (k, 3) [voxels] as a Plotly trace of a mode, such as lines or markers."""
     coordinates = {key: report.plain(values) for key, values in zip("xyz", points.T)}
     return {"type": "scatter3d", "mode": mode, "name": name, **look, **coordinates}

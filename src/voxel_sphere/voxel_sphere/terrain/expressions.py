@@ -1,8 +1,8 @@
-"""Expressions of numbers and names, in which users write heights and sheets; no Python is run.
+"""Compiles expressions of numbers and names, in which users write heights and sheets.
 
-A text is parsed by Python's `ast`, and each node of a kind that is listed becomes a NumPy function;
-anything else is refused. Texts come from strangers, so nothing else may be let in:
-test_voxel_generate tries to get around it. LONGEST bounds the time that a text can take.
+Python's `ast` parses a text, and each node of the tree becomes a NumPy function if its kind is
+listed here; anything else is refused, so no Python code is run. Texts come from strangers:
+test_voxel_generate tries to get around these rules. LONGEST bounds the time that a text can take.
 
 A function or constant may be added to FUNCTIONS or CONSTANTS, with its number of arguments in
 COUNTS if that is not one; an operator to OPERATORS.
@@ -18,10 +18,10 @@ from functools import reduce
 import numpy as np
 from roboaccord.contract import AccordError, Array
 
-# A part of an expression: its value, by the values of names.
+# A compiled part of an expression: returns its value, given the values of names.
 Evaluated = Callable[[Mapping[str, Array | float]], Array | float]
 
-LONGEST = 1000  # characters of a text, far more than a surface needs
+LONGEST = 1000  # characters; longest text, far more than a surface needs
 CONSTANTS = {"pi": np.pi, "e": np.e}
 FUNCTIONS: dict[str, Callable[..., Array]] = {
     "sin": np.sin, "cos": np.cos, "tan": np.tan,
@@ -31,7 +31,8 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
     "min": lambda *values: reduce(np.minimum, values),
     "max": lambda *values: reduce(np.maximum, values), "where": np.where,
 }  # fmt: skip
-COUNTS = {"atan2": 2, "hypot": 2, "where": 3}  # arguments; min and max take any, the others one
+# Numbers of arguments of functions that do not take one; min and max take any number.
+COUNTS = {"atan2": 2, "hypot": 2, "where": 3}
 OPERATORS: dict[type, Callable[..., Array]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.Div: operator.truediv, ast.Mod: operator.mod, ast.Pow: operator.pow,
@@ -83,12 +84,13 @@ def _compiled(node: ast.AST, names: set[str], source: str) -> Evaluated:
     """
     match node:
         case ast.Constant(value=bool()):
-            pass
+            pass  # True and False are integers in Python, but no numbers here
         case ast.Constant(value=int() | float() as number):
-            # A float, for whole numbers would grow without bound
+            # As a float, for powers of Python's integers can grow without bound
             return lambda _: np.float64(number)
         case ast.Name(id=name) if name in names:
             return operator.itemgetter(name)
+        # Operators with two operands; of comparisons only single ones, not a < b < c
         case (
             ast.BinOp(left=left, op=op, right=right)
             | ast.Compare(left=left, ops=[op], comparators=[right])

@@ -1,12 +1,13 @@
 """Named surfaces in closed form: their heights, and signed distances to ground and walls.
 
-Lengths are in voxels from the grid's corner. Parameters that are lengths are in radii r of the
-sphere, so that they mean the same on each grid. Functions add `0.0 * x` where a coordinate does not
-matter, so that the result has the shape of all their arguments.
+Each function takes the size n of the grid, the radius r of the sphere and the surface's own
+parameters, and returns a Surface. Lengths are in voxels from the grid's corner; parameters that are
+lengths are in radii r, so that they mean the same on each grid. Where a coordinate does not matter,
+`0.0 * x` is added, so that the result has the shape of all arguments.
 
-A surface may be added: a function of n, r and keywords that returns a Surface, entered in SURFACES.
-Its name then works in `accord voxel-sphere make` and in scenarios; new keywords are fields of Shape
-in cli/terrain.py. Defaults are our choice, but tests and scenarios use them.
+To add a surface, write such a function and enter it in SURFACES. Its name then works in
+`accord voxel-sphere make` and in scenarios; new keywords become fields of Shape in cli/terrain.py.
+Defaults are our choice, but tests and scenarios use them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from roboaccord.contract import AccordError, Array
 Height = Callable[[Array, Array], Array]
 # Signed distance at (x, y, z), negative inside, of arrays of one shape [voxels].
 Distance = Callable[[Array, Array, Array], Array]
-KEYWORD = Parameter.KEYWORD_ONLY
+KEYWORD = Parameter.KEYWORD_ONLY  # kind of the parameters of a surface
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +33,8 @@ class Surface:
     Args:
         name: of the surface.
         height: of the ground.
-        ground: distance to the ground; None where only the height is in closed form.
-        walls: distance to the walls; None where there are none.
+        ground: signed distance to the ground; None if only the height is known in closed form.
+        walls: signed distance to the walls; None if there are no walls.
     """
 
     name: str
@@ -51,6 +52,7 @@ def incline(
     n: int, r: float, *, angle_deg: float = 10.0, direction_deg: float = 0.0, base: float = 3.0
 ) -> Surface:
     """Return a plane that rises by an angle towards a direction; `base` [r] is its middle."""
+    # Slopes along x and y.
     slope = np.tan(np.deg2rad(angle_deg))
     a, b = slope * np.cos(np.deg2rad(direction_deg)), slope * np.sin(np.deg2rad(direction_deg))
     return Surface(name="incline", height=lambda x, y: base * r + a * (x - n / 2) + b * (y - n / 2))
@@ -83,6 +85,7 @@ def bowl(
     if not 0 < rim < 1:
         raise AccordError(f"rim is {rim:g}, and must be between 0 and 1")
 
+    # `middle` is the height of the bowl's centre, `edge` that of its rim; both are set below.
     def height(x: Array, y: Array) -> Array:
         plan = np.minimum(np.hypot(x - n / 2, y - n / 2), rim * radius)
         return np.asarray(middle - np.sqrt(radius**2 - plan**2))
@@ -120,6 +123,7 @@ def ramp(
     base + rise (1 - cos(pi s)) / 2, s from 0 to 1 over `length` in the middle; the walls end at
     `wall_height` over the highest ground. Lengths [r].
     """
+    # All in voxels: `k` turns the way along the rise into the angle pi s.
     top = (base + max(rise, 0.0) + wall_height) * r
     span, up = _positive("length", length) * r, rise * r
     k, begin = np.pi / span, (n - span) / 2
@@ -177,6 +181,7 @@ def arena(
         raise AccordError(f"the corners of an arena of half_width {half_width:g} leave the grid")
 
     def walls(x: Array, y: Array, z: Array) -> Array:
+        # Distances from the middle along the square's axes.
         u = np.abs(c * (x - n / 2) + s * (y - n / 2))
         v = np.abs(c * (y - n / 2) - s * (x - n / 2))
         return np.asarray(np.maximum(half - np.maximum(u, v), z - top))

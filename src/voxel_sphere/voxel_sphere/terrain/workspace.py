@@ -1,10 +1,12 @@
-"""Workspaces: `Bitmaps_n` folders with the robot, surfaces, walls and whole workspaces as slices.
+"""Workspaces: `Bitmaps_n` folders that store terrain as slices, one PNG picture for each height.
+
+A folder in it is a volume of n^3 voxels. There are four kinds: the robot (a sphere, of which the
+radius is read), a surface, walls, and a whole workspace with surface and walls in one. `Workspace`
+lists and reads them, and `chosen` picks those that a user means; each refusal is one line.
 
 Lengths are in voxels from the grid's corner: voxel i covers [i, i + 1], and its centre is at
-i + 0.5. `chosen` picks one volume of several; each of its refusals is one line.
-
-SMALLEST and LARGEST may be changed. ROBOT, the name Bitmaps_n and the kinds by name (`_kind`) are
-fixed by existing folders (docs/voxel_terrain.md), as test_voxel_workspace opens them.
+i + 0.5. ROBOT, the name Bitmaps_n and the kinds by name (`_kind`) stay, for existing folders use
+them (docs/voxel_terrain.md); SMALLEST and LARGEST may be changed.
 """
 
 from __future__ import annotations
@@ -21,9 +23,9 @@ from voxel_sphere.terrain import slices
 from voxel_sphere.terrain.settings import SIZE_WORKSPACE, Settings, read_settings
 from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing
 
-ROBOT = "Sphere_robot"  # name of the robot's volume, the source's
-SMALLEST = 8  # voxels: a sphere of n / 10 must have some volume
-LARGEST = 256  # voxels: fields of more need gigabytes
+ROBOT = "Sphere_robot"  # name of the robot's volume in existing folders
+SMALLEST = 8  # voxels along an edge: a sphere of radius n / 10 then still has some volume
+LARGEST = 256  # voxels along an edge: distance fields of larger grids need gigabytes
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Terrain:
         voxel_size: edge of a voxel [m].
         surface: (n, n, n), indexed [x, y, z]; 0 empty, 255 solid.
         walls: the same, or None.
-        name: of the volumes, for messages and files.
+        name: name of the terrain in messages and files.
         grey: whether voxels may be partly filled.
     """
 
@@ -164,12 +166,17 @@ class Workspace:
     def chosen(
         self, *, surface: str | None = None, walls: str | None = None, workspace: str | None = None
     ) -> list[str]:
-        """Return the names of the volumes of `terrain`, the ground first."""
+        """Return the names of the volumes that `terrain` reads, the ground first.
+
+        Raises:
+            AccordError: if the names contradict each other, or leave more than one choice.
+        """
         if workspace is not None:
             if surface is not None or walls is not None:
                 raise AccordError("a workspace has its walls: name it alone, or surface and walls")
             return [workspace]
         wholes, surfaces, all_walls = map(self.names, ("workspace", "surface", "walls"))
+        # No surface is named: take the only whole workspace, or the only surface.
         if surface is None:
             if walls is None and len(wholes) == 1 and not surfaces:
                 return wholes
@@ -222,7 +229,9 @@ def grid_size(path: Path) -> int:
 
 
 def sphere_radius(volume: Volume, place: Path) -> float:
-    """Return the radius of the sphere that has a volume's content [voxels].
+    """Return the radius of the sphere that has as many full voxels as a volume [voxels].
+
+    A grey voxel counts by its fraction of 255.
 
     Raises:
         AccordError: if the surface of the volume is farther than one voxel from that sphere.
@@ -235,8 +244,10 @@ def sphere_radius(volume: Volume, place: Path) -> float:
         raise AccordError(f"{place}: no voxel is filled to more than a half, so it is empty")
     if 2 * radius > n + 0.1:
         raise AccordError(f"{place}: the sphere is larger than the grid of {n} voxels")
+    # Squared coordinates of the voxels from the sphere's middle; then its surface is checked.
     x, y, z = ((np.arange(n) + 0.5 - middle) ** 2 for middle in solid.mean(axis=0))
     distance = np.sqrt(x[:, None, None] + y[:, None] + z)
+    # Full voxels more than one voxel outside the sphere, and empty ones as far inside.
     wrong = (distance > radius + 1) & (volume >= 128) | (distance < radius - 1) & (volume < 128)
     if wrong.any():
         raise AccordError(f"{place}: not a sphere within one voxel")
@@ -244,7 +255,7 @@ def sphere_radius(volume: Volume, place: Path) -> float:
 
 
 def _kind(name: str) -> str:
-    """Return the kind of a volume by its name."""
+    """Return the kind of a volume, by words in its name; a surface if there are none."""
     if name.rpartition("/")[2] == ROBOT:
         return "robot"
     if "workspace" in name.lower():
