@@ -39,7 +39,7 @@ FACTORS = {
 RAW = ("a", "ma", "counts", "count", "raw", "ticks", "lsb", "%")
 """Units of drives, whose numbers are no efforts until they are scaled."""
 UNITS = (*FACTORS, *RAW)
-ENDINGS = ("deg", "ms", "us", "ns", "rad", "rpm", "mm", "nm", "counts")  # of a name, behind _
+ENDINGS = ("deg", "ms", "us", "ns", "rad", "rpm", "mm", "nm", "counts", "ma")  # of a name, behind _
 UNIT = re.compile(r"[\[(]([^\])]*)[\])]\s*$")  # a unit in brackets at the end of a name
 BASES = {"base", "root", "pelvis", "trunk", "torso", "floating"}  # words for the root link
 
