@@ -46,7 +46,7 @@ class Beside(NamedTuple):
         return self.obeys and self.described and self.twin is None
 
 
-ALONE = Beside()
+ALONE = Beside()  # nothing is known from other levels
 
 
 def by_twin(finding: Finding, check: SchemeCheck) -> Finding:

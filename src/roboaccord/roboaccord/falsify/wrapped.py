@@ -180,8 +180,7 @@ TEXT: dict[str, Sequence[tuple[str, str, str, Callable[[float, Array], Array]]]]
         ("limit", "upper", "0", operator.add),
     ],
 }
-"""Errors in a URDF, by kind: element of an inertial or a joint, attribute, default, and the
-function (value of the error, present numbers) that returns the changed numbers."""
+"""Errors in a URDF: element, attribute, default, and (value, present numbers) to new numbers."""
 
 
 def _perturb_text(urdf: str, joints: Sequence[str], item: Perturbation) -> str:

@@ -95,15 +95,16 @@ class Explanation:
 def alike(fits: Sequence[Fit]) -> list[Fit]:
     """Return the best of ranked fits, and those that the noise does not tell apart from it.
 
-    Of several fits with the same places only the best is kept, and none whose places include those
-    of another. Errors without a fitted size go before others, and single joints before all of them.
-    Among fits that leave less than the noise is known, only those with the fewest sizes remain.
+    Of fits with the same places (quantity and joint or link) only the best remains, and none whose
+    places include all those of another. Errors without a fitted size go before others, and single
+    joints before all joints together. Among fits that leave less than is known of the noise, only
+    those with the fewest sizes remain.
     """
     # Fits below the known noise: only those with the fewest sizes.
     quiet = [fit for fit in fits if fit.cost < QUIET * fit.left.size]
     fewest = min((len(fit.ones) for fit in quiet), default=0)
     fits = [fit for fit in quiet if len(fit.ones) == fewest] or fits
-    # Fits alike: score near the best, the best fit of its places, none with a place too many.
+    # Fits with a score near the best: the best of each set of places, and no larger set.
     highest = score(fits[0]) + SIGNIFICANT**2 * fits[0].unit
     best_of = {fit.places: fit for fit in reversed(fits)}
     candidates = [fit for fit in fits if score(fit) <= highest and best_of[fit.places] is fit]
@@ -119,7 +120,7 @@ def alike(fits: Sequence[Fit]) -> list[Fit]:
 def is_sizeless(fit: Fit) -> bool:
     """Return whether the error has no fitted size, or is a delay by a whole number of ticks.
 
-    A fitted delay that comes out as a whole number of ticks does so by no chance.
+    A fitted delay that comes out as a whole number of ticks is no coincidence.
     """
     late = [size for h, size in fit.sizes.items() if h in fit.ones and h.quantity in LATE]
     whole = all(abs(size - round(size)) < WHOLE * abs(size) for size in late)
@@ -127,13 +128,13 @@ def is_sizeless(fit: Fit) -> bool:
 
 
 def held_out(problem: Problem, fit: Fit) -> float | None:
-    """Return the share that a fit of one half leaves of the other half.
+    """Return the share of the squared residuals of one half that a fit of the other half leaves.
 
     It is None if that is too much to name the causes, or if there is only one block.
     """
     fits = list[Fit]()
-    for either, groups, variant in ((problem, (), None), (fit.problem, fit.groups, fit.variant)):
-        if (halves := either.halves(len(fit.left))) is None:
+    for tested, groups, variant in ((problem, (), None), (fit.problem, fit.groups, fit.variant)):
+        if (halves := tested.halves(len(fit.left))) is None:
             return None
         half, unseen = fitted(halves[0], groups, fit.sizes, variant), halves[1]
         try:
@@ -164,13 +165,13 @@ def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
         the explanation, the fit without a cause, and the fit with the named causes.
     """
     search = Search(problem)
-    now, fits = search.plain, list[Fit]()
+    best, fits = search.plain, list[Fit]()
     # Add causes until another one adds nothing, or only noise is left.
     for tried in search.stages():
-        if not tried or not problem.adds(now, tried[0]):
+        if not tried or not problem.adds(best, tried[0]):
             break
-        now, fits = tried[0], tried
-        if is_noise(now):
+        best, fits = tried[0], tried
+        if is_noise(best):
             break
     total = search.plain.cost
 
@@ -178,20 +179,20 @@ def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
         return max(fit.cost, float(fit.left.size), ROUND_OFF * total) / total
 
     # Fits that explain enough and equally well, unless fits of other causes come near.
-    others = alike(fits) if fits and problem.explains(search.plain, now, 1.0) else []
+    others = alike(fits) if fits and problem.explains(search.plain, best, 1.0) else []
     places = {fit.places for fit in others}
     rivals = [fit for fit in fits if fit.places not in places]
-    if not is_noise(now) and any(fit.cost < BEATEN * now.cost for fit in rivals):
-        others = []  # noise not known may favour either
+    if not is_noise(best) and any(fit.cost < BEATEN * best.cost for fit in rivals):
+        others = []  # errors that are not modelled may favour either
     others = sorted(others, key=lambda fit: fit.places)
     # Those that also explain the half that they were not fitted on.
     halves = [(fit, held_out(problem, fit)) for fit in others]
     named = [(fit, held) for fit, held in halves if held is not None]
     if not named:
         none = (
-            Conclusion.NOTHING_EXPLAINS if now.cost > LEFT * total else Conclusion.NO_SINGLE_CAUSE
+            Conclusion.NOTHING_EXPLAINS if best.cost > LEFT * total else Conclusion.NO_SINGLE_CAUSE
         )
-        return Explanation(none, most=causes_of(now), left=share(now)), search.plain, search.plain
+        return Explanation(none, most=causes_of(best), left=share(best)), search.plain, search.plain
     (fit, held), *rest = named
     code = (
         Conclusion.ALIKE

@@ -94,7 +94,7 @@ def explain_findings(case: CheckCase, findings: Sequence[Finding]) -> list[Findi
 
 
 def sampled(case: CheckCase) -> list[Resolved]:
-    """Return the share of ticks in which an error must be to be found, if not all are compared.
+    """Return the share of ticks that an error must affect to be found, if not all are compared.
 
     Of n ticks drawn, an error in a share of 3 / n of all escapes with a probability of 5 % [Hanley
     and Lippman-Hand 1983, "If nothing goes wrong, is everything all right?"].

@@ -82,7 +82,7 @@ def lagging(samples: Samples, lag: float, where: str) -> Samples:
     period, efforts = float(np.median(np.diff(samples.time))), samples.effort
     lag = max(lag, 1e-9 * period)  # a lag of 0 would divide by 0
     decay = np.exp(-period / lag)  # share of a difference that a period leaves
-    length = int(np.ceil(GONE * lag / period))  # periods after which nothing is left of an effort
+    length = int(np.ceil(GONE * lag / period))  # periods until its effect is round-off
     kernel, rise = (1.0 - decay) * decay ** np.arange(length), efforts - efforts[0]
     # Efforts y at the ends of periods: convolution with the impulse response, from rest at u[0].
     ends = [np.convolve(column, kernel)[: len(rise)] for column in rise.T]

@@ -75,7 +75,7 @@ def predict_event(
             stop, time=float(run.time[np.searchsorted(run.time, stop.time - TIME_ROUND_OFF)])
         )
     # A contact: step by step, with the impulse of the contact force in each physics step.
-    events, forces = list[Event](), list[tuple[float, float]]()
+    events, pushes = list[Event](), list[tuple[float, float]]()
     reference.reset(run.state(first))
     step = reference.physics_step
     for i in range(first, last):
@@ -85,15 +85,15 @@ def predict_event(
             force = sum(
                 c.force for c in reference.contacts() or () if pair(c.pair) == key(event)[1]
             )
-            forces.append((state.time, step * force))
+            pushes.append((state.time, step * force))
     touch = nearest(events, event)
     if touch is None:
         return None
     # Its impulse: impacts and contact forces from the touch to the end of the control period.
     end = run.time[np.searchsorted(run.time, event.time + TIME_ROUND_OFF)]
     impacts = [e.impulse for e in events if key(e) == key(event) and touch.time <= e.time < end]
-    presses = [impulse for time, impulse in forces if touch.time < time < end + TIME_ROUND_OFF]
-    return replace(touch, impulse=sum(impacts) + sum(presses))
+    pushed = [impulse for time, impulse in pushes if touch.time < time < end + TIME_ROUND_OFF]
+    return replace(touch, impulse=sum(impacts) + sum(pushed))
 
 
 def window(run: Trajectory, event: Event) -> tuple[int, int]:
