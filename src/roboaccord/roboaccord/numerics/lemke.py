@@ -1,8 +1,8 @@
 """Linear complementarity problems by Lemke's method, for matrices whose rows are nearly redundant.
 
 The problem: x >= 0 and W x + b >= 0, where of each pair of entries one is 0. It arises where
-contacts can push but not pull. `solve_by_lemke` returns only results that it has checked. For positive
-definite W, pivoting.py is faster. The method is that of [Cottle, Pang, Stone 1992, 4.4];
+contacts can push but not pull. `solve_by_lemke` returns only results that it has checked. For
+positive definite W, pivoting.py is faster. The method is that of [Cottle, Pang, Stone 1992, 4.4];
 test_complementarity tries all active sets (which x are positive) against it.
 
 EXACT and the other tolerances stay at round-off: wider ones accept wrong contacts, narrower ones
