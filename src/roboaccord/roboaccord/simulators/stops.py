@@ -158,8 +158,8 @@ class Stops:
 
         if beyond(1.0) <= 0.0:
             return time
-        # Root of `beyond` between two fractions, by the Illinois method (false position in which the
-        # value at an end that stays is halved), and bisection where that leaves the bracket.
+        # Root of `beyond` between two fractions, by the Illinois method (false position, in which
+        # the value at an end that stays is halved), and bisection where that leaves the bracket.
         low, high, at_low, at_high = 0.0, 1.0, beyond(0.0), beyond(1.0)
         for _ in range(TRIES):
             if high - low <= EXACT:
