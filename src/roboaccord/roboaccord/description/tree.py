@@ -142,10 +142,8 @@ class Tree:
         _follow(joints, reached, ordered, source)
         if ball := next((j for j in joints if j.kind == "floating" and j.child == root), None):
             frame = len(reached)
-            _follow(
-                [j for j in joints if j is not ball], second_tree := [ball.parent], ordered, source
-            )
-            reached += second_tree
+            _follow([j for j in joints if j is not ball], second := [ball.parent], ordered, source)
+            reached += second
         unattached = set(links) - set(reached)
         if unattached_names := unattached - {"world"}:
             raise AccordError(f"{broken}: {min(unattached_names)} is not attached to any link")
@@ -218,18 +216,18 @@ class Tree:
         origins[..., 0, :] = position
         rotations[..., 0, :, :] = quaternion_matrix(orientation)
         for joint in self.joints:
-            parent_index, child_index = index[joint.parent], index[joint.child]
-            parent = rotations[..., parent_index, :, :]
+            carrier, carried = index[joint.parent], index[joint.child]
+            parent = rotations[..., carrier, :, :]
             origin = joint.position
             rotation: Array = parent @ joint.rotation
             if joint.kind == "prismatic":
                 origin = origin + q[..., columns[joint.name], None] * (joint.rotation @ joint.axis)
             elif joint.kind in MOVING:
                 rotation = rotation @ axis_angle_matrix(joint.axis, q[..., columns[joint.name]])
-            origins[..., child_index, :] = (
-                origins[..., parent_index, :] + (parent @ origin[..., None])[..., 0]
+            origins[..., carried, :] = (
+                origins[..., carrier, :] + (parent @ origin[..., None])[..., 0]
             )
-            rotations[..., child_index, :, :] = rotation
+            rotations[..., carried, :, :] = rotation
         return origins, rotations
 
     def centres(self, origins: Array, rotations: Array) -> Array:

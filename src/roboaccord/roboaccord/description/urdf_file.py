@@ -124,9 +124,8 @@ class UrdfFile:
         """Return the file of a mesh by its name in the URDF, or None if it does not exist."""
         mesh = mesh.replace("\\", "/")
         if not mesh.startswith((PACKAGE, MODEL)):
-            name = re.sub(
-                "^/+", "/", mesh.removeprefix(FILE)
-            )  # two slashes would begin a host's name
+            # Of several slashes the first two would begin a host's name.
+            name = re.sub("^/+", "/", mesh.removeprefix(FILE))
             path = self.path.parent / name
             return path if is_file(path) else None
         package, _, inside = mesh.partition("://")[2].partition("/")

@@ -111,11 +111,7 @@ class EngineSimulator(Simulator):
 
     def properties(self) -> Properties:
         """Return the properties of links and joints as the engine has them."""
-        links = {
-            body.name: self.mechanism.link(body.name)
-            for body in self.tree.links
-            if body.name != WORLD
-        }
+        links = {k.name: self.mechanism.link(k.name) for k in self.tree.links if k.name != WORLD}
         return Properties(
             links={name: link for name, link in links.items() if link},
             joints={joint.name: self._joint(joint.name) for joint in self.tree.moving},

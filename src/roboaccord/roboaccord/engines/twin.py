@@ -157,12 +157,12 @@ class Twin(EngineSimulator):
         if self._roundings:
             mass = self._bodies.mass_matrix(x.q, x.position, turn)
             acceleration = self._roundings.solve_again(acceleration, mass, self.base.axes)
-        linear_rate, angular_rate = acceleration.base[:3], acceleration.base[3:]
+        # Linear and angular acceleration of the base, in the axes of the rates.
+        a, alpha = acceleration.base[:3], acceleration.base[3:]
         if self._axes.linear_own:
             # In turning axes the components of v change by R' (dv/dt - w x v).
-            linear_rate = linear_rate - np.cross(angular, linear)
-        base_rates = self._axes.from_world(turn, linear_rate, angular_rate)
-        return np.concatenate([*base_rates, acceleration.joints])
+            a = a - np.cross(angular, linear)
+        return np.concatenate([*self._axes.from_world(turn, a, alpha), acceleration.joints])
 
     def _loads(self, x: Coordinates, turn: Array, twist: Array, qd: Array) -> tuple[Array, Array]:
         """Return the wrench on the base (6,) and the efforts (n,), with those of the force laws.

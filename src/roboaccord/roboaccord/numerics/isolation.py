@@ -217,12 +217,10 @@ def _serve(pipe: Connection, pickled: bytes, parent: int, printed: str, cpu: flo
         os.ftruncate(file, 0)
         if cpu:
             used = resource.getrusage(resource.RUSAGE_SELF)
-            end_of_job = math.ceil(used.ru_utime + used.ru_stime + cpu)
-            hard_limit = resource.getrlimit(resource.RLIMIT_CPU)[1]  # which stays
-            soft_limit = (
-                end_of_job if hard_limit == resource.RLIM_INFINITY else min(end_of_job, hard_limit)
-            )
-            resource.setrlimit(resource.RLIMIT_CPU, (soft_limit, hard_limit))
+            limit = math.ceil(used.ru_utime + used.ru_stime + cpu)
+            hard = resource.getrlimit(resource.RLIMIT_CPU)[1]  # which stays
+            soft = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+            resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
         try:
             result = function(*job)
         except Exception as error:  # noqa: BLE001 - libraries raise what they like

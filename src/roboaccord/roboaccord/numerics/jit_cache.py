@@ -99,9 +99,7 @@ class _Wrapping:
         self._body.targetctx.refresh()  # where the body was in the cache, nothing did
         body = self._body.overloads[args]
         descriptor = copy.copy(body.fndesc)
-        descriptor.env_name += (
-            ".entry"  # keeps the wrapper's constants apart from those of the body
-        )
+        descriptor.env_name += ".entry"  # keeps the wrapper's constants apart from the body's
         environment = Environment.from_fndesc(descriptor)
         context = self._body.targetctx.subtarget(enable_nrt=True)  # arrays are returned
         library = context.codegen().create_library(f"{body.library.name}.entry")

@@ -17,9 +17,7 @@ from roboaccord.numerics.jit import kernel
 
 PATIENCE = 10  # rounds without progress, after which entries change one at a time (Judice, Pires)
 ROUNDS = 50  # largest number of rounds per unknown, and of additional ones; far fewer are needed
-WRONG = (
-    1e-12  # relative to the largest b: W x - b is negative, not round-off, if it is below -WRONG
-)
+WRONG = 1e-12  # relative to the largest b: farther below 0, W x - b is not round-off
 GAUSS_SEIDEL = 10  # rounds in a box before the exact method
 TINY = 1e-300  # replaces 0 as a divisor
 

@@ -198,25 +198,19 @@ class Simulator(FailingJoints, ABC):
             ends = self._ends(starts, efforts, counts)
         if ends is None:
             return self._one_by_one(starts, *phases)
-        times, effort = starts.time.tolist(), starts.effort
+        time, effort = starts.time.tolist(), starts.effort
         for (_, durations), held, count in zip(phases, efforts, counts, strict=True):
-            pairs = zip(times, durations, strict=True)
-            times = [
-                round(time_before + duration, 9) if duration else time_before
-                for time_before, duration in pairs
-            ]
+            spans = zip(time, durations, strict=True)
+            time = [round(now + span, 9) if span else now for now, span in spans]
             effort = np.where(count[:, None] > 0, held, effort)
         *_, stopped = ends
-        return Trajectory(self.joints, np.array(times), *ends[:2], effort, *ends[2:5]), stopped
+        return Trajectory(self.joints, np.array(time), *ends[:2], effort, *ends[2:5]), stopped
 
     def _counts(self, durations: Sequence[float]) -> Index:
         """Return the number of physics steps in each of some durations [s] (k,); 0 in none."""
         step = self.physics_step
-        counts = {
-            duration: count_steps(duration, step, PERIOD) if duration else 0
-            for duration in {*durations}
-        }
-        return np.array([counts[duration] for duration in durations], int)
+        counts = {time: count_steps(time, step, PERIOD) if time else 0 for time in {*durations}}
+        return np.array([counts[time] for time in durations], int)
 
     def _one_by_one(
         self, starts: Trajectory, *phases: Phase

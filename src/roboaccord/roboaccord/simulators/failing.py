@@ -134,10 +134,8 @@ class FailingJoints:
     @contextmanager
     def _holding(self, held: Sequence[int]) -> Iterator[None]:
         """Lock the given joints, and no others, inside a `with` block."""
-        locked_now = frozen(self._faults.in_force)
-        changes = [
-            (j, j in held) for j in {*locked_now, *held} if (j in held) is not (j in locked_now)
-        ]
+        now = frozen(self._faults.in_force)
+        changes = [(j, j in held) for j in {*now, *held} if (j in held) is not (j in now)]
         try:
             for joint, locked in changes:
                 self.lock(joint, locked)

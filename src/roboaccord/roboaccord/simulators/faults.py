@@ -55,9 +55,7 @@ class JointFaults:
         self._past_requests, self._requested = list[Fault](), list[Fault]()
         self._since = 0.0  # s: time at which the motion started
         self.in_force = dict[int, Fault]()
-        self._beginnings = dict[
-            int, tuple[float, float]
-        ]()  # time [s] and angle [rad] of each fault's beginning
+        self._beginnings = dict[int, tuple[float, float]]()  # time [s], angle [rad]
         self._gaps = dict[int, _Gap]()
         self.possible = bool(scheduled)
 
@@ -156,9 +154,9 @@ class _Gap:
     """
 
     def __init__(self, size: float) -> None:
-        self._half_size = 0.5 * size
-        self._effort_sign = 0.0  # sign of the effort
-        self._drive_position = 0.0  # of the drive, from the gap's middle [rad]
+        self._half = 0.5 * size
+        self._side = 0.0  # sign of the effort
+        self._drive = 0.0  # of the drive, from the gap's middle [rad]
         self._last_tick = (0.0, 0.0)  # time, angle of the joint
 
     def transmits(self, effort: float, q: float, time: float) -> bool:
@@ -167,16 +165,14 @@ class _Gap:
         At first the drive is at the side to which its effort points.
         """
         # Either it has not moved yet, or it crosses the gap, relative to the joint.
-        if self._effort_sign == 0.0 == self._drive_position:
-            self._drive_position = float(np.sign(effort)) * self._half_size
-        elif (
-            self._drive_position != self._effort_sign * self._half_size or self._effort_sign == 0.0
-        ):
+        if self._side == 0.0 == self._drive:
+            self._drive = float(np.sign(effort)) * self._half
+        elif self._drive != self._side * self._half or self._side == 0.0:
             before, angle = self._last_tick
-            self._drive_position += self._effort_sign * GAP_SPEED * (time - before) - (q - angle)
-            self._drive_position = min(max(self._drive_position, -self._half_size), self._half_size)
-        self._effort_sign, self._last_tick = float(np.sign(effort)), (time, q)
-        return self._drive_position == self._effort_sign * self._half_size
+            self._drive += self._side * GAP_SPEED * (time - before) - (q - angle)
+            self._drive = min(max(self._drive, -self._half), self._half)
+        self._side, self._last_tick = float(np.sign(effort)), (time, q)
+        return self._drive == self._side * self._half
 
 
 def hold(responses: Array, change: Array, most: Array) -> Array:

@@ -144,17 +144,14 @@ class JointSpaceReference(Reference):
 
         These efforts are solved for: accelerations are linear in them.
         """
-        unheld = self.joint_accelerations(q, qd, effort)
-        frozen_joints = self._held
-        if not frozen_joints:
-            return unheld
-        unit_efforts = effort + np.eye(len(self.joints))[frozen_joints]
-        responses = np.array([self.joint_accelerations(q, qd, e) for e in unit_efforts]) - unheld
-        constrained = (
-            unheld
-            - np.linalg.solve(responses[:, frozen_joints].T, unheld[frozen_joints]) @ responses
-        )
-        constrained[frozen_joints] = 0.0
+        free = self.joint_accelerations(q, qd, effort)
+        frozen = self._held
+        if not frozen:
+            return free
+        unit_efforts = effort + np.eye(len(self.joints))[frozen]
+        responses = np.array([self.joint_accelerations(q, qd, e) for e in unit_efforts]) - free
+        constrained = free - np.linalg.solve(responses[:, frozen].T, free[frozen]) @ responses
+        constrained[frozen] = 0.0
         return np.asarray(constrained)
 
 
@@ -184,7 +181,7 @@ class TreeReference(Reference):
         gravity = setup.parameters.gravity
         plain = setup.tree, self.joints, setup.scenario.base, gravity
         held = MimicDynamics if any(j.mimic for j in setup.tree.moving) else TreeDynamics
-        self._without_friction, self._dynamics = held(*plain), held(*plain, *braking)
+        self._frictionless, self._dynamics = held(*plain), held(*plain, *braking)
         self._masses = {link.name: link.mass for link in setup.tree.links}
         self._watch, self._locked = StopWatch.of(setup.tree, self.joints), set[int]()
         self._stops = Stops(self._dynamics, *self._watch.limits)
@@ -196,7 +193,7 @@ class TreeReference(Reference):
 
     def lock(self, joint: int, locked: bool) -> None:
         (self._locked.add if locked else self._locked.discard)(joint)
-        for dynamics in (self._without_friction, self._dynamics):
+        for dynamics in (self._frictionless, self._dynamics):
             dynamics.lock(joint, LOCK_INERTIA if locked else 0.0)
 
     def _place(self, state: RobotState) -> None:
@@ -228,6 +225,6 @@ class TreeReference(Reference):
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         turn = quaternion_matrix(state.orientation)
         twist = turn_twist(turn, state.twist)
-        return self._without_friction.acceleration(
+        return self._frictionless.acceleration(
             state.q, state.qd, effort, state.position, turn, twist
         )

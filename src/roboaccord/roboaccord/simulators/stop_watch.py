@@ -34,13 +34,9 @@ def look(q, lower, upper, stopped, come):
     """
     stopped_count, come_count = 0, 0
     for i in range(q.shape[0]):
-        limit_above, limit_below = upper[i], lower[i]
-        come[i] = not stopped[i] and (
-            q[i] > limit_above - STOP_MARGIN or q[i] < limit_below + STOP_MARGIN
-        )
-        stopped[i] = come[i] or (
-            stopped[i] and (q[i] > limit_above - RELEASE or q[i] < limit_below + RELEASE)
-        )
+        above, below = upper[i], lower[i]
+        come[i] = not stopped[i] and (q[i] > above - STOP_MARGIN or q[i] < below + STOP_MARGIN)
+        stopped[i] = come[i] or (stopped[i] and (q[i] > above - RELEASE or q[i] < below + RELEASE))
         stopped_count += stopped[i]
         come_count += come[i]
     return stopped_count, come_count

@@ -117,18 +117,13 @@ class Stops:
         self, y: Array, effort: Array, wrench: Array | None, locked: Sequence[int]
     ) -> list[int]:
         """Return the joints at rest at their stops that efforts press against them."""
-        joints, outward = self._at(y, locked)
-        is_at_rest = np.abs(self._qd(y)[joints]) == 0.0
-        joints, outward = (
-            [j for j, rests in zip(joints, is_at_rest, strict=True) if rests],
-            outward[is_at_rest],
-        )
+        joints, out = self._at(y, locked)
+        still = np.abs(self._qd(y)[joints]) == 0.0
+        joints, out = [j for j, s in zip(joints, still, strict=True) if s], out[still]
         if not joints:
             return []
-        accelerations = self._acceleration(y, effort, wrench)
-        pushes = _stop_pushes(
-            self._responses(y, joints)[:, -len(effort) :], joints, outward, accelerations[joints]
-        )
+        free = self._acceleration(y, effort, wrench)
+        pushes = _pushes(self._responses(y, joints)[:, -len(effort) :], joints, out, free[joints])
         return [j for j, size in zip(joints, pushes, strict=True) if size > 0.0]
 
     def _free_motion(
@@ -193,19 +188,17 @@ class Stops:
         joints, outward = self._at(y, locked)
         n = len(self._lower)
         responses, rates = self._responses(y, joints), self._qd(y)[joints]
-        sizes = _stop_pushes(responses[:, -n:], joints, outward, rates)
+        sizes = _pushes(responses[:, -n:], joints, outward, rates)
         # Velocities after the impact, and the energy that it took: -P . (v0 + v1) / 2.
         change = (sizes * outward) @ responses
         y[bodies.Q + n : bodies.Q + n + 6] += change[:6]
         y[-n:] += change[6:]
         after = y[-n:][joints]
         self.taken -= float((sizes * outward) @ (rates + after)) / 2.0
-        has_impulse = sizes > 0.0
-        y[-n:][np.array(joints)[has_impulse]] = 0.0
-        has_struck = has_impulse & (outward * rates < 0.0)
-        return [
-            (j, float(size)) for j, size, new in zip(joints, sizes, has_struck, strict=True) if new
-        ]
+        pushed = sizes > 0.0
+        y[-n:][np.array(joints)[pushed]] = 0.0
+        struck = pushed & (outward * rates < 0.0)
+        return [(j, float(size)) for j, size, new in zip(joints, sizes, struck, strict=True) if new]
 
     def _q(self, y: Array) -> Array:
         """Return the joints' positions in a state (n,)."""
@@ -233,14 +226,12 @@ class Stops:
             for joint in joints:
                 unit = np.zeros(n)
                 unit[joint] = 1.0
-                acceleration = self._dynamics.acceleration(
-                    self._q(y), at_rest[0], unit, *at_rest[1:]
-                )
-                rows.append(np.concatenate([acceleration.base, acceleration.joints]))
+                answer = self._dynamics.acceleration(self._q(y), at_rest[0], unit, *at_rest[1:])
+                rows.append(np.concatenate([answer.base, answer.joints]))
         return np.array(rows).reshape(-1, 6 + n)
 
 
-def _stop_pushes(responses: Array, joints: Sequence[int], outward: Array, rates: Array) -> Array:
+def _pushes(responses: Array, joints: Sequence[int], out: Array, rates: Array) -> Array:
     """Return the pushes of stops (k,) after which no joint moves into its stop [Moreau 1988].
 
     With pushes p >= 0 and outward rates u' = u + W p: u' >= 0, and p = 0 where u' > 0.
@@ -251,9 +242,7 @@ def _stop_pushes(responses: Array, joints: Sequence[int], outward: Array, rates:
         out: sign of the motion that leaves each stop (k,).
         rates: of these joints without pushes, or their accelerations (k,).
     """
-    matrix = outward[:, None] * responses[:, joints] * outward
-    pushes, unbounded = np.zeros(len(outward)), np.full(len(outward), np.inf)
-    solve_in_box(
-        0.5 * (matrix + matrix.T), outward * rates, np.zeros(len(outward)), unbounded, pushes
-    )
+    matrix = out[:, None] * responses[:, joints] * out
+    pushes, unbounded = np.zeros(len(out)), np.full(len(out), np.inf)
+    solve_in_box(0.5 * (matrix + matrix.T), out * rates, np.zeros(len(out)), unbounded, pushes)
     return pushes

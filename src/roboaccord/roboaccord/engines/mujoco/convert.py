@@ -79,14 +79,12 @@ class _Conversion:
         self.mimics, self.servos = dict(mimics(model)), dict(servos(model))
         # Trees of bodies below the world; a loose one starts with a free joint.
         roots = [int(model.body_rootid[i]) for i in model.dof_bodyid]
-        first_joints = {i: int(model.body_jntadr[i]) for i in {*roots}}
-        loose_roots = {
-            i for i, k in first_joints.items() if k >= 0 and model.jnt_type[k] == JOINT.mjJNT_FREE
-        }
+        first = {i: int(model.body_jntadr[i]) for i in {*roots}}
+        loose = {i for i, k in first.items() if k >= 0 and model.jnt_type[k] == JOINT.mjJNT_FREE}
         # Of several bodies that move independently, the one with most joints is the robot.
         robot_root = max(roots, key=lambda i: (roots.count(i), -i), default=0)
-        self.free = robot_root in loose_roots
-        roots_of_robot = {robot_root} if self.free else {*map(int, model.body_rootid)} - loose_roots
+        self.free = robot_root in loose
+        roots_of_robot = {robot_root} if self.free else {*map(int, model.body_rootid)} - loose
         if not self.free:
             self.links.append(Link(WORLD, 0.0, *NOTHING, ()))
         for i in range(1, model.nbody):
