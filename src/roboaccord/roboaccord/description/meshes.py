@@ -136,8 +136,8 @@ def _read_parts(path: Path) -> list[Part]:
         mesh = scene.geometry[name]
         vertices = np.array(mesh.vertices, float) @ pose[:3, :3].T + pose[:3, 3]
         for triangles, colour in _by_colour(mesh):
-            used, corners = np.unique(triangles, return_inverse=True)
-            parts.append((vertices[used], corners.reshape(-1, 3), colour))
+            indices, corners = np.unique(triangles, return_inverse=True)
+            parts.append((vertices[indices], corners.reshape(-1, 3), colour))
     return parts
 
 
@@ -184,8 +184,8 @@ def _beside(path: Path) -> Any:
 
     def get(name: str) -> bytes:
         for word in (name.strip(), name.strip().lstrip("/"), Path(name).name):
-            if (beside := path.parent / word).exists():
-                check_file(beside)
+            if (neighbour := path.parent / word).exists():
+                check_file(neighbour)
         return bytes(read(name))
 
     resolver.get = get

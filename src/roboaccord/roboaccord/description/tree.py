@@ -216,7 +216,7 @@ class Tree:
         origins[..., 0, :] = position
         rotations[..., 0, :, :] = quaternion_matrix(orientation)
         for joint in self.joints:
-            carrier, carried = index[joint.parent], index[joint.child]
+            carrier, child = index[joint.parent], index[joint.child]
             parent = rotations[..., carrier, :, :]
             origin = joint.position
             rotation: Array = parent @ joint.rotation
@@ -224,10 +224,8 @@ class Tree:
                 origin = origin + q[..., columns[joint.name], None] * (joint.rotation @ joint.axis)
             elif joint.kind in MOVING:
                 rotation = rotation @ axis_angle_matrix(joint.axis, q[..., columns[joint.name]])
-            origins[..., carried, :] = (
-                origins[..., carrier, :] + (parent @ origin[..., None])[..., 0]
-            )
-            rotations[..., carried, :, :] = rotation
+            origins[..., child, :] = origins[..., carrier, :] + (parent @ origin[..., None])[..., 0]
+            rotations[..., child, :, :] = rotation
         return origins, rotations
 
     def centres(self, origins: Array, rotations: Array) -> Array:

@@ -116,8 +116,8 @@ class UrdfFile:
         names = {root: ROOT}
         for name in RESERVED:
             if name in links and name != root:
-                free = (f"{name}_{i}" for i in range(1, len(links) + 2))
-                names[name] = next(new for new in free if new not in links)
+                candidates = (f"{name}_{i}" for i in range(1, len(links) + 2))
+                names[name] = next(candidate for candidate in candidates if candidate not in links)
         return names
 
     def find(self, mesh: str) -> Path | None:

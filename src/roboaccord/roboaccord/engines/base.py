@@ -221,8 +221,8 @@ class EngineSimulator(Simulator):
         self._indices = indices
         self._compile()
         if self._law and not self._compiled:  # to compile its kernels before the first tick
-            rest = np.zeros(len(self.joints))
-            self._law_efforts(rest, rest, np.zeros(3), np.eye(3), np.zeros(6))
+            zeros = np.zeros(len(self.joints))
+            self._law_efforts(zeros, zeros, np.zeros(3), np.eye(3), np.zeros(6))
 
     def _compile(self) -> None:
         """Make the kernel of the forces, if it knows all of them."""

@@ -121,8 +121,8 @@ def compare_limits(where: str, want: Value, have: Value, allowed: float) -> Diff
     """
     ends = np.array([want, have], dtype=float)
     ends = np.where(np.abs(ends) >= ENDLESS, np.copysign(np.inf, ends), ends)
-    whole = float(np.abs(ends[np.isfinite(ends)]).max(initial=1.0))
-    return compare_value("limit", where, ends[0], ends[1], allowed, whole, "rad")
+    scale = float(np.abs(ends[np.isfinite(ends)]).max(initial=1.0))
+    return compare_value("limit", where, ends[0], ends[1], allowed, scale, "rad")
 
 
 def compare_link(

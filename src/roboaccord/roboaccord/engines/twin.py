@@ -276,8 +276,8 @@ class Twin(EngineSimulator):
             self.stopped = self.stopped or bool(self._stops.beyond(q + ahead * qd))
 
     def _statics_at(self, state: RobotState) -> tuple[Array, Array]:
-        at = state.q, state.position, quaternion_matrix(state.orientation)
-        return self._bodies.mass_matrix(*at), self._bodies.gravity_forces(*at)
+        pose = state.q, state.position, quaternion_matrix(state.orientation)
+        return self._bodies.mass_matrix(*pose), self._bodies.gravity_forces(*pose)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         turn = quaternion_matrix(state.orientation)

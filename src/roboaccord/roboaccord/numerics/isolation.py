@@ -140,14 +140,14 @@ def _lines(printed: Path, start: int = 0) -> tuple[str, ...]:
 def _start(function: Callable[[*Ts], R], cpu: float) -> _Worker:
     """Return a new worker without a job."""
     context = get_context("spawn")
-    mine, other = context.Pipe()
+    own_end, worker_end = context.Pipe()
     printed = NamedTemporaryFile()  # noqa: SIM115 (closed with the worker)
-    served = other, pickle.dumps(function), os.getpid(), printed.name, cpu
+    served = worker_end, pickle.dumps(function), os.getpid(), printed.name, cpu
     process = context.Process(target=_serve, args=served, daemon=True)
     with _no_main(), safe_path():
         process.start()
-    other.close()
-    return _Worker(process, mine, printed)
+    worker_end.close()
+    return _Worker(process, own_end, printed)
 
 
 @contextmanager

@@ -143,9 +143,9 @@ class _Place(caching._CacheLocator):  # type: ignore[misc]
         key = digest(py_func)
         for folder in _folders(Path(py_file)):
             with contextlib.suppress(OSError):
-                place = cls(folder, key)
-                place.ensure_cache_path()
-                return place
+                locator = cls(folder, key)
+                locator.ensure_cache_path()
+                return locator
         return None
 
     def get_cache_path(self) -> str:

@@ -62,10 +62,10 @@ def c_function(function: FunctionType, arguments: int) -> CFunc[Callable[..., No
     Returns:
         numba's C function; a library gets its `ctypes`, for as long as the function is kept.
     """
-    made = CFunc(function, ((types.voidptr,) * arguments, types.void), {}, dict(OPTIONS))
-    made._cache = KernelCache(function, OPTIONS)  # type: ignore[attr-defined]
-    made.compile()
-    return made
+    compiled = CFunc(function, ((types.voidptr,) * arguments, types.void), {}, dict(OPTIONS))
+    compiled._cache = KernelCache(function, OPTIONS)  # type: ignore[attr-defined]
+    compiled.compile()
+    return compiled
 
 
 def _as_pointer(kind: types.Type) -> Intrinsic:

@@ -73,8 +73,8 @@ def _solve_held(W, b, held, x):
     for i in range(k):
         x[i] = b[i] if held[i] else 0.0
         for j in range(i + 1):
-            both = held[i] and held[j]
-            root[i, j] = W[i, j] if both else (1.0 if i == j else 0.0)
+            both_held = held[i] and held[j]
+            root[i, j] = W[i, j] if both_held else (1.0 if i == j else 0.0)
     factor(root, root)
     solve(root, x)
 

@@ -127,9 +127,9 @@ class FailingJoints:
         It is the difference of two accelerations, so that all other forces cancel.
         """
         unit = np.eye(len(self.joints))[joint]
-        up, down = (self._accelerate(state, sign * unit) for sign in (0.5, -0.5))
-        assert up and down  # a robot with hinges is dynamic
-        return Acceleration(up.base - down.base, up.joints - down.joints)
+        plus, minus = (self._accelerate(state, sign * unit) for sign in (0.5, -0.5))
+        assert plus and minus  # a robot with hinges is dynamic
+        return Acceleration(plus.base - minus.base, plus.joints - minus.joints)
 
     @contextmanager
     def _holding(self, held: Sequence[int]) -> Iterator[None]:

@@ -181,7 +181,7 @@ class TreeReference(Reference):
         gravity = setup.parameters.gravity
         plain = setup.tree, self.joints, setup.scenario.base, gravity
         held = MimicDynamics if any(j.mimic for j in setup.tree.moving) else TreeDynamics
-        self._frictionless, self._dynamics = held(*plain), held(*plain, *braking)
+        self._smooth, self._dynamics = held(*plain), held(*plain, *braking)
         self._masses = {link.name: link.mass for link in setup.tree.links}
         self._watch, self._locked = StopWatch.of(setup.tree, self.joints), set[int]()
         self._stops = Stops(self._dynamics, *self._watch.limits)
@@ -193,7 +193,7 @@ class TreeReference(Reference):
 
     def lock(self, joint: int, locked: bool) -> None:
         (self._locked.add if locked else self._locked.discard)(joint)
-        for dynamics in (self._frictionless, self._dynamics):
+        for dynamics in (self._smooth, self._dynamics):
             dynamics.lock(joint, LOCK_INERTIA if locked else 0.0)
 
     def _place(self, state: RobotState) -> None:
@@ -225,6 +225,4 @@ class TreeReference(Reference):
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         turn = quaternion_matrix(state.orientation)
         twist = turn_twist(turn, state.twist)
-        return self._frictionless.acceleration(
-            state.q, state.qd, effort, state.position, turn, twist
-        )
+        return self._smooth.acceleration(state.q, state.qd, effort, state.position, turn, twist)

@@ -118,12 +118,12 @@ class Stops:
     ) -> list[int]:
         """Return the joints at rest at their stops that efforts press against them."""
         joints, out = self._at(y, locked)
-        still = np.abs(self._qd(y)[joints]) == 0.0
-        joints, out = [j for j, s in zip(joints, still, strict=True) if s], out[still]
+        at_rest = np.abs(self._qd(y)[joints]) == 0.0
+        joints, out = [j for j, s in zip(joints, at_rest, strict=True) if s], out[at_rest]
         if not joints:
             return []
-        free = self._acceleration(y, effort, wrench)
-        pushes = _pushes(self._responses(y, joints)[:, -len(effort) :], joints, out, free[joints])
+        qdd = self._acceleration(y, effort, wrench)
+        pushes = _pushes(self._responses(y, joints)[:, -len(effort) :], joints, out, qdd[joints])
         return [j for j, size in zip(joints, pushes, strict=True) if size > 0.0]
 
     def _free_motion(
