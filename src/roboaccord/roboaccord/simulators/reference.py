@@ -181,6 +181,7 @@ class TreeReference(Reference):
         gravity = setup.parameters.gravity
         plain = setup.tree, self.joints, setup.scenario.base, gravity
         held = MimicDynamics if any(j.mimic for j in setup.tree.moving) else TreeDynamics
+        # Equations without friction, for accelerations, and with it.
         self._smooth, self._dynamics = held(*plain), held(*plain, *braking)
         self._masses = {link.name: link.mass for link in setup.tree.links}
         self._watch, self._locked = StopWatch.of(setup.tree, self.joints), set[int]()

@@ -213,7 +213,8 @@ class DartContact:
     def _lever_arms(self, body: dartpy.dynamics.BodyNode, touch: dartpy.collision.Contact) -> Array:
         """Return the motion of a body along a contact's normal by rates of the k free joints (k,).
 
-        DART's units; the normal's lever arm about each axis. Zeros for a body of a fixture.
+        For a hinge that is the lever arm of the normal about its axis, in DART's units. Zeros for a
+        fixture, which does not move.
         """
         if body.getSkeleton().getName() != self._skeleton.getName():
             return np.zeros(len(self._free_dofs))
