@@ -83,7 +83,7 @@ class Twin(EngineSimulator):
         self.scheme, self.stopped = scheme, False
         self.order = 1 if scheme.kind == "semi-implicit Euler" else 4
         self._axes = SteppedAxes(scheme, self.base)
-        # Equations of motion, with the inertia of rotors that `lock` adds to each joint. Inertias of
+        # Equations of motion, with the inertia of rotors that `lock` adds to joints. Inertias of
         # a changed model are not checked again: its original has passed the check.
         self._bodies = TreeDynamics(
             self.tree, self.joints, model.base, model.gravity, sure=bool(off)
