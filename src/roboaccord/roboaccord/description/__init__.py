@@ -1,14 +1,14 @@
-"""Descriptions of robots: files, parameters, xacro, URDF, meshes, and dynamics of trees.
+"""Descriptions of robots: files, parameters, URDF and xacro, meshes, and dynamics of trees.
 
-Files: resources, yaml_files, parameters, xacro_file (apart.py runs it), urdf_file, meshes. Reading:
-tree.py, rotors.py, base_kinds.py, degrees.py; broken.py and checks.py refuse. Drawing: scene.py,
-solids.py, materials.py. Dynamics: kinematics.py, dynamics.py with the kernels of tuples.py,
-bodies.py and articulated.py, merge.py, mimic.py and inverse.py.
+Files: resources.py finds them, yaml_files, parameters, xacro_file, urdf_file and meshes read them
+(strangers' in a process of its own, apart.py). Trees: tree.py with rotors, base_kinds and degrees;
+broken.py and checks.py refuse mistakes. Drawing: scene, solids, materials. Dynamics: kinematics;
+dynamics with its kernels (tuples, bodies, articulated), merge, mimic; inverse.
 
 Limits on files of strangers may be raised. Equations and the order of their operations are fixed by
-hashes, the order of links and joints by arrays everywhere. With `contract` and `numerics` this room
-is what all others import, so it imports no other room (test_layout). Names may be added, as lines
-of `__init__.pyi` (test_door); those there stay.
+hashes, the order of links and joints by arrays everywhere. All other rooms import this one, so it
+imports only `contract` and `numerics` (test_layout). Names may be added, as lines of `__init__.pyi`
+(test_door); those there stay.
 
 Tests: of the package test_dynamics, test_kinematics, test_mimic, test_urdf_file, test_malformed,
 test_resources, test_drawing.

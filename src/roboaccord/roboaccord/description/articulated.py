@@ -47,18 +47,18 @@ def _outward(tree, body, w, y, rates, floating):
         column = tree[i, COLUMN]
         rate = y[rates + column]
         axis = pose(tree, body, w, i, y[Q + column])
-        up = three(w, tree[i, PARENT], ANGULAR)
+        omega = three(w, tree[i, PARENT], ANGULAR)
         # Bias acceleration, with all joints' accelerations at 0: w x (w x lever), and for the joint
         # w x axis rate if it turns, 2 w x axis rate (Coriolis) if it slides.
-        spin = cross(up, axis)
-        a = cross(up, cross(up, three(w, i, LEVER)))
+        spin = cross(omega, axis)
+        a = cross(omega, cross(omega, three(w, i, LEVER)))
         alpha = (rate * spin[0], rate * spin[1], rate * spin[2])
         if tree[i, KIND] == REVOLUTE:
-            up = plus(up, rate, axis)
+            omega = plus(omega, rate, axis)
         else:
             a = plus(a, 2.0, alpha)
             alpha = (0.0, 0.0, 0.0)
-        put(w, i, ANGULAR, up)
+        put(w, i, ANGULAR, omega)
         put(w, i, BIAS, alpha)
         put(w, i, BIAS + 3, a)
         rigid(body, w, i)

@@ -73,13 +73,13 @@ def pose(tree, body, w, i, angle):
         i: number of the body.
         angle: position of its joint [rad or m].
     """
-    up = nine(w, tree[i, PARENT], ROTATION)
+    parent_turn = nine(w, tree[i, PARENT], ROTATION)
     t = nine(body, i, TURN)
-    lever = times(up, three(body, i, PLACE))
+    lever = times(parent_turn, three(body, i, PLACE))
     # Axes of the body in the world where its joint is at 0; then the joint moves along or about z.
-    x = times(up, (t[0], t[3], t[6]))
-    y = times(up, (t[1], t[4], t[7]))
-    z = times(up, (t[2], t[5], t[8]))
+    x = times(parent_turn, (t[0], t[3], t[6]))
+    y = times(parent_turn, (t[1], t[4], t[7]))
+    z = times(parent_turn, (t[2], t[5], t[8]))
     if tree[i, KIND] == REVOLUTE:
         c, s = np.cos(angle), np.sin(angle)
         x, y = turn(x, y, c, s), turn(y, x, c, -s)

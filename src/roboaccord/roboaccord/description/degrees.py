@@ -59,19 +59,14 @@ def floating_root(top: ET.Element) -> tuple[ET.Element | None, frozenset[str]]:
     set where there is no such joint.
     """
     joints, bodies = top.findall("joint"), _bodies(top)
-    children = {end(joint, "child") for joint in joints}
+    led = {end(joint, "child") for joint in joints}
     for joint in joints:
         ground = bodies.get(end(joint, "parent"), {})
         leading = [j for j in joints if end(j, "parent") in ground]
-        is_alone = [j for j in leading if end(j, "child") not in ground] == [joint]
+        alone = [j for j in leading if end(j, "child") not in ground] == [joint]
         masses = [link.find("inertial/mass") for link in ground.values()]
-        has_mass = any(float(mass.get("value", "0")) for mass in masses if mass is not None)
-        if (
-            joint.get("type") == "floating"
-            and is_alone
-            and not has_mass
-            and not ground.keys() <= children
-        ):
+        heavy = any(float(mass.get("value", "0")) for mass in masses if mass is not None)
+        if joint.get("type") == "floating" and alone and not heavy and not ground.keys() <= led:
             return joint, frozenset(ground)
     return None, frozenset()
 

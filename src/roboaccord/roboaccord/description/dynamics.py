@@ -236,8 +236,8 @@ class TreeDynamics:
         """Return the rows that can move, mass matrix (6 + n, 6 + n) and gravity forces (6 + n,)."""
         size = 6 + len(self.joints)
         mass, gravity = np.zeros((size, size)), np.zeros(size)
-        rest = np.zeros(len(q))
-        y = self.state(q, rest, np.zeros(3), matrix_quaternion(rotation), np.zeros(6))
+        zero_rates = np.zeros(len(q))
+        y = self.state(q, zero_rates, np.zeros(3), matrix_quaternion(rotation), np.zeros(6))
         self._work[:, bodies.ANGULAR : bodies.BIAS] = 0.0
         articulated.composite(
             *map(for_kernels, (self._tree, self._body, self._work, y, mass, gravity))

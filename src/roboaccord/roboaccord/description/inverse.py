@@ -117,10 +117,9 @@ def add_efforts(efforts: Array, links: Iterable[Link], motions: Mapping[str, Fra
             continue
         lever = turn @ link.centre
         force = link.mass * (acc + cross(change, lever) + cross(spin, cross(spin, lever)))
-        momentum_rate, momentum = (
-            rotated(turn, rotated(turn, x, True) @ link.inertia) for x in (change, spin)
-        )
-        moment = momentum_rate + cross(spin, momentum)
+        # I w' and I w, in the world's axes.
+        rate, spun = (rotated(turn, rotated(turn, x, True) @ link.inertia) for x in (change, spin))
+        moment = rate + cross(spin, spun)
         for column, axis, origin, slides in carriers:
             force_or_moment = force if slides else moment + cross(frame + lever - origin, force)
             efforts[:, column] += np.einsum("ki,ki->k", axis, force_or_moment)

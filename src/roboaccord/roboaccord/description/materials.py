@@ -1,4 +1,4 @@
-"""Colours of a description: a second robot, translucent, with links in red where something is wrong.
+"""Colours of a description: a translucent second robot, with links in red where something is wrong.
 
 Bags, RViz and films show the robot of another simulator over the first one; `translucent` makes its
 description. The colours and opacities are a matter of taste and may be changed; tests take them

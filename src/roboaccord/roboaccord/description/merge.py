@@ -67,10 +67,10 @@ class MergedBody:
 def merge(tree: Tree, joints: Sequence[str]) -> list[MergedBody]:
     """Return the bodies of a tree, each after its parent, the base first."""
     links = {link.name: link for link in tree.links}
-    first = tree.links[0].name
-    merged = [MergedBody(first, None, -1, np.zeros(3), np.eye(3))]
+    root = tree.links[0].name
+    merged = [MergedBody(root, None, -1, np.zeros(3), np.eye(3))]
     # Of each link: number of its body, and position and rotation of its frame in the body's.
-    frames = {first: (0, np.zeros(3), np.eye(3))}
+    frames = {root: (0, np.zeros(3), np.eye(3))}
     for joint in [None, *tree.joints]:
         if joint is not None:
             if joint.parent not in frames:
@@ -82,7 +82,7 @@ def merge(tree: Tree, joints: Sequence[str]) -> list[MergedBody]:
                 merged.append(MergedBody(joint.child, joint, body, position, turn @ align))
                 body, position, turn = len(merged) - 1, np.zeros(3), align.T
             frames[joint.child] = body, position, turn
-        name = joint.child if joint else first
+        name = joint.child if joint else root
         body, position, turn = frames[name]
         link = links[name]
         centre = position + turn @ link.centre

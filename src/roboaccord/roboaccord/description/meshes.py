@@ -60,12 +60,8 @@ def mesh_path(name: str) -> Path:
 def ships(name: str) -> bool:
     """Return whether a name can only be that of a mesh in an installed package."""
     path = name.removeprefix(PACKAGE).removeprefix(FILE)
-    share_folders = [
-        folder / "share" for folder in (*folders_of("AMENT_PREFIX_PATH"), Path(sys.prefix))
-    ]
-    in_share = name.startswith(PACKAGE) or any(
-        Path(path).is_relative_to(folder) for folder in share_folders
-    )
+    shares = [top / "share" for top in (*folders_of("AMENT_PREFIX_PATH"), Path(sys.prefix))]
+    in_share = name.startswith(PACKAGE) or any(Path(path).is_relative_to(top) for top in shares)
     return in_share and ".." not in Path(path).parts and "//" not in path
 
 
@@ -140,29 +136,27 @@ def _read_parts(path: Path) -> list[Part]:
         mesh = scene.geometry[name]
         vertices = np.array(mesh.vertices, float) @ pose[:3, :3].T + pose[:3, 3]
         for triangles, colour in _by_colour(mesh):
-            used, corners = np.unique(triangles, return_inverse=True)
-            parts.append((vertices[used], corners.reshape(-1, 3), colour))
+            indices, corners = np.unique(triangles, return_inverse=True)
+            parts.append((vertices[indices], corners.reshape(-1, 3), colour))
     return parts
 
 
 def _by_colour(mesh: Trimesh) -> Iterator[tuple[Index, Array | None]]:
     """Yield, for each colour of a mesh of trimesh, its triangles (f, 3) and the colour (3,)."""
     faces = np.array(mesh.faces, np.int64)
-    appearance: Any = mesh.visual
-    if not appearance.defined:
+    visual: Any = mesh.visual
+    if not visual.defined:
         yield faces, None
         return
-    if appearance.kind == "texture":
-        material = appearance.material
+    if visual.kind == "texture":
+        material = visual.material
         textured = getattr(material, "image", getattr(material, "baseColorTexture", None))
-        has_no_texture = textured is None or appearance.uv is None
-        shades = [material.main_color] if has_no_texture else appearance.to_color().vertex_colors
+        has_no_texture = textured is None or visual.uv is None
+        shades = [material.main_color] if has_no_texture else visual.to_color().vertex_colors
         colours = np.mean(shades, axis=0)[None, :3] / 255.0
         index = np.zeros(len(faces), dtype=np.int64)
     else:
-        colours, index = np.unique(
-            appearance.face_colors[:, :3] / 255.0, axis=0, return_inverse=True
-        )
+        colours, index = np.unique(visual.face_colors[:, :3] / 255.0, axis=0, return_inverse=True)
         if len(colours) > MOST_COLOURS:
             colours, index = colours[index.ravel()].mean(axis=0)[None], 0 * index
     for i, colour in enumerate(colours):
@@ -190,8 +184,8 @@ def _beside(path: Path) -> Any:
 
     def get(name: str) -> bytes:
         for word in (name.strip(), name.strip().lstrip("/"), Path(name).name):
-            if (beside := path.parent / word).exists():
-                check_file(beside)
+            if (neighbour := path.parent / word).exists():
+                check_file(neighbour)
         return bytes(read(name))
 
     resolver.get = get

@@ -1,10 +1,12 @@
-"""Solids as vertices and faces, counter-clockwise seen from outside, and as a URDF has them.
+"""Solid shapes as vertices and faces, for drawing, and the shapes that a URDF names.
 
-SIDES and PARALLELS, how round a cylinder and a sphere are drawn, may be tuned; no engine collides
-with these. ALIKE, a bound of round-off, stays. The order of corners is fixed: test_drawing checks
-that every face looks outwards. BACKDROPS are names that scenario/surroundings.py gives and viewers
-know; another solid may have any name. A further form is a function like `box`, a branch in
-scene.py, and in `read_geometry` its attributes.
+`box`, `cylinder` and `sphere` return vertices and faces, `facets` the plane faces of a convex mesh;
+corners are counter-clockwise seen from outside (test_drawing checks that every face looks
+outwards). `read_geometry` reads the shape of a `<visual>` or `<collision>`. A `Surface` is ground,
+wall or terrain that stands still. No engine collides with these shapes.
+
+Another shape is a function like `box`, a branch in scene.py, and its attributes in
+`read_geometry`.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ from roboaccord.contract.state import Array
 from roboaccord.description.xml_numbers import numbers
 from roboaccord.numerics.rotations import rpy_matrix
 
-SIDES = 36  # of a cylinder, and meridians of a sphere: round at the sizes that are drawn
-PARALLELS = 18  # half of them, so that the faces of a sphere are nearly square at its equator
+SIDES = 36  # of a cylinder, and meridians of a sphere: enough to look round; may be tuned
+PARALLELS = 18  # rows of a sphere's faces: half of SIDES, so that they are square at the equator
 
 Faces = tuple[tuple[int, ...], ...]
-ALIKE = 6  # digits to which normals of triangles in one facet agree
-TINY = 1e-300  # in place of 0 for a divisor
+ALIKE = 6  # decimals to which the unit normals of triangles in one facet agree: round-off
+TINY = 1e-300  # replaces 0 as a divisor
+# Names of surfaces that viewers know; another solid may have any name.
 GROUND, WALL, TERRAIN = BACKDROPS = "ground", "wall", "terrain"
 
 
@@ -48,20 +51,20 @@ def cylinder(radius: float, length: float) -> tuple[Array, Faces]:
 
 def sphere(radius: float) -> tuple[Array, Faces]:
     """Return vertices and faces of a sphere [m]."""
-    polar, turn = np.meshgrid(
+    polar, azimuth = np.meshgrid(
         np.linspace(np.pi, 0, PARALLELS + 1), np.arange(SIDES) * 2 * np.pi / SIDES, indexing="ij"
     )
-    directions = [np.sin(polar) * np.cos(turn), np.sin(polar) * np.sin(turn), np.cos(polar)]
+    directions = [np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)]
     faces = tuple(
-        (r + i, r + (i + 1) % SIDES, r + (i + 1) % SIDES + SIDES, r + i + SIDES)
-        for r in range(0, PARALLELS * SIDES, SIDES)
+        (row + i, row + (i + 1) % SIDES, row + (i + 1) % SIDES + SIDES, row + i + SIDES)
+        for row in range(0, PARALLELS * SIDES, SIDES)
         for i in range(SIDES)
     )
     return radius * np.stack(directions, axis=-1).reshape(-1, 3), faces
 
 
 def facets(vertices: Array, triangles: Index) -> Faces:
-    """Return the plane facets of a convex mesh: triangles (f, 3) in one plane become one face."""
+    """Return the plane faces of a convex mesh: its triangles (f, 3) in one plane are joined."""
     a, b, c = np.moveaxis(vertices[triangles], 1, 0)
     normals = np.cross(b - a, c - a)
     normals /= np.maximum(np.linalg.norm(normals, axis=1), TINY)[:, None]
@@ -76,11 +79,11 @@ def facets(vertices: Array, triangles: Index) -> Faces:
 
 def _ring(vertices: Array, corners: Index, normal: Array) -> tuple[int, ...]:
     """Return the corners of a convex face in order about its normal."""
-    arms = vertices[corners] - vertices[corners].mean(axis=0)
-    across = arms[0] / np.linalg.norm(arms[0])
+    from_centre = vertices[corners] - vertices[corners].mean(axis=0)
+    across = from_centre[0] / np.linalg.norm(from_centre[0])
     up = np.cross(normal, across)
-    turn = np.arctan2(arms @ up, arms @ across)
-    return tuple(int(corner) for corner in corners[np.argsort(turn)])
+    angles = np.arctan2(from_centre @ up, from_centre @ across)
+    return tuple(int(corner) for corner in corners[np.argsort(angles)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +91,7 @@ class Surface:
     """A surface that stands still in the world.
 
     Args:
-        name: `ground`, `wall`, `terrain`, or another for a convex solid that stands around.
+        name: `ground`, `wall`, `terrain`, or any other for a convex solid.
         vertices: (v, 3) [m].
         faces: convex polygons as indices of vertices, counter-clockwise seen from outside.
         colour: red, green and blue (3,), each 0 to 1.
@@ -110,10 +113,10 @@ class Surface:
 
 @dataclass(frozen=True)
 class Geometry:
-    """One form in the frame of its link.
+    """One shape in the frame of its link; attributes that it does not have are 0 or empty.
 
     Args:
-        form: box, cylinder, sphere or mesh, or whatever else the URDF names.
+        form: box, cylinder, sphere or mesh, or any other element that the URDF has.
         position: of its frame (3,) [m].
         rotation: from its frame to the link's (3, 3).
         size: of a box (3,) [m].
@@ -132,7 +135,7 @@ class Geometry:
     scale: Array
 
     def placed(self, points: Array) -> Array:
-        """Return points (m, 3) [m] of the form's frame in the link's."""
+        """Return points (m, 3) [m], given in the shape's frame, in the link's frame."""
         return points @ self.rotation.T + self.position
 
 
@@ -140,7 +143,7 @@ def read_geometry(element: ET.Element) -> Geometry:
     """Return the geometry of a `<visual>` or `<collision>` element.
 
     Raises:
-        ValueError: if it has none, or a number is missing or none.
+        ValueError: if it has no geometry, or a number is missing or not a number.
     """
     form = element.find("geometry/*")
     if form is None:
@@ -158,10 +161,10 @@ def read_geometry(element: ET.Element) -> Geometry:
 
 
 def numbers_of(element: ET.Element | None, key: str, default: str = "0 0 0") -> Array:
-    """Return the three numbers of an attribute (3,), or a default where it is not there.
+    """Return the three numbers of an attribute (3,), or those of the default if it is missing.
 
     Raises:
-        ValueError: for something else.
+        ValueError: if it has not three numbers.
     """
     values = numbers(element, key, default)
     if values.shape != (3,):

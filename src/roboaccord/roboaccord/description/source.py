@@ -1,9 +1,8 @@
-"""A URDF whose elements know their lines, and the numbers and names in them.
+"""A URDF whose elements know their lines in the file, and the numbers and names in them.
 
-NUMBERS, the attributes that URDF defines as numbers, may be extended where a dialect has more: an
-attribute that is missing there is not checked by broken.py, nor by the rules for robot files.
-`parse_lines` must count as editors do, for messages name FILE:LINE. The functions read and never
-refuse; callers report what is wrong.
+Checks and rules for robot files use it, because their messages name FILE:LINE. The functions only
+read; callers report what is wrong. NUMBERS, the attributes that URDF defines as numbers, may be
+extended where a dialect has more; an attribute that is missing there is not checked.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
 
 
 def parse_lines(text: str) -> tuple[ET.Element, dict[ET.Element, int]]:
-    """Return the top element of a text, and the line of each element."""
+    """Return the top element of an XML text, and the line of each element, counted from 1."""
     builder, parser = ET.TreeBuilder(), expat.ParserCreate()
     lines = dict[ET.Element, int]()
 
@@ -39,7 +38,7 @@ def parse_lines(text: str) -> tuple[ET.Element, dict[ET.Element, int]]:
 
 
 def numbers(element: ET.Element | None, key: str) -> list[float]:
-    """Return the numbers of an attribute; none where it is not there, or holds something else."""
+    """Return the numbers of an attribute; [] if it is missing or not all words are numbers."""
     try:
         return [] if element is None else [float(w) for w in element.get(key, "").split()]
     except ValueError:
@@ -47,11 +46,11 @@ def numbers(element: ET.Element | None, key: str) -> list[float]:
 
 
 def label(element: ET.Element) -> str:
-    """Return a link or joint by its name."""
+    """Return how messages name a link or joint: its kind and its name."""
     return f"{element.tag} {element.get('name')}"
 
 
 def end(joint: ET.Element, tag: str) -> str:
-    """Return the link of a joint's `parent` or `child`, "" where it has none."""
+    """Return the name of the link in a joint's `parent` or `child`, "" if there is none."""
     element = joint.find(tag)
     return "" if element is None else element.get("link", "")

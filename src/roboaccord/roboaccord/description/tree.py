@@ -1,10 +1,12 @@
 """Kinematic tree of a URDF: links, joints, inertias and forward kinematics.
 
-The order of links and joints is fixed: from the root level by level, joints of one link as the file
-has them. Arrays of all simulators follow it. Frames, axes and defaults are those of URDF
-(test_kinematics). Attributes of the file may be added: give `Link` or `Joint` a field with a
-default and read it in `_read_link` or `_read_joint`. MOVING, the joints that count as degrees of
-freedom, stays; others are first split by degrees.py.
+`Tree.parse` reads a URDF into `Link` and `Joint` objects, with frames, axes and defaults as URDF
+defines them (test_kinematics). Links and joints are in the order of the tree: from the root level
+by level, joints of one link as in the file. Arrays of all simulators follow it.
+
+An attribute of the file may be added: give `Link` or `Joint` a field with a default and read it in
+`_read_link` or `_read_joint`. Joints that move have one degree of freedom (MOVING); others are
+first split by degrees.py.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from roboaccord.description.rotors import number, rotor_inertias, springs_of
 from roboaccord.description.xml_numbers import numbers
 from roboaccord.numerics.rotations import axis_angle_matrix, quaternion_matrix, rpy_matrix
 
-MOVING = ("revolute", "continuous", "prismatic")
+MOVING = ("revolute", "continuous", "prismatic")  # kinds of joints with a degree of freedom
+# Attributes of an inertia, in the order of the upper triangle.
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
@@ -60,8 +63,8 @@ class Joint:
         mimic: name of the joint that it follows, with multiplier and offset; or None.
         armature: inertia that its rotor adds [kg m^2 or kg].
         spring: stiffness [N m/rad or N/m], and the position at which the spring is slack.
-        servo: stiffness [N m/rad or N/m] and damping of the servo that drives it to a position or
-            rate.
+        servo: stiffness [N m/rad or N/m] and damping [N m s/rad or N s/m] of the servo that drives
+            the joint to a position or rate.
     """
 
     name: str
@@ -83,7 +86,7 @@ class Joint:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Least and largest position [rad or m]; infinite for a joint without stops."""
+        """Lowest and highest position [rad or m]; infinite for a joint without stops."""
         return (-np.inf, np.inf) if self.kind == "continuous" else (self.lower, self.upper)
 
 
@@ -91,15 +94,15 @@ class Joint:
 class Tree:
     """The kinematic tree of a URDF, with its forward kinematics.
 
-    The first link is the root. Where `base_link` is a ball between rollers, it floats (URDF's word)
-    in another link, the root of a second tree: `world`, which does not move, or a body with a
-    bearing, which goes where the ball goes but does not turn.
+    The first link is the root. If `base_link` is a ball between rollers, a floating joint (URDF's
+    word) connects it to the root of a second tree: `world`, which does not move, or a body with a
+    bearing, which travels with the ball but does not turn.
 
     Args:
-        links: k of them, each tree from its root.
-        joints: between them, without the one in which `base_link` floats.
-        frame: index of the root of the second tree, 0 where there is none.
-        in_world: whether there is a link `world` beside the tree.
+        links: k links, each tree from its root.
+        joints: between them, without the floating one of `base_link`.
+        frame: index of the root of the second tree, 0 if there is none.
+        in_world: whether there is a link `world` that is not part of the tree.
     """
 
     links: tuple[Link, ...]
@@ -134,15 +137,16 @@ class Tree:
                 if end not in links:
                     missing = f"link {end}, which does not exist"
                     raise AccordError(f"{broken}: {joint.name} names {missing}")
+        # Links and joints level by level; then the second tree, below the joint of a ball.
         reached, ordered, frame = [root], list[Joint](), 0
         _follow(joints, reached, ordered, source)
         if ball := next((j for j in joints if j.kind == "floating" and j.child == root), None):
             frame = len(reached)
-            _follow([j for j in joints if j is not ball], beside := [ball.parent], ordered, source)
-            reached += beside
+            _follow([j for j in joints if j is not ball], second := [ball.parent], ordered, source)
+            reached += second
         unattached = set(links) - set(reached)
-        if loose := unattached - {"world"}:
-            raise AccordError(f"{broken}: {min(loose)} is not attached to any link")
+        if unattached_names := unattached - {"world"}:
+            raise AccordError(f"{broken}: {min(unattached_names)} is not attached to any link")
         ordered_links = tuple(links[name] for name in reached)
         return cls(ordered_links, tuple(ordered), frame, in_world=bool(unattached))
 
@@ -162,30 +166,31 @@ class Tree:
         return frozenset(joint.name for joint in self.moving if joint.kind != "prismatic")
 
     def independent(self, joints: Sequence[str]) -> tuple[Array, Array]:
-        """Return G (n, m) and q0 (n,) of q = G z + q0, with the positions q of joints.
+        """Return G (n, m) and q0 (n,) of q = G z + q0, for joints that mimic others.
 
-        z are the positions of the m joints that mimic no other.
+        q are the positions of all joints (n,), z those of the m joints that mimic no other.
 
         Raises:
             AccordError: for a joint that mimics itself, or one that is not among `joints`.
         """
-        leads = {joint.name: joint.mimic for joint in self.moving if joint.mimic}
-        free = [name for name in joints if name not in leads]
-        column = {name: i for i, name in enumerate(free)}
-        matrix, offset = np.zeros((len(joints), len(free))), np.zeros(len(joints))
+        mimics = {joint.name: joint.mimic for joint in self.moving if joint.mimic}
+        independent_names = [name for name in joints if name not in mimics]
+        columns = {name: i for i, name in enumerate(independent_names)}
+        matrix, offset = np.zeros((len(joints), len(independent_names))), np.zeros(len(joints))
+        # Follow each joint to the one that it mimics in the end, and multiply the ratios.
         for row, name in enumerate(joints):
-            at, factor, seen = name, 1.0, {name}
-            while (lead := leads.get(at)) is not None:
-                at, multiplier, more = lead
-                offset[row] += factor * more
+            leader, factor, seen = name, 1.0, {name}
+            while (mimic := mimics.get(leader)) is not None:
+                leader, multiplier, addend = mimic
+                offset[row] += factor * addend
                 factor *= multiplier
-                if at in seen:
+                if leader in seen:
                     raise AccordError(f"broken description: joint {name} mimics itself")
-                seen.add(at)
-            if at not in column:
-                still = f"{at}, which does not move"
-                raise AccordError(f"broken description: joint {name} mimics {still}")
-            matrix[row, column[at]] = factor
+                seen.add(leader)
+            if leader not in columns:
+                not_moving = f"{leader}, which does not move"
+                raise AccordError(f"broken description: joint {name} mimics {not_moving}")
+            matrix[row, columns[leader]] = factor
         return matrix, offset
 
     def forward(
@@ -202,7 +207,7 @@ class Tree:
         Returns:
             origins (..., k, 3) [m] and rotations (..., k, 3, 3) of the k links, in tree order.
         """
-        column = {name: i for i, name in enumerate(joints)}
+        columns = {name: i for i, name in enumerate(joints)}
         index = {link.name: i for i, link in enumerate(self.links)}
         origins = np.empty((*q.shape[:-1], len(self.links), 3))
         rotations = np.empty((*q.shape[:-1], len(self.links), 3, 3))
@@ -211,16 +216,16 @@ class Tree:
         origins[..., 0, :] = position
         rotations[..., 0, :, :] = quaternion_matrix(orientation)
         for joint in self.joints:
-            a, b = index[joint.parent], index[joint.child]
-            parent = rotations[..., a, :, :]
+            carrier, child = index[joint.parent], index[joint.child]
+            parent = rotations[..., carrier, :, :]
             origin = joint.position
-            turn: Array = parent @ joint.rotation
+            rotation: Array = parent @ joint.rotation
             if joint.kind == "prismatic":
-                origin = origin + q[..., column[joint.name], None] * (joint.rotation @ joint.axis)
+                origin = origin + q[..., columns[joint.name], None] * (joint.rotation @ joint.axis)
             elif joint.kind in MOVING:
-                turn = turn @ axis_angle_matrix(joint.axis, q[..., column[joint.name]])
-            origins[..., b, :] = origins[..., a, :] + (parent @ origin[..., None])[..., 0]
-            rotations[..., b, :, :] = turn
+                rotation = rotation @ axis_angle_matrix(joint.axis, q[..., columns[joint.name]])
+            origins[..., child, :] = origins[..., carrier, :] + (parent @ origin[..., None])[..., 0]
+            rotations[..., child, :, :] = rotation
         return origins, rotations
 
     def centres(self, origins: Array, rotations: Array) -> Array:
@@ -228,12 +233,12 @@ class Tree:
         masses = np.array([link.mass for link in self.links])
         offsets = np.array([link.centre for link in self.links])
         weights = masses / masses.sum() if masses.sum() else np.full(len(masses), 1 / len(masses))
-        where = origins + np.einsum("...kij,kj->...ki", rotations, offsets)
-        return np.asarray(np.einsum("k,...ki->...i", weights, where))
+        positions = origins + np.einsum("...kij,kj->...ki", rotations, offsets)
+        return np.asarray(np.einsum("k,...ki->...i", weights, positions))
 
 
 def _follow(joints: list[Joint], reached: list[str], ordered: list[Joint], source: str) -> None:
-    """Append all links below the one in `reached` to it, and their joints to `ordered`."""
+    """Append links below the one in `reached`, level by level, and their joints to `ordered`."""
     hanging: dict[str, list[Joint]] = {}
     for joint in joints:
         hanging.setdefault(joint.parent, []).append(joint)
@@ -246,6 +251,7 @@ def _follow(joints: list[Joint], reached: list[str], ordered: list[Joint], sourc
 
 
 def _pose(element: ET.Element | None) -> tuple[Array, Array]:
+    """Return position (3,) [m] and rotation (3, 3) of an element's `<origin>`."""
     origin = element.find("origin") if element is not None else None
     if origin is None:
         return np.zeros(3), np.eye(3)
@@ -253,6 +259,7 @@ def _pose(element: ET.Element | None) -> tuple[Array, Array]:
 
 
 def _read_link(element: ET.Element) -> Link:
+    """Return the link of a `<link>`; without an inertial its mass and inertia are 0."""
     inertial = element.find("inertial")
     mass = inertial.find("mass") if inertial is not None else None
     tensor = inertial.find("inertia") if inertial is not None else None
@@ -276,6 +283,7 @@ def symmetric(moments: Sequence[float]) -> Array:
 
 
 def _read_joint(element: ET.Element) -> Joint:
+    """Return the joint of a `<joint>`, without rotor and spring."""
     parent, child = element.find("parent"), element.find("child")
     if parent is None or child is None:
         raise ValueError(f"joint {element.get('name')} lacks a parent or a child")

@@ -83,18 +83,16 @@ def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tr
     offset, ordered, remaining = {root: np.zeros(3)}, list[Joint](), list(joints)
     while attached := [j for j in remaining if {j[0].parent, j[0].child} & offset.keys()]:
         remaining.remove(attached[0])
-        joint, (point_in_child, axes_in_child) = attached[0]
+        joint, (child_point, axes) = attached[0]
         if joint.parent in offset and joint.child in offset:
             raise AccordError(f"a loop at joint {joint.name}: a URDF is a tree")
         if joint.child in offset:  # the file goes from the tip to the base: exchange both ends
-            joint, (point_in_child, axes_in_child) = _turned(*attached[0])
+            joint, (child_point, axes) = _turned(*attached[0])
         # Rotation of the child in the parent; its new origin is on the joint, unless that is fixed.
-        rotation = joint.rotation @ axes_in_child.T
-        new_origin = np.zeros(3) if joint.kind == "fixed" else point_in_child
-        position = joint.position - offset[joint.parent] + rotation @ (new_origin - point_in_child)
-        ordered.append(
-            replace(joint, position=position, rotation=rotation, axis=axes_in_child @ joint.axis)
-        )
+        turn = joint.rotation @ axes.T
+        new_origin = np.zeros(3) if joint.kind == "fixed" else child_point
+        position = joint.position - offset[joint.parent] + turn @ (new_origin - child_point)
+        ordered.append(replace(joint, position=position, rotation=turn, axis=axes @ joint.axis))
         offset[joint.child] = new_origin
     if loose := [name for name in by_name if name not in offset]:
         raise AccordError(f"{loose[0]} is attached neither to {root} nor to its descendants")

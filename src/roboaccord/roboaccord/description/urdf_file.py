@@ -116,17 +116,16 @@ class UrdfFile:
         names = {root: ROOT}
         for name in RESERVED:
             if name in links and name != root:
-                free = (f"{name}_{i}" for i in range(1, len(links) + 2))
-                names[name] = next(new for new in free if new not in links)
+                candidates = (f"{name}_{i}" for i in range(1, len(links) + 2))
+                names[name] = next(candidate for candidate in candidates if candidate not in links)
         return names
 
     def find(self, mesh: str) -> Path | None:
         """Return the file of a mesh by its name in the URDF, or None if it does not exist."""
         mesh = mesh.replace("\\", "/")
         if not mesh.startswith((PACKAGE, MODEL)):
-            name = re.sub(
-                "^/+", "/", mesh.removeprefix(FILE)
-            )  # two slashes would begin a host's name
+            # Of several slashes the first two would begin a host's name.
+            name = re.sub("^/+", "/", mesh.removeprefix(FILE))
             path = self.path.parent / name
             return path if is_file(path) else None
         package, _, inside = mesh.partition("://")[2].partition("/")

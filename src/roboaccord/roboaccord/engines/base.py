@@ -111,11 +111,7 @@ class EngineSimulator(Simulator):
 
     def properties(self) -> Properties:
         """Return the properties of links and joints as the engine has them."""
-        links = {
-            body.name: self.mechanism.link(body.name)
-            for body in self.tree.links
-            if body.name != WORLD
-        }
+        links = {k.name: self.mechanism.link(k.name) for k in self.tree.links if k.name != WORLD}
         return Properties(
             links={name: link for name, link in links.items() if link},
             joints={joint.name: self._joint(joint.name) for joint in self.tree.moving},
@@ -225,8 +221,8 @@ class EngineSimulator(Simulator):
         self._indices = indices
         self._compile()
         if self._law and not self._compiled:  # to compile its kernels before the first tick
-            rest = np.zeros(len(self.joints))
-            self._law_efforts(rest, rest, np.zeros(3), np.eye(3), np.zeros(6))
+            zeros = np.zeros(len(self.joints))
+            self._law_efforts(zeros, zeros, np.zeros(3), np.eye(3), np.zeros(6))
 
     def _compile(self) -> None:
         """Make the kernel of the forces, if it knows all of them."""

@@ -121,8 +121,8 @@ def compare_limits(where: str, want: Value, have: Value, allowed: float) -> Diff
     """
     ends = np.array([want, have], dtype=float)
     ends = np.where(np.abs(ends) >= ENDLESS, np.copysign(np.inf, ends), ends)
-    whole = float(np.abs(ends[np.isfinite(ends)]).max(initial=1.0))
-    return compare_value("limit", where, ends[0], ends[1], allowed, whole, "rad")
+    scale = float(np.abs(ends[np.isfinite(ends)]).max(initial=1.0))
+    return compare_value("limit", where, ends[0], ends[1], allowed, scale, "rad")
 
 
 def compare_link(
@@ -155,13 +155,11 @@ def compare_link(
             yield compare_value("centre", name, want.centre, have.centre, allowed, length, unit)
     error = float(np.abs(want.inertia - have.inertia).max())
     if not error <= noise * heavier:  # also if it is NaN
-        wanted_size, present_size = (float(np.abs(x.inertia).max()) for x in (want, have))
+        wanted, present = (float(np.abs(x.inertia).max()) for x in (want, have))
         difference = compare_value(
-            "inertia", name, want.inertia, have.inertia, allowed, max(wanted_size, present_size)
+            "inertia", name, want.inertia, have.inertia, allowed, max(wanted, present)
         )
-        yield replace(
-            difference, how=because(Code.OFF_BY_SHARE, share=error / (wanted_size or present_size))
-        )
+        yield replace(difference, how=because(Code.OFF_BY_SHARE, share=error / (wanted or present)))
 
 
 def compare_mass(name: str, want: float, have: float, allowed: float) -> Difference:

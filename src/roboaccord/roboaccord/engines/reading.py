@@ -277,13 +277,9 @@ def draw_question(tree: Tree, base: Base, seed: int) -> Question:
         if not all(independent):
             q, motion = leads @ q[independent] + offset, (leads @ motion[0][independent], motion[1])
         # Pose and twist of the base; drawn for a fixed one, too, so that draws stay in step.
-        quaternion = rng.normal(size=4)
-        base_motion = (
-            rng.normal(size=3),
-            quaternion / np.linalg.norm(quaternion),
-            rng.normal(size=6),
-        )
-        states.append(RobotState(0.0, q, *motion, *(base_motion if base == "free" else ())))
+        turn = rng.normal(size=4)
+        on_base = (rng.normal(size=3), turn / np.linalg.norm(turn), rng.normal(size=6))
+        states.append(RobotState(0.0, q, *motion, *(on_base if base == "free" else ())))
     return Question(base, tree.links[0].name, joints, tuple(states))
 
 

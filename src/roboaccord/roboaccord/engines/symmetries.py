@@ -44,15 +44,12 @@ class Moved(Proxy):
         super().__init__(simulator)
         self.inner, self.move = simulator, move
         self._order_there = move.order(len(joints))
-        self._order_here = np.argsort(self._order_there)
+        self._back = np.argsort(self._order_there)
         self.joints = joints
-        self.effort_limits = simulator.effort_limits[self._order_here]
-        self.armature = simulator.armature[self._order_here]
+        self.effort_limits = simulator.effort_limits[self._back]
+        self.armature = simulator.armature[self._back]
         if simulator.spring:
-            self.spring = (
-                simulator.spring[0][self._order_here],
-                simulator.spring[1][self._order_here],
-            )
+            self.spring = simulator.spring[0][self._back], simulator.spring[1][self._back]
         self.restitution = getattr(simulator, "restitution", None)
 
     def _moved(self, state: RobotState) -> RobotState:
@@ -66,7 +63,7 @@ class Moved(Proxy):
         return replace(state, q=q, qd=qd, effort=effort)
 
     def lock(self, joint: int, locked: bool) -> None:
-        self._inner.lock(int(self._order_here[joint]), locked)
+        self._inner.lock(int(self._back[joint]), locked)
 
     def _place(self, state: RobotState) -> None:
         self._inner.reset(self._moved(state))
@@ -77,19 +74,14 @@ class Moved(Proxy):
         self._inner.step(replace(command, effort=effort, wrench=wrench), duration)
 
     def _read(self) -> RobotState:
-        return self._ordered(self.move.back(self._inner.state()), self._order_here)
+        return self._ordered(self.move.back(self._inner.state()), self._back)
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
-        moved_acceleration = self._inner.acceleration(self._moved(state), effort[self._order_there])
-        if moved_acceleration is None:
+        there = self._inner.acceleration(self._moved(state), effort[self._order_there])
+        if there is None:
             return None
-        linear, angular = (
-            moved_acceleration.base[:3] @ self.move.matrix,
-            moved_acceleration.base[3:] @ self.move.turning,
-        )
-        return Acceleration(
-            np.concatenate([linear, angular]), moved_acceleration.joints[self._order_here]
-        )
+        linear, angular = there.base[:3] @ self.move.matrix, there.base[3:] @ self.move.turning
+        return Acceleration(np.concatenate([linear, angular]), there.joints[self._back])
 
     def mass_matrix(self, state: RobotState) -> Array:
         """Return the mass matrix (6 + n, 6 + n) of a model with a free base, without the move."""

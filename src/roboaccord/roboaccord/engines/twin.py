@@ -83,7 +83,8 @@ class Twin(EngineSimulator):
         self.scheme, self.stopped = scheme, False
         self.order = 1 if scheme.kind == "semi-implicit Euler" else 4
         self._axes = SteppedAxes(scheme, self.base)
-        # Equations of motion, with the inertia of rotors that `lock` adds to each joint.
+        # Equations of motion, with the inertia of rotors that `lock` adds to joints. Inertias of
+        # a changed model are not checked again: its original has passed the check.
         self._bodies = TreeDynamics(
             self.tree, self.joints, model.base, model.gravity, sure=bool(off)
         )
@@ -93,7 +94,7 @@ class Twin(EngineSimulator):
             self.lock(joint, False)
         # Arrays of the compiled forces: coordinates of a level base (0 or 3), then of the joints.
         base_size, n = len(self.base.axes) if not self.base.tilts else 0, len(self.joints)
-        self._all = np.zeros((3, base_size + n))  # positions, velocities and forces
+        self._force_arrays = np.zeros((3, base_size + n))  # positions, velocities and forces
         joint_rows, base_rows = np.arange(base_size + n)[base_size:], np.arange(base_size)
         self._place_forces(joint_rows, joint_rows, base_rows, base_rows)
         self._grip: Grip | None = None
@@ -157,12 +158,12 @@ class Twin(EngineSimulator):
         if self._roundings:
             mass = self._bodies.mass_matrix(x.q, x.position, turn)
             acceleration = self._roundings.solve_again(acceleration, mass, self.base.axes)
-        linear_rate, angular_rate = acceleration.base[:3], acceleration.base[3:]
+        # Linear and angular acceleration of the base, in the axes of the rates.
+        a, alpha = acceleration.base[:3], acceleration.base[3:]
         if self._axes.linear_own:
             # In turning axes the components of v change by R' (dv/dt - w x v).
-            linear_rate = linear_rate - np.cross(angular, linear)
-        base_rates = self._axes.from_world(turn, linear_rate, angular_rate)
-        return np.concatenate([*base_rates, acceleration.joints])
+            a = a - np.cross(angular, linear)
+        return np.concatenate([*self._axes.from_world(turn, a, alpha), acceleration.joints])
 
     def _loads(self, x: Coordinates, turn: Array, twist: Array, qd: Array) -> tuple[Array, Array]:
         """Return the wrench on the base (6,) and the efforts (n,), with those of the force laws.
@@ -175,7 +176,7 @@ class Twin(EngineSimulator):
         """
         wrench = np.zeros(6) if self._wrench is None else np.array(self._wrench)
         if compiled := self._forces_at(self._acting):
-            positions, velocities, forces = self._all
+            positions, velocities, forces = self._force_arrays
             base_size = len(forces) - len(qd)
             if base_size:
                 positions[:3] = *x.position[:2], quaternion_yaw(x.orientation)
@@ -218,8 +219,8 @@ class Twin(EngineSimulator):
         rows = np.concatenate([x.position, x.orientation, x.q, v], axis=1)
         # A copy: for a read-only array the kernel would be compiled once more.
         advance_twins(
-            *self._bodies.arrays, table, (*self._all, held), rows, effort.copy(), self.physics_step,
-            counts, self.order, *self._stops.limits, stopped,
+            *self._bodies.arrays, table, (*self._force_arrays, held), rows, effort.copy(),
+            self.physics_step, counts, self.order, *self._stops.limits, stopped,
         )  # fmt: skip
         position, orientation, q, v = np.split(rows, [3, 7, 7 + len(held)], axis=1)
         return Coordinates(q, position, orientation), v
@@ -276,8 +277,8 @@ class Twin(EngineSimulator):
             self.stopped = self.stopped or bool(self._stops.beyond(q + ahead * qd))
 
     def _statics_at(self, state: RobotState) -> tuple[Array, Array]:
-        at = state.q, state.position, quaternion_matrix(state.orientation)
-        return self._bodies.mass_matrix(*at), self._bodies.gravity_forces(*at)
+        pose = state.q, state.position, quaternion_matrix(state.orientation)
+        return self._bodies.mass_matrix(*pose), self._bodies.gravity_forces(*pose)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         turn = quaternion_matrix(state.orientation)

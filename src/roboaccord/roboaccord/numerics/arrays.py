@@ -1,7 +1,7 @@
-"""The type of arrays of float64, which all modules annotate with.
+"""The type `Array`, an array of float64, with which all modules annotate.
 
-It must stay: contract/state.py gives `Array` on to robots and users. Types of arrays of other
-numbers may be defined where they are used, as `Index` in contract/contact.py.
+contract/state.py passes it on to robots and users, so it stays. Arrays of other types are defined
+where they are used, as `Index` in contract/contact.py.
 """
 
 from __future__ import annotations

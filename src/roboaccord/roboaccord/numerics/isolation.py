@@ -1,9 +1,9 @@
-"""Work in processes of its own, so that a library that crashes or hangs takes one job with it.
+"""Jobs in processes of their own, so that a library that crashes or hangs costs one job only.
 
-Callers choose `timeout`, `cpu` and `workers`; nothing here needs to be set. MOST and LONGEST, how
-much of a job's output is kept, may be tuned. The way processes are started must stay (spawn,
-without a user's script as `__main__`, killed with their parent): it makes a crash cost one job and
-leave no process behind.
+`isolated` starts worker processes, gives them jobs, and yields results; a job that crashes or
+exceeds a limit of time yields a `Crash` with what it printed, and its worker is replaced. Workers
+are started by spawn, without a user's script as `__main__`, and killed with their parent, so that
+no process stays behind. Callers choose `timeout`, `cpu` and `workers`.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ from roboaccord.numerics.machine import SPARSE, cores, end_with, safe_path
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
 
-MOST, LONGEST = 50_000, 500  # bytes of output that are read, and characters of a line: some pages
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_printed = list[Path]()  # where this process prints to, if it is one of `isolated`
+# bytes of a job's output that are read, and characters of a line: some pages; may be tuned
+MOST, LONGEST = 50_000, 500
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # of a terminal
+_printed = list[Path]()  # file to which this process prints, if it is a worker of `isolated`
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class Crash:
 
     Args:
         reason: its error in one line, or how its process ended.
-        late: whether it reached a limit of time, which may be the machine's fault.
-        words: lines that it had printed.
+        late: whether it reached a limit of time, perhaps because the machine is slow.
+        words: lines that the job had printed.
     """
 
     reason: str
@@ -57,6 +58,8 @@ class Crash:
 
 @dataclass
 class _Worker:
+    """A worker process: pipe to it, its output, its job, and time limit of the job [s]."""
+
     process: BaseProcess
     pipe: Connection
     printed: IO[bytes]
@@ -72,14 +75,14 @@ def isolated(
     cpu: float = 0.0,
     workers: int | None = None,
 ) -> Iterator[tuple[int, R | Crash]]:
-    """Yield the index and the result of each job as it is done; a `Crash` where there is none.
+    """Yield the index and the result of each job when it is done; a `Crash` if it has none.
 
-    What jobs print, also from C++, is not shown: `hearing` returns it to them, and a `Crash` has
-    it.
+    What jobs print, also from C++, is not shown: `hearing` returns it to them, and a `Crash`
+    contains it.
 
     Args:
-        function: of a module, as are its arguments' types: both go to other processes.
-        jobs: its arguments.
+        function: of a module, as are the types of its arguments, because both are pickled.
+        jobs: its arguments, for each job.
         timeout: wall time after which a job is killed [s].
         cpu: processor time after which it is killed [s]; 0 for no limit.
         workers: number of processes; by default that of the cores.
@@ -90,8 +93,8 @@ def isolated(
             while waiting and len(busy) < min(workers or cores(), len(jobs)):
                 busy.append(_start(function, cpu))
                 _give(busy[-1], waiting, jobs, timeout)
-            rest = max(0.0, min(worker.until for worker in busy) - time.monotonic())
-            ready = wait([worker.pipe for worker in busy], rest)
+            remaining_time = max(0.0, min(worker.until for worker in busy) - time.monotonic())
+            ready = wait([worker.pipe for worker in busy], remaining_time)
             for worker in list(busy):
                 late = worker.until <= time.monotonic()
                 if worker.pipe not in ready and not late:
@@ -112,7 +115,7 @@ def isolated(
 
 @contextmanager
 def hearing() -> Iterator[list[str]]:
-    """Record what is printed, also from C++, in a process of `isolated`; filled at the end."""
+    """Record what a worker prints in a `with` block, also from C++; filled at the end."""
     lines = list[str]()
     start = _printed[0].stat().st_size if _printed else 0
     try:
@@ -126,7 +129,7 @@ def hearing() -> Iterator[list[str]]:
 
 
 def _lines(printed: Path, start: int = 0) -> tuple[str, ...]:
-    """Return the lines of a file from a byte on: each once, without colours, the last of many."""
+    """Return the different lines of a file from a byte on, without colours; of many, the last."""
     with printed.open("rb") as file:
         file.seek(max(start, os.fstat(file.fileno()).st_size - MOST))
         text = COLOUR.sub("", file.read().decode("utf-8", "replace"))
@@ -135,15 +138,16 @@ def _lines(printed: Path, start: int = 0) -> tuple[str, ...]:
 
 
 def _start(function: Callable[[*Ts], R], cpu: float) -> _Worker:
+    """Return a new worker without a job."""
     context = get_context("spawn")
-    mine, other = context.Pipe()
+    own_end, worker_end = context.Pipe()
     printed = NamedTemporaryFile()  # noqa: SIM115 (closed with the worker)
-    served = other, pickle.dumps(function), os.getpid(), printed.name, cpu
+    served = worker_end, pickle.dumps(function), os.getpid(), printed.name, cpu
     process = context.Process(target=_serve, args=served, daemon=True)
     with _no_main(), safe_path():
         process.start()
-    other.close()
-    return _Worker(process, mine, printed)
+    worker_end.close()
+    return _Worker(process, own_end, printed)
 
 
 @contextmanager
@@ -157,11 +161,13 @@ def _no_main() -> Iterator[None]:
 
 
 def _give(worker: _Worker, waiting: deque[int], jobs: Sequence[tuple[*Ts]], timeout: float) -> None:
+    """Give a worker the next job."""
     worker.job, worker.until = waiting.popleft(), time.monotonic() + timeout
     worker.pipe.send(jobs[worker.job])
 
 
 def _take(worker: _Worker, timeout: float, cpu: float, *, late: bool) -> Any:
+    """Return the result of a worker's job, or a `Crash` if it is late or its process has ended."""
     if late:
         return Crash(f"no answer in {timeout:g} s", True, _lines(Path(worker.printed.name)))
     try:
@@ -176,6 +182,7 @@ def _take(worker: _Worker, timeout: float, cpu: float, *, late: bool) -> Any:
 
 
 def _end(worker: _Worker) -> None:
+    """Kill a worker and remove its output."""
     worker.pipe.close()
     if worker.process.is_alive():
         worker.process.kill()
@@ -184,7 +191,15 @@ def _end(worker: _Worker) -> None:
 
 
 def _serve(pipe: Connection, pickled: bytes, parent: int, printed: str, cpu: float) -> None:
-    """Do jobs until the pipe is closed."""
+    """Do jobs until the pipe is closed: the main function of a worker.
+
+    Args:
+        pipe: for jobs and results.
+        pickled: the function.
+        parent: number of the process with which this one ends.
+        printed: file for the output.
+        cpu: processor time for a job [s]; 0 for no limit.
+    """
     end_with(parent)
     gc.set_threshold(SPARSE)
     function: Callable[..., Any] = pickle.loads(pickled)
@@ -203,9 +218,9 @@ def _serve(pipe: Connection, pickled: bytes, parent: int, printed: str, cpu: flo
         if cpu:
             used = resource.getrusage(resource.RUSAGE_SELF)
             limit = math.ceil(used.ru_utime + used.ru_stime + cpu)
-            most = resource.getrlimit(resource.RLIMIT_CPU)[1]  # which stays
-            soft = limit if most == resource.RLIM_INFINITY else min(limit, most)
-            resource.setrlimit(resource.RLIMIT_CPU, (soft, most))
+            hard = resource.getrlimit(resource.RLIMIT_CPU)[1]  # which stays
+            soft = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+            resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
         try:
             result = function(*job)
         except Exception as error:  # noqa: BLE001 - libraries raise what they like

@@ -1,10 +1,9 @@
-"""Compile kernels with numba where it is installed, and run them as plain Python elsewhere.
+"""Decorator `kernel`: functions that numba compiles, or that run as plain Python without numba.
 
-Kernels may be added in any module, as functions with `@kernel`; nothing here lists them. OPTIONS
-are fixed: fastmath would give one run two hashes, and without error_model numpy a division by 0
-would raise. Importing kernels must import no numba (test_start measures what commands import): the
-first call does. A kernel must be correct without numba as well, for a ROS machine that only
-resolves rosdep keys has none; test_interpreted runs them so.
+A kernel is compiled when it is first called; the machine code is kept on disk (jit_cache.py). Any
+module may have kernels. They must be correct without numba as well, because a ROS machine with only
+the packages of rosdep has none (test_interpreted). Importing kernels must not import numba, which
+takes seconds: only the first call does (test_start).
 """
 
 from __future__ import annotations
@@ -38,29 +37,29 @@ def is_disabled() -> bool:
 
 
 HAS_NUMBA = importlib.util.find_spec("numba") is not None
-# `lanes` have no meaning where kernels are interpreted.
+# Whether this process compiles kernels; otherwise it interprets them.
 COMPILES = HAS_NUMBA and not is_disabled()
 
-# No fastmath: fresh from the compiler and from the cache, code would round differently, and one
-# run have two hashes.
+# Options of numba. No fastmath: code from the compiler and from the cache would round differently,
+# and one run would have two hashes. With error_model "numpy" a division by 0 does not raise.
 OPTIONS: Mapping[str, str | bool] = {"error_model": "numpy", "nogil": True}
 
 _LOCK = threading.RLock()
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile `function` in nopython mode when called, cached on disk by its code.
+    """Return a function that is compiled when first called, with its code cached on disk.
 
-    Where numba is missing or disabled, it is returned as it is.
+    If numba is missing or disabled, the function itself is returned.
     """
     return Kernel(function) if COMPILES else function
 
 
 def for_kernels(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array in the form for kernels that use single numbers of it.
+    """Return an array in the form that is fastest for kernels which use single numbers of it.
 
-    That is the array if it is compiled. An interpreted one is faster on a memoryview, whose numbers
-    are Python's: they raise ZeroDivisionError.
+    For compiled kernels that is the array itself, for interpreted ones a memoryview. Its numbers
+    are Python's, and raise ZeroDivisionError.
     """
     return array if COMPILES else memoryview(array)  # type: ignore[return-value,arg-type]
 
@@ -78,8 +77,8 @@ class Kernel(Generic[P, R]):
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        found: R = (self._dispatcher or self.dispatcher)(*args, **kwargs)
-        return found
+        result: R = (self._dispatcher or self.dispatcher)(*args, **kwargs)
+        return result
 
     def __reduce__(self) -> str:
         return self.function.__qualname__  # pickled as functions are, by name
@@ -107,19 +106,24 @@ def is_compiling() -> bool:
 
 
 def seen_compiling() -> bool:
-    """Return `is_compiling` in a thread that must not disturb another's import of numba."""
+    """Return `is_compiling`, but False as long as numba is not imported completely.
+
+    It is for a thread that must not disturb another's import of numba.
+    """
     loaded = hasattr(sys.modules.get("roboaccord.numerics.jit_cache"), "KernelCache")
     return loaded and is_compiling()
 
 
 @dataclass
 class _Depth:
+    """Number of compilations that have begun and not ended."""
+
     value: int = 0
 
 
 @functools.cache
 def _depth() -> _Depth:
-    """Count how deep numba is in compiling, in any thread, from the first call on."""
+    """Return a count of numba's compilations in progress, kept from the first call on."""
     from numba.core import event
 
     depth = _Depth()
@@ -129,7 +133,7 @@ def _depth() -> _Depth:
             depth.value += 1
 
         def on_end(self, event: Event) -> None:
-            depth.value = max(0, depth.value - 1)  # it may have begun before the first call
+            depth.value = max(0, depth.value - 1)  # its start may have been before the first call
 
     event.register("numba:compiler_lock", Count())
     return depth

@@ -1,12 +1,15 @@
-"""Cache of compiled kernels on disk by their code, where numba's own cache goes by their file.
+"""Cache of compiled kernels on disk, by their code; and how kernels are compiled for the cache.
 
-PATIENCE, POLL and STALE, waiting times, may be tuned. What the key of a kernel is made from is in
-kernel_digest.py. The classes below override private methods of numba, which setup.cfg bounds
-(numba<0.69); check them with every new numba.
+Numba's own cache asks whether the file of a kernel has changed: a changed comment compiles all
+kernels of the file again, while a changed constant or kernel from another file compiles none. Here
+the key is a digest of the code and all that it uses (kernel_digest.py).
 
-Numba asks whether the file of a kernel has changed. So a changed comment compiles all kernels of
-the file again, while a change of a constant or kernel that is imported from another file compiles
-none.
+A kernel has two compiled forms: `Body`, which is linked into other kernels, and `PythonEntry`,
+which Python calls (jit_library.py says why). Both caches derive from `KernelCache`, which also lets
+only one of several processes compile the same code.
+
+The classes override private methods of numba, which setup.cfg bounds (numba<0.69): check them with
+every new numba.
 """
 
 from __future__ import annotations
@@ -44,13 +47,16 @@ Options: TypeAlias = Mapping[str, str | bool]
 
 _log = logging.getLogger(__name__)
 
-PATIENCE, POLL = 60.0, 0.02  # s that another process may compile a kernel, and between looks
-STALE = 3600.0  # s: a younger file may belong to a process that began before the code changed
-NOPYTHON = {"nopython": True, "boundscheck": None}  # as numba.njit has them
+# s: how long another process may compile a kernel, and time between two looks; may be tuned
+PATIENCE, POLL = 60.0, 0.02
+# s: age at which code of an older version is removed; a process that began before the code changed
+# may still use younger code; may be tuned
+STALE = 3600.0
+NOPYTHON = {"nopython": True, "boundscheck": None}  # options that numba.njit sets
 
 
 def make_dispatcher(function: FunctionType, options: Options) -> Callable[..., Any]:
-    """Return a function that compiles another when called, and caches code by its `digest`."""
+    """Return a function that compiles another when called, and caches the code by its digest."""
     if numba.config.DISABLE_JIT:
         return function
     return PythonEntry(function, options)
@@ -81,35 +87,37 @@ class PythonEntry(CPUDispatcher):  # type: ignore[misc]
 
 
 class _Wrapping:
-    """The compiler of an entry, in the place of numba's."""
+    """Compiler of a `PythonEntry`, which takes the place of numba's: it only wraps the body."""
 
     def __init__(self, body: Body) -> None:
         self._body = body
         self.fold_argument_types = body.fold_argument_types
 
     def compile(self, args: tuple[Type, ...], _: Type | None) -> CompileResult:
+        """Return the compiled entry for types of arguments, with an own name and library."""
         self._body.compile(args)
         self._body.targetctx.refresh()  # where the body was in the cache, nothing did
         body = self._body.overloads[args]
-        about = copy.copy(body.fndesc)
-        about.env_name += ".entry"  # keeps the wrapper's constants apart from those of the body
-        environment = Environment.from_fndesc(about)
+        descriptor = copy.copy(body.fndesc)
+        descriptor.env_name += ".entry"  # keeps the wrapper's constants apart from the body's
+        environment = Environment.from_fndesc(descriptor)
         context = self._body.targetctx.subtarget(enable_nrt=True)  # arrays are returned
         library = context.codegen().create_library(f"{body.library.name}.entry")
         library.enable_object_caching()
         library.add_linking_library(body.library)
         with context.push_code_library(library):
-            context.create_cpython_wrapper(library, about, environment, None, release_gil=True)
+            context.create_cpython_wrapper(library, descriptor, environment, None, release_gil=True)
         return body._replace(
             library=library,
-            fndesc=about,
+            fndesc=descriptor,
             environment=environment,
-            entry_point=context.get_executable(library, about, environment),
+            entry_point=context.get_executable(library, descriptor, environment),
             metadata=None,
         )
 
 
 def _cache(kind: type[KernelCache], function: FunctionType, options: Options) -> caching._Cache:
+    """Return the cache of a function, or one that keeps nothing if no folder can be written."""
     try:
         return kind(function, options)
     except RuntimeError:  # no folder can be written
@@ -119,12 +127,13 @@ def _cache(kind: type[KernelCache], function: FunctionType, options: Options) ->
 
 @functools.cache
 def _warn_once() -> None:
+    """Warn that compiled code is not kept, once and only in the main process."""
     if current_process().name == "MainProcess":
         _log.warning("no folder to keep compiled kernels in can be written: set NUMBA_CACHE_DIR")
 
 
 class _Place(caching._CacheLocator):  # type: ignore[misc]
-    """The first folder that can be written; files in it are named by the digest of the code."""
+    """Place of a function's code: the first folder that can be written, files named by digest."""
 
     def __init__(self, folder: Path, key: str) -> None:
         self._folder, self._digest = folder, key
@@ -134,9 +143,9 @@ class _Place(caching._CacheLocator):  # type: ignore[misc]
         key = digest(py_func)
         for folder in _folders(Path(py_file)):
             with contextlib.suppress(OSError):
-                place = cls(folder, key)
-                place.ensure_cache_path()
-                return place
+                locator = cls(folder, key)
+                locator.ensure_cache_path()
+                return locator
         return None
 
     def get_cache_path(self) -> str:
@@ -178,12 +187,17 @@ class _BodyCacheImpl(_KernelCacheImpl):
 
 
 def _field_names(kind: Type) -> tuple[Hashable, ...]:
-    """Return the fields of named tuples in the type of an argument, which numba tells by class."""
+    """Return the names of fields of the named tuples in an argument's type.
+
+    For numba such a type is its class, which does not change when a field is renamed.
+    """
     items = getattr(kind, "types", ())  # of a tuple
     return getattr(kind, "fields", ()), *(_field_names(item) for item in items)
 
 
 class _Index(caching.IndexDataCacheFile):  # type: ignore[misc]
+    """Numba's list of compiled code, which counts as empty if it names a class that is gone."""
+
     def _load_index(self) -> dict[tuple[Hashable, ...], str]:
         try:
             return super()._load_index()  # type: ignore[no-any-return]
@@ -192,12 +206,12 @@ class _Index(caching.IndexDataCacheFile):  # type: ignore[misc]
 
 
 class KernelCache(caching.Cache):  # type: ignore[misc]
-    """Numba's cache of a function, which removes older code when newer code is saved.
+    """Numba's cache of a function, with a lock between processes, which removes outdated code.
 
     Of several processes that need the same code one compiles it, and the others wait. The compiling
-    process holds the lock of a file until the code is saved, also while it compiles the kernels
-    that are called. Kernels do not call each other in circles, so there is no deadlock. A failed
-    compilation may leave its lock behind: after `PATIENCE` a process compiles by itself.
+    process holds a file lock until the code is saved, also while it compiles the kernels that are
+    called. Kernels do not call each other in circles, so there is no deadlock. A failed compilation
+    may leave its lock behind: after PATIENCE a process compiles by itself.
     """
 
     _impl_class = _KernelCacheImpl
@@ -211,7 +225,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
         self._options = tuple(options.items()), numba.config.BOUNDSCHECK  # of the environment
 
     def load_overload(self, sig: Signature, target_context: BaseContext) -> CompileResult | None:
-        """Return compiled code; or None, with the lock held, if this process must compile it."""
+        """Return compiled code, or None, with the lock held, if this process must compile it."""
         # Numba would set up everything for a compilation here; only the runtime is needed to load.
         rtsys.initialize(target_context)
         compiled = self._load_overload(sig, target_context)
@@ -241,6 +255,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
         return True
 
     def _release(self) -> None:
+        """Release the lock, if this process holds it."""
         if self._lock is not None:
             self._lock_file.unlink(
                 missing_ok=True
@@ -273,7 +288,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
 
 
 class BodyCache(KernelCache):
-    """The cache of a body, whose code is kept in a form that can be linked."""
+    """Cache of a `Body`, whose code is kept in a form that can be linked."""
 
     _impl_class = _BodyCacheImpl
     _emits = False

@@ -1,12 +1,13 @@
-"""Optimise and emit the code of kernels once, where Python calls it, not once for each caller.
+"""Faster compilation of kernels: machine code is made once, for kernels that Python calls.
 
-Nothing here may be tuned. It overrides private methods of numba, which setup.cfg bounds
-(numba<0.69); look at them with every new numba.
+Numba optimises each function, turns it into machine code, and also links the optimised form into
+each caller, where it is optimised and turned into machine code again: a chain of calls eight deep
+is compiled eight times. Here the code library of a function links what it calls, and then waits.
+Only a library from which an address is asked, because Python or a C library calls its function, is
+optimised and emitted (turned into machine code), with all that it calls.
 
-Numba optimises each function, emits it as machine code, and links what has been optimised into each
-caller, to optimise and emit it again. A chain of calls eight deep is compiled eight times. Here the
-library of a function links what it calls, and waits: only one from which an address is asked, since
-Python or a C library calls it, is optimised and emitted, with all that it calls.
+`install` puts these classes in the place of numba's. They override private methods of numba, which
+setup.cfg bounds (numba<0.69): check them with every new numba.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from numba.core.targetconfig import ConfigStack
 from numba.core.types import Function, Type
 from numba.core.typing import Context, Signature
 
+# A stored library: name, "bitcode" or "object", and its content.
 State: TypeAlias = tuple[str, str, Any]
-HASH = hash(Flags())  # numba's is of the options' names, and the same for all flags
-ENVIRONMENT = "_ZN08NumbaEnv"  # how the names of environments begin in numba's modules
+HASH = hash(Flags())  # of all flags: numba hashes only the names of the options
+ENVIRONMENT = "_ZN08NumbaEnv"  # beginning of the names of environments in numba's modules
 
 
 class Library(JITCodeLibrary):  # type: ignore[misc]
@@ -45,8 +47,8 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
         self._finalize_dynamic_globals()
         self._finalized = True
         prefix = self._codegen._rtlinker.PREFIX
-        if any(each.name.startswith(prefix) for each in self._final_module.global_variables):
-            self.emit()  # of functions that call each other in a circle
+        if any(item.name.startswith(prefix) for item in self._final_module.global_variables):
+            self.emit()  # functions that call each other in a circle cannot wait
 
     def emit(self) -> None:
         """Optimise the code and make it ready to run, once."""
@@ -54,17 +56,17 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
         if self._emitted:
             return
         self._emitted = True
-        self._dynamic_globals.clear()  # `finalize` saw those that are left out, too
+        self._dynamic_globals.clear()  # those of functions that are not called are among them
         self._optimize_final_module()
         self._final_module.verify()
-        names = [each.name for each in self._final_module.global_variables]
+        names = [item.name for item in self._final_module.global_variables]
         self._finalize_final_module()
         for name in names:
-            if name.startswith(ENVIRONMENT) and (found := lookup_environment(name)):
-                self._codegen.set_env(name, found)
+            if name.startswith(ENVIRONMENT) and (environment := lookup_environment(name)):
+                self._codegen.set_env(name, environment)
 
     def _optimize_functions(self, ll_module: llvm.ModuleRef) -> None:
-        """Simplify functions a little: `emit` optimises them."""
+        """Only simplify functions, because `emit` optimises them."""
         ll_module.data_layout = self._codegen._data_layout
         manager = llvm.create_new_module_pass_manager()
         manager.add_sroa_pass()
@@ -77,21 +79,21 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
         """Return the address of a function, or 0 where there is none of this name."""
         self._ensure_finalized()
         if not self._emitted and not any(
-            each.name == name and not each.is_declaration for each in self._final_module.functions
+            item.name == name and not item.is_declaration for item in self._final_module.functions
         ):
             return 0
         self.emit()
         return super().get_pointer_to_function(name)  # type: ignore[no-any-return]
 
     def serialize_using_object_code(self) -> State:
-        """Return machine code with the names in it, or what can be linked where there is none."""
+        """Return the machine code and the names in it, or bitcode if none has been emitted."""
         if not self._emitted:
             return self.name, "bitcode", self._get_module_for_linking().as_bitcode()
         module = self._final_module
         names = [
-            each.name
-            for each in (*module.functions, *module.global_variables)
-            if not each.is_declaration
+            item.name
+            for item in (*module.functions, *module.global_variables)
+            if not item.is_declaration
         ]
         return self.name, "object", (self._get_compiled_object(), names)
 
@@ -112,18 +114,18 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
 
 
 class Codegen(JITCPUCodegen):  # type: ignore[misc]
-    """Numba's, with libraries that wait."""
+    """Numba's code generator, with libraries that wait until an address is asked."""
 
     _library_class = Library
 
     def set_env(self, env_name: str, env: Environment) -> None:
-        """Set an environment where its function is emitted; `emit` does it else."""
+        """Set the environment of a function that is emitted; for others `emit` does it later."""
         if self._engine.is_symbol_defined(env_name):
             super().set_env(env_name, env)
 
 
 class KernelFlags(Flags):  # type: ignore[misc]
-    """Flags of a compilation that are quick to compare, as numba does at each call it types."""
+    """Flags of a compilation that are quick to compare, which numba does for each typed call."""
 
     def __hash__(self) -> int:
         return HASH
@@ -135,7 +137,7 @@ class KernelFlags(Flags):  # type: ignore[misc]
 
 
 class Typing(Context):  # type: ignore[misc]
-    """Numba's types of calls, each looked for once in its many templates, and not once a line."""
+    """Numba's typing of calls, with a memory: each type is looked up in the templates once."""
 
     def _resolve_user_function_type(
         self, func: object, args: Sequence[Type], kws: Mapping[str, Type], literals: None = None
@@ -144,15 +146,15 @@ class Typing(Context):  # type: ignore[misc]
         if not isinstance(function, Function) or not isinstance(flags, KernelFlags):
             return super()._resolve_user_function_type(func, args, kws, literals)
         key = function, tuple(args), tuple(kws.items()), flags
-        if key not in _known:
-            _known[key] = super()._resolve_user_function_type(func, args, kws, literals)
-        return _known[key]
+        if key not in _signatures:
+            _signatures[key] = super()._resolve_user_function_type(func, args, kws, literals)
+        return _signatures[key]
 
 
-_known = dict[tuple[Function, tuple[Type, ...], tuple[tuple[str, Type], ...], Flags], Any]()
+_signatures = dict[tuple[Function, tuple[Type, ...], tuple[tuple[str, Type], ...], Flags], Any]()
 
 
 def install() -> None:
-    """Let numba in this process look types up once, and emit code only where it is called."""
+    """Make numba in this process remember types, and emit code only where it is called."""
     cpu_target.typing_context.__class__ = Typing
     cpu_target.target_context.codegen().__class__ = Codegen

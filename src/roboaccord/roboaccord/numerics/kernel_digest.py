@@ -29,8 +29,8 @@ import numpy as np
 from numba import extending
 
 COMPILER = ("kernel_digest", "jit_cache", "jit_library")  # modules that compile and store kernels
-# Libraries whose functions count by name only: what they do changes with numba's version, which is
-# part of the cache's folder.
+# Libraries whose functions count by name only: numba's cache checks numba's version, with which the
+# code that it makes of them changes.
 LIBRARIES = ("builtins", "math", "numba", "numpy")
 # Types of values that `repr` describes completely.
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))

@@ -1,9 +1,12 @@
-"""Linear complementarity problems by Lemke's method: 0 <= x, 0 <= W x + b, one of each pair zero.
+"""Linear complementarity problems by Lemke's method, for matrices whose rows are nearly redundant.
 
-For W whose rows are nearly redundant; what is returned has been checked. For W positive definite
-pivoting.py is faster. The method is that of [Cottle, Pang, Stone 1992, 4.4]; test_complementarity
-tries all active sets against it. EXACT and the tolerances below must stay at round-off: wider ones
-accept wrong contacts, narrower ones end in FAILED.
+The problem: x >= 0 and W x + b >= 0, where of each pair of entries one is 0. It arises where
+contacts can push but not pull. `solve_by_lemke` returns only results that it has checked. For
+positive definite W, pivoting.py is faster. The method is that of [Cottle, Pang, Stone 1992, 4.4];
+test_complementarity tries all active sets (which x are positive) against it.
+
+EXACT and the other tolerances stay at round-off: wider ones accept wrong contacts, narrower ones
+end in FAILED.
 """
 
 from __future__ import annotations
@@ -13,11 +16,11 @@ import numpy as np
 from roboaccord.numerics.jit import kernel
 
 SOLVED, FAILED = 0, 1
-EXACT = 1e-9  # how far below 0 x and W x + b may be, relative to the terms of their sums
-PIVOTS = 50  # per unknown, at most: far more than are needed
-SMALL = 1e-13  # relative size of a pivot that is round-off
-ALIKE = 1e-14  # relative difference of ratios that is round-off
-TIED = 1e-12  # relative difference by which z0 may leave the basis first, in a tie
+EXACT = 1e-9  # relative to the terms of their sums: how far x and W x + b may be below 0
+PIVOTS = 50  # largest number of pivots per unknown; far fewer are needed
+SMALL = 1e-13  # relative to its column: a smaller pivot is round-off
+ALIKE = 1e-14  # relative: ratios that differ by less are equal to round-off
+TIED = 1e-12  # relative: z0 leaves the basis if its ratio exceeds the smallest by no more
 
 
 @kernel
@@ -29,10 +32,10 @@ def solve_by_lemke(w, b, active, x):
     switched one by one, the worst first. What is returned has been checked by the definition.
 
     Args:
-        w: matrix (n, n); of the problems here the symmetric part is positive definite.
-        b: (n,).
+        w: matrix W (n, n), whose symmetric part is positive definite in our problems.
+        b: vector (n,).
         active: where x is positive (n,): a guess, replaced by the answer.
-        x: filled (n,).
+        x: filled with the answer (n,).
 
     Returns:
         SOLVED, or FAILED if nothing passes the check.
@@ -41,21 +44,24 @@ def solve_by_lemke(w, b, active, x):
     for attempt in range(2 + 2 * n):
         if attempt == 1:
             _lemke(w, b, active)
-        wrong = _settle(w, b, active, x)
-        if wrong < 0:
+        worst_entry = _settle(w, b, active, x)
+        if worst_entry < 0:
             return SOLVED
-        if attempt > 0 and wrong < n:
-            active[wrong] = not active[wrong]
+        if attempt > 0 and worst_entry < n:
+            active[worst_entry] = not active[worst_entry]
     return FAILED
 
 
 @kernel
 def check_lcp(w, b, x):
-    """Return the residual of a solution x (n,), relative to its terms: 0 is exact."""
+    """Return the largest violation of the problem by x (n,), relative to its terms; 0 is exact.
+
+    That is the largest |min(x_i, (W x + b)_i)|, each relative to the largest of its terms.
+    """
     n = len(b)
-    worst = most = 0.0
+    worst = largest_x = 0.0
     for i in range(n):
-        most = max(most, abs(x[i]))
+        largest_x = max(largest_x, abs(x[i]))
     for i in range(n):
         y = size = 0.0
         for k in range(n):
@@ -65,59 +71,65 @@ def check_lcp(w, b, x):
         size = max(size, abs(b[i]))
         if size == 0.0:
             continue
-        slack = min(y / size, x[i] / most if most > 0.0 else 0.0)
+        slack = min(y / size, x[i] / largest_x if largest_x > 0.0 else 0.0)
         worst = max(worst, abs(slack))
     return worst
 
 
 @kernel
 def _settle(w, b, active, x):
-    """Solve for x with a given active set (positive entries).
+    """Fill x by solving W x + b = 0 on the active entries, with the others at 0.
 
     Returns:
-        -1 if that solves the problem, else the entry with the largest error; n if there is no x.
+        -1 if that solves the problem, else the entry that violates it most; n if there is no x.
     """
+    # System of the active entries.
     n = len(b)
     count = 0
-    where = np.empty(n, dtype=np.int64)
+    entries = np.empty(n, dtype=np.int64)
     for i in range(n):
         if active[i]:
-            where[count] = i
+            entries[count] = i
             count += 1
         x[i] = 0.0
     if count:
         a, y = np.empty((count, count)), np.empty(count)
         for i in range(count):
-            y[i] = -b[where[i]]
+            y[i] = -b[entries[i]]
             for k in range(count):
-                a[i, k] = w[where[i], where[k]]
+                a[i, k] = w[entries[i], entries[k]]
         if not eliminate(a, y):
             return n
         for i in range(count):
-            x[where[i]] = y[i]
-    most = 0.0
+            x[entries[i]] = y[i]
+    # The entry on the wrong side: x if it is active, W x + b otherwise.
+    largest_x = 0.0
     for i in range(n):
-        most = max(most, abs(x[i]))
-    wrong, worst = n, 0.0
+        largest_x = max(largest_x, abs(x[i]))
+    worst_entry, worst = n, 0.0
     for i in range(n):
         y, size = b[i], abs(b[i])
         for k in range(n):
             y += w[i, k] * x[k]
             size = max(size, abs(w[i, k] * x[k]))
-        miss = -x[i] / most if active[i] and most > 0.0 else 0.0
+        violation = -x[i] / largest_x if active[i] and largest_x > 0.0 else 0.0
         if not active[i] and size > 0.0:
-            miss = -y / size
-        if miss > worst:
-            wrong, worst = i, miss
-    # Entries slightly below 0 are rounding: they become 0, and the result is checked with that.
+            violation = -y / size
+        if violation > worst:
+            worst_entry, worst = i, violation
+    # Entries slightly below 0 by round-off become 0, before the result is checked.
     for i in range(n):
         x[i] = max(x[i], 0.0)
-    return -1 if check_lcp(w, b, x) <= EXACT else wrong
+    return -1 if check_lcp(w, b, x) <= EXACT else worst_entry
 
 
 @kernel
 def eliminate(a, y):
-    """Solve a z = y in place by elimination with pivoting; return whether a is regular."""
+    """Replace y by the solution z of a z = y, by elimination with row pivoting; `a` is changed.
+
+    Returns:
+        whether `a` is regular.
+    """
     n = len(y)
     for c in range(n):
         pivot = c
@@ -157,6 +169,7 @@ def _lemke(w, b, active):
             row = i
     if b[row] >= 0.0:
         return
+    # The tableau with y as its basis; z0 enters where b is most negative.
     t = np.zeros((n, 2 * n + 2))
     for i in range(n):
         t[i, i], t[i, 2 * n], t[i, 2 * n + 1] = 1.0, -1.0, b[i]
@@ -172,6 +185,7 @@ def _lemke(w, b, active):
         basis[row] = entering
         if leaving == 2 * n:
             break
+        # The complement of what has left enters: x_i for y_i, and y_i for x_i.
         entering = leaving + n if leaving < n else leaving - n
         row = _ratio(t, basis, entering)
         if row < 0:
@@ -183,7 +197,7 @@ def _lemke(w, b, active):
 
 @kernel
 def _pivot(t, row, column):
-    """Bring a variable into the basis: eliminate its column from all rows but one."""
+    """Bring the variable of a column into the basis: eliminate the column from all other rows."""
     n, m = t.shape
     pivot = t[row, column]
     for k in range(m):
@@ -197,9 +211,10 @@ def _pivot(t, row, column):
 
 @kernel
 def _ratio(t, basis, column):
-    """Return the row that leaves the basis (lexicographic ratio test), -1 where none can.
+    """Return the row whose variable leaves the basis as a column enters it; -1 if none can.
 
-    Without the lexicographic order a degenerate problem could cycle.
+    It has the smallest ratio of right side and column; ties are decided by the next columns
+    (lexicographic order), without which a degenerate problem could cycle.
     """
     n = len(t)
     best, largest = -1, 0.0
@@ -212,16 +227,16 @@ def _ratio(t, basis, column):
             best = i
             continue
         for k in range(-1, n):
-            here = t[i, 2 * n + 1 if k < 0 else k] / t[i, column]
-            there = t[best, 2 * n + 1 if k < 0 else k] / t[best, column]
-            scale = max(abs(here), abs(there))
-            if abs(here - there) > ALIKE * scale:
-                if here < there:
+            ratio = t[i, 2 * n + 1 if k < 0 else k] / t[i, column]
+            best_ratio = t[best, 2 * n + 1 if k < 0 else k] / t[best, column]
+            scale = max(abs(ratio), abs(best_ratio))
+            if abs(ratio - best_ratio) > ALIKE * scale:
+                if ratio < best_ratio:
                     best = i
                 break
     for i in range(n):  # z0 leaves if it can, which ends the method
         if basis[i] == 2 * n and t[i, column] > SMALL * largest:  # so best >= 0
-            here = t[i, 2 * n + 1] / t[i, column]
-            if here <= t[best, 2 * n + 1] / t[best, column] * (1.0 + TIED):
+            ratio = t[i, 2 * n + 1] / t[i, column]
+            if ratio <= t[best, 2 * n + 1] / t[best, column] * (1.0 + TIED):
                 best = i
     return best

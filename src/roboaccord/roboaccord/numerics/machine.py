@@ -1,10 +1,12 @@
-"""What this machine gives a process: cores, address space, a folder, an end with its parent.
+"""What a process gets from this machine: cores, address space, a private folder, other processes.
 
-LIBRARIES and PER_CORE are measured (the figures are beside them) and may be changed by measuring
-again, when NumPy, SciPy or numba grow. PR_SET_PDEATHSIG is fixed by Linux. Keep `-P` in `python`
-and the variable SAFE: by `-c` and `-m` Python looks for every module in the current folder first,
-for its own library's, too, and test_safe_path puts such files there. `private_folder` must refuse a
-folder of another user.
+`cores` and `check_address_space` say what is available, `spending` limits it for a while,
+`end_with` ends a process with its parent, and `private_folder` is a temporary folder that nobody
+else can have written to.
+
+`python` and `safe_path` start Python processes that do not look for modules in the current folder:
+by `-c` and `-m` Python would do so first, even for its own library's (test_safe_path). LIBRARIES
+and PER_CORE are measured, and may be measured again when NumPy, SciPy or numba grow.
 """
 
 from __future__ import annotations
@@ -24,13 +26,17 @@ from pathlib import Path
 from zipfile import ZipFile
 
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
-LIBRARIES = 1_000_000_000  # bytes of address space: 757 MB were measured, and some stay free
-PER_CORE = 100_000_000  # bytes: OpenBLAS, in NumPy and in SciPy, took 86 MB
-SPARSE = 50_000  # objects between collections of garbage: as libraries load there is none
-SAFE = "PYTHONSAFEPATH"  # environment variable: what `-P` is on the command line
+# bytes of address space that libraries need: 757 MB were measured, the rest is a reserve
+LIBRARIES = 1_000_000_000
+# bytes of address space for each core: OpenBLAS, in NumPy and in SciPy, took 86 MB
+PER_CORE = 100_000_000
+# objects between two collections of garbage: fewer collections, because loading a library makes
+# many objects and no garbage
+SPARSE = 50_000
+SAFE = "PYTHONSAFEPATH"  # environment variable with the effect of Python's option -P
 _lock = threading.Lock()
-_spender = threading.RLock()  # the limit is of all threads
-_before = list[str]()  # of each `safe_path` that lasts: the variable as it was, "" for none
+_spender = threading.RLock()  # a limit is that of all threads
+_before = list[str]()  # value of SAFE before each `safe_path` that has not ended, "" for none
 
 
 def cores() -> int:
@@ -39,13 +45,13 @@ def cores() -> int:
 
 
 def check_address_space(libraries: int = LIBRARIES) -> None:
-    """Refuse a limit at which libraries crash as they load, or OpenBLAS retries for ever.
+    """Refuse a limit of address space at which libraries would crash, or OpenBLAS retry for ever.
 
     Args:
         libraries: address space that they need without OpenBLAS's threads [bytes].
 
     Raises:
-        MemoryError: with what to do.
+        MemoryError: if the limit is too low; with what to do.
     """
     limit, need = resource.getrlimit(resource.RLIMIT_AS)[0], libraries + PER_CORE * cores()
     if limit != resource.RLIM_INFINITY and limit < need:
@@ -55,9 +61,9 @@ def check_address_space(libraries: int = LIBRARIES) -> None:
 
 @contextmanager
 def spending(memory: int) -> Iterator[None]:
-    """Limit how much more address space this process may take in a `with` block [bytes].
+    """Limit the address space that this process may take in addition in a `with` block [bytes].
 
-    Threads wait for each other. Only Linux tells what is taken: elsewhere there is no limit.
+    Threads wait for each other. Only Linux tells how much is in use: elsewhere there is no limit.
     """
     if sys.platform != "linux":
         yield
@@ -65,9 +71,9 @@ def spending(memory: int) -> Iterator[None]:
     with _spender:
         limits = soft, hard = resource.getrlimit(resource.RLIMIT_AS)
         pages = int(Path("/proc/self/statm").read_text("utf-8").split()[0])
-        most = pages * resource.getpagesize() + memory
-        most = most if soft == resource.RLIM_INFINITY else min(soft, most)
-        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+        limit = pages * resource.getpagesize() + memory
+        limit = limit if soft == resource.RLIM_INFINITY else min(soft, limit)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
         try:
             yield
         finally:
@@ -75,15 +81,15 @@ def spending(memory: int) -> Iterator[None]:
 
 
 def can_start_threads() -> bool:
-    """Return whether OpenBLAS can start its threads; if not, it would interrupt the process."""
-    over = threading.Event()
+    """Return whether a thread for each core can be started; if not, OpenBLAS would interrupt."""
+    finished = threading.Event()
     try:
         for _ in range(cores()):
-            threading.Thread(target=over.wait, daemon=True).start()
+            threading.Thread(target=finished.wait, daemon=True).start()
     except RuntimeError:
         return False
     finally:
-        over.set()
+        finished.set()
     return True
 
 
@@ -96,28 +102,28 @@ def end_with(parent: int, number: int = signal.SIGKILL) -> None:
 
 
 def python(*words: str) -> list[str]:
-    """Return the command line of a Python process, `-m` or `-c` and what follows."""
+    """Return the command line of a Python process: `words` are `-m` or `-c` and what follows."""
     return [sys.executable, "-P", *words]
 
 
 @contextmanager
 def safe_path() -> Iterator[None]:
-    """Let libraries start Python processes safely in a `with` block, as pools of workers do."""
+    """Make Python processes that libraries start in a `with` block ignore the current folder."""
     with _lock:
         _before.append(os.environ.get(SAFE, ""))
         os.environ[SAFE] = "1"
     try:
         yield
     finally:
-        with _lock:  # the first one that began may end first
+        with _lock:  # blocks of several threads may end in any order
             os.environ[SAFE] = _before.pop()
 
 
 def private_folder() -> Path:
-    """Return this user's temporary folder, in which nobody else can have written anything.
+    """Return this user's temporary folder, to which nobody else can have written.
 
     Raises:
-        OSError: if there is none.
+        OSError: if it cannot be made, or belongs to somebody else.
     """
     folder = Path(tempfile.gettempdir(), f"roboaccord-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -128,7 +134,7 @@ def private_folder() -> Path:
 
 
 def unpacked(archive: Path) -> Path:
-    """Return a folder with the contents of an archive, unpacked where it is not complete.
+    """Return a folder with the contents of an archive, which is unpacked if files are missing.
 
     Raises:
         OSError: if it cannot be written.
@@ -138,7 +144,7 @@ def unpacked(archive: Path) -> Path:
         if not all((folder / name).exists() for name in file.namelist()):
             partial = tempfile.mkdtemp(dir=folder.parent)
             file.extractall(partial)
-            shutil.rmtree(folder, ignore_errors=True)  # a part is left where old files are removed
+            shutil.rmtree(folder, ignore_errors=True)  # incomplete, if the system removes old files
             try:
                 Path(partial).rename(folder)
             except OSError:  # another process was faster

@@ -1,12 +1,12 @@
-"""Kernels as C functions, and arrays by their addresses: for C libraries that call back.
+"""Kernels as C functions, for C libraries that call back, and access to arrays by their addresses.
 
-engines/compiled.py alone uses it, for MuJoCo's callbacks. SYMBOL may be any name; `c_function`
-compiles with the OPTIONS of jit.py, which are fixed there. A pointer to numbers of another kind may
-be added, like `doubles_at`. Put no address into a kernel itself: its cached code would hold it.
+A library (MuJoCo; engines/compiled.py is the only user) calls a C function with pointers of its
+own. What the function needs in addition is in a table: an int64 array of sizes and addresses.
+`set_table` stores the address of the present table in a symbol of this process, and `table_now`
+reads it in a kernel. So no address is part of the compiled code, which is cached as any kernel's.
 
-A callback of a library gets pointers that are its own. What it needs beside them is in a table of
-addresses and sizes, an int64 array, and the table of the call in progress is where a symbol of this
-process points to. So the compiled code holds no address, and is cached as every kernel's.
+A pointer to numbers of another type may be added, like `doubles_at`. `c_function` compiles with the
+OPTIONS of jit.py.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from roboaccord.numerics.arrays import Array
 from roboaccord.numerics.jit import OPTIONS
 from roboaccord.numerics.jit_cache import KernelCache
 
-SYMBOL = "roboaccord_table"
-# The types of an intrinsic, and what generates its code.
+SYMBOL = "roboaccord_table"  # its value is the address of the present table
+# Signature of an intrinsic (a function that generates machine instructions), and its generator.
 Typed: TypeAlias = tuple[Signature, Callable[..., ir.Value]]
 _TABLE = ctypes.c_void_p()
 llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_TABLE))
 
 
 def set_table(address: int) -> None:
-    """Make the table at an address that of the next calls; the caller keeps it alive."""
+    """Set the address of the table for the next calls; the caller keeps the table alive."""
     _TABLE.value = address
 
 
@@ -60,16 +60,16 @@ def c_function(function: FunctionType, arguments: int) -> CFunc[Callable[..., No
     """Compile a Python function of `arguments` pointers that returns nothing, cached by its code.
 
     Returns:
-        numba's C function, whose `ctypes` a library takes, and which must live as long as that.
+        numba's C function; a library gets its `ctypes`, for as long as the function is kept.
     """
-    made = CFunc(function, ((types.voidptr,) * arguments, types.void), {}, dict(OPTIONS))
-    made._cache = KernelCache(function, OPTIONS)  # type: ignore[attr-defined]
-    made.compile()
-    return made
+    compiled = CFunc(function, ((types.voidptr,) * arguments, types.void), {}, dict(OPTIONS))
+    compiled._cache = KernelCache(function, OPTIONS)  # type: ignore[attr-defined]
+    compiled.compile()
+    return compiled
 
 
 def _as_pointer(kind: types.Type) -> Intrinsic:
-    """Return an intrinsic that takes an address for a pointer to numbers of a kind."""
+    """Return an intrinsic that converts an address to a pointer to numbers of a type."""
 
     def pointer(_: BaseContext, address: types.Type) -> Typed:
         def generate(

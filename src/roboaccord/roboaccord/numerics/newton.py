@@ -1,8 +1,9 @@
-"""Newton's method for small systems, square or not, with bounded least-squares steps.
+"""Newton's method for small systems of equations, square or not, with steps of bounded length.
 
-Nothing here may be tuned: `longest`, `steps` and the steps of differences are arguments that the
-searches for gaits of the MonkeyBot choose. Steps stay undamped and without a test of convergence,
-on purpose: callers look at each iterate. test_numerics checks quadratic convergence.
+`newton_steps` yields the iterates, without damping and without a test of convergence: callers look
+at each iterate and decide. A system that is not square is solved in the sense of least squares.
+`central_slope` is a derivative by differences. The searches for gaits of the MonkeyBot use them
+(test_numerics checks quadratic convergence).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from roboaccord.numerics.arrays import Array
 
-TINY = 1e-300  # in place of 0 for a divisor
+TINY = 1e-300  # replaces 0 as a divisor
 
 
 def newton_steps(
@@ -26,15 +27,15 @@ def newton_steps(
 ) -> Iterator[tuple[Array, Array]]:
     """Yield the iterates x (n,) and their residuals (m,), the guess first.
 
-    It ends after a number of steps, or where a residual or Jacobian is not finite. Steps may lead
-    uphill: whether an iterate is good enough, or better than the one before, is for the caller.
+    It ends after a number of steps, or where a residual or Jacobian is not finite. Residuals may
+    grow: whether an iterate is good enough, or better than the one before, the caller decides.
 
     Args:
-        residual: gives r (m,) of x.
-        jacobian: gives dr/dx (m, n).
-        x: guess.
-        longest: length of a step at most.
-        steps: most that are taken.
+        residual: returns r (m,) at x.
+        jacobian: returns dr/dx (m, n) at x.
+        x: guess (n,).
+        longest: largest length of a step.
+        steps: largest number of steps.
     """
     r = residual(x)
     yield x, r
@@ -61,10 +62,10 @@ def central_slope(
     """Return the derivative (m, n) of a function by central differences.
 
     Args:
-        function: gives (m,) of x.
-        x: where (n,).
-        steps: of x in its units (n,), or one for all.
-        scale: those units (n,), by which the derivative is taken.
+        function: returns (m,) at x.
+        x: point at which the derivative is taken (n,).
+        steps: lengths of the differences, in units of `scale` (n,), or one for all.
+        scale: units of x (n,); the derivative is by x / scale.
     """
     sizes = np.broadcast_to(steps, len(x))
     columns = [

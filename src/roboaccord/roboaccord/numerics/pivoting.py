@@ -1,8 +1,11 @@
-"""Complementarity problems with W positive definite: one-sided by pivoting, or in a box.
+"""Complementarity problems with a positive definite matrix W: one-sided, or in a box.
 
-The methods are fixed by the papers and the textbook named below; test_complementarity tries all
-active sets and least squares against them. PATIENCE and GAUSS_SEIDEL may be tuned, which only costs
-or saves time; WRONG must stay at round-off.
+`solve_by_pivoting` finds x >= 0 with W x - b >= 0, where one of each pair of entries is 0: contacts
+that can push but not pull. `solve_in_box` finds x between bounds: friction with bounded forces.
+lemke.py is for W that is nearly singular. The methods are those of the papers and the textbook
+named below; test_complementarity compares them with all active sets and with least squares.
+
+PATIENCE and GAUSS_SEIDEL may be tuned, which only costs or saves time; WRONG stays at round-off.
 """
 
 from __future__ import annotations
@@ -13,19 +16,20 @@ from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.jit import kernel
 
 PATIENCE = 10  # rounds without progress, after which entries change one at a time (Judice, Pires)
-ROUNDS = 50  # per unknown and in addition: far more than are needed
-WRONG = 1e-12  # of the largest b: a rate or slope further on the wrong side is not round-off
+ROUNDS = 50  # largest number of rounds per unknown, and of additional ones; far fewer are needed
+WRONG = 1e-12  # relative to the largest b: farther below 0, W x - b is not round-off
 GAUSS_SEIDEL = 10  # rounds in a box before the exact method
-TINY = 1e-300  # in place of 0 for a divisor
+TINY = 1e-300  # replaces 0 as a divisor
 
 
 @kernel
 def solve_by_pivoting(W, b):
-    """Return x (k,) of 0 <= x, 0 <= W x - b, for W (k, k) positive definite.
+    """Return the x (k,) with x >= 0 and W x - b >= 0, one of each pair 0, for W positive definite.
 
-    Block principal pivoting (Judice and Pires, 1994), starting with all entries held: all wrong
-    entries change at once. After PATIENCE rounds in which they did not get fewer, only the last one
-    changes (Murty's method, which ends for such W).
+    Block principal pivoting (Judice and Pires, 1994). An entry is held if its W x - b is 0, and
+    free if its x is 0; at first all are held. In each round the wrong entries, where the other
+    number of the pair is negative, change sides. After PATIENCE rounds in which they did not get
+    fewer, only the last one changes (Murty's method, which ends for such W).
     """
     k = b.shape[0]
     held = np.ones(k, dtype=np.bool_)
@@ -37,6 +41,7 @@ def solve_by_pivoting(W, b):
     fewest, patience = k + 1, PATIENCE
     for _ in range(ROUNDS * k + ROUNDS):
         _solve_held(W, b, held, result)
+        # The wrong entries of this round.
         count, last = 0, -1
         for i in range(k):
             rate = -b[i]
@@ -62,27 +67,28 @@ def solve_by_pivoting(W, b):
 
 @kernel
 def _solve_held(W, b, held, x):
-    """Fill x (k,) with the solution of W x = b on the rows and columns held, and 0 elsewhere."""
+    """Fill x (k,) with the solution of W x = b on the held rows and columns, and 0 elsewhere."""
     k = b.shape[0]
     root = np.zeros((k, k))
     for i in range(k):
         x[i] = b[i] if held[i] else 0.0
         for j in range(i + 1):
-            both = held[i] and held[j]
-            root[i, j] = W[i, j] if both else (1.0 if i == j else 0.0)
+            both_held = held[i] and held[j]
+            root[i, j] = W[i, j] if both_held else (1.0 if i == j else 0.0)
     factor(root, root)
     solve(root, x)
 
 
 @kernel
 def solve_in_box(W, b, low, high, x):
-    """Fill x (k,) with the least x' W x / 2 + b' x in low <= x <= high, for W positive definite.
+    """Fill x (k,) with the minimum of x' W x / 2 + b' x in low <= x <= high, W positive definite.
 
-    So W x + b is 0 where x is between its bounds, not negative at the lower and not positive at the
-    upper bound. Rounds of projected Gauss-Seidel find most entries that are at a bound; an active
-    set method, which ends because every step goes downhill, makes the result exact [Nocedal, Wright
-    2006, 16.5].
+    There the slope W x + b is 0 where x is between its bounds, >= 0 at a lower and <= 0 at an upper
+    bound. Rounds of projected Gauss-Seidel find most entries that are at a bound; an active-set
+    method then makes the result exact, and ends because every step decreases the function [Nocedal,
+    Wright 2006, 16.5].
     """
+    # Projected Gauss-Seidel; entries at a bound are then held there.
     k = b.shape[0]
     x[:] = 0.0
     for _ in range(GAUSS_SEIDEL):
@@ -92,6 +98,7 @@ def solve_in_box(W, b, low, high, x):
     root, step, slope = np.empty((k, k)), np.empty(k), np.empty(k)
     for _ in range(ROUNDS * k):
         slope[:] = W @ x + b
+        # Newton's step of the entries that are not held: W step = -slope.
         for i in range(k):
             step[i] = 0.0 if held[i] else -slope[i]
             for j in range(i):
@@ -99,21 +106,23 @@ def solve_in_box(W, b, low, high, x):
             root[i, i] = 1.0 if held[i] else W[i, i]
         factor(root, root)
         solve(root, step)
-        fraction, at = 1.0, -1
+        # The whole step, or up to the first bound on the way, at which that entry is held.
+        fraction, reached = 1.0, -1
         for i in range(k):
             bound = high[i] if step[i] > 0.0 else low[i]
             if not held[i] and step[i] != 0.0 and (bound - x[i]) / step[i] < fraction:
-                fraction, at = (bound - x[i]) / step[i], i
+                fraction, reached = (bound - x[i]) / step[i], i
         x += fraction * step
-        if at >= 0:
-            x[at], held[at] = high[at] if step[at] > 0.0 else low[at], True
+        if reached >= 0:
+            x[reached], held[reached] = high[reached] if step[reached] > 0.0 else low[reached], True
             continue
+        # Release the held entry with the steepest slope away from its bound; none: solved.
         slope[:] = W @ x + b
-        worst, most = -1, WRONG * np.abs(b).max()
+        worst, largest_slope = -1, WRONG * np.abs(b).max()
         for i in range(k):
             wrong = (slope[i] if x[i] >= high[i] else -slope[i]) if held[i] else 0.0
-            if wrong > most:
-                worst, most = i, wrong
+            if wrong > largest_slope:
+                worst, largest_slope = i, wrong
         if worst < 0:
             break
         held[worst] = False

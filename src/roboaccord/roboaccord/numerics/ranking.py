@@ -1,12 +1,9 @@
-"""Orders by size in which round-off decides nothing: equal items stay in the given order.
+"""Orders by size that round-off does not decide: nearly equal items stay in the given order.
 
-LIKE may be tuned: any value far above round-off and far below all tolerances gives the same
-reports; test_round_off perturbs last bits and expects the same names of errors, which must
-stay. Use these functions instead of `sorted`, `argmax` or `argsort` wherever a report names the
-largest of several figures.
-
-Floating-point sums differ in their last bits from processor to processor, and so would an order by
-size among equals: causes that symmetry makes alike, say.
+Floating-point sums differ in their last bits between processors, and with them an order by size
+among equals, such as causes that symmetry makes alike. Use `ranked`, `descending` and
+`first_largest` instead of `sorted`, `argsort` and `argmax` wherever a report names the largest of
+several figures (test_round_off perturbs last bits, and expects the same names).
 """
 
 from __future__ import annotations
@@ -18,7 +15,9 @@ import numpy as np
 
 from roboaccord.numerics.arrays import Array
 
-LIKE = 1e-6  # relative: far above round-off, far below all tolerances
+# relative difference up to which sizes count as equal: far above round-off, far below all
+# tolerances; other values between these give the same reports
+LIKE = 1e-6
 
 Item = TypeVar("Item")
 
@@ -26,30 +25,31 @@ Item = TypeVar("Item")
 def ranked(
     items: Sequence[Item], size: Callable[[Item], float], slack: float = 0.0, like: float = LIKE
 ) -> list[Item]:
-    """Return items by size, the smallest first; items of like size stay in the given order.
+    """Return items by size, the smallest first; items of nearly equal size stay in their order.
 
     Args:
         items: in a fixed order.
         size: of an item; may be infinite.
-        slack, like: absolute and relative part of the difference up to which sizes are alike.
+        slack, like: absolute and relative difference up to which sizes count as equal.
     """
     sizes = [size(item) for item in items]
-    rank, most, ranks = 0, -np.inf, dict[int, int]()
+    # A size begins a new rank if it is above the first one of the rank by more than that.
+    rank, end_of_rank, ranks = 0, -np.inf, dict[int, int]()
     for i in sorted(range(len(items)), key=sizes.__getitem__):
-        if sizes[i] > most:
-            rank, most = rank + 1, sizes[i] + like * abs(sizes[i]) + slack
+        if sizes[i] > end_of_rank:
+            rank, end_of_rank = rank + 1, sizes[i] + like * abs(sizes[i]) + slack
         ranks[i] = rank
     return [items[i] for i in sorted(range(len(items)), key=ranks.__getitem__)]
 
 
 def descending(values: Array) -> list[int]:
-    """Return the indices of values (k,), the largest first; like values stay in order."""
+    """Return the indices of values (k,), the largest first; nearly equal ones stay in order."""
     return ranked(range(len(values)), (-values).tolist().__getitem__)
 
 
 def first_largest(values: Array) -> int:
-    """Return the first flat index of a largest or like value; that of NaN where there is one."""
+    """Return the first flat index of a value that is nearly the largest, or of NaN if any is."""
     if np.isnan(values).any():
         return int(np.argmax(values))
-    most = values.max()
-    return int(np.argmax(values >= min(most * (1.0 - LIKE), most * (1.0 + LIKE))))
+    largest = values.max()
+    return int(np.argmax(values >= min(largest * (1.0 - LIKE), largest * (1.0 + LIKE))))

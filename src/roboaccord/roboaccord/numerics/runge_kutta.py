@@ -1,11 +1,13 @@
-"""Runge-Kutta methods: the classical one of order 4, and Dormand and Prince's 5(4).
+"""Runge-Kutta methods: the classical one of order 4, and Dormand and Prince's of order 5.
 
-The latter has error control and dense output. All coefficients A, B, E and D are fixed by Hairer,
-Norsett, Wanner, Solving Ordinary Differential Equations I, II.4 to II.6; test_numerics checks their
-sums and the orders of the methods. SAFETY, SHRINK and GROW, which choose the next step size, may be
-tuned: other values cost time, keep every tolerance, and change the hashes of reference runs.
-`fill_stage` and `step_error` are for kernels, `take_step` for any function; both must stay the same
-formula.
+The second estimates its error, from which the next step size follows, and has dense output: the
+state at any time within a step. It exists twice, by the same formulas: `take_step` for functions,
+and the kernels `fill_stage`, `step_error` and `dense_...` for compiled code. `rk4_stage` is the
+classical method for kernels.
+
+Coefficients are those of Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4
+to II.6 (test_numerics checks sums and orders). SAFETY, SHRINK and GROW may be tuned: other values
+keep every tolerance, but cost time and change the hashes of reference runs.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from roboaccord.numerics.jit import kernel
 
 Slope = Callable[[Array], Array]
 
+# Dormand and Prince: A of the stages, B of the end of the step, E of the error, D of dense output.
 A21 = 1 / 5
 A31, A32 = 3 / 40, 9 / 40
 A41, A42, A43 = 44 / 45, -56 / 15, 32 / 9
@@ -33,6 +36,7 @@ D1, D3, D4 = -12715105075 / 11282082432, 87487479700 / 32700410799, -10690763975
 D5, D6, D7 = 701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423
 
 
+# The same as arrays, for `take_step`: weights of the slopes for each stage, error and dense output.
 NODES = [np.array(row) for row in (
     [A21], [A31, A32], [A41, A42, A43], [A51, A52, A53, A54], [A61, A62, A63, A64, A65],
     [B1, 0, B3, B4, B5, B6],
@@ -40,18 +44,18 @@ NODES = [np.array(row) for row in (
 ERROR = np.array([E1, 0, E3, E4, E5, E6, E7])
 DENSE = np.array([D1, 0, D3, D4, D5, D6, D7])
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # factors on the step size [Hairer et al., II.4]
-LEAST_ERROR = 1e-10  # bounds the next step size where an error is 0
+LEAST_ERROR = 1e-10  # relative to the tolerance: smaller errors count as this, so none is 0
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step.
+    """One step of Dormand and Prince's method.
 
     Args:
         start, end: states (n,).
         slopes: at the stages (7, n); the last is that at the end.
         size: [s].
-        error: estimated error over the tolerance; a step with more than 1 must be repeated.
+        error: estimated error divided by the tolerance; a step with more than 1 must be repeated.
     """
 
     start: Array
@@ -62,7 +66,7 @@ class Step:
     growth: ClassVar = 5.0  # the error grows with this power of the size
 
     def at(self, fraction: float) -> Array:
-        """Return the state (n,) at a fraction, 0 to 1, of the step (dense output)."""
+        """Return the state (n,) at a fraction, 0 to 1, of the step [Hairer et al., II.6]."""
         rest = 1.0 - fraction
         change = self.end - self.start
         bend = self.size * self.slopes[0] - change
@@ -82,14 +86,14 @@ class Step:
 
 
 def take_step(slope: Slope, start: Array, first: Array, size: float, tolerance: float) -> Step:
-    """Take a step.
+    """Take a step of Dormand and Prince's method.
 
     Args:
-        slope: gives the slope (n,) of a state (n,).
+        slope: returns the derivative (n,) of a state (n,).
         start: state (n,).
-        first: its slope.
+        first: its derivative (n,).
         size: [s].
-        tolerance: of each step, relative and absolute.
+        tolerance: for the error of the step, relative and absolute.
     """
     slopes = np.empty((7, len(start)))
     slopes[0] = first
@@ -104,7 +108,9 @@ def take_step(slope: Slope, start: Array, first: Array, size: float, tolerance: 
 
 @kernel
 def fill_stage(stage, u, n, h, k, new):
-    """Fill `new` with the state of stage 1 to 6 of a step h from u, given the slopes k before it.
+    """Fill `new` with the state of a stage, 1 to 6, of a step h from a state u.
+
+    The slopes k (7, n) of the stages before it are given:
 
         (fill k[0] with f at u)
         for stage in range(1, 7):
@@ -134,7 +140,7 @@ def fill_stage(stage, u, n, h, k, new):
 
 @kernel
 def step_error(u, n, h, k, new, tolerance):
-    """Return the error of a step over the tolerance; a step with more than 1 must be repeated."""
+    """Return the error of a step divided by the tolerance; with more than 1 it must be repeated."""
     worst = 0.0
     for i in range(n):
         error = h * (
@@ -147,7 +153,7 @@ def step_error(u, n, h, k, new, tolerance):
 
 @kernel
 def next_size(size, error):
-    """Return the step size to continue with, or to retry with if the error exceeds 1 [s]."""
+    """Return the step size [s] to continue with, or to retry with if the error exceeds 1."""
     if not math.isfinite(error):
         return SHRINK * size
     return size * min(GROW, max(SHRINK, SAFETY * max(error, 1e-10) ** -0.2))
@@ -155,7 +161,7 @@ def next_size(size, error):
 
 @kernel
 def dense_rows(u, n, h, k, new, r):
-    """Fill the five rows of the dense output of a step."""
+    """Fill the rows r (5, n) of the dense output of a step, see `dense_state`."""
     for i in range(n):
         change = new[i] - u[i]
         bend = h * k[0, i] - change
@@ -167,7 +173,7 @@ def dense_rows(u, n, h, k, new, r):
 
 @kernel
 def dense_state(r, n, fraction, out):
-    """Fill `out` with the state at a fraction (0 to 1) of a step."""
+    """Fill `out` (n,) with the state at a fraction (0 to 1) of a step, by the rows r (5, n)."""
     rest = 1.0 - fraction
     for i in range(n):
         out[i] = r[0, i] + fraction * (

@@ -1,9 +1,8 @@
-"""Statistics of many runs: mean, deviation, confidence intervals, tests of two samples.
+"""Statistics of many runs: mean, deviation, confidence intervals, and tests of two samples.
 
-CONFIDENCE and RESAMPLES may be changed, but words say "95 %". The seed 0 of the bootstrap stays: it
-makes a sweep report the same figures each time. The fields of Statistics are keys of the JSON of
-`accord sweep`; they stay, and others may be added. Formulas are Student's, Efron's and Fisher's
-(test_sweep).
+Formulas are Student's, Efron's and Fisher's (test_sweep). The fields of `Statistics` are keys of
+the JSON of `accord sweep` and stay; others may be added. The bootstrap has the fixed seed 0, so
+that a sweep reports the same figures each time.
 """
 
 from __future__ import annotations
@@ -15,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-CONFIDENCE = 0.95  # the usual level; reports say "95 %"
-RESAMPLES = 4000  # of a bootstrap: the level of a bound is off by sqrt(.025 * .975 / 4000) = .25 %
+CONFIDENCE = 0.95  # level of intervals, the usual one; words of reports say "95 %"
+# Samples of a bootstrap: the level of a bound is off by sqrt(.025 * .975 / 4000) = .25 %.
+RESAMPLES = 4000
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Statistics:
     Args:
         n: size of the sample.
         mean: of the sample.
-        median: of the sample: the motion that most runs have, where a few have another.
-        deviation: standard deviation of the runs, with n - 1.
+        median: of the sample; it is that of the usual motion even if a few runs differ.
+        deviation: standard deviation of the sample, with n - 1.
         half_width: of the 95 % confidence interval of the mean (Student's t).
         positive: share of values above 0.
     """

@@ -1,10 +1,12 @@
-"""Base class of all simulators: what they share is here, the motion is in the derived class.
+"""Base class of all simulators: limits, faults, events, losses; the motion is in derived classes.
 
-A new simulator derives from `Simulator` and writes `_place`, `_advance`, `_read`, `_accelerate` and
-`masses`; it needs no change here. `reset`, `step` and `state` stay final: clipping, faults and
-events are the same for all (test_simulators). Public methods may be added, with a default that
-suits every existing simulator, and must go through `Proxy` (proxy.py), which test_simulators checks
-member by member. How joints fail is in failing.py.
+A control tick is one call of `step`: a command is held for a duration, which is a whole number of
+physics steps. `reset`, `step` and `state` are final, so that clipping, faults and events are the
+same for all simulators (test_simulators); a new simulator derives from `Simulator` and writes
+`_place`, `_advance`, `_read`, `_accelerate` and `masses`. How joints fail is in failing.py.
+
+Public methods may be added, with a default that suits every existing simulator, and must be passed
+on by `Proxy` (proxy.py).
 """
 
 from __future__ import annotations
@@ -30,18 +32,20 @@ from roboaccord.simulators.failing import FailingJoints
 from roboaccord.simulators.faults import JointFaults, frozen, weakened, without_loose
 from roboaccord.simulators.losses import LossAccount
 
-PERIOD = "control period over physics step"
+PERIOD = "control period over physics step"  # in messages
 
-# Samples whose efforts, wrenches and switches are held (k), and for how long (k) [s], maybe 0.
+# Commands that are held (the efforts, wrenches and switches of k samples), and durations (k) [s],
+# which may be 0.
 Phase = tuple[Trajectory, Sequence[float]]
 
 
 class Ends(NamedTuple):
-    """Where many motions end.
+    """Final states of k motions.
 
     Args:
         q, qd, position, orientation, twist: as of `Trajectory` (k, ...).
-        stopped: in which of them a joint of a twin reached its stop, or was about to (k,).
+        stopped: in which of them a joint of a twin (our equations under an engine's scheme) reached
+            its stop, or was about to (k,).
     """
 
     q: Array
@@ -55,16 +59,16 @@ class Ends(NamedTuple):
 class Simulator(FailingJoints, ABC):
     """Advance a robot in time with its own physics step.
 
-    A simulator writes `_place`, `_advance`, `_read`, `_accelerate` and `masses`; one whose joints
-    can freeze also `lock`. It may write `_start` and `_note` and adds to `_events` and `_losses`.
-    The efforts in force are in `_effort`, the number of physics steps to take in `_steps`.
+    A derived class writes `_place`, `_advance`, `_read`, `_accelerate` and `masses`; also `lock` if
+    its joints can freeze. It may write `_start` and `_note`, and adds to `_events` and `_losses`.
+    It finds the efforts in force in `_effort`, and the number of physics steps in `_steps`.
 
     Args:
         joints: names, in the order of every array; n of them.
         effort_limits: to which efforts are clipped (n,) [N m or N].
         physics_step: [s].
         faults: joints that fail, and when.
-        hinges: joints that can fail.
+        hinges: names of the joints that can fail.
 
     Attributes:
         name, version: of the engine.
@@ -72,10 +76,10 @@ class Simulator(FailingJoints, ABC):
         channels: of energy losses that it can measure.
         armature: reflected inertia of the drives' rotors (n,) [kg m^2].
         spring: stiffness [N m/rad] and slack positions of springs in the joints (n,), or None.
-        unplaced: why it accepts only the start of a scenario as state; "" where it accepts any.
+        unplaced: why it accepts only the start of a scenario as state; "" if it accepts any state.
         stopped: of a twin, whether a joint reached its stop, or was about to, since the last reset.
-        tighter: options for a smaller error of a reference whose steps follow from a tolerance;
-            none for one that takes physics steps.
+        tighter: options with which a reference has a smaller error, if its steps follow from a
+            tolerance; empty for one that takes physics steps.
     """
 
     version: str
@@ -105,7 +109,7 @@ class Simulator(FailingJoints, ABC):
         self._period, self._steps = math.nan, 0
 
     def __init_subclass__(cls) -> None:
-        """Refuse a class that overrides what all simulators must do alike."""
+        """Refuse a class that overrides a method which must be the same in all simulators."""
         for name in ("reset", "step", "state"):
             if name in vars(cls):
                 raise TypeError(f"{cls.__name__}.{name}: write _place, _advance or _read instead")
@@ -142,6 +146,7 @@ class Simulator(FailingJoints, ABC):
         if duration != self._period:
             self._steps = count_steps(duration, self.physics_step, PERIOD)
             self._period = duration
+        # Efforts in force: within the limits, and as drives with faults transmit them.
         effort = clip_efforts(command.effort, self.effort_limits)
         faults = self._faults
         if faults.possible:
@@ -149,6 +154,7 @@ class Simulator(FailingJoints, ABC):
             effort = faults.transmitted(command, effort, self.state())
         before = self._state or self.state()
         self._time = round(before.time + duration, 9)  # without the sum's round-off
+        # The motion, and what failed encoders read after it.
         self._effort = effort
         if not faults.possible:
             self._advance(command, duration)
@@ -165,18 +171,18 @@ class Simulator(FailingJoints, ABC):
 
     @final
     def predict(self, starts: Trajectory, *phases: Phase) -> tuple[Trajectory, NDArray[np.bool_]]:
-        """Return where many short motions end, each from a state of its own.
+        """Return the final states of many short motions, each from a state of its own.
 
         The results are those of `reset` and then `step` for each phase, to the last bit, by one
-        call of a kernel where the simulator has one. It must be reset before it continues.
+        call of a kernel if the simulator has one. Afterwards it must be reset.
 
         Args:
             starts: states (k).
             phases: commands, one after the other.
 
         Returns:
-            the ends (k), and in which motions a joint of a twin reached its stop or was about to
-            (k,).
+            The final states (k), and in which motions a joint of a twin reached its stop or was
+            about to (k,).
 
         Raises:
             AccordError: as `step` does.
@@ -184,23 +190,24 @@ class Simulator(FailingJoints, ABC):
         if not len(starts):
             return starts, np.zeros(0, bool)
         efforts = [clip_efforts(held.effort, self.effort_limits) for held, _ in phases]
-        counts = [self._counts(lasting) for _, lasting in phases]
+        counts = [self._counts(durations) for _, durations in phases]
         switched = any(held.switches or held.wrench is not None for held, _ in phases)
+        # By a kernel, unless commands or faults need a step of their own.
         ends = None
         if not (switched or self._faults.possible):
             ends = self._ends(starts, efforts, counts)
         if ends is None:
             return self._one_by_one(starts, *phases)
         time, effort = starts.time.tolist(), starts.effort
-        for (_, lasting), held, count in zip(phases, efforts, counts, strict=True):
-            spans = zip(time, lasting, strict=True)
+        for (_, durations), held, count in zip(phases, efforts, counts, strict=True):
+            spans = zip(time, durations, strict=True)
             time = [round(now + span, 9) if span else now for now, span in spans]
             effort = np.where(count[:, None] > 0, held, effort)
         *_, stopped = ends
         return Trajectory(self.joints, np.array(time), *ends[:2], effort, *ends[2:5]), stopped
 
     def _counts(self, durations: Sequence[float]) -> Index:
-        """Return the numbers of physics steps of durations [s] (k,), which may be 0."""
+        """Return the number of physics steps in each of some durations [s] (k,); 0 in none."""
         step = self.physics_step
         counts = {time: count_steps(time, step, PERIOD) if time else 0 for time in {*durations}}
         return np.array([counts[time] for time in durations], int)
@@ -212,9 +219,9 @@ class Simulator(FailingJoints, ABC):
         states, stopped, parts = list[RobotState](), list[bool](), self.parts()
         for i in range(len(starts)):
             state = self.reset(starts.state(i))
-            for held, lasting in phases:
-                if lasting[i]:
-                    state = self.step(held.held(i), lasting[i])
+            for held, durations in phases:
+                if durations[i]:
+                    state = self.step(held.held(i), durations[i])
             states.append(state)
             stopped.append(any(part.stopped for part in parts))
         self.take_events()
@@ -224,8 +231,8 @@ class Simulator(FailingJoints, ABC):
         """Let a joint fail at the next control tick.
 
         Raises:
-            AccordError: for a joint that is no hinge, or a fault with an angle, which is for the
-                start.
+            AccordError: for a joint that is no hinge, or a fault with an angle, which only a fault
+                at the start can have.
         """
         self._faults.ask(fault)
 
@@ -240,21 +247,21 @@ class Simulator(FailingJoints, ABC):
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
         """Return the accelerations without contact, friction or stops; None if kinematic.
 
-        Joints have failed as they have at the time of the state.
+        Faults act as they do at the time of the state.
         """
         if not self._faults.possible:
             return self._accelerate(state, effort)
         failed = self._faults.at(state.time)
-        held = frozen(failed)
+        frozen_joints = frozen(failed)
         qd = np.array(state.qd)
-        qd[held] = 0.0
-        with self._holding(held):
+        qd[frozen_joints] = 0.0
+        with self._holding(frozen_joints):
             effort = weakened(without_loose(effort, failed), failed)
             acceleration = self._accelerate(replace(state, qd=qd), effort)
         if acceleration is None:
             return None
         joints = np.array(acceleration.joints)
-        joints[held] = 0.0
+        joints[frozen_joints] = 0.0
         return Acceleration(acceleration.base, joints)
 
     @abstractmethod
@@ -277,7 +284,7 @@ class Simulator(FailingJoints, ABC):
         return self._losses.take() if self._metered else {}
 
     def parts(self) -> Sequence[Simulator]:
-        """Return the simulators of its models in an engine; none where it has its own equations."""
+        """Return the simulators of its models in an engine; none if the equations are its own."""
         return ()
 
     def lock(self, joint: int, locked: bool) -> None:
@@ -286,7 +293,7 @@ class Simulator(FailingJoints, ABC):
 
     @abstractmethod
     def _place(self, state: RobotState) -> None:
-        """Continue from a state, at its time."""
+        """Put the robot in a state, at the state's time."""
 
     @abstractmethod
     def _advance(self, command: Command, duration: float) -> None:
@@ -303,7 +310,7 @@ class Simulator(FailingJoints, ABC):
     def _ends(
         self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
     ) -> Ends | None:
-        """Return where many motions end, by one kernel; None where there is none for them.
+        """Return the final states of many motions by one kernel; None if it has none for them.
 
         Args:
             starts: states (k), without switches that change.
@@ -320,10 +327,10 @@ class Simulator(FailingJoints, ABC):
         """Load what the first step needs, before the time of a run is measured."""
 
     def compile_all(self) -> None:
-        """Compile also what few motions need, such as impacts, which must not halt real time."""
+        """Compile all kernels, also those that few motions need: compiling halts real time."""
 
     def _note(self, before: RobotState, after: RobotState) -> None:
-        """Record events of a step, or refuse its end."""
+        """Record events of a step between two states, or refuse the second."""
 
     def _warm_up(self, initial: RobotState, command: Command | None = None) -> None:
         """Compile the kernels before the timed run instead of in its first tick."""

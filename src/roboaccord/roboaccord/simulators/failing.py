@@ -1,7 +1,9 @@
-"""Joints that fail while a simulator runs: freezing, brakes that slip, and locks for a while.
+"""Joints that fail while a simulator runs: they freeze, their brakes slip, or they are locked.
 
-The equations are fixed (test_partial_faults and test_joint_faults compare them with closed forms).
-A new kind of failure begins in contract/fault.py; what it does to efforts is in faults.py.
+`FailingJoints` is the part of `Simulator` (base.py) that lets faults act: faults.py says which are
+in force and what they do to efforts, here locks and impulses act on the motion. A new kind of
+failure begins in contract/fault.py. test_partial_faults and test_joint_faults compare with closed
+forms.
 
 When a joint freezes, the impulse of its lock takes its rate. With the mass matrix M, and J the
 joint's row of the unit matrix,
@@ -29,7 +31,7 @@ from roboaccord.simulators.losses import FRICTION, LossAccount
 
 
 class FailingJoints:
-    """The part of `Simulator` that lets joints fail; its attributes are explained there."""
+    """Let the joints of a simulator fail; `Simulator` derives from it and explains attributes."""
 
     name: str
     channels: tuple[str, ...] = ()
@@ -53,7 +55,7 @@ class FailingJoints:
         def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None: ...
 
     def _act(self) -> None:
-        """Let the faults act that are due at the present tick."""
+        """Bring the faults into force that are due at the present tick, and note their events."""
         faults, time = self._faults, self.state().time
         for joint, fault in faults.due(self.state()):
             impulse = energy = 0.0
@@ -66,32 +68,35 @@ class FailingJoints:
                 self._events.append(Event(time, kind, name, impulse, energy, fault.size))
 
     def _slip(self, command: Command, brakes: Mapping[int, float]) -> None:
-        """Advance by physics steps, each with the efforts of brakes that slip.
+        """Advance by physics steps, with the efforts of brakes that slip held in each.
 
-        A step that stops a joint may gain the energy I (h a)^2 / 8, with the inertia I of the joint
-        and the acceleration a [rad/s^2] that the brake takes.
+        In a step h that stops a joint, energy of up to I (h a)^2 / 8 may be gained, with the
+        inertia I of the joint and the acceleration a [rad/s^2] by which the brake slows it down.
 
         Args:
             command: in force.
             brakes: largest efforts of the brakes by joint [N m].
         """
-        effort, end, count, held = self._effort, self._time, self._steps, [*brakes]
-        start, most = self.state().time, np.array([*brakes.values()])
+        effort, end, count, braked = self._effort, self._time, self._steps, [*brakes]
+        start, brake_limits = self.state().time, np.array([*brakes.values()])
         self._steps = 1
         try:
             for k in range(count):
+                # Efforts of the brakes that leave the smallest rates: accelerations to cancel are
+                # those without brakes and the ones that the present rates amount to in a step.
                 before = self.state()
-                free = self._accelerate(before, effort)
-                assert free  # a robot with hinges is dynamic
-                responses = np.array([self._response(before, j).joints[held] for j in held])
-                change = free.joints[held] + before.qd[held] / self.physics_step
+                unbraked = self._accelerate(before, effort)
+                assert unbraked  # a robot with hinges is dynamic
+                responses = np.array([self._response(before, j).joints[braked] for j in braked])
+                change = unbraked.joints[braked] + before.qd[braked] / self.physics_step
                 braking = np.zeros(len(effort))
-                braking[held] = hold(responses, change, most)
+                braking[braked] = hold(responses, change, brake_limits)
                 self._effort = effort + braking
                 self._time = end if k == count - 1 else start + (k + 1) * self.physics_step
                 self._advance(command, self.physics_step)
                 command = replace(command, switches=NO_SWITCHES)
                 after = self._state = self._read()
+                # Energy that the brakes took.
                 if FRICTION in self.channels:
                     self._losses.add(FRICTION, -float(braking @ (after.q - before.q)))
         finally:
@@ -104,6 +109,7 @@ class FailingJoints:
         if rate == 0.0:
             self.lock(joint, True)
             return 0.0, 0.0
+        # The equation of the header, for one joint.
         change = self._response(state, joint)
         impulse = -rate / float(change.joints[joint])
         qd = state.qd + impulse * change.joints
@@ -116,15 +122,18 @@ class FailingJoints:
         return abs(impulse), -0.5 * impulse * rate
 
     def _response(self, state: RobotState, joint: int) -> Acceleration:
-        """Return the change of velocities by an impulse of 1 N m s on a joint, M^-1 J'."""
+        """Return the change of velocities by a unit impulse on a joint, M^-1 J' [1/(kg m^2)].
+
+        It is the difference of two accelerations, so that all other forces cancel.
+        """
         unit = np.eye(len(self.joints))[joint]
-        up, down = (self._accelerate(state, sign * unit) for sign in (0.5, -0.5))
-        assert up and down  # a robot with hinges is dynamic
-        return Acceleration(up.base - down.base, up.joints - down.joints)
+        plus, minus = (self._accelerate(state, sign * unit) for sign in (0.5, -0.5))
+        assert plus and minus  # a robot with hinges is dynamic
+        return Acceleration(plus.base - minus.base, plus.joints - minus.joints)
 
     @contextmanager
     def _holding(self, held: Sequence[int]) -> Iterator[None]:
-        """Lock some joints, and no others, inside a `with` block."""
+        """Lock the given joints, and no others, inside a `with` block."""
         now = frozen(self._faults.in_force)
         changes = [(j, j in held) for j in {*now, *held} if (j in held) is not (j in now)]
         try:

@@ -1,19 +1,19 @@
-"""Failures of joints, alike in every simulator: which are in force, and what they do to efforts.
+"""Failures of joints, the same in every simulator: which are in force, and what they do to efforts.
 
-GAP_SPEED may be tuned: it decides how long a drive takes to cross its backlash. LOCK_INERTIA may be
-any number that is infinite beside others to round-off. The laws are fixed by the papers named
-below; test_partial_faults and test_joint_faults compare each kind of failure with closed forms. A
-new kind begins in contract/fault.py.
+A joint can be frozen (locked), loose (no effort), weak (less effort), slipping (its brake), have
+backlash, or an encoder that is stuck or drifts (contract/fault.py, where a new kind begins).
+`JointFaults` keeps the faults of a simulator; failing.py lets them act on the motion.
+test_partial_faults and test_joint_faults compare each kind with closed forms.
 
-A frozen joint is one whose rotor has an infinite inertia. With LOCK_INERTIA on its diagonal of the
-mass matrix M, every solve with M, those of contacts included, is that of an arm without the joint,
-to round-off.
+Frozen: the joint gets LOCK_INERTIA on its diagonal entry of the mass matrix M. Every solve with M,
+those of contacts included, is then that of an arm without the joint, to round-off.
 
-A brake that slips is Coulomb's dry friction, by time stepping [Moreau 1988]: in each physics step,
-of all efforts within its size, it takes the one that leaves its joint the smallest rate. Backlash
-is a gap between a drive without inertia and the joint [the exact model of Nordin and Gutman 2002,
-here with a stiff shaft]: the drive crosses it at GAP_SPEED, to the side of the commanded effort,
-and transmits no effort until it gets there.
+Slipping: Coulomb's dry friction, by time stepping [Moreau 1988]: of all efforts within its size,
+the brake takes in each physics step the one that leaves its joint the smallest rate.
+
+Backlash: a gap between a drive without inertia and the joint [the exact model of Nordin and Gutman
+2002, here with a stiff shaft]. The drive crosses it at GAP_SPEED, to the side of the commanded
+effort, and transmits no effort until it gets there.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ from roboaccord.contract.fault import Fault, check_joint
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.numerics.pivoting import solve_in_box
 
-GAP_SPEED = 1.0  # rad/s: of the order of an arm's speed; gaps are checked at control ticks
-LOCK_INERTIA = 1e30  # kg m^2: the acceleration that it leaves is lost in the round-off of others
-_ROUND_OFF = 1e-9  # s: times are rounded to 9 digits
+# rad/s: speed of a drive in its backlash, of the order of an arm's speed; may be tuned
+GAP_SPEED = 1.0
+# kg m^2: makes a joint immovable: what accelerations remain are lost in the round-off of others
+LOCK_INERTIA = 1e30
+_ROUND_OFF = 1e-9  # s: error of times, which are rounded to 9 decimals
 
 
 class JointFaults:
@@ -43,17 +45,17 @@ class JointFaults:
 
     Attributes:
         in_force: faults by number of the joint.
-        possible: whether any joint can have failed.
+        possible: whether any fault is scheduled or requested.
     """
 
     def __init__(
         self, scheduled: Sequence[Fault], joints: Sequence[str], hinges: Collection[str]
     ) -> None:
         self._scheduled, self._joints, self._hinges = tuple(scheduled), joints, hinges
-        self._live, self._requested = list[Fault](), list[Fault]()
-        self._since = 0.0  # time at which the motion starts [s]
+        self._past_requests, self._requested = list[Fault](), list[Fault]()
+        self._since = 0.0  # s: time at which the motion started
         self.in_force = dict[int, Fault]()
-        self._began = dict[int, tuple[float, float]]()  # time [s], angle [rad]
+        self._beginnings = dict[int, tuple[float, float]]()  # time [s], angle [rad]
         self._gaps = dict[int, _Gap]()
         self.possible = bool(scheduled)
 
@@ -61,8 +63,8 @@ class JointFaults:
         """Request a fault at the next control tick.
 
         Raises:
-            AccordError: for a joint that is no hinge, or a fault with an angle, which is for the
-                start.
+            AccordError: for a joint that is no hinge, or a fault with an angle, which only a fault
+                at the start can have.
         """
         if fault.angle is not None:
             raise AccordError(f"fault {fault}: an angle is for the start; it freezes where it is")
@@ -78,28 +80,29 @@ class JointFaults:
     def restart(self, time: float) -> None:
         """Forget requests and faults in force; the scenario's faults will act again."""
         self._since = time
-        self._live.clear()
+        self._past_requests.clear()
         self._requested.clear()
-        for by_joint in (self.in_force, self._began, self._gaps):
+        for by_joint in (self.in_force, self._beginnings, self._gaps):
             by_joint.clear()
         self.possible = bool(self._scheduled)
 
     def due(self, state: RobotState) -> Iterator[tuple[int, Fault]]:
         """Yield the faults that come into force at the control tick of a state, by joint."""
-        self._live += [replace(fault, time=state.time) for fault in self._requested]
+        self._past_requests += [replace(fault, time=state.time) for fault in self._requested]
         self._requested.clear()
         for joint, fault in self.at(state.time).items():
             before = self.in_force.get(joint)
             if not before or (before.kind, before.size) != (fault.kind, fault.size):
                 yield joint, fault
                 self.in_force[joint] = fault
-                self._began[joint] = state.time, float(state.q[joint])
+                self._beginnings[joint] = state.time, float(state.q[joint])
                 self._gaps.pop(joint, None)
 
     def transmitted(self, command: Command, effort: Array, state: RobotState) -> Array:
-        """Return what drives transmit of the efforts (n,) of a command, at the tick of a state.
+        """Return the efforts (n,) that drives transmit to the joints at the tick of a state.
 
-        Efforts that a command declares to be in force already are reduced only at loose joints.
+        If the command says that its efforts are already those in force, only loose joints lose
+        theirs.
         """
         effort = without_loose(effort, self.in_force)
         if command.in_force:
@@ -115,10 +118,10 @@ class JointFaults:
         return effort
 
     def seen(self, state: RobotState) -> RobotState:
-        """Return a state with the readings of failed encoders."""
+        """Return a state with the readings of failed encoders added."""
         readings = []
         for joint, fault in self.in_force.items():
-            since, angle = self._began[joint]
+            since, angle = self._beginnings[joint]
             if fault.kind == "stuck":
                 readings.append((joint, angle, 0.0))
             elif fault.kind == "drifting":
@@ -134,17 +137,17 @@ class JointFaults:
         return {j: fault.size for j, fault in self.in_force.items() if fault.kind == "slipping"}
 
     def at(self, time: float) -> dict[int, Fault]:
-        """Return the faults in force at a time [s] by joint, the latest of each."""
-        due = [f for f in (*self._scheduled, *self._live) if f.time <= time + _ROUND_OFF]
+        """Return the faults that act at a time [s] by joint, of several the latest."""
+        due = [f for f in (*self._scheduled, *self._past_requests) if f.time <= time + _ROUND_OFF]
         return {self._joints.index(f.joint): f for f in sorted(due, key=lambda f: f.time)}
 
     def is_news(self, fault: Fault) -> bool:
-        """Return whether a joint fails during the motion instead of before its start."""
+        """Return whether a fault begins during the motion, not before its start."""
         return fault.time > self._since - _ROUND_OFF
 
 
 class _Gap:
-    """A drive in its backlash.
+    """A gap between a drive and its joint (backlash), with the position of the drive in it.
 
     Args:
         size: of the gap [rad].
@@ -153,29 +156,30 @@ class _Gap:
     def __init__(self, size: float) -> None:
         self._half = 0.5 * size
         self._side = 0.0  # sign of the effort
-        self._position = 0.0  # of the drive, from the gap's middle [rad]
-        self._last = (0.0, 0.0)  # time, angle of the joint
+        self._drive = 0.0  # of the drive, from the gap's middle [rad]
+        self._last_tick = (0.0, 0.0)  # time, angle of the joint
 
     def transmits(self, effort: float, q: float, time: float) -> bool:
         """Return whether the drive presses on the joint, at an angle q [rad] and a time [s].
 
-        At first the drive is at the side of its effort.
+        At first the drive is at the side to which its effort points.
         """
-        if self._side == 0.0 == self._position:
-            self._position = float(np.sign(effort)) * self._half
-        elif self._position != self._side * self._half or self._side == 0.0:
-            before, angle = self._last
-            self._position += self._side * GAP_SPEED * (time - before) - (q - angle)
-            self._position = min(max(self._position, -self._half), self._half)
-        self._side, self._last = float(np.sign(effort)), (time, q)
-        return self._position == self._side * self._half
+        # Either it has not moved yet, or it crosses the gap, relative to the joint.
+        if self._side == 0.0 == self._drive:
+            self._drive = float(np.sign(effort)) * self._half
+        elif self._drive != self._side * self._half or self._side == 0.0:
+            before, angle = self._last_tick
+            self._drive += self._side * GAP_SPEED * (time - before) - (q - angle)
+            self._drive = min(max(self._drive, -self._half), self._half)
+        self._side, self._last_tick = float(np.sign(effort)), (time, q)
+        return self._drive == self._side * self._half
 
 
 def hold(responses: Array, change: Array, most: Array) -> Array:
-    """Return the efforts (m,) [N m] within +-`most` that best cancel accelerations.
+    """Return the efforts (m,) [N m] of brakes, within +-`most`, that best cancel accelerations.
 
     Args:
-        responses: accelerations of the joints by unit efforts (m, m) [rad/s^2 per N m].
+        responses: accelerations of the braked joints by unit efforts (m, m) [rad/s^2 per N m].
         change: accelerations to cancel (m,) [rad/s^2].
         most: largest efforts (m,) [N m].
     """

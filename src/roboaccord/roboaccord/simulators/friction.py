@@ -1,7 +1,7 @@
-"""Friction of joints, and springs beside it, alike in every simulator.
+"""Friction of joints, and springs in them, the same in every simulator.
 
-The law is fixed by the paper named below; test_engines compares it with closed forms. The kernel of
-engines/compiled.py computes the same, to the same bits.
+`JointFriction` is the law (viscous, dry, stiction) with its parameters. engines/compiled.py has the
+same law in a kernel, which must give the same bits. test_engines compares it with closed forms.
 """
 
 from __future__ import annotations
@@ -62,14 +62,15 @@ class JointFriction:
         return bool(np.any(self.constant if self.stiction is None else self.stiction))
 
     def damping(self, qd: Array) -> Array:
-        """Return how the efforts fall with the rates, at qd (n,) [N m s/rad].
+        """Return the damping (n,) [N m s/rad] at rates qd: minus the derivative of the efforts.
 
-        Stribeck's fall of the dry part is left out, because it does not damp.
+        The fall of the dry part by Stribeck's law is left out, because it does not damp.
         """
         return self.viscous + self._dry(qd) * self.speed**2 / (qd * qd + self.speed**2) ** 1.5
 
     def _dry(self, qd: Array) -> Array:
+        """Return k, the dry friction at rates qd (n,) [N m]."""
         if self.stiction is None:
             return self.constant
-        more = self.stiction - self.constant
-        return np.asarray(self.constant + more * np.exp(-((qd / self.stribeck_speed) ** 2)))
+        excess = self.stiction - self.constant
+        return np.asarray(self.constant + excess * np.exp(-((qd / self.stribeck_speed) ** 2)))

@@ -1,9 +1,12 @@
-"""Energy losses: an account by channel, the power of friction laws, and a meter of an engine.
+"""Energy losses of a motion: an account by channel, the power of force laws, and an engine's meter.
 
-The names in CHANNELS stay: reports and their JSON contain them. To add a channel, add its name, and
-call `LossAccount.add` where energy is lost; run/energy_book.py sums all. The trapezoidal rule of
-`StepMeter` is of second order, and so says ORDER of crosscheck/levels/energy.py: change both or
-none (test_energy compares closed forms). Measuring must not change a bit of a motion.
+A simulator adds energy to its `LossAccount` where it is lost; run/energy_book.py compares the sum
+with the change of energy. `StepMeter` measures an engine in each physics step: force law and joint
+friction by the trapezoidal rule of their powers, constraints as the engine reports them. Measuring
+does not change a bit of a motion.
+
+The names in CHANNELS stay: reports and their JSON contain them. The trapezoidal rule is of second
+order, as ORDER of crosscheck/levels/energy.py says: change both or none (test_energy).
 """
 
 from __future__ import annotations
@@ -30,25 +33,25 @@ class LossAccount:
     """Accumulate energy losses by channel [J].
 
     Args:
-        channels: that are measured.
+        channels: names of those that are measured.
     """
 
     def __init__(self, *channels: str) -> None:
-        self._taken = dict.fromkeys(channels, 0.0)
+        self._losses = dict.fromkeys(channels, 0.0)
 
     def add(self, channel: str, energy: float) -> None:
-        """Note that a channel took `energy` [J]."""
-        self._taken[channel] += energy
+        """Add an energy [J] that was lost in a channel."""
+        self._losses[channel] += energy
 
     def clear(self) -> None:
-        """Begin again."""
-        self._taken = dict.fromkeys(self._taken, 0.0)
+        """Set all losses to 0."""
+        self._losses = dict.fromkeys(self._losses, 0.0)
 
     def take(self) -> Mapping[str, float]:
-        """Return the losses by channel since the last call [J]."""
-        taken = self._taken
+        """Return the losses by channel since the last call [J], and set them to 0."""
+        losses = self._losses
         self.clear()
-        return taken
+        return losses
 
 
 class LawPower:
@@ -67,7 +70,7 @@ class LawPower:
         self._links = np.array([names.index(name) for name in law.links], dtype=int)
 
     def of(self, state: RobotState) -> float:
-        """Return the power taken in a state [W]."""
+        """Return the power [W] that the law takes from the motion in a state."""
         motion = motion_of(self._tree, self._kinematics, state).at(self._links)
         forces, torques = self._law.wrenches(motion)
         return -float((forces * motion.linear).sum() + (torques * motion.angular).sum())
@@ -82,7 +85,7 @@ class Losses(NamedTuple):
 
 
 class StepMeter:
-    """Accumulate the energy losses of an engine.
+    """Measure the energy losses of an engine, step by step.
 
     Losses by the force law and by friction of joints are integrated by the trapezoidal rule, whose
     error over a smooth motion is of second order. Losses in constraints come from the engine.
@@ -105,26 +108,30 @@ class StepMeter:
         friction: JointFriction | None,
         account: LossAccount,
     ) -> None:
-        self._step, self._friction, self._account = step, friction, account
+        self._physics_step, self._friction, self._account = step, friction, account
         self._law = LawPower(tree, joints, law) if law else None
         self.reset()
 
     def reset(self) -> None:
-        """Begin again."""
-        self._last = (0.0, 0.0)
-        self._rates: Array | None = None  # at which the last powers were
+        """Forget the last step."""
+        self._last_powers = (0.0, 0.0)
+        self._last_rates: Array | None = None  # of the joints, after the last step
 
     def see(self, before: RobotState, after: RobotState, constraints: Losses) -> None:
-        """Record a physics step: the states around it, and the losses in constraints.
+        """Add the losses of a physics step.
 
-        Where a joint freezes between two steps, the rates jump.
+        Args:
+            before, after: states around it.
+            constraints: losses in stops and contacts, by the engine.
         """
-        if self._rates is None or not np.array_equal(before.qd, self._rates):
-            self._last = self._powers(before)
-        (ground, joints), self._rates = self._last, after.qd
-        self._last = self._powers(after)
-        self._account.add(FRICTION, 0.5 * self._step * (ground + self._last[0]))
-        self._account.add(DAMPING, 0.5 * self._step * (joints + self._last[1]))
+        # Powers at the start are those at the end of the last step, unless the rates have jumped
+        # since then, as they do when a joint freezes.
+        if self._last_rates is None or not np.array_equal(before.qd, self._last_rates):
+            self._last_powers = self._powers(before)
+        (ground, joints), self._last_rates = self._last_powers, after.qd
+        self._last_powers = self._powers(after)
+        self._account.add(FRICTION, 0.5 * self._physics_step * (ground + self._last_powers[0]))
+        self._account.add(DAMPING, 0.5 * self._physics_step * (joints + self._last_powers[1]))
         self._account.add(FRICTION, constraints.friction)
         self._account.add(STOPS, constraints.stops)
         self._account.add(IMPACTS, constraints.impacts)
@@ -139,7 +146,7 @@ class StepMeter:
 def mean_velocities(
     tree: Tree, kinematics: TreeKinematics, before: RobotState, after: RobotState, points: Array
 ) -> Array:
-    """Return the velocities of points on each link, half of them before and half after a step.
+    """Return the mean of the velocities that points on each link have before and after a step.
 
     Args:
         tree: of the links.
@@ -153,6 +160,6 @@ def mean_velocities(
     mean = replace(
         before, qd=0.5 * (before.qd + after.qd), twist=0.5 * (before.twist + after.twist)
     )
-    m = motion_of(tree, kinematics, mean)
-    levers = points[None] - m.position[:, None]
-    return np.asarray(m.linear[:, None] + np.cross(m.angular[:, None], levers))
+    motion = motion_of(tree, kinematics, mean)
+    levers = points[None] - motion.position[:, None]
+    return np.asarray(motion.linear[:, None] + np.cross(motion.angular[:, None], levers))

@@ -1,6 +1,7 @@
-"""Simulators that change something of another one, and pass on all the rest.
+"""Simulators that change something of another simulator, and pass on everything else.
 
-`Proxy` must pass on every public member of `Simulator`, which test_simulators checks one by one.
+A subclass of `Proxy` changes commands or states on their way. `Proxy` passes on every public member
+of `Simulator`, which test_simulators checks one by one.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from roboaccord.simulators.base import Simulator
 
 
 class Proxy(Simulator):
-    """Take the place of a simulator.
+    """Take the place of a simulator: it passes commands and states on.
 
     A subclass changes commands in `_advance`, and states in `_read`.
 
     Args:
-        simulator: to replace.
+        simulator: whose place it takes.
     """
 
     def __init__(self, simulator: Simulator) -> None:

@@ -1,10 +1,10 @@
-"""References: analytical models that simulate a setup, in joint space and for any tree.
+"""References: our own analytical models that simulate a setup, with which engines are compared.
 
-A reference may be added without a change here: a robot with its own equations derives from
-`JointSpaceReference` and writes `joint_accelerations`; a robot that is completely described by its
-URDF uses `TreeReference`. The integrator is fixed, the classical Runge-Kutta method of order 4
-(test_joint_space): engines are judged by it, and hashes depend on it. TreeReference has inelastic
-stops but no contact; a robot with contact has a reference of its own.
+`TreeReference` simulates a robot that is completely described by its URDF, with inelastic stops but
+no contact. A robot with equations of its own derives from `JointSpaceReference`, on a fixed base,
+and writes `joint_accelerations`; one with contact has a reference of its own in its package. The
+integrator is the classical Runge-Kutta method of order 4 (test_joint_space), and stays: engines are
+judged by it, and hashes depend on it.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from roboaccord.simulators.stops import Stops
 
 
 class Reference(Simulator):
-    """Simulate a robot by equations of its own.
+    """Simulate a robot by equations of motion that a subclass has.
 
-    The state is in `_now`; a subclass with coordinates of its own writes `_place` and `_read`.
+    The state is in `_now`; a subclass with other coordinates writes `_place` and `_read`.
 
     Args:
         setup: robot and scenario.
@@ -46,7 +46,7 @@ class Reference(Simulator):
         parameters: of the robot.
 
     Raises:
-        AccordError: for another base.
+        AccordError: for a kind of base that is not among `bases`.
     """
 
     name = "reference"
@@ -74,8 +74,8 @@ class Reference(Simulator):
 class JointSpaceReference(Reference):
     """Simulate a robot on a fixed base by the equations of motion that a subclass writes.
 
-    The joints have neither stops nor friction; to reach a stop of the description is an error. The
-    integrator is the classical Runge-Kutta method of order 4, at the scenario's physics step.
+    The joints have neither stops nor friction; it is an error if one reaches a stop of the
+    description. The classical Runge-Kutta method of order 4 takes the scenario's physics steps.
 
     Args:
         setup: robot and scenario.
@@ -140,15 +140,18 @@ class JointSpaceReference(Reference):
         return Acceleration(np.zeros(6), self._held_accelerations(state.q, state.qd, effort))
 
     def _held_accelerations(self, q: Array, qd: Array, effort: Array) -> Array:
-        """Return the accelerations (n,), with efforts on frozen joints that make theirs 0."""
+        """Return the accelerations (n,), under efforts on frozen joints that keep them at rest.
+
+        These efforts are solved for: accelerations are linear in them.
+        """
         free = self.joint_accelerations(q, qd, effort)
-        held = self._held
-        if not held:
+        frozen = self._held
+        if not frozen:
             return free
-        units = effort + np.eye(len(self.joints))[held]
-        responses = np.array([self.joint_accelerations(q, qd, e) for e in units]) - free
-        constrained = free - np.linalg.solve(responses[:, held].T, free[held]) @ responses
-        constrained[held] = 0.0
+        unit_efforts = effort + np.eye(len(self.joints))[frozen]
+        responses = np.array([self.joint_accelerations(q, qd, e) for e in unit_efforts]) - free
+        constrained = free - np.linalg.solve(responses[:, frozen].T, free[frozen]) @ responses
+        constrained[frozen] = 0.0
         return np.asarray(constrained)
 
 
@@ -168,7 +171,7 @@ class TreeReference(Reference):
     bases = ("fixed", "planar", "free")
 
     def __init__(self, setup: Setup, friction: JointFriction | None) -> None:
-        # Losses of a friction law are not measured; without one, only slipping brakes lose energy.
+        # Losses of a friction law are not measured; without one, only brakes that slip take energy.
         self.channels = (STOPS,) if friction else (STOPS, FRICTION, DAMPING)
         super().__init__(setup)
         self._base, law = setup.base, friction
@@ -178,7 +181,8 @@ class TreeReference(Reference):
         gravity = setup.parameters.gravity
         plain = setup.tree, self.joints, setup.scenario.base, gravity
         held = MimicDynamics if any(j.mimic for j in setup.tree.moving) else TreeDynamics
-        self._bare, self._dynamics = held(*plain), held(*plain, *braking)
+        # Equations without friction, for accelerations, and with it.
+        self._smooth, self._dynamics = held(*plain), held(*plain, *braking)
         self._masses = {link.name: link.mass for link in setup.tree.links}
         self._watch, self._locked = StopWatch.of(setup.tree, self.joints), set[int]()
         self._stops = Stops(self._dynamics, *self._watch.limits)
@@ -190,7 +194,7 @@ class TreeReference(Reference):
 
     def lock(self, joint: int, locked: bool) -> None:
         (self._locked.add if locked else self._locked.discard)(joint)
-        for dynamics in (self._bare, self._dynamics):
+        for dynamics in (self._smooth, self._dynamics):
             dynamics.lock(joint, LOCK_INERTIA if locked else 0.0)
 
     def _place(self, state: RobotState) -> None:
@@ -222,4 +226,4 @@ class TreeReference(Reference):
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         turn = quaternion_matrix(state.orientation)
         twist = turn_twist(turn, state.twist)
-        return self._bare.acceleration(state.q, state.qd, effort, state.position, turn, twist)
+        return self._smooth.acceleration(state.q, state.qd, effort, state.position, turn, twist)

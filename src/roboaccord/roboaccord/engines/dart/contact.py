@@ -122,16 +122,16 @@ class DartContact:
         self._pairs.check([body.getName() for body in bodies if body.getNumShapeNodes()])
         # Pairs of bodies that the contact does not name are left out by the solver's own filter:
         # dartpy returns its options as a copy, so another filter cannot be set.
-        excluded_pairs, self._colliding_pairs = (
+        excluded, self._colliding = (
             self._solver.getCollisionOption().collisionFilter,
             list[BodyPair](),
         )
         for i, first in enumerate(bodies):
             for second in bodies[:i]:
                 if self._pairs.has(first.getName(), second.getName()):
-                    self._colliding_pairs.append((first, second))
+                    self._colliding.append((first, second))
                 else:
-                    excluded_pairs.addBodyNodePairToBlackList(first, second)
+                    excluded.addBodyNodePairToBlackList(first, second)
         for body in bodies:
             _set_surface(body, contact)
         skeleton.enableSelfCollisionCheck()
@@ -188,32 +188,33 @@ class DartContact:
             self._borne_by_locks.clear()
         self._locked_count = len(locked)
         # Left out are pairs that are rigidly attached to each other, or rest on the locks.
-        excluded_pairs = self._solver.getCollisionOption().collisionFilter
-        for first, second in self._colliding_pairs:
+        excluded = self._solver.getCollisionOption().collisionFilter
+        for first, second in self._colliding:
             rigid = _carrier(first) == _carrier(second)
             if locked and (rigid or (first.getName(), second.getName()) in self._borne_by_locks):
-                excluded_pairs.addBodyNodePairToBlackList(first, second)
+                excluded.addBodyNodePairToBlackList(first, second)
             else:
-                excluded_pairs.removeBodyNodePairFromBlackList(first, second)
+                excluded.removeBodyNodePairFromBlackList(first, second)
         self.look()
 
     def look(self) -> None:
         """Leave out contacts of the last step that the joints which are not locked barely move."""
         if not self._free_dofs:
             return
-        excluded_pairs = self._solver.getCollisionOption().collisionFilter
+        excluded = self._solver.getCollisionOption().collisionFilter
         for touch in self._world.getLastCollisionResult().getContacts():
             first, second = (_body(o) for o in (touch.collisionObject1, touch.collisionObject2))
             lever_arms = [self._lever_arms(body, touch) for body in (first, second)]
             if np.abs(lever_arms[1] - lever_arms[0]).max() < LEVER * self._scale:
-                excluded_pairs.addBodyNodePairToBlackList(first, second)
+                excluded.addBodyNodePairToBlackList(first, second)
                 names = first.getName(), second.getName()
                 self._borne_by_locks |= {names, names[::-1]}
 
     def _lever_arms(self, body: dartpy.dynamics.BodyNode, touch: dartpy.collision.Contact) -> Array:
         """Return the motion of a body along a contact's normal by rates of the k free joints (k,).
 
-        DART's units; the normal's lever arm about each axis. Zeros for a body of a fixture.
+        For a hinge that is the lever arm of the normal about its axis, in DART's units. Zeros for a
+        fixture, which does not move.
         """
         if body.getSkeleton().getName() != self._skeleton.getName():
             return np.zeros(len(self._free_dofs))

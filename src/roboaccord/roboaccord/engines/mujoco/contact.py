@@ -95,13 +95,11 @@ class MujocoContact:
         points, wrench = [], np.zeros(6)
         for i in range(data.ncon):
             touch = data.contact[i]
-            first, second = (self._names[geom] for geom in touch.geom)
+            one, two = (self._names[geom] for geom in touch.geom)
             mujoco.mj_contactForce(self._model, data, i, wrench)
             normal, point = np.array(touch.frame[:3]), np.array(touch.pos)
             depth = -float(touch.dist)
-            points.append(
-                self._pairs.point((first, second), point, normal, float(wrench[0]), depth)
-            )
+            points.append(self._pairs.point((one, two), point, normal, float(wrench[0]), depth))
         return points
 
 

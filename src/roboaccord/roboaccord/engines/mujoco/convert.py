@@ -50,15 +50,15 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
         raise AccordError(f"MuJoCo refuses it: {reason}") from None
     if model.nbody == 1:
         raise AccordError("it holds no bodies")
-    made = _Conversion(model).result()
+    converted = _Conversion(model).result()
     unweighed = tuple(name_of(model, OBJECT.mjOBJ_BODY, body.id) for body in weightless)
-    lacks = (*made.lacks, *(f"mass of {name}, whose mesh is missing" for name in unweighed))
+    lacks = (*converted.lacks, *(f"mass of {name}, whose mesh is missing" for name in unweighed))
     if missing:
         files = ", ".join(Path(name).name for name in missing[:MOST])
         ellipsis = ", ..." * (len(missing) > MOST)
         line = f"missing in {Path(missing[0]).parent}, and left out: {files}{ellipsis}"
-        made = replace(made, notes=(*made.notes, line), missing=tuple(missing))
-    return replace(made, lacks=lacks, unweighed=unweighed)
+        converted = replace(converted, notes=(*converted.notes, line), missing=tuple(missing))
+    return replace(converted, lacks=lacks, unweighed=unweighed)
 
 
 class _Conversion:
@@ -79,14 +79,12 @@ class _Conversion:
         self.mimics, self.servos = dict(mimics(model)), dict(servos(model))
         # Trees of bodies below the world; a loose one starts with a free joint.
         roots = [int(model.body_rootid[i]) for i in model.dof_bodyid]
-        first_joints = {i: int(model.body_jntadr[i]) for i in {*roots}}
-        loose_roots = {
-            i for i, k in first_joints.items() if k >= 0 and model.jnt_type[k] == JOINT.mjJNT_FREE
-        }
+        first = {i: int(model.body_jntadr[i]) for i in {*roots}}
+        loose = {i for i, k in first.items() if k >= 0 and model.jnt_type[k] == JOINT.mjJNT_FREE}
         # Of several bodies that move independently, the one with most joints is the robot.
         robot_root = max(roots, key=lambda i: (roots.count(i), -i), default=0)
-        self.free = robot_root in loose_roots
-        roots_of_robot = {robot_root} if self.free else {*map(int, model.body_rootid)} - loose_roots
+        self.free = robot_root in loose
+        roots_of_robot = {robot_root} if self.free else {*map(int, model.body_rootid)} - loose
         if not self.free:
             self.links.append(Link(WORLD, 0.0, *NOTHING, ()))
         for i in range(1, model.nbody):
@@ -121,13 +119,13 @@ class _Conversion:
         joints = range(first_joint, first_joint + count)
         if count and model.jnt_type[first_joint] == JOINT.mjJNT_FREE:
             return
-        at, position = self.bodies[model.body_parentid[i]], model.body_pos[i].copy()
+        parent, position = self.bodies[model.body_parentid[i]], model.body_pos[i].copy()
         pose: Pose = (position, _matrix(model.body_quat[i]))
         # A body without joints is fixed to its parent.
         if not count:
-            taken = {name_of(model, OBJECT.mjOBJ_JOINT, k) for k in range(model.njnt)}
-            joint = _unused(f"{name}_fixed", taken)
-            fixed = Joint(joint, "fixed", at, name, *pose, UP, -np.inf, np.inf)
+            joint_names = {name_of(model, OBJECT.mjOBJ_JOINT, k) for k in range(model.njnt)}
+            joint = _unused(f"{name}_fixed", joint_names)
+            fixed = Joint(joint, "fixed", parent, name, *pose, UP, -np.inf, np.inf)
             self.joints.append((fixed, HERE))
         # One link for each joint; all but the last are massless.
         for k in joints:
@@ -140,8 +138,8 @@ class _Conversion:
                 child = _unused(f"{name}_before_{label}", {*self.bodies, *self.made})
                 self.made.append(child)
                 self.links.append(Link(child, 0.0, *NOTHING, ()))
-            self.joints.append(self._joint(k, at, child, pose))
-            at, pose = child, HERE
+            self.joints.append(self._joint(k, parent, child, pose))
+            parent, pose = child, HERE
 
     def _joint(self, k: int, parent: str, child: str, pose: Pose) -> tuple[Joint, Pose]:
         """Return a joint, and the pose of its frame in the child.
@@ -155,11 +153,11 @@ class _Conversion:
             pose: position (3,) [m] and rotation (3, 3) of the body in the parent at `qpos0`.
         """
         model, dof = self.model, int(self.model.jnt_dofadr[k])
-        axis, at = model.jnt_axis[k].copy(), model.jnt_pos[k].copy()
+        axis, anchor = model.jnt_axis[k].copy(), model.jnt_pos[k].copy()
         ref, limited = float(model.qpos0[model.jnt_qposadr[k]]), bool(model.jnt_limited[k])
         slides = model.jnt_type[k] == JOINT.mjJNT_SLIDE
         effort_limit = float(model.jnt_actfrcrange[k, 1]) if model.jnt_actfrclimited[k] else np.inf
-        position, turn = pose[0] + pose[1] @ at, pose[1]
+        position, turn = pose[0] + pose[1] @ anchor, pose[1]
         if slides:
             position = position - ref * (turn @ axis)
         else:
@@ -182,7 +180,7 @@ class _Conversion:
             servo=self.servos.get(k, (0.0, 0.0))[:2],
             spring=(float(model.jnt_stiffness[k]), float(model.qpos_spring[model.jnt_qposadr[k]])),
         )
-        return joint, (at, np.eye(3))
+        return joint, (anchor, np.eye(3))
 
 
 def _unused(name: str, taken: set[str]) -> str:

@@ -44,12 +44,12 @@ def replace_missing(spec: mujoco.MjSpec) -> tuple[list[str], list[mujoco.MjsBody
     Returns:
         Paths of the missing meshes and textures, and the bodies whose mass comes from the meshes.
     """
-    folder, missing, mesh_names = Path(spec.modelfiledir), list[str](), set[str]()
+    folder, missing, meshes = Path(spec.modelfiledir), list[str](), set[str]()
     for mesh in spec.meshes:
         path = folder / spec.meshdir / (Path(mesh.file).name if spec.strippath else mesh.file)
         if mesh.file and not path.is_file():
             missing.append(str(path))
-            mesh_names.add(mesh.name)
+            meshes.add(mesh.name)
             mesh.file, mesh.scale, mesh.uservert = "", np.ones(3), CUBE
     # A texture of a cube map may have a file for each of six faces.
     for texture in spec.textures:
@@ -62,15 +62,13 @@ def replace_missing(spec: mujoco.MjSpec) -> tuple[list[str], list[mujoco.MjsBody
             texture.builtin = mujoco.mjtBuiltin.mjBUILTIN_FLAT
             texture.width, texture.height = 1, 1 if flat else 6  # the faces of a cube
     # Bodies that MuJoCo would weigh by a missing mesh; a total mass scales all bodies.
-    bodies = [
-        b for b in spec.bodies if any(_has_missing_mass(b, geom, mesh_names) for geom in b.geoms)
-    ]
+    bodies = [b for b in spec.bodies if any(_uses_mesh(b, geom, meshes) for geom in b.geoms)]
     if spec.compiler.settotalmass > 0.0 and bodies:
         bodies = [body for body in spec.bodies if body is not spec.worldbody]
     return missing, bodies
 
 
-def _has_missing_mass(body: mujoco.MjsBody, geom: mujoco.MjsGeom, meshes: set[str]) -> bool:
+def _uses_mesh(body: mujoco.MjsBody, geom: mujoco.MjsGeom, meshes: set[str]) -> bool:
     """Return whether a geom has one of the meshes and uses_geoms for the mass of its body.
 
     MuJoCo weighs a body by its geoms if `inertiafromgeom` is true or the body has no inertial; only

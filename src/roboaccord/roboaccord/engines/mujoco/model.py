@@ -93,13 +93,13 @@ def with_files(urdf: str) -> str:
     """Return a URDF with paths of meshes that MuJoCo finds: without `file://`, folders kept."""
     if "<mesh" not in urdf:
         return urdf
-    root = at = ET.fromstring(urdf)
+    root = element = ET.fromstring(urdf)
     for mesh in root.iter("mesh"):
         mesh.set("filename", mesh.get("filename", "").removeprefix("file://"))
     for tag in ("mujoco", "compiler"):  # each may be there already
-        present = at.find(tag)
-        at = ET.SubElement(at, tag) if present is None else present
-    at.set("strippath", "false")
+        present = element.find(tag)
+        element = ET.SubElement(element, tag) if present is None else present
+    element.set("strippath", "false")
     return ET.tostring(root, encoding="unicode")
 
 

@@ -79,11 +79,9 @@ class MujocoSimulator(EngineSimulator):
         self._data = mechanism.data
         self._contact = MujocoContact(self._model, model.contact) if model.contact else None
         # Constant efforts on joints that take no commands.
-        preloaded = [self._model.joint(name).dofadr[0] for name in model.preload]
-        self._data.qfrc_applied[preloaded] = self._preload_efforts = np.array(
-            [*model.preload.values()]
-        )
-        self._preloaded = np.array(preloaded, dtype=int)
+        held = [self._model.joint(name).dofadr[0] for name in model.preload]
+        self._data.qfrc_applied[held] = self._preload = np.array([*model.preload.values()])
+        self._preloaded = np.array(held, dtype=int)
         self._q, self._v = mechanism.q, mechanism.v
         self._constraints = ConstraintMeter(self._model, self._data, stages=self.order)
         self._height = 0.0
@@ -106,7 +104,7 @@ class MujocoSimulator(EngineSimulator):
         mujoco.mj_resetData(self._model, data)
         data.time = state.time
         self.mechanism.place(state)
-        data.qfrc_applied[self._preloaded] = self._preload_efforts
+        data.qfrc_applied[self._preloaded] = self._preload
         self._height = float(state.position[2])
 
     def _read(self) -> RobotState:
