@@ -356,7 +356,7 @@ class Setup:
 
     @cached_property
     def _friction(self) -> interfaces.ForceLaw | Contact | None:
-        """What the robot's function for the scenario's friction law returns; None without a law."""
+        """What the robot makes for the scenario's friction law; None without a law."""
         spec = dict(self.scenario.friction)
         law = spec.pop("law", "none")
         if law == "none":
