@@ -2,7 +2,7 @@
 
 A package announces a function or class by an entry point in its setup.cfg, in the group
 `roboaccord.GROUP`; the core finds it by group and name, and knows no package by name. `entries` and
-`added` list them, `load` imports one. packages.yaml lists those of the repository's own packages, so
+`added` list them, `load` imports one. packages.yaml lists those of the repository's packages, so
 that `lacking` can name the package of what is not installed (test_plugins compares it with the
 setup.cfg files). Names of groups, and the forms below, must stay: packages of others use them.
 

@@ -108,7 +108,7 @@ class Comparison(Drawn):
         return {**self.signals.to_json(), **by_fields(self)}
 
     def overlay(self) -> Overlay:
-        """Return panels of the path, the distance from the first run, and the speed, for all runs."""
+        """Return panels of path, distance from the first run, and speed, for all runs."""
         panels = [panel for panel in overview(self.data) if panel.equal]
         if drawn_partings := [p for p in self.partings if p.kind == "link"] or self.partings:
             kind, unit = drawn_partings[0].kind, drawn_partings[0].unit

@@ -78,7 +78,7 @@ def axis(title: str) -> Figure:
 
 
 def log(title: str, curves: Sequence[ArrayLike]) -> Figure:
-    """Return a logarithmic axis over the decades of some curves, without their few lowest values."""
+    """Return a logarithmic axis over the decades of curves, without the few lowest values."""
     values = np.array([v for curve in curves for v in plain(curve)], dtype=float)
     values = values[values > 0.0]
     scale: Figure = {**axis(title), "type": "log", "exponentformat": "power"}
@@ -95,5 +95,5 @@ def stride(count: int) -> int:
 
 
 def plain(values: ArrayLike, digits: int = 6) -> list[float | None]:
-    """Return numbers for JSON, rounded to `digits` significant digits; None for NaN and infinity."""
+    """Return numbers for JSON, to `digits` significant digits; None for NaN and infinity."""
     return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in np.asarray(values)]
