@@ -172,7 +172,7 @@ def _angles(orientation: Array) -> Array:
 def _resampled(
     run: BagRun, signals: Mapping[str, Array], grid: Array, events: Sequence[float]
 ) -> Callable[[str], tuple[Array, Known]]:
-    """Return a function from a signal's name to its values on a grid (m,), and where they are known.
+    """Return a function from a signal's name to its values on a grid (m,), and where known.
 
     Args:
         run: recorded run.

@@ -205,7 +205,7 @@ class Content:
         return [data for data, place in zip(self.raw(topic), places) if place >= start]
 
     def states(self, facts: Mapping[str, Any]) -> tuple[tuple[str, ...], Sequence[Array]]:
-        """Return the names of the n joints, and time (k,), q, qd and effort (k, n) of the joint states."""
+        """Return the names of n joints, and time (k,), q, qd and effort (k, n) of their states."""
         if not (messages := self.of_kind(names.STATES)):
             raise AccordError(f"{self.bag} holds no joint states")
         _, all_names, q, qd, effort = read_joint_state(messages[0])

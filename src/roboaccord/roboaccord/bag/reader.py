@@ -211,8 +211,8 @@ def _commands(rows: Sequence[tuple[float, Array]], width: int) -> Commands:
 def play(bag: Path, setup: Setup, observer: Observer) -> None:
     """Show the states and events of a bag to an observer, in the order of the recording.
 
-    Joint states and odometry with the same time stamp make a state, in either order; one without the
-    other is left out. Switches change by events, from the state after an event on.
+    Joint states and odometry with the same time stamp make a state, in either order; one without
+    the other is left out. Switches change by events, from the state after an event on.
 
     Raises:
         AccordError: if it is not a bag, or is damaged.

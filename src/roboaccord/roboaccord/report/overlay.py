@@ -129,7 +129,7 @@ class Overlay:
         return to_hex(colormaps["viridis"](0.92 * index / (count - 1)))
 
     def _page(self, panel: Panel, *, whole: bool = False) -> Page:
-        """Return a panel as a Plotly figure, with all samples if `whole`, else thinned for a screen.
+        """Return a panel as a Plotly figure, with all samples if `whole`, else as a screen needs.
 
         With several signals and runs, colours stand for signals and dashes for runs; the legend
         names the signals by the curves of the first run, and the runs by grey curves.

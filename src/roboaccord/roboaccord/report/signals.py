@@ -122,7 +122,7 @@ class RunSignals(Mapping[str, Signal]):
         return [pattern] if pattern in self else [n for n in self if fnmatchcase(n, pattern)]
 
     def groups(self) -> list[SignalGroup]:
-        """Return the signals in groups; those of all joints, or of all links, are one group each."""
+        """Return the signals in groups; all joints, or all links, are one group each."""
         names_by_key = dict[str, list[str]]()
         for name in self:
             kind, _, last = name.rpartition(".")

@@ -1,4 +1,4 @@
-"""All that a cross-check says in English: the text of each reason code, for terminal and page alike.
+"""All that a cross-check says in English: texts of reasons, for terminal and page alike.
 
 TEXTS has for each code (contract/outcome.py) a text with the reason's figures in braces, or a
 function of them (here or in phrases.py). `words_of` words a reason, a finding or the report of a
