@@ -55,11 +55,11 @@ class Resampling:
             self._has_event[first : last + 1] = True
 
     def held(self, values: Array) -> tuple[Array, Known]:
-        """Return values that are constant in the interval up to their sample (m,), and where known."""
+        """Return values (m,) that are constant up to their sample, and where they are known."""
         return values[self._after], self._is_held
 
     def moving(self, values: Array, rates: Array) -> Array:
-        """Return interpolated values (m, n): by cubics where the rates (k, n) fit, else linearly."""
+        """Return values (m, n): by cubics where the rates (k, n) fit, else linearly."""
         bulge, fits = self._bulge(values, rates)
         return self._linear(values) + np.where(fits, bulge, 0.0)
 
@@ -80,7 +80,7 @@ class Resampling:
             orientation * np.cumprod(np.append(1.0, np.where(same_sign, 1.0, -1.0)))[:, None]
         )
         first, second = orientation[self._before], orientation[self._after]
-        # Slerp: q = sin((1 - s) a) / sin(a) q1 + sin(s a) / sin(a) q2, with the angle a between q1, q2.
+        # Slerp: q = (sin((1 - s) a) q1 + sin(s a) q2) / sin a, with the angle a between q1 and q2.
         half = np.arctan2(
             np.linalg.norm(first - second, axis=1), np.linalg.norm(first + second, axis=1)
         )
@@ -108,7 +108,7 @@ class Resampling:
         return np.where(self._is_sample[:, None], after, (1.0 - share) * before + share * after)
 
     def _bulge(self, values: Array, rates: Array) -> tuple[Array, Known]:
-        """Return what Hermite's cubic adds to the straight line (m, n), and where the rates fit (m, 1).
+        """Return what Hermite's cubic adds to a straight line (m, n), and where rates fit (m, 1).
 
         With the share s of the interval h, the change d of the rate and the difference e of the
         mean of both rates from the slope, it is s (1 - s) h ((1 - 2 s) e - d / 2). Rates do not fit

@@ -136,7 +136,7 @@ class FastMcapWriter(McapWriter):
         self._append(parts, first, last)
 
     def _append(self, pieces: Sequence[bytes | memoryview], first: int, last: int) -> None:
-        """Append bytes of messages to the pending chunk, whose times are now `first` to `last` [ns]."""
+        """Append bytes to the pending chunk, whose times are now `first` to `last` [ns]."""
         if pieces:
             self.chunk.bio.write(b"".join(pieces))
             self.chunk.message_start_time, self.chunk.message_end_time = first, last

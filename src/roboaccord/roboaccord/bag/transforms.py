@@ -63,7 +63,7 @@ class TransformCodec:
         self._places = np.add.outer(np.array(starts, dtype=np.intp), np.arange(_NUMBERS))
 
     def encode(self, time: float, poses: Array) -> bytes:
-        """Return the message of poses (k, 7), translation [m] and quaternion x y z w, at a time [s]."""
+        """Return the message of poses (k, 7), translation [m] and quaternion, at a time [s]."""
         self._words[self._stamps], self._words[self._stamps + 1] = stamp(time)
         self._numbers[self._places] = poses
         return bytes(self._buffer)

@@ -60,8 +60,8 @@ def gazebo_footing(setup: Setup, contacts: str, *, started: bool = False) -> Foo
 def misplaced(setup: Setup, *, started: bool) -> list[str]:
     """Return the links that Gazebo builds with another rotation than the description states.
 
-    It builds each link in a free joint. For a rotation by an angle a below CUT, DART's `math::logMap`
-    returns sin a in place of a, and so loses a^3 / 6.
+    It builds each link in a free joint. For a rotation by an angle a below CUT, DART's
+    `math::logMap` returns sin a in place of a, and so loses a^3 / 6.
 
     Args:
         setup: robot and scenario.
