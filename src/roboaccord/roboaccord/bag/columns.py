@@ -1,7 +1,7 @@
 """A recorded run as a table with one row for each control tick, and the names of its columns.
 
-Columns may be added at the end, with a unit (`_BASE`, `_TURNING`, `_SLIDING`). Existing columns
-must keep name and order: users' scripts read them in exported files.
+Columns may be added at the end, with their unit. Existing ones keep name and order: users' scripts
+read them in exported files.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Tree
 
-_BASE = {"m": "x y z", "1": "qx qy qz qw", "m/s": "vx vy vz", "rad/s": "wx wy wz"}  # by unit
-_TURNING = {"q": "rad", "qd": "rad/s", "effort": "N m"}
-_SLIDING = {"q": "m", "qd": "m/s", "effort": "N"}
+_BASE = {"m": "x y z", "1": "qx qy qz qw", "m/s": "vx vy vz", "rad/s": "wx wy wz"}  # unit: columns
+_TURNING = {"q": "rad", "qd": "rad/s", "effort": "N m"}  # columns of joints that turn: unit
+_SLIDING = {"q": "m", "qd": "m/s", "effort": "N"}  # of joints that slide
 
 
 def columns(run: BagRun) -> list[str]:
@@ -34,12 +34,13 @@ def columns(run: BagRun) -> list[str]:
 def table(run: BagRun) -> Array:
     """Return a row for each tick: time, q, qd, effort, position, orientation, twist, switches.
 
-    A switch is 1 for on.
+    The table is (k, 3n + 14 + switches) for n joints; a switch is 1 where it is on.
     """
     return np.column_stack([run.trajectory.rows(), *run.trajectory.switches.values()])
 
 
 def _sliding_joints(urdf: str) -> set[str]:
+    """Return the names of the prismatic joints; none where there is no usable description."""
     if not urdf:
         return set()
     try:

@@ -1,9 +1,11 @@
 """Comparison of recorded runs, signal by signal, at common time stamps or at those of both.
 
-SAME_RUN and GAZEBO, default tolerances that docs and test_compare state, stay; `--tolerance`
-overrides them. A signal may be added by a line of `signals_of`; whether it is held, a rate or a
-turn follows from _HELD, _RATE and TURNS (resampling.py interpolates them). The order of two bags
-must not matter. Names of the classes' fields are keys of `--json` and stay.
+`compare` compares each run with a reference run. `common_grid` chooses the times; where only one of
+two runs has a sample, its signals are interpolated (resampling.py), in a way that depends on the
+signal: efforts and switches are constant between samples (_HELD), rates are linear (_RATE), and
+positions and angles follow cubics. The result does not depend on the order of two bags. Keys of
+`--json` are names of fields and stay, and so do the default tolerances SAME_RUN and GAZEBO, which
+docs state (test_compare).
 """
 
 from __future__ import annotations
@@ -24,18 +26,18 @@ from roboaccord.contract.results import Json, Quantity, by_fields, to_json
 from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_rpy
 
-SAME_RUN = 1e-9  # default tolerance: two recordings of the same run, up to round-off
-GAZEBO = 0.05  # default with a bag from Gazebo, with its own steps and contacts: 5 cm, 3 degrees
+SAME_RUN = 1e-9  # default tolerance: only recordings of the same run meet it, up to round-off
+GAZEBO = 0.05  # default with a bag from Gazebo, whose steps and contacts differ: 5 cm, 3 degrees
 UNITS = "m and rad, m/s, rad/s, N m or N"  # of signals
 _PLACE = ("base/x", "base/y", "base/z")
 TURNS = ("base/roll", "base/pitch", "base/yaw")
-_HELD = ("effort/", "switch/")
-_RATE = "qd/"
+_HELD = ("effort/", "switch/")  # begin the names of signals that are constant between samples
+_RATE = "qd/"  # begins the names of rates
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """Deviation of a signal from the reference's."""
+    """Deviation of a signal from that of the reference, over the compared times."""
 
     rms: Annotated[float, Quantity("", "root mean square of the differences", form=".3g")]
     max: Annotated[float, Quantity("", f"largest of the differences, in {UNITS}", form=".3g")]
@@ -44,17 +46,18 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Deviations of one bag from the reference.
+    """Comparison of one bag with the reference.
 
     Args:
         bag: path of the other bag, as it was given.
-        duration: of the comparison.
-        signals: deviations by signal.
-        interpolated: number of compared time stamps at which only one of both has a sample.
-        stamps_left: number of time stamps left out, since one bag has all of the other's, too.
-        left_out: by signal, number of times without a comparison: one of both has no sample there,
-            and its value cannot be interpolated.
-        skipped: signals that only one bag has, or that both never have at one time.
+        duration: length of the compared time [s].
+        signals: deviations by name of the signal.
+        interpolated: number of compared time stamps at which only one bag has a sample.
+        stamps_left: number of time stamps that are left out, because one bag has a sample at every
+            time stamp of the other, and only these are compared.
+        left_out: by signal, number of compared times at which one bag has no sample and its value
+            cannot be interpolated.
+        skipped: signals that only one bag has, or whose values are never known in both.
     """
 
     bag: str
@@ -66,7 +69,7 @@ class Pair:
     skipped: tuple[str, ...] = ()
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return the fields; those with a default only if they differ from it."""
+        """Return the fields by name; without those optional ones that are empty or 0."""
         optional = ("interpolated", "stamps_left", "left_out", "skipped")
         return {k: v for k, v in by_fields(self).items() if v or k not in optional}
 
@@ -78,7 +81,7 @@ class SignalComparison:
     Args:
         pairs: comparison of each bag with the reference.
         tolerance: largest difference of any signal, in its unit, that passes.
-        why: reason for that tolerance; "" where it was given.
+        why: reason for a default tolerance; "" where the tolerance was given.
     """
 
     pairs: tuple[Pair, ...]
@@ -87,7 +90,7 @@ class SignalComparison:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether all signals of all pairs are within the tolerance."""
+        """`pass` if all signals of all pairs are within the tolerance, else `fail`."""
         worst = max(signal.max for pair in self.pairs for signal in pair.signals.values())
         return "pass" if worst <= self.tolerance else "fail"
 
@@ -107,14 +110,14 @@ def compare(
 ) -> SignalComparison:
     """Compare runs with a reference over the time that both cover.
 
-    If one of two runs has a sample at every time of the other, they are compared at the other's
-    times, else at the times of both. At a time at which only one has a sample:
+    If one run has a sample at every time of the other, they are compared at the other's times, and
+    otherwise at the times of both. At a time at which only one has a sample:
 
-    - efforts and switches (0 and 1) are those of the next sample, which are in force until then;
-      they are left out if it is more than a control period away;
-    - positions and turns of the base are interpolated by cubics with the recorded rates at both
+    - efforts and switches (0 and 1) are those of the next sample, because a sample has what was in
+      force before it; they are left out if it is more than a control period away;
+    - positions and angles of the base are interpolated by cubics with the recorded rates at both
       ends, or linearly and on the shortest path where the rates do not fit;
-    - rates are interpolated linearly, but left out between samples with a jump or with an event of
+    - rates are interpolated linearly, and left out between samples with a jump or with an event of
       either run.
 
     Args:
@@ -169,35 +172,35 @@ def _angles(orientation: Array) -> Array:
 def _resampled(
     run: BagRun, signals: Mapping[str, Array], grid: Array, events: Sequence[float]
 ) -> Callable[[str], tuple[Array, Known]]:
-    """Return a function of a signal's name: values at the times of a grid (m,), and where known.
+    """Return a function from a signal's name to its values on a grid (m,), and where known.
 
     Args:
-        run: recorded.
-        signals: of the run, by name (k,).
+        run: recorded run.
+        signals: its signals by name (k,).
         grid: times (m,) [s].
         events: times of the events of both runs [s].
     """
     motion, base = run.trajectory, dict[str, Array]()
     period = float(run.scenario.get("control_period") or np.inf)
-    seen = Resampling(motion.time, grid, period, events)
+    resampling = Resampling(motion.time, grid, period, events)
     if run.has_base:
         axes, twist = quaternion_matrix(motion.orientation), motion.twist
-        positions = seen.moving(motion.position, np.einsum("kij,kj->ki", axes, twist[:, :3]))
-        angles = _angles(seen.turning(motion.orientation, twist[:, 3:]))
+        positions = resampling.moving(motion.position, np.einsum("kij,kj->ki", axes, twist[:, :3]))
+        angles = _angles(resampling.turning(motion.orientation, twist[:, 3:]))
         base = dict(zip((*_PLACE, *TURNS), (*positions.T, *angles)))
 
-    def at(name: str) -> tuple[Array, Known]:
+    def value_of(name: str) -> tuple[Array, Known]:
         if name.startswith(_HELD):
-            return seen.held(signals[name])
+            return resampling.held(signals[name])
         if name.startswith(_RATE):
-            return seen.rates(signals[name])
+            return resampling.rates(signals[name])
         values = base.get(name)
         if values is None:
             pair = (signals[kind + name.removeprefix("q/")] for kind in ("q/", _RATE))
-            values = seen.moving(*(columns[:, None] for columns in pair))[:, 0]
+            values = resampling.moving(*(columns[:, None] for columns in pair))[:, 0]
         return values, np.ones(len(values), dtype=bool)
 
-    return at
+    return value_of
 
 
 def _compare_pair(
@@ -208,37 +211,54 @@ def _compare_pair(
     patterns: Sequence[str],
     window: tuple[float, float],
 ) -> Pair:
-    ours, theirs = signals_of(first), signals_of(second)
-    if not (common := [name for name in ours if name in theirs]):
+    """Compare two runs.
+
+    Args:
+        reference, first: path and run of the reference.
+        other, second: path and run that is compared with it.
+        patterns: names or patterns of signals; all if empty.
+        window: first and last time to compare [s].
+    """
+    first_signals, second_signals = signals_of(first), signals_of(second)
+    if not (common := [name for name in first_signals if name in second_signals]):
         raise AccordError(f"{reference} and {other} have no signal in common")
     chosen = _choose(common, patterns)
     time = first.trajectory.time
     times = second.trajectory.time
     begin, end = max(time[0], times[0], window[0]), min(time[-1], times[-1], window[1])
-    grid, interpolated, rest = common_grid(time, times, begin, end)
+    grid, interpolated, stamps_left = common_grid(time, times, begin, end)
     if not len(grid):
         bags = ((reference, time), (other, times))
         spans = " and ".join(f"{name} ({t[0]:g} to {t[-1]:g} s)" for name, t in bags)
         within = " within the limits given" if np.isfinite(window).any() else ""
         raise AccordError(f"{spans} have no time in common{within}")
+    # Values of both on the grid; a signal is compared where both are known.
     events = [event.time for run in (first, second) for event in run.trajectory.events]
-    sides = [_resampled(first, ours, grid, events), _resampled(second, theirs, grid, events)]
+    resamplers = [
+        _resampled(first, first_signals, grid, events),
+        _resampled(second, second_signals, grid, events),
+    ]
     deviations, left_out = {}, {}
     for name in chosen:
-        (a, a_known), (b, b_known) = (side(name) for side in sides)
-        both = a_known & b_known
-        if both.any():
-            deviations[name] = _deviation(grid[both], (b - a)[both], name)
-        if not both.all():
-            left_out[name] = int((~both).sum())
-    skipped = (set(ours) ^ set(theirs)) | (set(chosen) - set(deviations))
+        (first_values, first_known), (second_values, second_known) = (
+            side(name) for side in resamplers
+        )
+        both_known = first_known & second_known
+        if both_known.any():
+            deviations[name] = _deviation(
+                grid[both_known], (second_values - first_values)[both_known], name
+            )
+        if not both_known.all():
+            left_out[name] = int((~both_known).sum())
+    skipped = (set(first_signals) ^ set(second_signals)) | (set(chosen) - set(deviations))
     return Pair(
-        str(other), float(grid[-1] - grid[0]), deviations, interpolated, rest, left_out,
+        str(other), float(grid[-1] - grid[0]), deviations, interpolated, stamps_left, left_out,
         tuple(sorted(skipped)),
     )  # fmt: skip
 
 
 def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """Return the names that match any of the patterns; all names without patterns."""
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
             raise AccordError(f"no signal matches {pattern}{did_you_mean(pattern, names)}")
@@ -246,9 +266,10 @@ def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
 
 
 def _deviation(grid: Array, error: Array, name: str) -> Deviation:
+    """Return the deviation of a signal from its differences (m,) at the times of a grid (m,)."""
     if not np.isfinite(error).all():
-        bad = grid[int(np.flatnonzero(~np.isfinite(error))[0])]
-        raise AccordError(f"{name} is not a finite number at t = {bad:g} s")
+        first_bad_time = grid[int(np.flatnonzero(~np.isfinite(error))[0])]
+        raise AccordError(f"{name} is not a finite number at t = {first_bad_time:g} s")
     if name in TURNS:  # an angle is the same after a whole turn
         error = error - 2.0 * np.pi * np.round(error / (2.0 * np.pi))
     worst = int(np.abs(error).argmax())
@@ -261,15 +282,16 @@ def common_grid(one: Array, other: Array, start: float, stop: float) -> tuple[Ar
     """Return the times at which to compare two recordings.
 
     If one has a sample at every time of the other, these are the other's times, and nothing is
-    interpolated. Else they are the times of both.
+    interpolated. Otherwise they are the times of both.
 
     Returns:
-        times (m,) [s]; how many of them only one recording has; how many times are left out.
+        times (m,) [s]; at how many of them only one recording has a sample; how many time stamps
+        are left out.
     """
     inside = [t[(t >= start - SLACK) & (t <= stop + SLACK)] for t in (one, other)]
     times = np.union1d(*inside)
     times = times[np.diff(times, prepend=-np.inf) > SLACK]
     fewer, more = sorted(inside, key=len)
-    alone = 2 * len(times) - len(fewer) - len(more)
-    nested = len(fewer) and len(more) == len(times)
-    return (fewer, 0, alone) if nested and alone else (times, alone, 0)
+    single = 2 * len(times) - len(fewer) - len(more)
+    one_has_all = len(fewer) and len(more) == len(times)
+    return (fewer, 0, single) if one_has_all and single else (times, single, 0)

@@ -1,9 +1,13 @@
-"""Messages of a bag by topic, decoded to states, commands and facts.
+"""Messages of a bag by topic, decoded to states, commands, events and facts.
 
-A topic of our own bags may be added, and is read by a method like `commands` or `events` here,
-under its name in topics.py. What is assumed of foreign bags (the only topic of a type, missing
-velocities, a slower base) is fixed by test_bag and test_foreign: assume more only with a line in
-the log. MOST may be changed: larger and non-finite numbers are refused before any product.
+`Content.of` reads all messages of a bag, up to its end or to where it is damaged. Its methods
+decode them: `states` the joints, `base` the odometry, `commands`, `events` and `switches` the rest,
+and `facts` the scenario and the versions that our own recorder writes. A foreign bag, such as one
+of `ros2 bag record`, has no facts; what is assumed of it (the only topic of a type, missing
+velocities, a base that is recorded less often) stays, and is logged (test_bag, test_foreign).
+
+A topic of our own bags is added in topics.py, with a method here that reads it. Numbers beyond MOST
+are refused before they are multiplied.
 """
 
 from __future__ import annotations
@@ -32,9 +36,9 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import IDENTITY, Array
 from roboaccord.contract.trajectory import Event
 
-_STAMP = struct.Struct("<4xiI")  # after the header of CDR
-_ROUND_OFF = 1e-7  # s: stamps are exact to 1 ns, and the clock of an engine accumulates round-off
-MOST = 1e75  # largest number of a state: products of four are finite
+_STAMP = struct.Struct("<4xiI")  # seconds and nanoseconds of a time stamp, behind the header of CDR
+_ROUND_OFF = 1e-7  # s; time stamps are exact to 1 ns, but an engine's clock accumulates round-off
+MOST = 1e75  # largest number in a state: a product of four such numbers is finite
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -45,12 +49,12 @@ class Content:
 
     Args:
         bag: folder or file.
-        messages: of each topic.
-        places: of these messages in the order of all.
-        kinds: message type of each topic.
-        custom: custom data of the writer.
-        hashes: of the trajectory, as the bag states them.
-        scans: readers of the files, after reading.
+        messages: bytes of the messages by topic.
+        places: their positions in the order of all messages, by topic.
+        kinds: message type by topic.
+        custom: custom data that the writer stored in the file.
+        hashes: hashes of the trajectory that the bag states.
+        scans: readers of the files, with what they found.
     """
 
     bag: Path
@@ -90,7 +94,7 @@ class Content:
 
     @property
     def complete(self) -> bool:
-        """True if every file was closed properly and none is damaged."""
+        """Whether every file was closed properly and none is damaged."""
         return all(scan.complete for scan in self.scans)
 
     @property
@@ -100,20 +104,23 @@ class Content:
 
     @cached_property
     def namespace(self) -> str:
-        """Prefix of the robot's topics, such as `/snake`, as the bag states it if it does.
+        """Prefix of the robot's topics, such as `/snake`; "" where topics have none.
 
-        Of several robots it is the first with a scenario, or else the first. Gazebo's own joint
-        states do not count, since the adapter publishes them again; nor do those of the reference,
-        which is a second robot.
+        Where the bag does not state it, it is found by the topics of joint states: of several
+        robots the first one with a scenario, or else the first. Gazebo's own joint states do not
+        count, because the adapter publishes them again, nor do those of the reference, which is a
+        second robot.
         """
         if "robot" in self.custom:
             return f"/{self.custom['robot']}"
         states = [t for t, kind in self.kinds.items() if _is_state(t, kind)]
         prefixes = sorted(t.removesuffix(f"/{names.STATES}") for t in states if self.raw(t))
-        ours = [n for n in prefixes if self.raw(f"{n}/{names.SCENARIO}")] or prefixes
-        if len(ours) > 1:
-            _log.warning("%s holds %s; %s is read", self.bag, " and ".join(ours), ours[0])
-        return ours[0] if ours else ""
+        candidates = [n for n in prefixes if self.raw(f"{n}/{names.SCENARIO}")] or prefixes
+        if len(candidates) > 1:
+            _log.warning(
+                "%s holds %s; %s is read", self.bag, " and ".join(candidates), candidates[0]
+            )
+        return candidates[0] if candidates else ""
 
     @property
     def robot(self) -> str:
@@ -126,6 +133,7 @@ class Content:
             _log.warning("%s", line)
 
     def raw(self, topic: str) -> list[bytes]:
+        """Return the messages of a topic; none for an unknown one."""
         return self.messages.get(topic, [])
 
     def facts(self) -> dict[str, Any]:
@@ -138,11 +146,11 @@ class Content:
         return data if isinstance(data, dict) else {}
 
     def of_kind(self, name: str) -> list[bytes]:
-        """Return the messages of our topic, or else of the only topic of the same type."""
+        """Return the messages of our topic, or of the only topic that has its type."""
         return self.raw(self.topic_of_kind(name))
 
     def topic_of_kind(self, name: str) -> str:
-        """Return our topic, or else the only one of the same type; "" where there is none."""
+        """Return our topic, or the only one that has its type; "" where there is neither."""
         ours = f"{self.namespace}/{name}"
         if ours in self.kinds:
             return ours
@@ -154,6 +162,7 @@ class Content:
         return same[0] if len(same) == 1 else ""
 
     def decode(self, name: str, decode: Callable[[bytes], T]) -> list[T]:
+        """Return the decoded messages of `of_kind`; an error names the bag."""
         try:
             return [decode(data) for data in self.of_kind(name)]
         except AccordError as error:
@@ -162,7 +171,10 @@ class Content:
     def commands(
         self, name: str, decode: Callable[[bytes], tuple[float, Array]]
     ) -> list[tuple[float, Array]]:
-        """Return the commands of one of our topics; none of a foreign bag with another content."""
+        """Return (time, values) of the commands on one of our topics.
+
+        Those of a foreign bag that cannot be decoded are left out.
+        """
         try:
             rows = [decode(data) for data in self.raw(f"{self.namespace}/{name}")]
             if not all(np.isfinite(row[1]).all() for row in rows):
@@ -184,7 +196,7 @@ class Content:
         return sorted(events, key=lambda event: event.time)
 
     def since_reset(self, name: str) -> list[bytes]:
-        """Return the messages of one of our topics after the last jump back in time."""
+        """Return the messages of one of our topics since the last reset, a jump back in time."""
         topic, states = f"{self.namespace}/{name}", self.topic_of_kind(names.STATES)
         stamps = [_STAMP.unpack_from(data) for data in self.raw(states)]
         jumps = [i for i in range(1, len(stamps)) if stamps[i] < stamps[i - 1]]
@@ -193,7 +205,7 @@ class Content:
         return [data for data, place in zip(self.raw(topic), places) if place >= start]
 
     def states(self, facts: Mapping[str, Any]) -> tuple[tuple[str, ...], Sequence[Array]]:
-        """Return the joint names, and time, q, qd and effort of every joint state."""
+        """Return the names of n joints, and time (k,), q, qd and effort (k, n) of their states."""
         if not (messages := self.of_kind(names.STATES)):
             raise AccordError(f"{self.bag} holds no joint states")
         _, all_names, q, qd, effort = read_joint_state(messages[0])
@@ -211,22 +223,22 @@ class Content:
         return tuple(joints), [time, *values]
 
     def _check_finite(self, time: Array, values: Array, what: str) -> None:
-        """Refuse values (k, m) that are not finite, or so large that products are not.
+        """Refuse values (k, m) that are not finite, or larger than MOST.
 
         Raises:
-            AccordError: with the first time.
+            AccordError: naming the first time.
         """
-        bad = ~(np.abs(values) < MOST).all(axis=1)
-        if bad.any():
-            i = int(bad.argmax())
-            reason = f"beyond {MOST:g}" if np.isfinite(values[i]).all() else "not finite"
-            raise AccordError(f"{self.bag}: {what} are {reason} at t = {time[i]:g} s")
+        is_bad = ~(np.abs(values) < MOST).all(axis=1)
+        if is_bad.any():
+            first = int(is_bad.argmax())
+            reason = f"beyond {MOST:g}" if np.isfinite(values[first]).all() else "not finite"
+            raise AccordError(f"{self.bag}: {what} are {reason} at t = {time[first]:g} s")
 
     def switches(self, facts: Mapping[str, Any], time: Array) -> dict[str, NDArray[np.bool_]]:
-        """Return the state of each switch at each time (k,), from the stamped events.
+        """Return the state of each switch at each time (k,), from the events.
 
-        Messages of a switch's topic have no stamp. A switch acts at the start of a step: the state
-        at that very time still has the old value, as the controller saw it.
+        Events have time stamps; messages of a switch's own topic have none. A switch acts from the
+        start of a step: the state at the time of the event still has the old value.
         """
         initial: Mapping[str, bool] = facts.get("switches", {})
         switches = {name: np.full(len(time), on) for name, on in initial.items()}
@@ -237,7 +249,16 @@ class Content:
         return switches
 
     def base(self, time: Array) -> tuple[Array, bool, slice, Array]:
-        """Return times (k,), whether there is a base, the states that have one, and it (k, 13)."""
+        """Return the motion of the base at the times of the joint states.
+
+        Args:
+            time: of the joint states [s].
+
+        Returns:
+            times (k,) that odometry covers [s]; whether there is any odometry; the slice of joint
+            states at these times; position, orientation and twist (k, 13), those of a base at rest
+            at the origin where there is no odometry.
+        """
         rows = since_reset(self.decode(names.ODOMETRY, OdometryCodec().decode), self.bag)
         times = np.array([row[0] for row in rows])
         values = np.array([np.concatenate(row[1:]) for row in rows]).reshape(-1, BASE_NUMBERS)
@@ -251,17 +272,20 @@ class Content:
             return time, False, slice(None), base
         keep = slice(first, last)
         time = time[keep]
-        inside = (times >= time[0]) & (times <= time[-1])  # more may have come before the end
+        inside = (times >= time[0]) & (
+            times <= time[-1]
+        )  # odometry may go on after the last joint state
         if np.array_equal(time, times[inside]):
             return time, True, keep, values[inside]
         return time, True, keep, interpolate_base(time, times, values)
 
 
 def _is_state(topic: str, kind: str) -> bool:
+    """Return whether a topic has the joint states of a robot that is not the second one."""
     ours = topic.endswith(f"/{names.STATES}") and not topic.endswith(f"/gz/{names.STATES}")
     return ours and kind == names.KINDS[names.STATES] and not _is_second(topic)
 
 
 def _is_second(topic: str) -> bool:
-    """Return whether a topic is the second robot's; a first robot may have that name, too."""
+    """Return whether a topic is the second robot's; the namespace itself may have that name."""
     return f"/{names.REFERENCE}/" in topic[1:]

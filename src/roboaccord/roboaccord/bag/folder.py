@@ -1,14 +1,11 @@
-"""The folder of a bag: its files, its metadata.yaml, and warnings about them.
+"""The folder of a bag: its files, its metadata.yaml, warnings about them, and folders of runs.
 
-A storage of rosbag2 may be added: a suffix in SUFFIXES and an entry point `roboaccord.storages`, a
-class derived from McapScan that reads it. Names of keys and suffixes are fixed by rosbag2. A
-warning may be added: a `yield` in `doubts`.
-
-Bags in folders of runs are found here, too: a run folder has its bag as `bag`. Which folders count
-is documented in docs/cli.md and stays.
-
-Beside plain MCAP, `ros2 bag record` writes sqlite3, and compresses either by zstd: whole files,
-whose names then end in .zstd and which another package reads, or single messages.
+A bag is a folder with one or more storage files and metadata.yaml, or a single storage file. Plain
+MCAP files are read here; `ros2 bag record` also writes sqlite3 (.db3) and compresses whole files by
+zstd (.zstd), which other packages read, found by entry points `roboaccord.storages`; single
+compressed messages are unpacked here. `doubts` yields warnings about bags that can be read.
+`find_bag` and `last_runs` find bags in run folders, as docs/cli.md describes. Keys and suffixes are
+those of rosbag2.
 """
 
 from __future__ import annotations
@@ -27,10 +24,12 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import is_file
 from roboaccord.contract.plugins import load
 
-PACKED = ".zstd"
+PACKED = ".zstd"  # further suffix of a file that is compressed as a whole
 SUFFIXES = (".mcap", ".db3")
-RUNS = Path("runs")  # where commands put run folders
-_MAGIC = b"\x28\xb5\x2f\xfd"  # of a zstd frame [RFC 8878]; a CDR message begins with 0
+RUNS = Path("runs")  # folder in which commands make run folders
+_MAGIC = (
+    b"\x28\xb5\x2f\xfd"  # first bytes of a zstd frame [RFC 8878]; a plain CDR message begins with 0
+)
 
 
 def is_storage(path: Path) -> bool:
@@ -53,10 +52,10 @@ def scan_of(path: Path) -> McapScan:
 
 
 def unpacked(data: bytes, scan: McapScan) -> bytes:
-    """Return the bytes of a message, which may be compressed by itself.
+    """Return the bytes of a message, decompressed if it is compressed by itself.
 
     Raises:
-        AccordError: if it cannot be decompressed, or unpacks to far too much.
+        AccordError: if it cannot be decompressed, or becomes far too large.
     """
     if not data.startswith(_MAGIC):
         return data
@@ -72,7 +71,7 @@ def bag_files(bag: Path) -> list[Path]:
     """Return the storage files of a bag: a folder, or one file.
 
     Raises:
-        AccordError: if there is none, or one of several is missing.
+        AccordError: if there is none, or one that metadata.yaml lists is missing.
     """
     bag = Path(bag)
     if is_file(bag):
@@ -97,7 +96,7 @@ def bag_files(bag: Path) -> list[Path]:
 
 
 def _in_order(path: Path) -> list[tuple[int, str]]:
-    """Return a key that sorts the files of a split bag, whose names end in numbers."""
+    """Return a key that sorts file names with numbers in them by the numbers."""
     return [(int(word) if word.isdigit() else -1, word) for word in re.split(r"(\d+)", path.name)]
 
 
@@ -112,6 +111,7 @@ def doubts(bag: Path, scans: Sequence[McapScan]) -> Iterator[str]:
 
 
 def _doubts_of_file(scan: McapScan) -> Iterator[str]:
+    """Yield warnings about a file that was read: damaged, cut, unfinished or not checked."""
     total = scan.counts.total()
     if scan.damage:
         yield f"{scan.path} is damaged {scan.damage}; its messages are whole"
@@ -127,7 +127,7 @@ def _doubts_of_file(scan: McapScan) -> Iterator[str]:
 
 
 def doubt_of_metadata(bag: Path, scans: Sequence[McapScan]) -> str:
-    """Return a warning about the metadata.yaml of files that were read, or ""."""
+    """Return a warning if metadata.yaml does not agree with the files that were read, or ""."""
     file = bag / "metadata.yaml"
     if not (metadata := read_metadata(bag)):
         return f"{file} is missing or damaged; {scans[0].path.name} is read without it"
@@ -145,18 +145,18 @@ def doubt_of_metadata(bag: Path, scans: Sequence[McapScan]) -> str:
 def find_bag(run: Path) -> Path:
     """Return the newest bag in a run folder; a bag itself is returned as it is."""
     if run.is_dir() and not any(map(is_storage, run.iterdir())):
-        return max(_bags_in(run, "*"), key=_written, default=run)
+        return max(_bags_in(run, "*"), key=_time_written, default=run)
     return run
 
 
 def last_runs(count: int, folder: Path = RUNS) -> list[Path]:
-    """Return the newest bags in a folder of runs, the older first, without those of cross-checks.
+    """Return the newest bags in a folder of runs, oldest first, without those of cross-checks.
 
     Raises:
-        AccordError: if there are fewer.
+        AccordError: if there are fewer than `count`.
     """
     inside = [bag for bag in _bags_in(folder, "*/*") if bag.name == "bag"]
-    bags = sorted({*_bags_in(folder, "*"), *inside}, key=_written)
+    bags = sorted({*_bags_in(folder, "*"), *inside}, key=_time_written)
     if len(bags) < count:
         have = f"{len(bags)} recorded runs" if bags else "no recorded run"
         raise AccordError(f"{folder} holds {have}: name {count}, or record one with accord run")
@@ -164,8 +164,10 @@ def last_runs(count: int, folder: Path = RUNS) -> list[Path]:
 
 
 def _bags_in(folder: Path, depth: str) -> list[Path]:
+    """Return the folders with storage files that match a glob pattern below a folder."""
     return [*{file.parent for file in folder.glob(f"{depth}/*") if is_storage(file)}]
 
 
-def _written(bag: Path) -> tuple[int, str]:
+def _time_written(bag: Path) -> tuple[int, str]:
+    """Return when a bag was last written, with its path, as a key to sort by."""
     return max(file.stat().st_mtime_ns for file in bag.iterdir() if is_storage(file)), str(bag)

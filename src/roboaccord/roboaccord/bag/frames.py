@@ -1,7 +1,8 @@
 """The outermost layer of an MCAP file: records one after the other, and a running checksum.
 
-Opcodes and lengths are fixed by MCAP's specification. A file that was cut, such as a killed run's,
-ends within a record or without a footer; any other end is damage.
+A record is an opcode, a length and a content, as MCAP's specification fixes. `Frames` iterates over
+the records of a file. A file that was cut, such as that of a killed run, ends within a record or
+without a footer; any other irregular end is damage.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ RECORD = struct.Struct("<BQ")  # opcode and length
 
 
 class DamageError(Exception):
-    """What is wrong with a file."""
+    """A file is damaged; the text says what is wrong."""
 
 
 class Frames:
     """Iterator over opcode and content of the records of a file.
 
     Args:
-        stream: after the magic bytes.
+        stream: of the file, behind the magic bytes at its start.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -35,21 +36,21 @@ class Frames:
         self._closed = stream.read() == MAGIC
         self._head = b""
         self.at = stream.seek(len(MAGIC))
-        """Offset of the present record."""
+        """Offset of the current record."""
         self.checksum = crc32(MAGIC)
-        """Of everything before the present record; it restarts after the end of the data."""
+        """CRC-32 of everything before the current record; it restarts after the end of the data."""
         self.cut = False
-        """Whether the file was cut within the present record, its last one."""
+        """Whether the file was cut within the current record, which is the last one."""
         self.length = 0
-        """Length of the present record's content, as its header states it."""
+        """Length of the content that the header of the current record states."""
         self.ended = False
-        """Whether the footer was the last record, followed by the magic bytes."""
+        """Whether the last record was the footer, followed by the magic bytes."""
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the records.
+        """Yield opcode and content of each record; of a cut one what is there.
 
         Raises:
-            DamageError: if a record ends where it cannot.
+            DamageError: if a record goes beyond the end of a file that was closed.
         """
         while not self.ended:
             self.at = self._stream.tell()
@@ -71,10 +72,11 @@ class Frames:
                 self._end()
 
     def checksum_with(self, content: bytes) -> int:
-        """Return the checksum up to the end of some first bytes of the present record's content."""
+        """Return the checksum up to the end of `content`, the first bytes of the current record."""
         return crc32(content, crc32(self._head, self.checksum))
 
     def _end(self) -> None:
+        """Check that only the magic bytes follow the footer."""
         rest = self._size - self._stream.tell()
         magic = self._stream.read(min(rest, len(MAGIC)))
         self.ended = magic == MAGIC and rest == len(MAGIC)

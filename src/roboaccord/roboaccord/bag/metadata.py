@@ -1,6 +1,7 @@
 """Metadata of a bag: the file metadata.yaml, and what rosbag2 stores in the MCAP file itself.
 
-Keys are fixed by rosbag2. Metadata come from anybody: what is not a mapping is read as nothing.
+Keys are those of rosbag2. A bag may come from anybody: where something else than a mapping is
+found, nothing is read.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_text
 from roboaccord.description.yaml_files import parse_record
 
-INFORMATION = "rosbag2_bagfile_information"
+INFORMATION = "rosbag2_bagfile_information"  # top key of metadata.yaml
 
 
 def load_yaml(text: str) -> dict[str, Any]:
-    """Return the mapping in a YAML text; empty where there is none."""
+    """Return the mapping in a YAML text; an empty one for any other text."""
     try:
         data = parse_record(text)
     except yaml.YAMLError:
@@ -27,7 +28,7 @@ def load_yaml(text: str) -> dict[str, Any]:
 
 
 def read_metadata(bag: Path) -> dict[str, Any]:
-    """Return the content of a bag folder's metadata.yaml; empty where there is none."""
+    """Return the information in a bag's metadata.yaml; empty where it cannot be read."""
     try:
         text = read_text(bag / "metadata.yaml")
     except AccordError:
@@ -37,6 +38,6 @@ def read_metadata(bag: Path) -> dict[str, Any]:
 
 
 def custom_data(metadata: dict[str, Any]) -> dict[str, str]:
-    """Return the custom data of the writer of a bag."""
+    """Return the custom data that the writer of a bag stored, as texts."""
     data = metadata.get("custom_data")
     return {str(k): str(v) for k, v in data.items()} if isinstance(data, dict) else {}

@@ -1,9 +1,11 @@
 """Runs read from bags: our own, unfinished ones, and those of `ros2 bag record`.
 
-To read more of a run, add a field with a default to `BagRun` and fill it in `run_of` from
-content.py. Keys of `to_json` stay. A trajectory is read back bit for bit (test_bag), and its hash
-is compared with the recorded one (test_damage): nothing may be smoothed or corrected here.
-`BagRun.setup` must not open any file that a bag names (test_bag_is_data).
+`read_run` reads the messages (content.py), checks them against damage and against the recorded
+hash, and returns a `BagRun`. A trajectory is read back bit for bit (test_bag, test_damage), so
+nothing may be smoothed or corrected here. `play` shows a bag to an observer instead, state by
+state. `BagRun.setup` must not open any file that a bag names (test_bag_is_data).
+
+A further field of a run gets a default and is filled in `run_of`. Keys of `to_json` stay.
 """
 
 from __future__ import annotations
@@ -31,11 +33,11 @@ from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.setups import recorded_setup
 
-ROUND_OFF = 1e-9  # s
+ROUND_OFF = 1e-9  # s; the resolution of a time stamp
 
 
 class Commands(NamedTuple):
-    """Commands of a run: times of the states they answer (k,) [s], and values (k, m)."""
+    """Commands of a run: times of the states that they answer (k,) [s], and values (k, m)."""
 
     time: Array
     effort: Array
@@ -46,23 +48,23 @@ NO_COMMANDS = Commands(np.zeros(0), np.zeros((0, 0)))
 
 @dataclass(frozen=True, kw_only=True)
 class BagRun(Drawn):
-    """Run that was read from a bag.
+    """A run that was read from a bag.
 
     Args:
-        robot: name, from the topics; "" where they have no namespace.
+        robot: name in the topics; "" where they have no namespace.
         trajectory: states at the control ticks, and events.
-        has_base: whether the bag holds the motion of the base; else it stays at the origin.
-        commands: efforts (k, n) [N m] by the time of the state they answer.
-        wrenches: as `commands`, wrenches on the base (k, 6) [N, N m]; empty for most robots.
-        twists: as `commands`, twists (k, 6) [m/s, rad/s].
-        findings: of the controller about the robot, in order of time.
+        has_base: whether the bag has the motion of the base; otherwise it stays at the origin.
+        commands: commanded efforts (k, n) [N m], with the time of the state that each answers.
+        wrenches: commanded wrenches on the base (k, 6) [N, N m], likewise; empty for most robots.
+        twists: commanded twists (k, 6) [m/s, rad/s], likewise.
+        findings: faults that the controller detected, in order of time.
         scenario: as plain data; empty for a foreign bag.
         engine, engine_version, transport: of the run; "" for a foreign bag.
         versions: of the software of the run.
         urdf: the description, or "".
         contacts: messages with contacts, for `bag.transforms.read_arrows`.
-        sha256: hash of the trajectory when it was recorded; None for an incomplete run.
-        complete: whether the file was closed properly.
+        sha256: hash of the trajectory that was recorded with it; None for an incomplete run.
+        complete: whether the files were closed properly.
     """
 
     robot: str = ""
@@ -83,7 +85,7 @@ class BagRun(Drawn):
     complete: bool = True
 
     def setup(self, changes: Sequence[str] = ()) -> Setup:
-        """Return robot and scenario without opening the robot's file, see `recorded_setup`.
+        """Return the robot in its scenario, without opening files; see `recorded_setup`.
 
         Args:
             changes: `KEY=VALUE` of the scenario.
@@ -91,7 +93,7 @@ class BagRun(Drawn):
         return recorded_setup(self.scenario, self.robot, self.urdf, changes)
 
     def to_json(self) -> dict[str, Json]:
-        """Return facts of the run; the motion is in `trajectory`."""
+        """Return facts of the run; the motion is only in `trajectory`."""
         motion = self.trajectory
         names = "robot engine engine_version transport complete sha256 scenario versions".split()
         return {
@@ -115,7 +117,7 @@ def read_run(bag: Path) -> BagRun:
 
 
 def checked_run(content: Content) -> BagRun:
-    """Return the run of a bag's content; see `read_run`."""
+    """Return the run in the content of a bag, checked as by `read_run`."""
     check_whole(content.bag, content.scans)
     run = run_of(content)
     if content.hashes and content.hashes != {run.trajectory.sha256()}:
@@ -127,15 +129,15 @@ def checked_run(content: Content) -> BagRun:
 
 
 def check_whole(bag: Path, scans: Sequence[McapScan]) -> None:
-    """Refuse damaged files of a bag that was read.
+    """Refuse files that were read and are damaged before the end of their data.
 
     Raises:
-        AccordError: with the place of the damage, and what helps.
+        AccordError: naming the place of the damage, and a remedy.
     """
     for scan in scans:
         if scan.damage and not scan.whole:
-            cure = f"accord recover {bag} keeps what is before"
-            raise AccordError(f"{scan.path} is damaged {scan.damage}; {cure}")
+            remedy = f"accord recover {bag} keeps what is before"
+            raise AccordError(f"{scan.path} is damaged {scan.damage}; {remedy}")
 
 
 def run_of(content: Content) -> BagRun:
@@ -181,7 +183,15 @@ def run_of(content: Content) -> BagRun:
 def _in_force(
     rows: Sequence[tuple[float, Array]], time: Array, missing: float = 0.0
 ) -> Array | None:
-    """Return the command in force up to each time (k, m); None without any."""
+    """Return the commands (k, m) in the rows of a trajectory; None where there are none.
+
+    A row has the command of the interval that ends at its time, which answered the state before.
+
+    Args:
+        rows: time of the answered state [s] and values (m,) of each command.
+        time: of the states (k,) [s].
+        missing: value in rows without a command.
+    """
     if not rows:
         return None
     in_force = np.full((len(time), len(rows[0][1])), missing)
@@ -193,15 +203,16 @@ def _in_force(
 
 
 def _commands(rows: Sequence[tuple[float, Array]], width: int) -> Commands:
+    """Return (time, values) pairs as arrays; `width` is the number of values in a row."""
     values = np.array([row[1] for row in rows]).reshape(len(rows), width)
     return Commands(np.array([row[0] for row in rows]), values)
 
 
 def play(bag: Path, setup: Setup, observer: Observer) -> None:
-    """Play a bag of one robot to an observer, in the order of the recording.
+    """Show the states and events of a bag to an observer, in the order of the recording.
 
-    Joint states and odometry of one stamp make a state, whichever comes first; a state without its
-    other half is left out. Switches follow the events, from the state after an event on.
+    Joint states and odometry with the same time stamp make a state, in either order; one without
+    the other is left out. Switches change by events, from the state after an event on.
 
     Raises:
         AccordError: if it is not a bag, or is damaged.
@@ -215,6 +226,7 @@ def play(bag: Path, setup: Setup, observer: Observer) -> None:
 
 
 def _play(scan: McapScan, setup: Setup, observer: Observer, switchings: list[Event]) -> None:
+    """Show the states and events of one file to an observer."""
     states, odometry, events = (
         f"/{setup.robot.name}/{name}" for name in (names.STATES, names.ODOMETRY, names.EVENTS)
     )
@@ -222,6 +234,7 @@ def _play(scan: McapScan, setup: Setup, observer: Observer, switchings: list[Eve
         states: JointStateCodec(setup.joints).decode,
         odometry: OdometryCodec().decode,
     }
+    # Joint states and odometry that wait for each other, by time.
     halves: dict[str, dict[float, Any]] = {states: {}, odometry: {}}
     switches = dict(setup.initial.switches)
     for message in scan.messages():
@@ -230,14 +243,16 @@ def _play(scan: McapScan, setup: Setup, observer: Observer, switchings: list[Eve
             for event in decode_events(data):
                 observer.on_event(event)
         elif topic in halves:
-            half = decode[topic](data)
-            time = half[0]
-            halves[topic][time] = half
-            if all(time in waiting for waiting in halves.values()):
+            decoded = decode[topic](data)
+            time = decoded[0]
+            halves[topic][time] = decoded
+            if all(time in by_time for by_time in halves.values()):
                 _, q, qd, effort = halves[states][time]
                 _, position, orientation, twist = halves[odometry][time]
-                for waiting in halves.values():  # both topics are in order: nothing older can come
-                    waiting.clear()
+                for (
+                    by_time
+                ) in halves.values():  # both topics are in order: an older one can no longer arrive
+                    by_time.clear()
                 while switchings and switchings[0].time < time - SLACK:
                     switching = switchings.pop(0)
                     switches = {**switches, switching.subject: switching.kind.endswith("_on")}

@@ -1,12 +1,12 @@
 """Messages of an MCAP file in the order of the file, checked, up to its end or to a damage.
 
-Structures, opcodes and checksums are fixed by MCAP's specification. `_FLOOR` and `_RATIO`, the
-limits to which a file may unpack, may be tuned. Any damage ends in a DamageError with one line;
-test_damage puts an error in each place. Our own files must have all checksums (`own`), foreign ones
-need none.
+`McapScan.messages` reads record by record (frames.py), unpacks chunks, and compares checksums. It
+needs neither footer nor index, so the file of a killed run, which lacks both and may end within a
+record, is read like a complete one. Our own files must have all checksums (`own`), foreign ones
+need none. Any damage ends in a DamageError of one line; test_damage puts an error in each place.
+Data may unpack only to a limited size (`room`), so that a small file cannot fill the memory.
 
-A killed run leaves a file without footer and index, and perhaps with a cut record. Reading record
-by record needs neither, so complete and unfinished files are read alike.
+Structures and opcodes are those of MCAP's specification.
 """
 
 from __future__ import annotations
@@ -35,20 +35,24 @@ from roboaccord.bag.unpacking import COMPRESSIONS, unpack, unzstd
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_file
 
-_MESSAGE_HEAD = struct.Struct("<HIQQ")
-SEQUENCE = 0xFFFFFFFF  # mask of a sequence number, an uint32 that wraps around
-_CHUNK_FIXED = 8 + 8 + 8 + 4 + 4 + 8  # bytes of a chunk besides its compression and records
-_CHUNK_HEAD = struct.Struct("<QQQII")  # times, size, checksum, length of the compression's name
-_PLACE = struct.Struct("<Q")  # length of the records
+_MESSAGE_HEAD = struct.Struct("<HIQQ")  # channel, sequence, log and publish time
+SEQUENCE = 0xFFFFFFFF  # mask of a sequence number, a uint32 that wraps around
+_CHUNK_FIXED = (
+    8 + 8 + 8 + 4 + 4 + 8
+)  # bytes of a chunk besides the name of its compression and its records
+_CHUNK_HEAD = struct.Struct(
+    "<QQQII"
+)  # start and end time, unpacked size, checksum, length of the compression's name
+_LENGTH = struct.Struct("<Q")  # length of the records
 _INDEX_HEAD = struct.Struct("<HI")  # channel, bytes that follow
-_CHECKSUM = 4  # bytes
-_FLOOR = 1 << 26  # bytes to which any file may unpack
-_RATIO = 200  # bytes to which each byte of a larger file may unpack: a robot at rest needs 50
-KNOWN = frozenset(int(opcode) for opcode in Opcode)
+_CHECKSUM = 4  # bytes of a CRC-32
+_FLOOR = 1 << 26  # bytes to which every file may unpack
+_RATIO = 200  # factor by which a larger file may unpack; that of a robot at rest unpacks by 50
+KNOWN = frozenset(int(opcode) for opcode in Opcode)  # opcodes of the specification
 
 
 class Message(NamedTuple):
-    """Message: channel, log time [ns] and bytes."""
+    """A message: channel, log time [ns] and bytes."""
 
     channel: int
     time_ns: int
@@ -70,7 +74,7 @@ class McapScan:
     counts: Counter[int] = field(default_factory=Counter)
     """Number of messages by channel."""
     own: bool = False
-    """Whether the file states that our recorder wrote it, which writes all checksums."""
+    """Whether the file states that our recorder wrote it, and so must have all checksums."""
     whole: bool = False
     """Whether the data section was read to its end and matched its checksum."""
     complete: bool = False
@@ -91,7 +95,7 @@ class McapScan:
         """Subtract the size of unpacked data [bytes] from `room`.
 
         Raises:
-            AccordError: if that is far more than recorded data unpack to.
+            AccordError: if nothing is left: the file unpacks to more than recorded data do.
         """
         self.room -= size
         if self.room < 0:
@@ -117,18 +121,21 @@ class McapScan:
         return load_yaml(self.metadata.get("rosbag2", {}).get("serialized_metadata", ""))
 
     def _read(self, records: Frames) -> Iterator[Message]:
+        """Yield the messages of all records; a damage is stored with its place."""
         try:
             for opcode, content in records:
                 try:
-                    yield from self._take(records, opcode, content)
+                    yield from self._read_record(records, opcode, content)
                 except (McapError, struct.error, ValueError):
                     raise DamageError("a record cannot be read") from None
             self.complete = records.ended
         except DamageError as damage:
             self.damage = f"at byte {records.at}: {damage}"
 
-    def _take(self, records: Frames, opcode: int, content: bytes) -> Iterator[Message]:
+    def _read_record(self, records: Frames, opcode: int, content: bytes) -> Iterator[Message]:
+        """Yield the messages of a top-level record, and store what else it states."""
         stream = ReadDataStream(BytesIO(content))
+        # A record that was cut: messages of a chunk; an index must agree with its length.
         if records.cut:
             if opcode == Opcode.CHUNK and not self.whole:
                 yield from self._cut_chunk(content, records.length)
@@ -139,8 +146,8 @@ class McapScan:
             ):
                 raise DamageError("an index does not hold together")
         elif opcode == Opcode.FOOTER:
-            self._end(Footer.read(stream), records, content)
-        elif self.whole:
+            self._check_index(Footer.read(stream), records, content)
+        elif self.whole:  # behind the data section: the index
             if opcode == Opcode.STATISTICS and self.unchecked_whole:
                 count, present = Statistics.read(stream).message_count, self.counts.total()
                 if count != present:
@@ -150,14 +157,16 @@ class McapScan:
             self.own = Header.read(stream).library.startswith(LIBRARY)
         elif opcode == Opcode.CHUNK:
             raw, checked = self._open_chunk(Chunk.read(stream), len(content))
-            yield from self._records(raw, checked=checked)
+            yield from self._messages_in(raw, checked=checked)
         elif opcode == Opcode.DATA_END:
-            self._end_data(DataEnd.read(stream).data_section_crc, records)
+            self._check_data(DataEnd.read(stream).data_section_crc, records)
         else:
-            yield from self._record(opcode, content, checked=False)
+            yield from self._read_inner_record(opcode, content, checked=False)
 
-    def _record(self, opcode: int, content: bytes, *, checked: bool) -> Iterator[Message]:
-        """Take a record of a kind that occurs in chunks and outside."""
+    def _read_inner_record(
+        self, opcode: int, content: bytes, *, checked: bool
+    ) -> Iterator[Message]:
+        """Yield or store a record of a kind that occurs in chunks and outside of them."""
         stream = ReadDataStream(BytesIO(content))
         if opcode == Opcode.MESSAGE:
             self.unchecked += not checked
@@ -175,6 +184,7 @@ class McapScan:
             raise DamageError(f"there is no record of kind {opcode}")
 
     def _message(self, content: bytes) -> Message:
+        """Return a message; its sequence number shows whether others are missing."""
         channel, sequence, time_ns, _ = _MESSAGE_HEAD.unpack_from(content)
         if channel not in self.channels:
             raise DamageError(f"a message is of channel {channel}, which is not there")
@@ -184,14 +194,17 @@ class McapScan:
             raise DamageError(f"messages of {topic} are missing or out of order")
         return Message(channel, time_ns, content[_MESSAGE_HEAD.size :])
 
-    def _records(self, raw: bytes, *, checked: bool) -> Iterator[Message]:
-        at = 0
-        while at < len(raw):
-            opcode, length = RECORD.unpack_from(raw, at)
-            at += RECORD.size + length
-            if at > len(raw):
+    def _messages_in(self, raw: bytes, *, checked: bool) -> Iterator[Message]:
+        """Yield the messages of the records of a chunk, unpacked."""
+        offset = 0
+        while offset < len(raw):
+            opcode, length = RECORD.unpack_from(raw, offset)
+            offset += RECORD.size + length
+            if offset > len(raw):
                 raise DamageError("a record goes beyond the end of its chunk")
-            yield from self._record(opcode, raw[at - length : at], checked=checked)
+            yield from self._read_inner_record(
+                opcode, raw[offset - length : offset], checked=checked
+            )
 
     def _open_chunk(self, chunk: Chunk, length: int) -> tuple[bytes, bool]:
         """Return the unpacked records of a chunk, and whether a checksum covers them."""
@@ -212,7 +225,7 @@ class McapScan:
         return raw, bool(checksum)
 
     def _cut_chunk(self, content: bytes, length: int) -> Iterator[Message]:
-        """Yield the whole messages of a chunk that was cut; zstd unpacks its whole blocks.
+        """Yield the complete messages of a chunk that was cut; zstd unpacks its complete blocks.
 
         Raises:
             DamageError: if the chunk is shorter than it states.
@@ -220,29 +233,31 @@ class McapScan:
         try:
             _, _, size, _, letters = _CHUNK_HEAD.unpack_from(content)
             compression = content[_CHUNK_HEAD.size : _CHUNK_HEAD.size + letters].decode()
-            at = _CHUNK_HEAD.size + letters + _PLACE.size
-            (packed,) = _PLACE.unpack_from(content, at - _PLACE.size)
+            data_offset = _CHUNK_HEAD.size + letters + _LENGTH.size
+            (packed,) = _LENGTH.unpack_from(content, data_offset - _LENGTH.size)
         except (struct.error, ValueError):
             return
-        if packed != length - at or (not compression and size != packed):
+        if packed != length - data_offset or (not compression and size != packed):
             raise DamageError("a chunk does not hold together")
-        raw = content[at:]
+        raw = content[data_offset:]
         try:
             if compression:
                 self.spend(size)
                 raw = unzstd(raw, size)
-            yield from self._records(raw, checked=False)
+            yield from self._messages_in(raw, checked=False)
         except (DamageError, McapError, ZstdError, struct.error, ValueError):
             return  # the chunk was cut here
 
-    def _end_data(self, checksum: int, records: Frames) -> None:
+    def _check_data(self, checksum: int, records: Frames) -> None:
+        """Check the data section by its checksum, which is 0 where there is none."""
         if (checksum or self.own) and checksum != records.checksum:
             raise DamageError("the data do not match their checksum")
         self.whole, self.unchecked_whole = True, not checksum
         if checksum:
             self.unchecked = 0
 
-    def _end(self, footer: Footer, records: Frames, content: bytes) -> None:
+    def _check_index(self, footer: Footer, records: Frames, content: bytes) -> None:
+        """Check the index by the checksum in the footer."""
         if not self.whole:
             raise DamageError("the file ends before its data do")
         expected = records.checksum_with(content[:-_CHECKSUM])

@@ -1,8 +1,10 @@
-"""Signals of one recording at the times of another, by the way in which each signal changes.
+"""Signals of one recording at the times of another.
 
-JUMP, FLAT, BEND and LEAST decide where a signal is interpolated, and may be tuned (test_resample
-tries them). A value is held, a position or a turn follows a cubic by its rates, a rate is linear
-but for jumps. The result must not depend on the order of two recordings.
+How a signal is interpolated depends on how it changes: efforts and switches are constant in the
+interval up to their sample (`held`), positions and orientations follow a cubic through the samples
+with the recorded rates (`moving`, `turning`), and rates are linear except where they jump
+(`rates`). A jump is found in the recording (`find_jumps`), or an event of either run lies in the
+interval. The result does not depend on the order of two recordings (test_resample).
 """
 
 from __future__ import annotations
@@ -16,108 +18,127 @@ from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import quaternion_product
 
 SLACK = 1e-9  # s: the resolution of a time stamp
-JUMP = 3.0  # times as steep as the neighbouring intervals: more than any finely sampled rate
-FLAT = 1e-6  # of the largest rate: smaller changes are not jumps
-BEND = 0.125  # of a rate's change in an interval: largest difference of its mean from the slope
-LEAST = 1e-4  # of the largest rate: a difference below is none
-Known = NDArray[np.bool_]
+JUMP = (
+    3.0  # a jump is so many times steeper than its neighbours: steeper than any finely sampled rate
+)
+FLAT = 1e-6  # share of the largest rate; a smaller change is not a jump
+BEND = 0.125  # share of the change of rates in an interval by which their mean may miss the slope
+LEAST = 1e-4  # share of the largest rate that their mean may miss the slope by in any case
+Known = NDArray[np.bool_]  # for each time, whether a value is known
 
 
 class Resampling:
-    """A recording at the times of a grid, all of which it covers.
+    """Interpolates signals of a recording at the times of a grid, all of which it covers.
 
     Args:
         times: of the recording (k,) [s].
         grid: times to interpolate at (m,) [s].
-        period: longest time for which a value is held before its sample [s]: the control period,
-            since a recording may lack ticks.
+        period: control period [s]: the longest interval before a sample in which its value is
+            known to have been in force, because a recording may lack ticks.
         events: times at which something hit, gripped or reached its stop [s].
     """
 
     def __init__(self, times: Array, grid: Array, period: float, events: Sequence[float]) -> None:
         self._times = times
-        self._at = np.minimum(np.searchsorted(times, grid - SLACK), len(times) - 1)
-        self._exact = np.abs(times[self._at] - grid) <= SLACK
-        self._before = np.where(self._exact, self._at, np.maximum(self._at - 1, 0))
-        size = np.where(self._exact, 1.0, times[self._at] - times[self._before])
-        self._size = size[:, None]
-        self._share = np.where(self._exact, 1.0, (grid - times[self._before]) / size)
-        self._within = self._exact | (times[self._at] - grid < period - SLACK)
-        self._hit = np.zeros(len(times) + 2, dtype=bool)
-        for event in events:  # at a sample it belongs to the intervals before and after
+        # For each time of the grid: the sample at or after it, whether it is a sample, the sample
+        # before, length of the interval between them [s], and share of it that has passed.
+        self._after = np.minimum(np.searchsorted(times, grid - SLACK), len(times) - 1)
+        self._is_sample = np.abs(times[self._after] - grid) <= SLACK
+        self._before = np.where(self._is_sample, self._after, np.maximum(self._after - 1, 0))
+        size = np.where(self._is_sample, 1.0, times[self._after] - times[self._before])
+        self._interval = size[:, None]
+        self._share = np.where(self._is_sample, 1.0, (grid - times[self._before]) / size)
+        self._is_held = self._is_sample | (times[self._after] - grid < period - SLACK)
+        self._has_event = np.zeros(len(times) + 2, dtype=bool)
+        for event in events:  # one at a sample counts for the intervals on both sides
             first, last = np.searchsorted(times, [event - SLACK, event + SLACK])
-            self._hit[first : last + 1] = True
+            self._has_event[first : last + 1] = True
 
     def held(self, values: Array) -> tuple[Array, Known]:
-        """Return values that hold in the interval up to their sample (m,), and where known (m,)."""
-        return values[self._at], self._within
+        """Return values (m,) that are constant up to their sample, and where they are known."""
+        return values[self._after], self._is_held
 
     def moving(self, values: Array, rates: Array) -> Array:
-        """Return values (m, n) of (k, n): by a cubic where the rates (k, n) fit, else linearly."""
+        """Return values (m, n): by cubics where the rates (k, n) fit, else linearly."""
         bulge, fits = self._bulge(values, rates)
         return self._linear(values) + np.where(fits, bulge, 0.0)
 
     def rates(self, values: Array) -> tuple[Array, Known]:
-        """Return rates of samples (k,) interpolated linearly, and where known: not at a jump."""
-        jumps = self._hit[: len(values)] | find_jumps(self._times, values)
-        return self._linear(values[:, None])[:, 0], self._exact | ~jumps[self._at]
+        """Return rates (k,) interpolated linearly (m,), and where they are known: not at a jump."""
+        jumps = self._has_event[: len(values)] | find_jumps(self._times, values)
+        return self._linear(values[:, None])[:, 0], self._is_sample | ~jumps[self._after]
 
     def turning(self, orientation: Array, spin: Array) -> Array:
         """Return quaternions (m, 4) between samples (k, 4), on the shortest path.
 
-        By a cubic where the angular velocities in the body's axes (k, 3) fit, else at a uniform
-        rate (slerp).
+        They follow a cubic where the angular velocities in the body's axes (k, 3) fit, and
+        otherwise turn at a uniform rate (slerp).
         """
-        same = np.einsum("ij,ij->i", orientation[1:], orientation[:-1]) >= 0.0
-        orientation = orientation * np.cumprod(np.append(1.0, np.where(same, 1.0, -1.0)))[:, None]
-        one, other = orientation[self._before], orientation[self._at]
-        half = np.arctan2(np.linalg.norm(one - other, axis=1), np.linalg.norm(one + other, axis=1))
+        # Of the quaternions q and -q of a rotation, the one nearer to the previous sample.
+        same_sign = np.einsum("ij,ij->i", orientation[1:], orientation[:-1]) >= 0.0
+        orientation = (
+            orientation * np.cumprod(np.append(1.0, np.where(same_sign, 1.0, -1.0)))[:, None]
+        )
+        first, second = orientation[self._before], orientation[self._after]
+        # Slerp: q = (sin((1 - s) a) q1 + sin(s a) q2) / sin a, with the angle a between q1 and q2.
+        half = np.arctan2(
+            np.linalg.norm(first - second, axis=1), np.linalg.norm(first + second, axis=1)
+        )
         share = self._share[:, None]
         angle = 2.0 * half[:, None]
-        flat = angle < 1e-6  # rad: chord and arc are then equal up to round-off
-        sine = np.where(flat, 1.0, np.sin(angle))
-        from_one = np.where(flat, 1.0 - share, np.sin((1.0 - share) * angle) / sine)
-        from_other = np.where(flat, share, np.sin(share * angle) / sine)
-        level = np.where(self._exact[:, None], other, from_one * one + from_other * other)
-        turned = 0.5 * quaternion_product(orientation.T, np.vstack([spin.T, 0.0 * spin[:, 0]])).T
-        bulge, fits = self._bulge(orientation, turned)
+        is_small = angle < 1e-6  # rad; for smaller angles chord and arc are equal up to round-off
+        sine = np.where(is_small, 1.0, np.sin(angle))
+        first_weight = np.where(is_small, 1.0 - share, np.sin((1.0 - share) * angle) / sine)
+        second_weight = np.where(is_small, share, np.sin(share * angle) / sine)
+        slerp = np.where(
+            self._is_sample[:, None], second, first_weight * first + second_weight * second
+        )
+        # Cubic: the rate of a quaternion is q (w, 0) / 2.
+        quaternion_rates = (
+            0.5 * quaternion_product(orientation.T, np.vstack([spin.T, 0.0 * spin[:, 0]])).T
+        )
+        bulge, fits = self._bulge(orientation, quaternion_rates)
         cubic = self._linear(orientation) + bulge
-        return np.where(fits, cubic / np.linalg.norm(cubic, axis=1, keepdims=True), level)
+        return np.where(fits, cubic / np.linalg.norm(cubic, axis=1, keepdims=True), slerp)
 
     def _linear(self, values: Array) -> Array:
-        """Return values (m, n) of (k, n) on the straight lines between samples."""
-        before, after = values[self._before], values[self._at]
+        """Return values (k, n) interpolated linearly (m, n)."""
+        before, after = values[self._before], values[self._after]
         share = self._share[:, None]
-        return np.where(self._exact[:, None], after, (1.0 - share) * before + share * after)
+        return np.where(self._is_sample[:, None], after, (1.0 - share) * before + share * after)
 
     def _bulge(self, values: Array, rates: Array) -> tuple[Array, Known]:
-        """Return what Hermite's cubic adds to a line (m, n), and where the rates fit (m, 1).
+        """Return what Hermite's cubic adds to a straight line (m, n), and where rates fit (m, 1).
 
-        Rates do not fit where they were not recorded, or something hit: then the mean of the rates
-        at both ends is not the mean rate of the interval.
+        With the share s of the interval h, the change d of the rate and the difference e of the
+        mean of both rates from the slope, it is s (1 - s) h ((1 - 2 s) e - d / 2). Rates do not fit
+        where e is large: they were not recorded, or something hit.
         """
-        size, share = self._size, self._share[:, None]
-        change = rates[self._at] - rates[self._before]
-        mean = 0.5 * (rates[self._at] + rates[self._before])
-        miss = mean - (values[self._at] - values[self._before]) / size
+        size, share = self._interval, self._share[:, None]
+        change = rates[self._after] - rates[self._before]
+        mean = 0.5 * (rates[self._after] + rates[self._before])
+        miss = mean - (values[self._after] - values[self._before]) / size
         bulge = share * (1.0 - share) * size * ((1.0 - 2.0 * share) * miss - 0.5 * change)
-        most = BEND * _length(change) + LEAST * _length(rates).max(initial=0.0)
-        return bulge, ~self._exact[:, None] & (_length(miss) <= most)
+        allowed_miss = BEND * _length(change) + LEAST * _length(rates).max(initial=0.0)
+        return bulge, ~self._is_sample[:, None] & (_length(miss) <= allowed_miss)
 
 
 def _length(vectors: Array) -> Array:
+    """Return the norms (k, 1) of vectors (k, n)."""
     return np.asarray(np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 def find_jumps(times: Array, values: Array) -> Known:
     """Return for each sample whether a rate (k,) jumps in the interval before it (k,).
 
-    A jump is far steeper than the intervals on both sides, or at an end than the next two. Where a
-    force begins to act, the interval after it is as steep, and nothing jumps.
+    A jump is JUMP times steeper than the intervals on both sides; at an end, than the next two.
+    Where a force begins to act, the next interval is as steep: that is no jump.
     """
     change = np.abs(np.diff(values))
     slope = change / np.diff(times)
     padded = np.concatenate([slope[2:3], slope, slope[-3:-2]])
-    beside = np.maximum(padded[:-2], padded[2:]) if len(slope) > 2 else np.full(len(slope), np.inf)
+    neighbour_slope = (
+        np.maximum(padded[:-2], padded[2:]) if len(slope) > 2 else np.full(len(slope), np.inf)
+    )
     large = change > FLAT * np.abs(values).max(initial=0.0)
-    return np.append(False, large & (slope > JUMP * beside))
+    return np.append(False, large & (slope > JUMP * neighbour_slope))

@@ -1,7 +1,7 @@
-"""Rows of decoded joint states and odometry, made regular: padded, ordered by time, interpolated.
+"""Decoded joint states and odometry made regular: padded, in order of time, interpolated.
 
-What is assumed of foreign bags here (zeros for missing values, a slower base) is fixed by test_bag
-and test_foreign: assume more only with a line in the log.
+Foreign bags may lack velocities or efforts, jump back in time, or have odometry less often than
+joint states. What is assumed about them stays, and is logged (test_bag, test_foreign).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
 _log = logging.getLogger(__name__)
-BASE_NUMBERS = 13  # numbers of position, orientation and twist
+BASE_NUMBERS = 13  # numbers of a row: position 3, orientation 4, twist 6
 
 
 def decode_padded(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Array, Array, Array]]:
-    """Return a decoder for publishers that omit velocities or efforts, which become zeros."""
+    """Return a decoder of joint states in which missing velocities or efforts become zeros."""
     _log.warning("the joint states lack velocities or efforts; they are read as zero")
 
     def decode(data: bytes) -> tuple[float, Array, Array, Array]:
@@ -38,7 +38,7 @@ def decode_padded(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Array
 
 
 def since_reset(rows: Sequence[tuple[Any, ...]], bag: Path) -> list[tuple[Any, ...]]:
-    """Return the rows after the last jump back in time, one for each time."""
+    """Return the rows since the last jump back in time, one for each time; `bag` is for the log."""
     kept: list[tuple[Any, ...]] = []
     for row in rows:
         if kept and row[0] < kept[-1][0]:
@@ -50,9 +50,16 @@ def since_reset(rows: Sequence[tuple[Any, ...]], bag: Path) -> list[tuple[Any, .
 
 
 def interpolate_base(time: Array, times: Array, values: Array) -> Array:
-    """Return the base at times (m,) from samples (k, 13): linear, with unit quaternions."""
+    """Return the base at times (m, 13), interpolated linearly from samples (k, 13).
+
+    Args:
+        time: times to interpolate at (m,) [s].
+        times: of the samples (k,) [s].
+        values: position, quaternion and twist (k, 13).
+    """
     values = values.copy()
     turns = values[:, 3:7]
+    # The sign of each quaternion is that of its neighbour; interpolated ones are normalised.
     flips = np.cumprod(np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0))
     turns[1:] *= flips[:, None]
     base = np.column_stack([np.interp(time, times, column) for column in values.T])

@@ -1,9 +1,10 @@
 """Motion and appearance of the reference (the analytical model) as a second robot in a bag.
 
-To add to its appearance, add a field with a default to `Look`, written in `encode` and read in
-`_look`, which must accept older bags without it. Names of the values are in bags and stay. Colours
-are those of description/materials.py; when it fades or is reset is decided in
-crosscheck/companion.py.
+During a run the reference may be shown beside the robot: it fades as the motions part, a link turns
+red where an error is found, and it is reset now and then, which crosscheck/companion.py decides.
+Its motion is recorded in topics of its own, and its appearance (`Look`) as messages of
+`/diagnostics`. A new field of `Look` needs a default, and `_look` must accept older bags without
+it; names of values are in bags and stay.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from roboaccord.description.materials import BLUE, OPACITY, Colour, translucent
 
 @dataclass(frozen=True)
 class Look:
-    """Appearance of the second robot from a time on.
+    """Appearance of the second robot, from a time on.
 
     Args:
-        time: [s].
-        opacity: 0 to 1; it falls towards the horizon of the motion.
-        anew: number of resets beyond that.
-        link: red link; "" for none.
-        since: when its error began to count [s].
+        time: from which on it looks like this [s].
+        opacity: 0 to 1; it falls until the horizon, beyond which motions cannot be compared.
+        anew: number of times that it was reset at the horizon.
+        link: name of the link that is red; "" for none.
+        since: time at which the error of that link became significant [s].
         line: the cause, in one line.
     """
 
@@ -43,7 +44,7 @@ class Look:
 
     @property
     def colours(self) -> tuple[float, str]:
-        """What the colours depend on."""
+        """Opacity and red link, on which the colours depend."""
         return self.opacity, self.link
 
     def paint(self, urdf: str, colour: Colour = BLUE) -> str:
@@ -53,7 +54,7 @@ class Look:
     def encode(self, robot: str) -> bytes:
         """Return the appearance as a message of `/diagnostics`."""
         values = {name: str(getattr(self, name)) for name in ("opacity", "anew", "link", "since")}
-        status = Status(_name(robot), self.line, robot, values, int(bool(self.line)))
+        status = Status(_status_name(robot), self.line, robot, values, int(bool(self.line)))
         return encode_statuses(self.time, [status])
 
 
@@ -64,10 +65,11 @@ def decode_looks(data: bytes, robot: str) -> list[Look]:
         AccordError: for a message that cannot be decoded.
     """
     time, statuses = decode_statuses(data)
-    return [_look(time, status) for status in statuses if status.name == _name(robot)]
+    return [_look(time, status) for status in statuses if status.name == _status_name(robot)]
 
 
 def _look(time: float, status: Status) -> Look:
+    """Return the appearance in a status, or refuse one with other values."""
     try:
         opacity, since, anew = (float(status.values[name]) for name in ("opacity", "since", "anew"))
         return Look(time, opacity, int(anew), status.values["link"], since, status.message)
@@ -76,14 +78,17 @@ def _look(time: float, status: Status) -> Look:
 
 
 def read_pair(bag: Path) -> tuple[BagRun, Trajectory | None, Sequence[Look]]:
-    """Read a run as `read_run` does, and motion and appearance of the second robot, if any."""
+    """Return a run as `read_run` does, with motion and appearances of the second robot, if any."""
     content = Content.of(bag)
     run = checked_run(content)
     topic = f"{content.namespace}/{names.REFERENCE_STATES}"
     if not content.raw(topic):
         return run, None, ()
-    within = f"{content.namespace}/{names.REFERENCE}".strip("/")
-    motion = run_of(replace(content, custom={**content.custom, "robot": within})).trajectory
+    # The second robot is read like a first one, in its own namespace.
+    reference_namespace = f"{content.namespace}/{names.REFERENCE}".strip("/")
+    motion = run_of(
+        replace(content, custom={**content.custom, "robot": reference_namespace})
+    ).trajectory
     looks = list[Look]()
     for data in content.raw(f"{content.namespace.rpartition('/')[0]}/{names.DIAGNOSTICS}"):
         for look in decode_looks(data, run.robot):
@@ -93,5 +98,6 @@ def read_pair(bag: Path) -> tuple[BagRun, Trajectory | None, Sequence[Look]]:
     return run, motion, looks or (Look(),)
 
 
-def _name(robot: str) -> str:
+def _status_name(robot: str) -> str:
+    """Return the name of the status that has the appearance."""
     return f"{robot}: {names.REFERENCE}"

@@ -1,7 +1,9 @@
 """Queue of messages that a thread writes to a bag, so that a run does not wait for the disk.
 
-FLUSH_PERIOD, HELD and WAKE may be tuned; FLUSH_PERIOD is what a killed run loses (docstring of
-BagWriter, to be changed with it). Use the writer only under `Spool._lock`.
+`put` appends a message and returns at once; the thread writes what is queued every half of
+FLUSH_PERIOD, or earlier if much is waiting, and passes it to the operating system. FLUSH_PERIOD is
+what a killed run loses at most, as the docstring of BagWriter says. The writer may be used only
+while `Spool._lock` is held.
 """
 
 from __future__ import annotations
@@ -17,34 +19,37 @@ from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.topics import Topic
 from roboaccord.contract.errors import AccordError
 
-FLUSH_PERIOD = 0.5  # s of wall time: what a killed run loses at most
-HELD = 64 << 20  # bytes that may wait for the disk; with more, the run waits
-WAKE = 1 << 20  # bytes from which the thread writes before its period ends: one chunk
+FLUSH_PERIOD = 0.5  # s of wall time: a killed run loses no more than that
+HELD = 64 << 20  # bytes that may wait for the disk; if more do, the run waits
+WAKE = 1 << 20  # bytes (one chunk) that wake the thread before its period ends
 
 
 class Spool:
-    """Queue that takes messages at once and writes them in order.
+    """Queue that accepts messages at once, and whose thread writes them in order.
 
-    Everything but a single step is done in the thread, so that a signal that ends the run within a
-    message leaves no half of one.
+    Appending to the queue is one step of the interpreter; all else is done in the thread. So a
+    signal that ends the run can leave no half of a message.
 
     Args:
-        writer: open; the thread closes it.
-        path: of the bag.
+        writer: open writer, which the thread closes.
+        path: of the bag, for messages.
     """
 
     def __init__(self, writer: RunWriter, path: Path) -> None:
         self._writer, self._path = writer, path
         self._waiting: deque[tuple[Connection, int, bytes] | threading.Event] = deque()
-        self._taken, self._written = 0, 0  # bytes; each is counted by one thread
-        self._lock = threading.Lock()  # for the writer
-        self._wake, self._ended, self._over = threading.Event(), threading.Event(), False
+        self._put_bytes, self._written_bytes = (
+            0,
+            0,
+        )  # bytes put and written; each is counted by one thread
+        self._lock = threading.Lock()  # held while the writer is used
+        self._wake, self._thread_ended, self._closing = threading.Event(), threading.Event(), False
         self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="bag", daemon=True)
         self._thread.start()
 
     def put(self, connection: Connection, time_ns: int, data: bytes) -> None:
-        """Take a message.
+        """Queue a message; wait only if too many bytes are queued.
 
         Raises:
             AccordError: if the disk is full.
@@ -52,14 +57,14 @@ class Spool:
         if self._failure:
             raise self._failure
         self._waiting.append((connection, time_ns, data))
-        self._taken += len(data)
-        if self._taken - self._written > WAKE:
+        self._put_bytes += len(data)
+        if self._put_bytes - self._written_bytes > WAKE:
             self._wake.set()
-            if self._taken - self._written > HELD:
+            if self._put_bytes - self._written_bytes > HELD:
                 self.flush()
 
     def add_topic(self, topic: Topic) -> Connection:
-        """Add a topic."""
+        """Add a topic to the bag, and return its connection."""
         with self._lock:
             return self._writer.add_topic(topic)
 
@@ -69,7 +74,7 @@ class Spool:
             self._writer.set_custom_data(key, value)
 
     def flush(self) -> None:
-        """Wait until the operating system has everything that was taken.
+        """Wait until the operating system has all messages that were queued.
 
         Raises:
             AccordError: if the disk is full.
@@ -86,21 +91,22 @@ class Spool:
         """Write what is queued, and close the bag.
 
         Raises:
-            AccordError: if the disk is full; whole chunks remain, which can be read.
+            AccordError: if the disk is full; the chunks that were written can be read.
         """
-        self._over = True
+        self._closing = True
         self._wake.set()
         try:
-            self._ended.wait()  # in Python 3.11 `join` returns early after a signal
-        except BaseException:  # a signal: everything taken is written all the same
-            self._ended.wait()
+            self._thread_ended.wait()  # in Python 3.11 `join` returns early after a signal
+        except BaseException:  # a signal: what is queued is written all the same
+            self._thread_ended.wait()
             raise
         if self._failure:
             raise self._failure
 
     def _run(self) -> None:
+        """Write until the bag is closed; keep a failure for the thread that records."""
         try:
-            while not self._over:  # half the period is a margin for a busy machine
+            while not self._closing:  # half a period leaves a margin on a busy machine
                 self._wake.wait(FLUSH_PERIOD / 2.0)
                 self._wake.clear()
                 self._write()
@@ -108,19 +114,20 @@ class Spool:
             self._writer.close()
         except OSError as error:
             reason = error.strerror or error
-            cure = f"accord recover {self._path} keeps what was recorded"
-            self._failure = AccordError(f"cannot write {self._path}: {reason}; {cure}")
+            remedy = f"accord recover {self._path} keeps what was recorded"
+            self._failure = AccordError(f"cannot write {self._path}: {reason}; {remedy}")
             with contextlib.suppress(OSError):
                 self._writer.abort()
-        except Exception as error:  # noqa: BLE001 - a bug is raised where messages are given
+        except Exception as error:  # noqa: BLE001 - a bug is raised in the recording thread
             self._failure = error
         finally:
-            self._ended.set()
+            self._thread_ended.set()
 
     def _write(self) -> None:
         """Write what is queued, and pass the chunk to the operating system."""
         waiting = self._waiting
         while waiting:
+            # Messages up to the next flush, whose event is set once they are written.
             batch: list[tuple[Connection, int, bytes]] = []
             done: threading.Event | None = None
             while waiting and done is None:
@@ -131,12 +138,13 @@ class Spool:
                     batch.append(item)
             with self._lock:
                 self._writer.write_all(batch)
-            self._written += sum(len(data) for _, _, data in batch)
+            self._written_bytes += sum(len(data) for _, _, data in batch)
             if done:
                 self._flush()
                 done.set()
         self._flush()
 
     def _flush(self) -> None:
+        """Pass the chunk to the operating system."""
         with self._lock:
             self._writer.flush()

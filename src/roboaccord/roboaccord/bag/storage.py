@@ -1,14 +1,14 @@
 """Writer of rosbag2 files for the recorder: fast, checked, flushed on demand, with latched topics.
 
-The layout is fixed, byte for byte, by MCAP and rosbags: test_bag compares each record with those
-that rosbags writes, and checksums with the specification. `_CHUNK` may be tuned. The classes
-override private parts of rosbags, whose version setup.cfg bounds (rosbags<0.12): check them with
-each new version. unfinished.yaml has the metadata of a bag in progress, messages.json definitions
-and hashes of the recorded types, since rosbags takes 0.2 s to load all types that it knows.
+`RunWriter` writes the bag, `FastMcapWriter` its MCAP file. They override private parts of rosbags
+in two ways. rosbags writes each field of a message's header separately; here the header is packed
+at once, which makes the recorder a third cheaper. And rosbags leaves all checksums of MCAP at zero
+("not available"); here chunks, data section and summary have theirs, and the messages of a channel
+are numbered. unfinished.yaml has the metadata of a bag in progress, messages.json definitions and
+hashes of the recorded types, since rosbags takes 0.2 s to load all types that it knows.
 
-rosbags writes each field of a message's header separately; packing the header at once makes the
-recorder a third cheaper. It also leaves all checksums of MCAP at zero ("not available"); here
-chunks, data section and summary have theirs, and the messages of a channel are numbered.
+The layout is fixed, byte for byte, by MCAP and rosbags (test_bag compares). setup.cfg bounds the
+version of rosbags (<0.12): check these classes with each new version.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from roboaccord.bag.transforms import typestore
 from roboaccord.contract.files import drafting, writing
 
 _MESSAGE = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log and publish time
-_HEAD = 9  # bytes of a message record that its length does not count: opcode and length
-_FIXED = 22  # further bytes of a message record before its data
+_HEAD = 9  # bytes of opcode and length, which the length of a record does not count
+_FIXED = 22  # bytes of the other fields of a message record before its data
 _CHUNK = 1 << 20  # bytes of a chunk, as in rosbags
-_CRC = struct.Struct("<I")
-_PLACE = struct.Struct("<Q")
+_CRC = struct.Struct("<I")  # checksum
+_PLACE = struct.Struct("<Q")  # offset in the file
 _INDEX_HEAD = struct.Struct("<BQHI")  # opcode, length, channel, bytes that follow
 _DATA_END = RECORD.size + _CRC.size  # bytes of the record that ends the data section
 _FOOTER = 20  # bytes of the footer's content: two offsets and a checksum
@@ -60,13 +60,17 @@ Message = tuple[rosbag.Connection, int, bytes | memoryview]  # connection, time 
 
 
 def _record(record: Header | Chunk | ChunkIndex) -> bytearray:
+    """Return the bytes of a record."""
     builder = RecordBuilder()
     record.write(builder)
     return bytearray(builder.end())
 
 
 class _Section(BytesIO):
-    """Buffer of a part of a file that is completed before it is written; `tell` is the file's."""
+    """Buffer for a part of a file that is completed before it is written.
+
+    `tell` returns the offset in the file, from which rosbags computes the offsets that it writes.
+    """
 
     def __init__(self, start: int) -> None:
         super().__init__()
@@ -77,23 +81,23 @@ class _Section(BytesIO):
         return self._start + super().tell()
 
     def close(self) -> None:
-        """Stay open: the content is still to be written."""
+        """Do nothing: the content is still to be written."""
 
 
 @cache
 def _definitions() -> dict[str, dict[str, Any]]:
-    """Return definition and hash of the message types of a run, as arguments of `Writer`."""
+    """Return definition and hash of each message type of a run, as arguments of `Writer`."""
     text = files(__package__).joinpath("messages.json").read_text(encoding="utf-8")
     return json.loads(text)  # type: ignore[no-any-return]
 
 
 class FastMcapWriter(McapWriter):
-    """Writer of messages with packed headers, all checksums, and chunks compressed by zstd.
+    """Writer of an MCAP file with packed headers, all checksums, and chunks compressed by zstd.
 
-    Chunks are compressed within the file, which metadata.yaml does not state.
+    That chunks are compressed is stated in the file and not in metadata.yaml.
     """
 
-    bio: Any  # the file, or the section that is being filled
+    bio: Any  # the file, or the section of it that is being filled
 
     def __init__(self, path: Path, _: CompressionMode) -> None:
         super().__init__(path, CompressionMode.STORAGE)
@@ -111,27 +115,28 @@ class FastMcapWriter(McapWriter):
         self.write_all([(connection, timestamp, data)])
 
     def write_all(self, messages: Iterable[Message]) -> None:
-        """Append messages, and close every chunk that is full."""
+        """Append messages to the pending chunk; one that is full is written, and the next begun."""
         stats, pack, kind = self.channel_stats, _MESSAGE.pack, int(Opcode.MESSAGE)
-        chunk, at = self.chunk, self.chunk.bio.tell()
-        pieces: list[bytes | memoryview] = []
+        chunk, offset = self.chunk, self.chunk.bio.tell()
+        parts: list[bytes | memoryview] = []
         first, last = chunk.message_start_time, chunk.message_end_time
         for connection, time, data in messages:
-            key, length = connection.id, _FIXED + len(data)
-            chunk.msgs[key].append((time, at))
-            stats[key] += 1
-            pieces += pack(kind, length, key, stats[key] & SEQUENCE, time, time), data
-            at += _HEAD + length
+            # Header and data of a message; the index has its time and its offset in the chunk.
+            channel, length = connection.id, _FIXED + len(data)
+            chunk.msgs[channel].append((time, offset))
+            stats[channel] += 1
+            parts += pack(kind, length, channel, stats[channel] & SEQUENCE, time, time), data
+            offset += _HEAD + length
             first, last = time if time < first else first, time if time > last else last
-            if at > _CHUNK:
-                self._append(pieces, first, last)
+            if offset > _CHUNK:
+                self._append(parts, first, last)
                 self.close_chunk()
-                chunk, at, pieces = self.chunk, 0, []
+                chunk, offset, parts = self.chunk, 0, []
                 first, last = chunk.message_start_time, chunk.message_end_time
-        self._append(pieces, first, last)
+        self._append(parts, first, last)
 
     def _append(self, pieces: Sequence[bytes | memoryview], first: int, last: int) -> None:
-        """Append messages to the pending chunk, whose times are now `first` to `last` [ns]."""
+        """Append bytes to the pending chunk, whose times are now `first` to `last` [ns]."""
         if pieces:
             self.chunk.bio.write(b"".join(pieces))
             self.chunk.message_start_time, self.chunk.message_end_time = first, last
@@ -144,18 +149,28 @@ class FastMcapWriter(McapWriter):
         first, last, packed = (
             chunk.message_start_time, chunk.message_end_time, self.compressor(content),
         )  # fmt: skip
+        # The chunk, and behind it an index of times and offsets for each channel.
         start, name = self.bio.tell(), self.compression
         data = _record(Chunk(name, packed, last, first, crc32(content), len(content)))
-        size, places = len(data), dict[int, int]()
+        size, index_offsets = len(data), dict[int, int]()
         for key, messages in chunk.msgs.items():
-            places[key] = start + len(data)
+            index_offsets[key] = start + len(data)
             index = np.array(messages, "<u8").tobytes()
             data += _INDEX_HEAD.pack(Opcode.MESSAGE_INDEX, 6 + len(index), key, len(index)) + index
-        index_of = ChunkIndex(
-            size, start, name, len(packed), last, len(data) - size, places, first, len(content)
+        # The entry of the chunk in the summary.
+        chunk_index = ChunkIndex(
+            size,
+            start,
+            name,
+            len(packed),
+            last,
+            len(data) - size,
+            index_offsets,
+            first,
+            len(content),
         )
         self.chunks.append(summary := BytesIO())
-        summary.write(_record(index_of)[RECORD.size :])  # rosbags takes its size by `tell`
+        summary.write(_record(chunk_index)[RECORD.size :])  # rosbags finds its size by `tell`
         self._emit(memoryview(data))
         self.chunk = PendingChunk(2**63 - 1, 0, BytesIO(), defaultdict(list))
 
@@ -163,6 +178,7 @@ class FastMcapWriter(McapWriter):
         """Write the pending chunk, the summary and the footer, with their checksums."""
         if self.chunk.bio.tell():
             self.close_chunk()
+        # rosbags writes summary and footer into a section, into which the checksums are then put.
         stream = self.bio
         self.bio = section = _Section(stream.tell())
         start = section.tell()
@@ -171,17 +187,18 @@ class FastMcapWriter(McapWriter):
         finally:
             self.bio = stream
         data = section.getbuffer()
-        footer = len(data) - len(MAGIC) - _FOOTER
-        summary = _PLACE.unpack_from(data, footer)[0] - start
-        whole = crc32(data[: summary - _DATA_END], self._crc)
-        _CRC.pack_into(data, summary - _CRC.size, whole)
-        end = footer + _FOOTER - _CRC.size
-        _CRC.pack_into(data, end, crc32(data[summary:end]))
+        footer_offset = len(data) - len(MAGIC) - _FOOTER
+        summary_offset = _PLACE.unpack_from(data, footer_offset)[0] - start
+        # Checksum of the data section: of all before its end record; then that of the summary.
+        data_checksum = crc32(data[: summary_offset - _DATA_END], self._crc)
+        _CRC.pack_into(data, summary_offset - _CRC.size, data_checksum)
+        checksum_offset = footer_offset + _FOOTER - _CRC.size
+        _CRC.pack_into(data, checksum_offset, crc32(data[summary_offset:checksum_offset]))
         self._emit(data)
         self.bio.close()
 
     def _emit(self, data: bytes | memoryview) -> None:
-        """Write a part of the file completely or not at all."""
+        """Write a part of the file, completely or not at all."""
         self._crc = crc32(data, self._crc)
         start, rest = self.bio.tell(), memoryview(data)
         try:
@@ -198,7 +215,7 @@ class RunWriter(Writer):
     STORAGE_PLUGINS: Mapping[StoragePlugin, Any] = {StoragePlugin.MCAP: FastMcapWriter}
 
     def write_all(self, messages: Sequence[Message]) -> None:
-        """Append messages of topics that were added."""
+        """Append messages, whose topics must have been added."""
         storage = self.storage
         assert isinstance(storage, FastMcapWriter)
         storage.write_all(messages)
@@ -210,19 +227,19 @@ class RunWriter(Writer):
                 self.max_timestamp = time
 
     def flush(self) -> None:
-        """Close the pending chunk and pass it to the operating system."""
+        """Write the pending chunk, and pass it to the operating system."""
         storage = self.storage
         assert isinstance(storage, FastMcapWriter)
         if storage.chunk.msgs:
             storage.close_chunk()
 
     def close(self) -> None:
-        """Write what is pending, then metadata.yaml, which replaces the preliminary one."""
+        """Write what is pending, and then metadata.yaml, in place of the preliminary one."""
         with drafting(self.path / "metadata.yaml") as self.metapath:
             super().close()
 
     def abort(self) -> None:
-        """Close without an index; what is in the file remains."""
+        """Close the file without an index; what was written remains."""
         super().abort()
         self.metapath.with_suffix(".yaml.tmp").unlink(missing_ok=True)
 
@@ -235,13 +252,13 @@ class RunWriter(Writer):
         )
 
     def write_unfinished(self, robot: str) -> None:
-        """Write the metadata.yaml of a bag that is being written, with no message counted.
+        """Write the preliminary metadata.yaml of a bag in progress, with all counts 0.
 
         Args:
-            robot: its name.
+            robot: name of the robot.
 
         Raises:
-            AccordError: if it cannot be written.
+            AccordError: if the file cannot be written.
         """
         text = files(__package__).joinpath("unfinished.yaml").read_text(encoding="utf-8")
         data, file = yaml.safe_load(text), f"{self.path.name}.mcap"

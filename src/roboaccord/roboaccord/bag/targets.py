@@ -1,9 +1,9 @@
-"""Targets of a controller as messages, stamped with the tick from which they are in force.
+"""Targets of a controller as messages, with the time of the tick from which they are in force.
 
-A field may be added to `Target`: write it in `encode_target` and read it in `decode_change`, in a
-topic of topics.py; older bags lack it, so it needs a default. Only changes are recorded, and they
-must be read back bit for bit (test_run_inputs), or a driven run could not be repeated. `_JOINTS`,
-the order of fields of a JointState, is fixed.
+Only changes of the target are recorded: those of the base's twist on one topic, those of joints on
+another. They are read back bit for bit, for otherwise a driven run could not be repeated
+(test_run_inputs). A new field of `Target` needs a default, because older bags lack it; it is
+written in `encode_target` and read in `decode_change`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from roboaccord.cdr import CdrWriter, decode_wrench, encode_wrench, read_joint_s
 from roboaccord.cdr.wire import by_name
 from roboaccord.contract.state import Array, Target
 
-_JOINTS = ("position", "velocity", "effort")
+_JOINTS = ("position", "velocity", "effort")  # fields of a JointState, in its order
 
 
 def encode_target(
@@ -30,8 +30,8 @@ def encode_target(
 
     Args:
         time: of the tick [s].
-        target: in force from then on.
-        before: target that was in force; None at the start.
+        target: that is in force from this tick on.
+        before: target that was in force before; None at the start.
         joints: joint names, in the order of the target's arrays.
     """
     before = before or Target()
@@ -47,13 +47,13 @@ def encode_target(
                 writer.numbers(values)
         messages[TARGET_JOINTS] = bytes(writer.data)
     if not messages or not _same(target.twist, before.twist):
-        # TwistStamped has the bytes of a WrenchStamped: a header and six numbers.
+        # A TwistStamped has the same layout as a WrenchStamped: a header and six numbers.
         messages[TARGET_TWIST] = encode_wrench(time, target.twist, "base_link")
     return messages
 
 
 def read_targets(content: Content, joints: Sequence[str]) -> list[tuple[float, Target]]:
-    """Return the targets of a bag with the times from which they are in force [s].
+    """Return the targets in a bag, each with the time from which it is in force [s].
 
     Raises:
         AccordError: for a message that cannot be decoded.
@@ -70,7 +70,7 @@ def read_targets(content: Content, joints: Sequence[str]) -> list[tuple[float, T
 
 
 def decode_change(name: str, data: bytes, joints: Sequence[str]) -> tuple[float, dict[str, Any]]:
-    """Return the time of the tick [s] and the changes of the target in a message of a topic.
+    """Return the time of the tick [s] and the changed fields of the target in a message.
 
     Raises:
         AccordError: for a message that cannot be decoded.
@@ -85,7 +85,7 @@ def decode_change(name: str, data: bytes, joints: Sequence[str]) -> tuple[float,
 
 
 def add_change(targets: list[tuple[float, Target]], time: float, change: Mapping[str, Any]) -> None:
-    """Add the changes at a tick to the targets so far; a tick may have several messages."""
+    """Append the target that a change at a tick gives; two changes of one tick give one target."""
     last = targets[-1] if targets else (-1.0, Target())
     if last[0] == time:
         targets.pop()
@@ -93,6 +93,7 @@ def add_change(targets: list[tuple[float, Target]], time: float, change: Mapping
 
 
 def _same(a: Array | None, b: Array | None) -> bool:
+    """Return whether two arrays are equal, NaN to NaN, or both are None."""
     if a is None or b is None:
         return a is b
     return np.array_equal(a, b, equal_nan=True)

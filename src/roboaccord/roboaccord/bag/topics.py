@@ -1,9 +1,12 @@
-"""Topics of a bag: names, message types and which are latched; facts of a run.
+"""Topics of a bag: names, message types and which are latched; and the facts of a run.
 
-A topic may be added: a name, its type in KINDS, and a place in STEPPED (every bag), OPTIONAL (where
-it is used), SECOND or FIRST; LATCHED if late subscribers need it. ROS nodes take the same names
-(roboaccord_ros, graph/names.py). Existing names and the keys of `facts` are in users' bags and
-stay; readers must accept older bags without a new key.
+Constants below name the topics of a robot R, without `/R/` in front; ROS nodes use the same names
+(roboaccord_ros, graph/names.py). A latched topic keeps its last message for late subscribers. Facts
+are what is needed to repeat a run; they are recorded as JSON on the topic `scenario`.
+
+A new topic is a name, its type in NAMES, and a place in STEPPED (in every bag), OPTIONAL (where it
+is used), SECOND (of the reference) or FIRST (once, before the first state). Existing names and the
+keys of `facts` are in users' bags and stay; readers must accept older bags without a new key.
 """
 
 from __future__ import annotations
@@ -20,28 +23,28 @@ from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.scenario.surroundings import surfaces_around
 
 LIBRARY = "roboaccord"
-"""Start of the library's name in the header of a file with all checksums and counts."""
+"""Start of the library's name in the header of our own files, which have all checksums."""
 
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
 EVENTS, WRENCH, TWIST, CONTACTS = "events", "wrench", "twist", "contacts"
-FINDINGS = "findings"  # of the controller
+FINDINGS = "findings"  # faults that the controller detected
 SURROUNDINGS = "surroundings"
 TARGET_TWIST, TARGET_JOINTS = "target/twist", "target/joints"
 CMD_VEL = "cmd_vel"
-LOST_EVENTS = "lost_events"  # key of the custom data: number of events that were not recorded
+LOST_EVENTS = "lost_events"  # key of the metadata: number of events that could not be recorded
 DESCRIPTION, SCENARIO = "robot_description", "scenario"
 TF, TF_STATIC = "/tf", "/tf_static"
-REFERENCE = "reference"  # of the second robot: part of its topics, and prefix of its frames
+REFERENCE = "reference"  # name of the second robot in its topics, and prefix of its frames
 REFERENCE_STATES, REFERENCE_ODOMETRY, REFERENCE_DESCRIPTION = (
     f"{REFERENCE}/{name}" for name in (STATES, ODOMETRY, DESCRIPTION)
 )
 DIAGNOSTICS = "diagnostics"
-FREE = " (free)"  # suffix of the transport of a run whose simulator does not wait for commands
+FREE = " (free)"  # suffix of a transport: the simulator did not wait for commands
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Topic: name, message type, and whether late subscribers get the last message."""
+    """A topic: name, message type, and whether late subscribers get its last message."""
 
     name: str
     kind: str
@@ -49,11 +52,11 @@ class Topic:
 
 
 LATCHED = (DESCRIPTION, SCENARIO, SURROUNDINGS, REFERENCE_DESCRIPTION)
-FIRST = (DESCRIPTION, SCENARIO, SURROUNDINGS)
-STEPPED = (STATES, ODOMETRY, EFFORTS, EVENTS)
-SECOND = (REFERENCE_DESCRIPTION, REFERENCE_ODOMETRY, REFERENCE_STATES)
+FIRST = (DESCRIPTION, SCENARIO, SURROUNDINGS)  # one message, before the first state
+STEPPED = (STATES, ODOMETRY, EFFORTS, EVENTS)  # messages at each tick, and events
+SECOND = (REFERENCE_DESCRIPTION, REFERENCE_ODOMETRY, REFERENCE_STATES)  # of the reference
 OPTIONAL = (WRENCH, TWIST, CONTACTS, FINDINGS, TARGET_TWIST, TARGET_JOINTS)
-NAMES = {
+NAMES = {  # message type: topics
     "std_msgs/msg/String": (DESCRIPTION, SCENARIO, REFERENCE_DESCRIPTION),
     "sensor_msgs/msg/JointState": (STATES, TARGET_JOINTS, REFERENCE_STATES),
     "nav_msgs/msg/Odometry": (ODOMETRY, REFERENCE_ODOMETRY),
@@ -64,11 +67,11 @@ NAMES = {
     "visualization_msgs/msg/MarkerArray": (SURROUNDINGS, CONTACTS),
 }
 KINDS = {name: kind for kind, names in NAMES.items() for name in names}
-"""Message types of the topics of a robot, by name below /R."""
+"""Message type by name of the topic."""
 
 
 def run_topics(robot: str) -> list[Topic]:
-    """Return the topics that every bag of a robot has."""
+    """Return the topics that are in every bag of a robot."""
     frames = "tf2_msgs/msg/TFMessage"
     return [
         *(topic_of(robot, name) for name in FIRST),
@@ -79,12 +82,12 @@ def run_topics(robot: str) -> list[Topic]:
 
 
 def optional_topics(robot: str) -> list[Topic]:
-    """Return the topics that a bag has if the robot uses them."""
+    """Return the topics that are in a bag if the robot uses them."""
     return [topic_of(robot, name) for name in OPTIONAL]
 
 
 def reference_topics(robot: str) -> list[Topic]:
-    """Return the topics that a bag has if the reference ran as a second robot."""
+    """Return the topics that are in a bag if the reference ran as a second robot."""
     return [topic_of(robot, name) for name in SECOND]
 
 
@@ -112,8 +115,8 @@ def switch_topic(robot: str, switch: str) -> Topic:
 def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str:
     """Return what is needed to repeat a run, as JSON: scenario, engine, seed and versions.
 
-    It includes the initial states of all switches, also the robot's defaults, so that a reader can
-    follow them without the robot.
+    The initial states of all switches are included, so that a reader of the bag can follow them
+    without knowing the robot.
     """
     data: dict[str, Json] = {
         "scenario": setup.scenario.data(),
@@ -134,14 +137,14 @@ def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str
 
 
 def first_messages(setup: Setup, facts: str) -> dict[str, bytes]:
-    """Return the messages that are published once, before the first state, by name below /R."""
+    """Return the messages on the topics FIRST, by name of the topic."""
     around = encode_surfaces(surfaces_around(setup))
     texts = {DESCRIPTION: encode_string(setup.urdf()), SCENARIO: encode_string(facts)}
     return {**texts, SURROUNDINGS: around}
 
 
 def distribution_version(package: str) -> str:
-    """Return the version of one of our packages, whose distributions may carry a prefix."""
+    """Return the version of a package; its distribution may have the prefix `roboaccord-`."""
     for name in (package, f"roboaccord-{package.replace('_', '-')}"):
         try:
             return version(name)

@@ -1,6 +1,6 @@
-"""Decompression of parts of a bag, up to a size: a small file must not fill the memory.
+"""Decompression of parts of a bag, up to a given size: a small file must not fill the memory.
 
-Names of compressions are fixed by MCAP's specification.
+Names of compressions are those of MCAP's specification.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from zstandard import ZstdDecompressor, frame_content_size
 
 COMPRESSIONS = ("", "lz4", "zstd")
-"""Compressions of chunks, by their names in MCAP."""
+"""Names of the compressions of chunks in MCAP; "" for none."""
 
 
 def unzstd(data: bytes, most: int) -> bytes:
-    """Return the content of a zstd frame up to a size [bytes]; of a cut one, its whole blocks.
+    """Return the content of a zstd frame, up to `most` bytes; of a cut frame its complete blocks.
 
     Raises:
-        ZstdError: if it is no such frame, or is damaged.
+        ZstdError: if the data are not such a frame, or are damaged.
     """
     stated = frame_content_size(data)
     size = most if stated < 0 else min(stated, most)
@@ -24,15 +24,15 @@ def unzstd(data: bytes, most: int) -> bytes:
 
 
 def unpack(compression: str, data: bytes, size: int) -> bytes:
-    """Return a decompressed chunk, of one byte more at most than the size it states.
+    """Return a decompressed chunk, of at most one byte more than the size that it states.
 
     Args:
         compression: one of COMPRESSIONS.
-        data: of the chunk.
-        size: that the chunk states [bytes].
+        data: compressed content.
+        size: of the content that the chunk states [bytes].
 
     Raises:
-        RuntimeError, ZstdError: if it is damaged.
+        RuntimeError, ZstdError: if the data are damaged.
     """
     if not compression:
         return data

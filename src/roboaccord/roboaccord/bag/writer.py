@@ -1,8 +1,9 @@
-"""Recording of a run as a rosbag2 bag.
+"""The recorder: writes a run into a rosbag2 bag while it goes.
 
-TF_PERIOD may be tuned. To record more, add a method like `on_event` with a topic of topics.py. Log
-times must stay simulated time, and `finish` must write the hash last: for readers it marks a
-complete run. Messages are written by a thread (spool.py).
+`BagWriter` is an observer of the run: it encodes states, commands and events, and hands the
+messages to a thread that writes them (spool.py). Log times are simulated time. `finish` writes the
+hash of the trajectory last, by which readers know a complete run. To record more, add a method like
+`on_event` with a topic of topics.py.
 """
 
 from __future__ import annotations
@@ -30,21 +31,21 @@ from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
 
-TF_PERIOD = 0.02  # s of simulated time between transforms: enough for a viewer at 50 Hz
+TF_PERIOD = 0.02  # s of simulated time between transforms: 50 Hz, enough for a viewer
 
 
 class BagWriter:
     """Recorder of a run into a rosbag2 MCAP bag; an observer, and a context manager.
 
     The log time of a message is its simulated time. The first state reaches the disk at once, and
-    everything else within 0.5 s of wall time, however long a step takes, so that a bag cut short
-    by a signal can be read, and made valid by `accord recover`.
+    everything else within 0.5 s of wall time, however long a step takes. So a bag that a signal cut
+    short can be read, and repaired by `accord recover`.
 
     Args:
-        path: folder of the bag; must not exist.
+        path: folder of the bag, which must not exist.
         setup: robot and scenario.
-        engine, engine_version: that simulate the run.
-        transport: `direct` or `ros`.
+        engine, engine_version: of the run.
+        transport: `direct`, `ros`, ...
     """
 
     def __init__(
@@ -53,19 +54,19 @@ class BagWriter:
         self.path = Path(path)
         self._setup = setup
         self._robot = setup.robot.name
-        self._made_by = engine, engine_version, transport
+        self._run_facts = engine, engine_version, transport
         self._states = JointStateCodec(setup.joints)
         self._odometry = OdometryCodec()
         self._efforts = EffortCodec(setup.joints)
         self._connections: dict[str, Connection] = {}
         self._switches: dict[str, bool] = {}
         self._next_tf = 0.0
-        self._begun = False
+        self._has_state = False
         if self.path.exists():
             raise AccordError(f"{self.path} exists already; choose another name for the bag")
 
     def __enter__(self) -> Self:
-        """Create the bag and write its metadata; if that fails, no bag remains.
+        """Create the bag and write what comes before the first state; no bag remains if that fails.
 
         Raises:
             AccordError: if the folder exists or cannot be written.
@@ -92,12 +93,12 @@ class BagWriter:
         for topic in names.run_topics(self._robot):
             self.add_topic(topic)
         states = (names.STATES, names.ODOMETRY, names.EFFORTS)
-        self._on_state, self._on_odometry, self._on_command = (
+        self._state_connection, self._odometry_connection, self._command_connection = (
             self._connections[f"/{self._robot}/{name}"] for name in states
         )
-        self._on_tf = self._connections[names.TF]
+        self._tf_connection = self._connections[names.TF]
         self._write = self._spool.put
-        facts = names.facts(self._setup, *self._made_by)
+        facts = names.facts(self._setup, *self._run_facts)
         for name, data in names.first_messages(self._setup, facts).items():
             self.write_raw(f"/{self._robot}/{name}", 0, data)
         self.write_raw(names.TF_STATIC, 0, self._transforms.static())
@@ -109,6 +110,7 @@ class BagWriter:
         self._close(complain=error is None)
 
     def _close(self, *, complain: bool) -> None:
+        """Close the bag; raise an error only if `complain`."""
         try:
             self._spool.close()
         except AccordError:
@@ -116,36 +118,39 @@ class BagWriter:
                 raise
 
     def finish(self, sha256: str) -> None:
-        """Store the hash of the trajectory, which marks a complete run."""
+        """Store the hash of the trajectory, which marks the run as complete."""
         self._spool.note("sha256", sha256)
 
     def note_loss(self, events: int) -> None:
-        """Store the number of lost events in the bag."""
+        """Store the number of events that could not be recorded."""
         self._spool.note(names.LOST_EVENTS, str(events))
 
     def on_state(self, state: RobotState) -> None:
         """Record joints and base, and the transforms at 50 Hz of simulated time."""
+        # Joints and base, transforms if they are due, and switches that changed.
         time_ns = round(state.time * 1e9)
-        self._write(self._on_state, time_ns, self._states.encode(state))
-        self._write(self._on_odometry, time_ns, self._odometry.encode(state))
+        self._write(self._state_connection, time_ns, self._states.encode(state))
+        self._write(self._odometry_connection, time_ns, self._odometry.encode(state))
         if state.time >= self._next_tf - SLACK:
             self._next_tf = state.time + TF_PERIOD
-            self._write(self._on_tf, time_ns, self._transforms.encode(state))
+            self._write(self._tf_connection, time_ns, self._transforms.encode(state))
         for name, value in state.switches.items():
             if self._switches.get(name) is not value:
                 topic = names.switch_topic(self._robot, name)
                 self.add_topic(topic)
                 self.write_raw(topic.name, time_ns, encode_bool(value))
                 self._switches[name] = value
-        if not self._begun:
-            self._begun = True
+        if not self._has_state:
+            self._has_state = True
             self.flush()
 
     def on_command(self, state: RobotState, command: Command) -> None:
         """Record efforts, and wrench, twist and findings where the controller has any."""
         time_ns = round(state.time * 1e9)
-        self._write(self._on_command, time_ns, self._efforts.encode(state.time, command.effort))
-        # TwistStamped has the bytes of a WrenchStamped: a header and six numbers.
+        self._write(
+            self._command_connection, time_ns, self._efforts.encode(state.time, command.effort)
+        )
+        # A TwistStamped has the same layout as a WrenchStamped: a header and six numbers.
         for name, vector in ((names.WRENCH, command.wrench), (names.TWIST, command.twist)):
             if vector is not None:
                 self._write_optional(name, time_ns, encode_wrench(state.time, vector))
@@ -159,16 +164,16 @@ class BagWriter:
         self.write_raw(topic, round(event.time * 1e9), encode_events([event], self._robot))
 
     def write_contacts(self, state: RobotState, data: bytes) -> None:
-        """Record the contacts of a state, as bytes of a MarkerArray."""
+        """Record the contacts in a state, given as the bytes of a MarkerArray."""
         self._write_optional(names.CONTACTS, round(state.time * 1e9), data)
 
     def write_target(self, time: float, target: Target, before: Target | None) -> None:
-        """Record a target that is in force from the tick at a time [s] on."""
+        """Record a target that is in force from the tick at `time` [s] on, after `before`."""
         for name, data in encode_target(time, target, before, self._setup.joints).items():
             self._write_optional(name, round(time * 1e9), data)
 
     def write_raw(self, topic: str, time_ns: int, data: bytes) -> None:
-        """Record a message given as bytes, as from a raw ROS subscription.
+        """Record a message that is given as bytes, as by a raw ROS subscription.
 
         Raises:
             AccordError: for a topic that was not added, or a full disk.
@@ -178,12 +183,12 @@ class BagWriter:
         self._write(self._connections[topic], time_ns, data)
 
     def add_topic(self, topic: Topic) -> None:
-        """Prepare a topic for `write_raw`, unless it is ready."""
+        """Add a topic to the bag, unless it is there."""
         if topic.name not in self._connections:
             self._connections[topic.name] = self._spool.add_topic(topic)
 
     def flush(self) -> None:
-        """Pass everything recorded to the operating system.
+        """Pass all that was recorded to the operating system.
 
         Raises:
             AccordError: if the disk is full.
@@ -191,21 +196,24 @@ class BagWriter:
         self._spool.flush()
 
     def _write_optional(self, name: str, time_ns: int, data: bytes) -> None:
+        """Record a message on a topic that is added when it is first used."""
         topic = names.topic_of(self._robot, name)
         self.add_topic(topic)
         self.write_raw(topic.name, time_ns, data)
 
 
 def _reason(error: Exception) -> str:
+    """Return the reason of an error in one line."""
     return getattr(error, "strerror", None) or str(error).splitlines()[0].rstrip(".")
 
 
 def write_trajectory(
     path: Path, setup: Setup, engine: str, engine_version: str, trajectory: Trajectory
 ) -> None:
-    """Write a trajectory with its events.
+    """Write a trajectory with its events as a bag.
 
-    The command at a sample is the controller's, or else the effort of the next sample.
+    The command at a sample is the controller's if it is known, else the one in force until the next
+    sample.
 
     Raises:
         AccordError: if the folder exists or cannot be written.

@@ -1,12 +1,12 @@
 """Codecs of the messages of every tick: states, odometry, efforts.
 
-Layouts are fixed by ROS, and test_cdr compares them with rosbags; TRUE, the suffix of a name for
-the value behind a failed encoder, is in bags and stays. A message may be added: a class like
-EffortCodec, with a test of its bytes, of foreign order and of wrong lengths. The purpose is speed:
-measure with `make speed` after a change.
+Names never change within a run, so each codec builds its message once, as a template, and only
+overwrites its time stamp and numbers. Decoding first compares the fixed bytes with the template
+(`wire.Fixed`), which is fast; a message of another layout, such as one with other names or another
+order, is read item by item. A codec has one buffer: use one codec in each thread.
 
-Names never change within a run, so a message is a template whose numbers are overwritten. A codec
-has one buffer: use one codec for each thread.
+Layouts are those of ROS (test_cdr). TRUE is in bags and stays. The purpose is speed: measure with
+`make speed` after a change.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 
 _POSE, _TWIST, _COVARIANCE = 7, 6, 36  # numbers of an Odometry: pose, covariance, twist, covariance
-TRUE = "/true"  # suffix of the name with the true values of a joint whose encoder has failed
+TRUE = "/true"  # suffix to the name of a joint whose encoder has failed, for its true values
 
 
 def read_joint_state(data: bytes) -> tuple[float, list[str], Array, Array, Array]:
-    """Return time [s], names, positions, velocities and efforts of any JointState, as they are."""
+    """Return time [s], names, positions, velocities and efforts of any JointState, unchanged."""
     reader = wire.CdrReader(data, "JointState")
     time = reader.time()
     reader.string()
@@ -33,7 +33,7 @@ def read_joint_state(data: bytes) -> tuple[float, list[str], Array, Array, Array
 
 
 class JointStateCodec:
-    """Convert between states and sensor_msgs/msg/JointState.
+    """Converts between states and sensor_msgs/msg/JointState.
 
     A joint whose encoder has failed is sent twice: with the encoder's values under its name, and
     with its true values under its name with the suffix `TRUE`.
@@ -49,6 +49,7 @@ class JointStateCodec:
     def __init__(self, joints: Sequence[str], frame_id: str = "") -> None:
         self.joints = tuple(joints)
         count = len(self.joints)
+        # The template, with the offsets of positions, velocities and efforts.
         writer = wire.CdrWriter()
         writer.string(frame_id)
         writer.strings(self.joints)
@@ -60,16 +61,18 @@ class JointStateCodec:
         self._q, self._qd, self._effort = (wire.view(self._buffer, s, count) for s in starts)
         self._start = starts[0]
         self._fixed = wire.Fixed(writer, self._start)
-        # After the names only two counts are fixed: those of velocity and effort.
+        # Reads the stamp and the counts of velocities and efforts, which follow after the names.
         ends = [start + 8 * count for start in starts[:2]]
         gap = ends[1] - ends[0] - 4
-        self._head = struct.Struct(f"<2s2xiI{ends[0] - wire.FRAME_AT}xI{gap}xI")
+        self._head_format = struct.Struct(f"<2s2xiI{ends[0] - wire.FRAME_AT}xI{gap}xI")
         self._stride = (starts[1] - starts[0]) // 8
         self._expected = (count, count)
         self._frame_id = frame_id
-        self._other: JointStateCodec | None = None  # for a sender with other names or another order
+        self._sender_codec: JointStateCodec | None = (
+            None  # codec of a sender with other names or another order
+        )
         self._order, self._measured = np.zeros((2, count), np.intp)
-        self._broken: JointStateCodec | None = None
+        self._extended_codec: JointStateCodec | None = None
         self.encoders: tuple[tuple[int, float, float], ...] = ()
 
     def encode(self, state: RobotState) -> bytes:
@@ -83,28 +86,28 @@ class JointStateCodec:
         return bytes(self._buffer)
 
     def _encode_broken(self, state: RobotState) -> bytes:
-        """Return a state with failed encoders as message bytes."""
+        """Return a state with failed encoders as message bytes, by a codec with more names."""
         joints = [joint for joint, *_ in state.encoders]
         names = (*self.joints, *(self.joints[joint] + TRUE for joint in joints))
-        if self._broken is None or self._broken.joints != names:
-            self._broken = JointStateCodec(names, self._frame_id)
-        seen = state.measured
-        pairs = (seen.q, state.q), (seen.qd, state.qd), (state.effort, state.effort)
+        if self._extended_codec is None or self._extended_codec.joints != names:
+            self._extended_codec = JointStateCodec(names, self._frame_id)
+        by_encoders = state.measured
+        pairs = (by_encoders.q, state.q), (by_encoders.qd, state.qd), (state.effort, state.effort)
         q, qd, effort = (np.concatenate([measured, true[joints]]) for measured, true in pairs)
-        return self._broken.encode(RobotState(state.time, q, qd, effort))
+        return self._extended_codec.encode(RobotState(state.time, q, qd, effort))
 
     def decode(self, data: bytes) -> tuple[float, Array, Array, Array]:
-        """Return time [s], q, qd and effort (n,) of a message, by name in any order.
+        """Return time [s], q, qd and effort (n,) of a message, whose joints may be in any order.
 
-        Joints have their true values where the message states them.
+        The values are the true ones where an encoder has failed; see `encoders`.
 
         Raises:
-            AccordError: naming the joint that is missing, or has no value.
+            AccordError: naming a joint that is missing or has no value.
         """
         self.encoders = ()
         values = self._decode_own(data)
-        if values is None and self._other is not None:
-            values = self._other._decode_own(data)
+        if values is None and self._sender_codec is not None:
+            values = self._sender_codec._decode_own(data)
             if values is not None:
                 return self._sorted(*values)
         return values or self._decode_foreign(data)
@@ -112,7 +115,7 @@ class JointStateCodec:
     def _sorted(
         self, time: float, q: Array, qd: Array, effort: Array
     ) -> tuple[float, Array, Array, Array]:
-        """Return values of other names or another order in the order of `decode`."""
+        """Return values of a sender with another order in our order, and set `encoders`."""
         measured, order = self._measured, self._order
         self.encoders = tuple(
             (j, float(q[measured[j]]), float(qd[measured[j]]))
@@ -121,13 +124,13 @@ class JointStateCodec:
         return time, q[order], qd[order], effort[order]
 
     def _decode_own(self, data: bytes) -> tuple[float, Array, Array, Array] | None:
-        """Return the content of a message of this codec's layout, or None for another."""
+        """Return the content of a message with the layout of the template; None for any other."""
         if self._fixed.begins(data):
-            _, sec, nanosec, *counts = self._head.unpack_from(data)
+            _, sec, nanosec, *counts = self._head_format.unpack_from(data)
             if (counts[0], counts[1]) == self._expected:
                 n, stride = len(self.joints), self._stride
                 numbers = np.frombuffer(data, wire.DOUBLE, n + 2 * stride, self._start)
-                return (  # copies, which a state freezes
+                return (  # copies, which a state makes read-only
                     wire.unstamp(sec, nanosec),
                     numbers[:n].copy(),
                     numbers[stride : stride + n].copy(),
@@ -136,6 +139,7 @@ class JointStateCodec:
         return None
 
     def _decode_foreign(self, data: bytes) -> tuple[float, Array, Array, Array]:
+        """Return the content of a message of another layout, and keep a codec for its sender."""
         time, names, q, qd, effort = read_joint_state(data)
         measured = wire.by_name(names, self.joints, "JointState")
         true_names = [name + TRUE if name + TRUE in names else name for name in self.joints]
@@ -143,12 +147,12 @@ class JointStateCodec:
         for values, field in ((q, "position"), (qd, "velocity"), (effort, "effort")):
             wire.check_length(values, names, field, "JointState")
         self._measured, self._order = (np.array(indices, np.intp) for indices in (measured, order))
-        self._other = JointStateCodec(names)  # the same sender will send more
+        self._sender_codec = JointStateCodec(names)  # further messages will have this layout
         return self._sorted(time, q, qd, effort)
 
 
 class OdometryCodec:
-    """Convert between the base of a state and nav_msgs/msg/Odometry, covariances zero.
+    """Converts between the base of a state and nav_msgs/msg/Odometry; covariances are zero.
 
     Args:
         frame_id: frame of the pose.
@@ -178,7 +182,7 @@ class OdometryCodec:
         """Return time [s], position (3,), orientation x y z w (4,) and twist (6,) of a message.
 
         Raises:
-            AccordError: if it is cut off.
+            AccordError: if the message is cut off.
         """
         size = _POSE + _TWIST + 2 * _COVARIANCE
         if self._fixed.begins(data):
@@ -195,7 +199,7 @@ class OdometryCodec:
 
 
 class EffortCodec:
-    """Convert between efforts and trajectory_msgs/msg/JointTrajectory with one point.
+    """Converts between efforts and trajectory_msgs/msg/JointTrajectory with one point.
 
     Args:
         joints: joint names, n of them, in the order of the arrays.
@@ -217,16 +221,16 @@ class EffortCodec:
         self._effort = wire.view(self._buffer, self._start, len(self.joints))
 
     def encode(self, time: float, effort: Array) -> bytes:
-        """Return efforts (n,) [N m], commanded in answer to the state of `time` [s], as bytes."""
+        """Return efforts (n,) [N m] that answer the state at `time` [s] as message bytes."""
         wire.stamp_into(self._buffer, time)
         self._effort[:] = effort
         return bytes(self._buffer)
 
     def decode(self, data: bytes) -> tuple[float, Array]:
-        """Return the time of the state answered [s] and the efforts (n,), by name in any order.
+        """Return the time of the answered state [s] and the efforts (n,); joints in any order.
 
         Raises:
-            AccordError: naming the joint that is missing, unknown, or has no effort.
+            AccordError: naming a joint that is missing, unknown, or has no effort.
         """
         if self._fixed.begins(data):
             time = wire.unstamp(*wire.STAMP.unpack_from(data, wire.STAMP_AT))
@@ -235,6 +239,7 @@ class EffortCodec:
         return self._decode_foreign(data)
 
     def _decode_foreign(self, data: bytes) -> tuple[float, Array]:
+        """Return time and efforts of a message of another layout."""
         kind = "JointTrajectory"
         reader = wire.CdrReader(data, kind)
         time = reader.time()

@@ -1,10 +1,10 @@
 """Codecs of occasional messages: clock, text, switches, twists, wrenches, events, markers.
 
-How contacts look in RViz may be changed: DIAMETER, ARROW_SIZE, LENGTH_PER_FORCE, SHORTEST, LONGEST,
-RED, ORANGE. Layouts and the numbers of types and actions are fixed by ROS (test_cdr). Names of an
-event's values are in bags and stay: a new one is written where it is not 0 and read with a default,
-as `size` is. A contact has two markers, a sphere at its point and an arrow for its force; a surface
-is a list of triangles.
+Each message has a pair of functions `encode_...` and `decode_...`, or only the first. Events are
+sent as diagnostics, with their figures as values: the names of these are in bags and stay, and a
+new value is written where it is not 0 and read with a default, as `size` is. For RViz, a contact
+has two markers, a sphere at its point and an arrow for its force, whose look may be changed by the
+constants below; a surface is a list of triangles. Layouts are those of ROS (test_cdr).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from roboaccord.contract.state import IDENTITY, ORIGIN, Array
 from roboaccord.contract.trajectory import Event
 from roboaccord.description.solids import Surface
 
-NAMESPACE = "contacts"
-ARROW, SPHERE, TRIANGLES = 0, 2, 11  # types of a marker
-ADD, DELETE_ALL = 0, 3  # actions of a marker
-DIAMETER = 0.012  # of a sphere [m]
-ARROW_SIZE = np.array([0.006, 0.014, 0.02])  # diameters of shaft and head, length of head [m]
+NAMESPACE = "contacts"  # of the markers of contacts
+ARROW, SPHERE, TRIANGLES = 0, 2, 11  # types of a marker, by visualization_msgs
+ADD, DELETE_ALL = 0, 3  # actions of a marker, likewise
+DIAMETER = 0.012  # m, of a sphere
+ARROW_SIZE = np.array([0.006, 0.014, 0.02])  # m: diameters of shaft and head, length of the head
 LENGTH_PER_FORCE = 0.002  # m/N: the weight of 5 kg is an arrow of 10 cm
-SHORTEST, LONGEST = 0.03, 0.5  # of an arrow [m]; the shortest also shows an unknown force
-RED, ORANGE = (0.9, 0.1, 0.1, 1.0), (1.0, 0.6, 0.0, 1.0)
-NONE = (0.0, 0.0, 0.0, 0.0)
+SHORTEST, LONGEST = 0.03, 0.5  # m, of an arrow; one for an unknown force has the shortest length
+RED, ORANGE = (0.9, 0.1, 0.1, 1.0), (1.0, 0.6, 0.0, 1.0)  # r, g, b, opacity
+NONE = (0.0, 0.0, 0.0, 0.0)  # colour of a marker that only deletes others
 NO_POINTS = np.zeros((0, 3))
 ONES = np.ones(3)
 
@@ -78,7 +78,7 @@ def decode_wrench(data: bytes) -> tuple[float, Array]:
 
 
 class Status(NamedTuple):
-    """A diagnostic_msgs/msg/DiagnosticStatus; level 0 is OK, 1 is WARN."""
+    """A diagnostic_msgs/msg/DiagnosticStatus; level 0 means OK, 1 WARN."""
 
     name: str
     message: str
@@ -121,15 +121,16 @@ def decode_statuses(data: bytes) -> tuple[float, list[Status]]:
 
 
 def encode_events(events: Sequence[Event], robot: str) -> bytes:
-    """Return events as a diagnostic_msgs/msg/DiagnosticArray with a status each, level OK.
+    """Return events as a diagnostic_msgs/msg/DiagnosticArray, with a status of level OK for each.
 
-    The message has the time of the first event; another event's time is a value of its status.
+    The time stamp is that of the first event; the time of any other is a value of its status.
     """
     first = events[0].time
     return encode_statuses(first, [_status(event, robot, stamp(first)) for event in events])
 
 
 def _status(event: Event, robot: str, first: tuple[int, int]) -> Status:
+    """Return the status of an event; `first` is the time stamp of the message."""
     values = {"impulse": repr(float(event.impulse))}
     values |= {n: repr(float(v)) for n in ("energy", "size") if (v := getattr(event, n))}
     if (stamp_of_event := stamp(event.time)) != first:
@@ -141,7 +142,7 @@ def decode_events(data: bytes) -> list[Event]:
     """Return the events of a DiagnosticArray that `encode_events` made.
 
     Raises:
-        AccordError: if it holds no status, or a value that is not a number.
+        AccordError: if there is no status, or a value that is not a number.
     """
     time, statuses = decode_statuses(data)
     if not statuses:
@@ -150,6 +151,7 @@ def decode_events(data: bytes) -> list[Event]:
 
 
 def _event(status: Status, time: float) -> Event:
+    """Return the event of a status; `time` is that of the message [s]."""
     values = status.values
     try:
         when = float(values.get("time", time))
@@ -160,9 +162,10 @@ def _event(status: Status, time: float) -> Event:
 
 
 def encode_contacts(time: float, contacts: Sequence[ContactPoint], frame_id: str = "odom") -> bytes:
-    """Return the contacts at a time [s] as message bytes; the first marker deletes all others.
+    """Return contacts at a time [s] as the bytes of a MarkerArray.
 
-    The sphere of each contact has an even number, its arrow the next one.
+    The first marker deletes all earlier ones. The sphere of a contact has an even number, its arrow
+    the next one.
     """
     writer = CdrWriter.without_stamp()
     writer.count(1 + 2 * len(contacts))
@@ -184,7 +187,7 @@ def contact_arrow(contact: ContactPoint) -> Array:
 
 
 def encode_surfaces(surfaces: Sequence[Surface], frame_id: str = "odom") -> bytes:
-    """Return the triangles of surfaces as message bytes, in a namespace for each surface."""
+    """Return surfaces as the bytes of a MarkerArray, each a list of triangles in a namespace."""
     writer = CdrWriter.without_stamp()
     writer.count(len(surfaces))
     for surface in surfaces:
@@ -198,6 +201,8 @@ def encode_surfaces(surfaces: Sequence[Surface], frame_id: str = "odom") -> byte
 
 
 class _Marker(NamedTuple):
+    """The fields of a visualization_msgs/msg/Marker that differ between our markers."""
+
     number: int
     kind: int
     action: int = ADD
@@ -209,7 +214,7 @@ class _Marker(NamedTuple):
 
 
 def _write(writer: CdrWriter, time: float, frame_id: str, marker: _Marker) -> None:
-    """Append a visualization_msgs/msg/Marker, field by field."""
+    """Append a visualization_msgs/msg/Marker to a message, field by field."""
     writer.align(4)
     writer.data += STAMP.pack(*stamp(time))
     writer.string(frame_id)

@@ -1,12 +1,10 @@
-"""The wire format: little-endian CDR (OMG DDSI-RTPS 2.2, chapter 10).
+"""The wire format of ROS 2 messages: little-endian CDR (OMG DDSI-RTPS 2.2, chapter 10).
 
-Alignment, header and stamps are fixed by the standard, and test_cdr compares bytes with rosbags. A
-primitive type may be added: a method of CdrWriter and one of CdrReader, aligned by its size.
-`stamp` and `unstamp` must return times of ticks exactly, or hashes of runs over ROS would differ
-from direct ones. Messages come from anybody, so each length is checked.
-
-A message starts with a 4-byte encapsulation header, after which alignment counts, as in ROS
-middlewares and rosbag2.
+`CdrWriter` writes a message item by item, and `CdrReader` reads one. A message starts with an
+encapsulation header of 4 bytes; behind it, each item is aligned to a multiple of its size, counted
+from the end of the header. Strings and sequences begin with their length. Messages may come from
+anybody, so each length is checked. `stamp` and `unstamp` must return the times of ticks exactly, or
+hashes of runs over ROS would differ from those of direct runs (test_cdr).
 """
 
 from __future__ import annotations
@@ -21,11 +19,11 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
 HEADER = b"\x00\x01\x00\x00"  # encapsulation: little-endian CDR, no options
-NANOSECONDS = 1_000_000_000
+NANOSECONDS = 1_000_000_000  # in a second
 DOUBLE = np.dtype("<f8")
-STAMP = struct.Struct("<iI")
-STAMP_AT = len(HEADER)
-FRAME_AT = STAMP_AT + STAMP.size
+STAMP = struct.Struct("<iI")  # seconds and nanoseconds
+STAMP_AT = len(HEADER)  # offset of the time stamp in a message
+FRAME_AT = STAMP_AT + STAMP.size  # offset of what follows it
 
 
 def stamp(time: float) -> tuple[int, int]:
@@ -34,12 +32,17 @@ def stamp(time: float) -> tuple[int, int]:
 
 
 def unstamp(sec: int, nanosec: int) -> float:
-    """Return the time [s] of a ROS time stamp; exact for the control ticks of a run."""
+    """Return the time [s] of a ROS time stamp, exactly for the control ticks of a run."""
     return (sec * NANOSECONDS + nanosec) / NANOSECONDS
 
 
 class CdrWriter:
-    """Writer of a message, item by item."""
+    """Writer of a message, item by item, from the time stamp on.
+
+    Attributes:
+        data: bytes so far.
+        padding: offsets of the bytes that were inserted for alignment.
+    """
 
     def __init__(self, time: float = 0.0) -> None:
         self.data = bytearray(HEADER + STAMP.pack(*stamp(time)))
@@ -47,32 +50,36 @@ class CdrWriter:
 
     @classmethod
     def without_stamp(cls) -> Self:
-        """Begin a message without a stamp, such as an array."""
+        """Return a writer of a message without a time stamp, such as an array."""
         writer = cls()
         del writer.data[len(HEADER) :]
         return writer
 
     def align(self, size: int) -> None:
+        """Insert bytes up to the next multiple of `size`."""
         pad = -(len(self.data) - len(HEADER)) % size
         self.padding += range(len(self.data), len(self.data) + pad)
         self.data += bytes(pad)
 
     def count(self, number: int) -> None:
+        """Write the length of what follows."""
         self.align(4)
         self.data += struct.pack("<I", number)
 
     def string(self, text: str) -> None:
+        """Write a text with its length."""
         raw = text.encode() + b"\0"
         self.count(len(raw))
         self.data += raw
 
     def strings(self, texts: Sequence[str]) -> None:
+        """Write a sequence of texts."""
         self.count(len(texts))
         for text in texts:
             self.string(text)
 
     def doubles(self, number: int) -> int:
-        """Reserve a number of zero doubles, and return their offset."""
+        """Append `number` doubles that are zero, and return the offset of the first."""
         if number:  # an empty sequence is not aligned
             self.align(8)
         start = len(self.data)
@@ -80,13 +87,18 @@ class CdrWriter:
         return start
 
     def numbers(self, values: Array) -> None:
-        """Write numbers without their count."""
+        """Write doubles without their number in front."""
         start = self.doubles(values.size)
         self.data[start:] = np.asarray(values, DOUBLE).tobytes()
 
 
 class CdrReader:
-    """Reader of a message of any publisher, item by item."""
+    """Reader of a message of any publisher, item by item, from the first item on.
+
+    Args:
+        data: bytes of the message.
+        kind: name of its type, for error messages.
+    """
 
     def __init__(self, data: bytes, kind: str) -> None:
         self.data = data
@@ -96,6 +108,7 @@ class CdrReader:
             raise AccordError(f"a {kind} is not a little-endian CDR message")
 
     def raw(self, size: int, align: int = 1) -> bytes:
+        """Return the next bytes behind the alignment; refuse a message that is too short."""
         self.at += -(self.at - len(HEADER)) % align
         content = bytes(self.data[self.at : self.at + size])
         if len(content) != size:
@@ -104,34 +117,44 @@ class CdrReader:
         return content
 
     def count(self) -> int:
+        """Return the length of what follows."""
         return int.from_bytes(self.raw(4, 4), "little")
 
     def time(self) -> float:
+        """Return a time stamp [s]."""
         return unstamp(*STAMP.unpack(self.raw(STAMP.size, 4)))
 
     def string(self) -> str:
+        """Return a text."""
         return self.raw(self.count())[:-1].decode(errors="replace")
 
     def strings(self) -> list[str]:
+        """Return a sequence of texts."""
         return [self.string() for _ in range(self.count())]
 
     def doubles(self, number: int) -> Array:
+        """Return `number` doubles."""
         raw = self.raw(8 * number, 8) if number else b""
         return np.frombuffer(raw, DOUBLE).copy()
 
     def sequence(self) -> Array:
+        """Return a sequence of doubles."""
         return self.doubles(self.count())
 
 
 def view(buffer: bytearray, start: int, number: int) -> Array:
-    """Return a view of numbers in a buffer, to read or overwrite them in place."""
+    """Return a view of `number` doubles from an offset on, to overwrite them in place."""
     return np.ndarray((number,), DOUBLE, buffer, start)
 
 
 class Fixed:
-    """Bytes between stamp and numbers, which are the same in every message of a run.
+    """The bytes between stamp and numbers, which are the same in every message of a run.
 
-    Padding is not compared: it is zero here, and whatever was in memory in rclpy.
+    Bytes for alignment are not compared: they are zero here, and arbitrary in rclpy's messages.
+
+    Args:
+        writer: that wrote a message.
+        stop: offset of the numbers.
     """
 
     def __init__(self, writer: CdrWriter, stop: int) -> None:
@@ -142,7 +165,7 @@ class Fixed:
         self._mask[[at - FRAME_AT for at in writer.padding if at < stop]] = 0
 
     def begins(self, data: bytes) -> bool:
-        """Return whether a message has this layout and is complete."""
+        """Return whether a message has these bytes, and is complete."""
         if len(data) < self._size or data[:2] != HEADER[:2]:
             return False
         fixed = data[FRAME_AT : self._stop]
@@ -152,15 +175,15 @@ class Fixed:
 
 
 def stamp_into(buffer: bytearray, time: float) -> None:
-    """Write the stamp of a time [s] into the header of a message."""
+    """Overwrite the time stamp of a message by that of a time [s]."""
     STAMP.pack_into(buffer, STAMP_AT, *divmod(round(time * 1e9), NANOSECONDS))
 
 
 def by_name(names: Sequence[str], joints: Sequence[str], kind: str) -> list[int]:
-    """Return the index of each joint among names.
+    """Return the index in `names` of each joint; `kind` of message is for the error.
 
     Raises:
-        AccordError: for a joint that is missing.
+        AccordError: naming a joint that is missing.
     """
     index = {name: i for i, name in enumerate(names)}
     for joint in joints:
@@ -170,10 +193,10 @@ def by_name(names: Sequence[str], joints: Sequence[str], kind: str) -> list[int]
 
 
 def check_length(values: Array, names: Sequence[str], field: str, kind: str) -> None:
-    """Refuse a field with more or fewer values than names.
+    """Refuse a field of a message that has more or fewer values than there are names.
 
     Raises:
-        AccordError: naming the joint.
+        AccordError: naming the joint without a value, or the number of superfluous values.
     """
     if len(values) < len(names):
         raise AccordError(f"{names[len(values)]} has no {field} in a {kind}")

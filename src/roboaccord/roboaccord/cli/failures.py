@@ -43,7 +43,7 @@ def hint_for_option(error: BaseException, words: list[str]) -> str:
     """Return a line that tells how to get an option which the command does not have.
 
     Either a package that is not installed would add it, or it is a key of the scenario, which is
-    given by `--set`. Return "" for an error that is not about an unknown option, and otherwise.
+    given by `--set`. Return "" where neither is so, or the error is not about an option.
 
     Args:
         error: that Typer raised; one about an option has `option_name` and `ctx`.

@@ -2,7 +2,7 @@
 
 A package announces a function or class by an entry point in its setup.cfg, in the group
 `roboaccord.GROUP`; the core finds it by group and name, and knows no package by name. `entries` and
-`added` list them, `load` imports one. packages.yaml lists those of the repository's own packages, so
+`added` list them, `load` imports one. packages.yaml lists those of the repository's packages, so
 that `lacking` can name the package of what is not installed (test_plugins compares it with the
 setup.cfg files). Names of groups, and the forms below, must stay: packages of others use them.
 
@@ -87,9 +87,7 @@ def lacking(group: str, name: str, what: str = "") -> str:
     """
     if name in entries(group):
         return ""
-    package = next(
-        (key for key, groups in _repository_entries().items() if name in groups.get(group, ())), ""
-    )
+    package = next((key for key, groups in _shelf().items() if name in groups.get(group, ())), "")
     if not package:
         return ""
     distribution = package if package.startswith(PREFIX) else f"{PREFIX}_{package}"
@@ -98,7 +96,7 @@ def lacking(group: str, name: str, what: str = "") -> str:
 
 
 @cache
-def _repository_entries() -> Mapping[str, Mapping[str, list[str]]]:
+def _shelf() -> Mapping[str, Mapping[str, list[str]]]:
     """Return the names of entries that packages of the repository add, by package and group."""
     import yaml
 

@@ -96,7 +96,7 @@ class RobotState:
             object.__setattr__(self, "switches", MappingProxyType(dict(self.switches)))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        # By the constructor: a mapping proxy cannot be pickled, and arrays would come back writable.
+        # By the constructor: a mapping proxy cannot be pickled, and arrays come back writable.
         arrays = (getattr(self, name) for name in STATE_ARRAYS)
         return RobotState, (self.time, *arrays, dict(self.switches), self.encoders)
 

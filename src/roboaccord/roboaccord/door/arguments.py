@@ -1,8 +1,9 @@
-"""What functions of the Python API take: robots, scenarios with settings, recorded runs.
+"""What functions of the Python API take: robots, scenarios with settings, and recorded runs.
 
-Ways to name a robot may be added in `subject_mode` and `setup_of`; an option for any robot is a
-field of `Options`, named in ROBOTS (contract/modes.py). The names of types stay, as they are in
-signatures that users read. Messages go to the logger `roboaccord`, never to stdout.
+The types below are in signatures that users read, and their names stay. `subject_mode` tells
+robots, files and recorded runs apart, `setup_of` makes a setup (a robot in a scenario) of any of
+the first two. An option for every robot is a field of `Options`, named in ROBOTS
+(contract/modes.py). Messages go to the logger `roboaccord`, never to stdout.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from roboaccord.run.runner import Run
 
 Subject: TypeAlias = str | Path | Setup
-"""A robot by name or by its file (URDF, xacro, SDF, MJCF), or a robot in a scenario."""
+"""A robot by its name or its file (URDF, xacro, SDF, MJCF), or a robot in a scenario."""
 Recording: TypeAlias = "str | Path | Run"
-"""A bag, by its folder or one of its files, or a run, which has a bag."""
+"""A recorded run: the folder or a file of its bag, or the result of `run`."""
 Settings: TypeAlias = Mapping[str, object]
 """Values by key of the scenario, as for `--set`: `{"friction.mu_along": 0.5}`."""
 
@@ -34,10 +35,10 @@ tell = logging.getLogger("roboaccord").info
 
 
 class Options(TypedDict, total=False):
-    """Options that refine a robot in a scenario.
+    """Options for a robot in a scenario.
 
     Args:
-        faults: `JOINT=KIND[@S]`, instead of the scenario's.
+        faults: `JOINT=KIND[@S]`, in place of the scenario's.
         base: how the root of a file moves: `fixed`, `planar` or `free`.
         packages: folders of ROS packages that a file names.
         arguments: of a xacro file.
@@ -55,14 +56,14 @@ def setup_of(
     settings: Settings | None = None,
     **options: Unpack[Options],
 ) -> Setup:
-    """Return a robot in a scenario, with settings; errors as in `load_setup`."""
+    """Return a robot in a scenario, with settings and options; errors as in `load_setup`."""
     if isinstance(robot, Setup):
         return robot
     return load_setup(str(robot), str(scenario or ""), changes_of(settings), **options)
 
 
 def subject_mode(what: Subject | Recording) -> str:
-    """Return the mode of a command: for a setup, a file, a robot by name, or a recorded run."""
+    """Return the mode of a command: SETUP, "FILE", "FILE.xacro", "ROBOT" or, for a run, "BAG"."""
     if isinstance(what, Setup):
         return SETUP
     name = str(what) if isinstance(what, str | Path) else "a/run"
@@ -73,18 +74,18 @@ def subject_mode(what: Subject | Recording) -> str:
 
 
 def changes_of(settings: Settings | None) -> list[str]:
-    """Return settings as `KEY=VALUE`, values in YAML."""
+    """Return settings as `KEY=VALUE` texts, with the values in YAML."""
     from roboaccord.scenario.keys import in_yaml
 
     return [f"{key}={in_yaml(to_json(value))}" for key, value in (settings or {}).items()]
 
 
 def bag_of(recording: Recording) -> Path:
-    """Return the bag of a recorded run."""
+    """Return the path of the bag of a recorded run."""
     return Path(recording) if isinstance(recording, str | Path) else recording.request.bag
 
 
 def folder_of(out: str | Path | None, setup: Setup, what: str) -> Path:
-    """Return the folder for results: `out`, or a new one under runs/."""
+    """Return the folder for results: `out`, or a new one under runs/ that `what` ends."""
     name = f"{setup.robot.name}_{setup.scenario.name}_{what}"
     return fresh(Path("runs") / name) if out is None else Path(out)

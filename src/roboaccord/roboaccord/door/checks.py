@@ -1,9 +1,10 @@
 """The cross-check as a function: of engines against the reference, and of recorded runs.
 
-Arguments may be added, with a default and an entry in CROSSCHECK, which states what goes with a
-robot, a file or a bag; the command takes it from there. Names of arguments and types of results
-stay (docs/python.md). TABLES, endings of logs, may be extended; logs are only recognised here, and
-checked by `crosscheck.LOG` of another package. How levels judge is changed in crosscheck/.
+`crosscheck` is what `ra.crosscheck` and the command call. For a robot it runs the check of the room
+crosscheck/ and writes the page; for a recorded run it calls `check_recording`. CROSSCHECK states
+which arguments go with a robot, a file or a bag: a new argument is named there, too. Names of
+arguments and types of results stay (docs/python.md). Logs are only recognised here, by their
+endings TABLES; another package checks them, by its mode `crosscheck.LOG`.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.level import AnyLevel
     from roboaccord.crosscheck.report import Report
 
-Refused = Callable[[str, AccordError], None]
-TABLES = (".csv", ".txt", ".tsv", ".npz", ".mat", ".parquet")  # endings of logs
+Refused = Callable[[str, AccordError], None]  # called with an engine and why it is left out
+TABLES = (".csv", ".txt", ".tsv", ".npz", ".mat", ".parquet")  # endings of files that are logs
 
 
 def _modes(given: Mapping[str, Any]) -> list[str]:
-    """Return the mode in force; refuse a log where no package checks it."""
+    """Return the mode in force; refuse a log if no installed package checks logs."""
     mode, robot = common.subject_mode(given["what"]), given.get("robot")
     line = lacking("commands", "crosscheck.LOG", "the check of a log") if mode == "BAG" else ""
     if line and (is_table(given["what"]) or (is_file(str(robot)) and not given.get("words"))):
@@ -55,7 +56,7 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
 
 
 def is_table(what: Recording) -> bool:
-    """Return whether a recording is the name of a table."""
+    """Return whether a recording is the path of a log that is a table."""
     return isinstance(what, str | Path) and Path(what).suffix.lower() in TABLES
 
 
@@ -88,19 +89,19 @@ def crosscheck(
     """Check engines, or a recorded run, against the reference, as `accord crosscheck` does.
 
     Args:
-        robot_or_recording: a robot, or a recorded run, whose every control period is checked.
-        scenario: name, or a YAML file; None for that of the recorded run.
-        robot: for a recorded run that does not name its robot.
-        engines: by name or specification; those installed where None.
-        settings: values by key.
+        robot_or_recording: a robot, or a recorded run, of which every control period is checked.
+        scenario: name, or a YAML file; by default that of the recorded run.
+        robot: robot of a recorded run that does not name it.
+        engines: names or specifications; by default the installed ones.
+        settings: values by key of the scenario.
         refine, progress, changed, command, levels, every: as in `run_crosscheck`.
-        refused: called with each engine that does not take the scenario, which is left out; where
-            it is None, such an engine is an error if it was named.
-        out: folder for report.html, summary.json and bags; None: a new one under runs/.
-        **options: of the robot.
+        refused: called with each engine that cannot run the scenario, and why; the engine is left
+            out. Without it, such an engine is an error if it was named.
+        out: folder for report.html, summary.json and bags; by default a new one under runs/.
+        **options: see `Options`.
 
     Raises:
-        AccordError: if something that is needed is missing or wrong.
+        AccordError: if something that is needed is missing, or an argument is wrong.
     """
     if not isinstance(robot_or_recording, Setup) and (
         common.subject_mode(robot_or_recording) == "BAG"
@@ -128,7 +129,7 @@ def crosscheck(
 
 
 def _write_page(report: Report, folder: Path) -> None:
-    """Write report.html where the libraries for it are installed."""
+    """Write report.html, if the libraries for it are installed."""
     if lacking := missing("report"):
         common.tell(f"no report.html beside summary.json: it needs {lacking}")
         return
@@ -138,6 +139,7 @@ def _write_page(report: Report, folder: Path) -> None:
 
 
 def _tell_refused(name: str, error: AccordError) -> None:
+    """Log that an engine is left out, and why."""
     common.tell(f"left out: {name}: {error}")
 
 
@@ -151,13 +153,14 @@ def check_recording(
     """Compare every control period of a recorded run with the reference.
 
     Args:
-        run: read from a bag.
-        robot, scenario: instead of those that the bag names.
-        changes: `KEY=VALUE`, applied to its scenario.
-        **options: of a robot that is a file.
+        run: run that was read from a bag.
+        robot, scenario: in place of those that the bag names.
+        changes: `KEY=VALUE`, applied to the scenario.
+        **options: for a robot that is a file; see `Options`.
     """
     from roboaccord.crosscheck.recorded import check_bag
 
+    # A scenario by name: of a named robot, or of the recorded one, whose file is not opened.
     if scenario or (robot and not run.scenario):
         name = robot or str(run.scenario.get("robot", run.robot))
         if robot or not is_file(name):

@@ -1,8 +1,9 @@
-"""A run as a function: simulated and recorded, or read from a bag.
+"""A run as a function: `run` simulates and records a scenario, `read_bag` reads a recorded run.
 
-Arguments may be added, with a default and an entry in RUN; the command takes it from there. Names
-of arguments and types of results stay (docs/python.md). A transport or an engine needs no change
-here: they are entry points `roboaccord.runners` and `roboaccord.engines`.
+`run` is what `ra.run` and the command call. It loads robot and scenario, finds the transport by its
+entry point (run/runner.py), and warns about servos that are unstable at the control period. RUN
+states which arguments go together: a new argument is named there, too. Names of arguments and types
+of results stay (docs/python.md).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from roboaccord.simulators.base import Simulator
 
 
 def _modes(given: Mapping[str, Any]) -> list[str]:
+    """Return the modes in force: how the robot is given, and `with --view`."""
     return [arguments.subject_mode(given["robot"]), *(["with --view"] if given.get("view") else [])]
 
 
@@ -56,34 +58,35 @@ def run(
     """Run a scenario, and record it, as `accord run` does.
 
     Args:
-        robot: by name or file, or already in its scenario.
-        scenario: name, or a YAML file; a robot's file needs none.
+        robot: name or file of a robot, or a robot in a scenario.
+        scenario: name, or a YAML file; not needed for a robot's file.
         engine: `reference`, or the name of an engine.
-        settings: values by key.
-        controller: `MODULE:CLASS`, instead of the scenario's.
-        inputs: a driven run, whose inputs are repeated.
+        settings: values by key of the scenario.
+        controller: `MODULE:CLASS`, in place of the scenario's.
+        inputs: inputs of the run, or a recorded run, whose inputs are repeated.
         transport: `direct`, `ros` or `ros_processes`.
         timeout, observers, wrap, tell: as in `RunRequest`.
-        out: folder for the bag; None: a new one under runs/.
-        **options: of the robot.
+        out: folder for the bag; by default a new one under runs/.
+        **options: see `arguments.Options`.
 
     Raises:
         AccordError: if something that is needed is missing, or the run fails.
     """
     check_engine(engine)
-    given = inputs if isinstance(inputs, Inputs) else RecordedInputs(arguments.bag_of(inputs))
-    if isinstance(given, RecordedInputs):
-        settings = {"duration": given.duration, **(settings or {})}
-        options = {"faults": list(given.fault_texts), **options}
+    # A recorded run is repeated with its duration and faults, unless others are given.
+    run_inputs = inputs if isinstance(inputs, Inputs) else RecordedInputs(arguments.bag_of(inputs))
+    if isinstance(run_inputs, RecordedInputs):
+        settings = {"duration": run_inputs.duration, **(settings or {})}
+        options = {"faults": list(run_inputs.fault_texts), **options}
     setup = arguments.setup_of(robot, scenario, settings, **options)
-    if isinstance(given, RecordedInputs):
-        given.check(setup)
+    if isinstance(run_inputs, RecordedInputs):
+        run_inputs.check(setup)
     runner = find_runner(transport)
     if not controller and (servo := chatter(setup)):
         tell(servo)
     bag = fresh(arguments.folder_of(out, setup, engine) / "bag")
     result = runner(RunRequest(
-        setup=setup, engine=engine, bag=bag, controller=controller, inputs=given, wrap=wrap,
+        setup=setup, engine=engine, bag=bag, controller=controller, inputs=run_inputs, wrap=wrap,
         observers=tuple(observers), tell=tell, timeout=timeout,
     ))  # fmt: skip
     if result.motion.divergence:

@@ -1,17 +1,14 @@
-"""Descriptions and meshes for Gazebo: its tags, joints offset to their initial positions, normals.
+"""Descriptions and meshes as Gazebo takes them: its tags, initial joint positions, normals.
 
-VERSION is raised when copies of meshes change, as the cache goes by it. MATERIAL and PLAIN may be
-changed. LEVEL are names of joints in the xacro of a robot with a level base, which twin.py and
-roboaccord_ros use, too. Fixed by Gazebo: joints start at 0, and meshes need normals.
-test_gazebo_form checks that it is the same robot, but for its start.
-
-Gazebo starts every joint at 0. So in a launch a joint that starts at q0 gets an origin that is
+Gazebo starts every joint at 0. So in a launch, a joint that starts at q0 gets an origin that is
 turned by q0, and limits less q0; what Gazebo then calls q is the true angle less q0. A server in
-the simulator's own process is set to where the scenario starts, and needs none of this.
+the simulator's own process is set to the initial state, and needs none of this.
 
 An OBJ file without normals ends Gazebo's server: gz-physics leaves out a part of a mesh that has
-fewer normals than vertices, and the collision detector then reads beyond its end. So such files
-are copied, with the normals of their faces.
+fewer normals than vertices, and the collision detector then reads beyond its end. So such files are
+copied into a cache, with the normals of their faces; VERSION is raised when these copies change.
+
+Apart from its initial positions, the robot stays the same (test_gazebo_form).
 """
 
 from __future__ import annotations
@@ -38,13 +35,15 @@ from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 
-ET.register_namespace("gz", "http://gazebosim.org/schema")  # attributes keep the prefix they have
+ET.register_namespace(
+    "gz", "http://gazebosim.org/schema"
+)  # otherwise the prefix of such attributes is renamed
 
-# Joints from the world to a level base, along its axes at the start and about the vertical.
+# Joints from the world to a base that stays level: along its initial axes and about the vertical.
 LEVEL = ("level_x", "level_y", "level_z", "level_yaw")
-# Gazebo warns of a mesh without a material; the description's colour counts.
+# Gazebo warns about a mesh without a material; its colour is not seen, as the description has one.
 MATERIAL, PLAIN = "plain.mtl", "newmtl plain\nKd 0.6 0.6 0.6\n"
-VERSION = b"2"  # of the copies of meshes
+VERSION = b"2"  # part of the hash by which copies of meshes are named
 
 
 def expand_for_gazebo(setup: Setup, contacts: str = "", *, started: bool = True) -> str:
@@ -53,7 +52,7 @@ def expand_for_gazebo(setup: Setup, contacts: str = "", *, started: bool = True)
     Args:
         setup: robot and scenario.
         contacts: one of the robot's `contact_shapes`; the first if empty.
-        started: whether joints are at 0 where the setup starts; else as in the description.
+        started: whether joints are at 0 in the initial state; otherwise as in the description.
 
     Raises:
         AccordError: for a shape that the robot does not have.
@@ -62,8 +61,12 @@ def expand_for_gazebo(setup: Setup, contacts: str = "", *, started: bool = True)
 
 
 def describe(setup: Setup, contacts: str, *, started: bool = True) -> str:
-    """Return the URDF that the xacro and the start give, before its files and collisions change."""
-    more = {"gazebo": "true", **contact_shapes(setup, contacts), **_grip(setup.force_law)}
+    """Return the URDF with initial positions, before its files and collisions are changed."""
+    more = {
+        "gazebo": "true",
+        **contact_shapes(setup, contacts),
+        **_larger_friction(setup.force_law),
+    }
     if is_level(setup, contacts):
         more["level"] = "true"
     urdf = setup.urdf(base=base_in_gazebo(setup.scenario), more=more)
@@ -72,7 +75,7 @@ def describe(setup: Setup, contacts: str, *, started: bool = True) -> str:
 
 
 def contact_shapes(setup: Setup, contacts: str) -> dict[str, str]:
-    """Return the xacro's argument for the shapes of contact, where the robot has a choice.
+    """Return the xacro's argument `contacts` if the robot has several shapes of contact, else {}.
 
     Raises:
         AccordError: for a shape that the robot does not have.
@@ -85,16 +88,19 @@ def contact_shapes(setup: Setup, contacts: str) -> dict[str, str]:
 
 
 def is_level(setup: Setup, contacts: str) -> bool:
-    """Return whether the base of a robot in Gazebo moves by the joints `LEVEL`, and is not free.
+    """Return whether a robot's base moves by the joints LEVEL in Gazebo, instead of freely.
 
-    That holds for a planar base with spheres as contacts, on which a free one would roll over.
+    That is so for a planar base with spheres as contacts, on which a free base would roll over.
     """
     shapes = contact_shapes(setup, contacts)
     return setup.scenario.base == "planar" and shapes.get("contacts") == "spheres"
 
 
-def _grip(law: ForceLaw | None) -> dict[str, str]:
-    """Return the larger coefficients where the ground changes; each ground has its own."""
+def _larger_friction(law: ForceLaw | None) -> dict[str, str]:
+    """Return, for ground that changes, the larger coefficients of both parts, as the robot's own.
+
+    In Gazebo a contact has the smaller coefficient of the two surfaces, here that of the ground.
+    """
     if not isinstance(law, EllipseFriction) or not law.beyond.size:
         return {}
     along, across = np.maximum(law.mu, law.beyond[1:]).tolist()
@@ -102,7 +108,7 @@ def _grip(law: ForceLaw | None) -> dict[str, str]:
 
 
 def base_in_gazebo(scenario: Scenario) -> Base:
-    """Return the base of a robot's tree in Gazebo: free where it is planar, on the ground.
+    """Return the kind of base in Gazebo: a planar one is free, and stays on the ground.
 
     A base that is fixed to the world stays fixed, and a ball stays in its bearing.
     """
@@ -112,8 +118,8 @@ def base_in_gazebo(scenario: Scenario) -> Base:
 def own_collisions(urdf: str) -> str:
     """Return a URDF in which the name of every collision begins with that of its link.
 
-    sdformat takes one with any other name for a part of another link, and drops what a tag
-    `<gazebo reference="LINK">` states about contact, silently.
+    sdformat takes a collision with any other name for one of another link, and silently drops what
+    a tag `<gazebo reference="LINK">` states about contact.
     """
     root, changed = ET.fromstring(urdf), False
     for link in root.findall("link"):
@@ -125,11 +131,11 @@ def own_collisions(urdf: str) -> str:
 
 
 def start_at(urdf: str, start: Mapping[str, float]) -> str:
-    """Return a URDF whose joints are at 0 where those of the given one are at `start`.
+    """Return a URDF whose joint positions 0 are the positions `start` of the given one.
 
     Args:
         urdf: with joints that turn or slide.
-        start: where they start [rad or m], by name; 0 by default.
+        start: initial positions by name of the joint [rad or m]; 0 for others.
     """
     if not (moved := {name: float(at) for name, at in start.items() if at}):
         return urdf
@@ -142,14 +148,14 @@ def start_at(urdf: str, start: Mapping[str, float]) -> str:
 
 def _start_joint_at(joint: ET.Element, at: float) -> None:
     """Turn or shift the origin of a joint along its axis, and its limits back."""
-    turn = rpy_matrix(*numbers(joint.find("origin"), "rpy"))
-    along = numbers(joint.find("axis"), "xyz", "1 0 0")
-    along /= np.linalg.norm(along)
+    rotation = rpy_matrix(*numbers(joint.find("origin"), "rpy"))
+    axis = numbers(joint.find("axis"), "xyz", "1 0 0")
+    axis /= np.linalg.norm(axis)
     if joint.get("type") == "prismatic":
-        edit_numbers(joint, "origin", "xyz", lambda place: place + at * (turn @ along))
+        edit_numbers(joint, "origin", "xyz", lambda place: place + at * (rotation @ axis))
     else:
-        turned = matrix_rpy(turn @ axis_angle_matrix(along, np.array(at)))
-        edit_numbers(joint, "origin", "rpy", lambda _: turned)
+        new_rpy = matrix_rpy(rotation @ axis_angle_matrix(axis, np.array(at)))
+        edit_numbers(joint, "origin", "rpy", lambda _: new_rpy)
     for end in ("lower", "upper"):
         if joint.find(f"limit[@{end}]") is not None:
             edit_numbers(joint, "limit", end, lambda limit: limit - at)
@@ -158,8 +164,8 @@ def _start_joint_at(joint: ET.Element, at: float) -> None:
 def matrix_rpy(rotation: Array) -> Array:
     """Return URDF's fixed-axis roll, pitch and yaw (3,) [rad] of a rotation matrix (3, 3).
 
-    Roll is computed after yaw is undone, so that the three together are exact even at a pitch of 90
-    degrees, where yaw is arbitrary.
+    Roll is taken from the matrix after yaw is undone, so that all three together are exact even at
+    a pitch of 90 degrees, where yaw is arbitrary.
     """
     r = rotation
     yaw = math.atan2(r[1, 0], r[0, 0])
@@ -170,7 +176,7 @@ def matrix_rpy(rotation: Array) -> Array:
 
 
 def cache(name: str) -> Path:
-    """Return the folder where files made for Gazebo are kept."""
+    """Return the cache folder `name` for files that are made for Gazebo."""
     root = os.environ.get("XDG_CACHE_HOME")
     return (Path(root) if root else Path.home() / ".cache") / "roboaccord" / name
 
@@ -179,7 +185,7 @@ def with_normals(urdf: str) -> str:
     """Return a URDF whose OBJ files have normals, copied to a cache folder where they had none.
 
     Args:
-        urdf: whose meshes are named by file.
+        urdf: its meshes are named by `file://` URLs.
 
     Raises:
         AccordError: if a file cannot be read, or the folder cannot be written.
@@ -195,12 +201,12 @@ def with_normals(urdf: str) -> str:
 
 
 def write_faceted(path: Path, vertices: Array, faces: Index) -> None:
-    """Write triangles with their normals and a material as OBJ, numbers with all their digits.
+    """Write triangles with normals and a material as OBJ, with all digits of the numbers.
 
     Args:
         path: of the file; an existing one is replaced.
         vertices: (m, 3) [m].
-        faces: (k, 3), counterclockwise seen from outside.
+        faces: indices of vertices (k, 3), counterclockwise seen from outside.
     """
     a, b, c = vertices[faces].transpose(1, 0, 2)
     normals = np.cross(b - a, c - a)
@@ -213,18 +219,20 @@ def write_faceted(path: Path, vertices: Array, faces: Index) -> None:
 
 
 def write_squared(path: Path, vertices: Array, faces: Index) -> None:
-    """Write terrain for display as OBJ, without its bottom, with a texture of 1 m from above.
+    """Write terrain for display as OBJ, without its bottom; the texture repeats every metre.
 
     Args:
         path: of the file; an existing one is replaced.
         vertices: (m, 3) [m].
         faces: (k, 3), counterclockwise seen from outside.
     """
+    # Without faces of the bottom, and vertices that are not used any more.
     height = vertices[:, 2]
     faces = faces[(height[faces] > height.min()).any(axis=1)]
     used, corners = np.unique(faces, return_inverse=True)
     vertices, faces = vertices[used], corners.reshape(faces.shape)
     a, b, c = vertices[faces].transpose(1, 0, 2)
+    # Normal of a vertex: mean of the normals of its faces, weighted by their areas.
     normals = np.zeros_like(vertices)
     np.add.at(normals, faces, np.cross(b - a, c - a)[:, None])
     normals /= np.linalg.norm(normals, axis=1)[:, None]
@@ -243,7 +251,7 @@ def _write(path: Path, lines: Sequence[str]) -> None:
 
 
 def _with_normals(path: Path) -> Path:
-    """Return an OBJ file with normals: the given one, or a copy named by its hash."""
+    """Return an OBJ file with normals: the given file, or a copy in a folder named by its hash."""
     vertices, faces = read_mesh(path)
     data = read_bytes(path)
     if any(line.startswith(b"vn ") for line in data.splitlines()):

@@ -1,9 +1,11 @@
 """What the twin of a robot in Gazebo needs: DART's scheme, and the footing of a level base.
 
-Where another version of Gazebo differs from DART, `_scheme` or `misplaced` changes. SEEN may be
-tuned: the turn from which on DART's error is more than round-off; CUT is fixed in DART
-(`math::logMap`). The friction of the ground is in scenario/gazebo_contacts.py. test_gazebo_twin
-checks a recorded run. setup.cfg names `recorded_twin`.
+The twin of an engine is our model, computed with the engine's own time-stepping scheme; if both
+agree at every tick, the engine solves our equations. Gazebo simulates by DART, so its scheme is
+DART's (`_scheme`). A footing is what a level base (form.py) touches the ground with. Where there
+can be no twin, the functions raise an error with the reason, and where Gazebo is known to misread a
+description (`misplaced`, `misread`) that is stated, too. setup.cfg names `recorded_twin`, for
+cross-checks of recorded runs (test_gazebo_twin).
 """
 
 from __future__ import annotations
@@ -27,20 +29,20 @@ from roboaccord.scenario.setup import Setup
 
 
 def gazebo_engine(footing: Footing | None) -> EngineSpec:
-    """Return Gazebo as an engine that has a twin, and simulates nothing here."""
+    """Return Gazebo as an engine with a scheme for its twin; it simulates nothing here."""
     return replace(GAZEBO_ENGINE, scheme=partial(_scheme, footing=footing))
 
 
 def gazebo_footing(setup: Setup, contacts: str, *, started: bool = False) -> Footing | None:
-    """Return what a robot touches the ground with in Gazebo; None where no force law acts.
+    """Return what a robot touches the ground with in Gazebo; None if no force law acts.
 
     Args:
         setup: robot and scenario.
         contacts: one of the robot's `contact_shapes`; the first if empty.
-        started: whether the server has built the robot where the setup starts; see `form`.
+        started: whether joints are at 0 in the initial state, as in a launch; see form.py.
 
     Raises:
-        AccordError: with the reason why there is no twin.
+        AccordError: stating why there is no twin.
     """
     if setup.robot.switches:
         raise AccordError("in Gazebo magnets hold by constraints of its solver")
@@ -56,32 +58,33 @@ def gazebo_footing(setup: Setup, contacts: str, *, started: bool = False) -> Foo
 
 
 def misplaced(setup: Setup, *, started: bool) -> list[str]:
-    """Return the links that Gazebo builds with another turn than their description has.
+    """Return the links that Gazebo builds with another rotation than the description states.
 
-    It builds each in a free joint. DART takes the coordinates of that as the sine of an angle below
-    `CUT` (`math::logMap`), and so loses a sixth of its cube.
+    It builds each link in a free joint. For a rotation by an angle a below CUT, DART's
+    `math::logMap` returns sin a in place of a, and so loses a^3 / 6.
 
     Args:
         setup: robot and scenario.
-        started: whether the joints are at 0 where the setup starts; else where all are at 0.
+        started: whether joints are at 0 in the initial state; see form.py.
     """
     q = setup.initial.q if started else np.zeros(len(setup.joints))
     place = setup.initial.position, setup.initial.orientation
     turns = setup.tree.forward(setup.joints, q, *place)[1]
+    # For a rotation R by the angle a, |R - R'| = sqrt(8) sin a.
     sines = np.array([np.linalg.norm(turn - turn.T) for turn in turns]) / np.sqrt(8.0)
-    off = (sines > SEEN) & (sines < CUT)
-    return [link.name for link, wrong in zip(setup.tree.links, off, strict=True) if wrong]
+    is_misplaced = (sines > SEEN) & (sines < CUT)
+    return [link.name for link, wrong in zip(setup.tree.links, is_misplaced, strict=True) if wrong]
 
 
-CUT = 1e-3  # rad: below it DART's `math::logMap` takes the sine for the angle
-SEEN = 1e-5  # rad: from it on what is lost, a sixth of the cube, exceeds round-off (1.1e-16)
+CUT = 1e-3  # rad; for smaller angles DART's `math::logMap` returns the sine
+SEEN = 1e-5  # rad; for larger angles what is lost, a^3 / 6, exceeds round-off (1.1e-16)
 GAZEBO_ENGINE = EngineSpec(name="gz", package="gz-sim", version=lambda: "")
-"""Gazebo as an engine that has a twin, and simulates nothing here."""
+"""Gazebo as an engine; `gazebo_engine` adds the scheme of its twin."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedGazebo(EngineSpec):
-    """Gazebo as it made a recorded run: with a twin where there can be one; arguments as above."""
+    """Gazebo as it made a recorded run; fields as the arguments of `gazebo_footing`."""
 
     contacts: str
     started: bool
@@ -91,7 +94,7 @@ class RecordedGazebo(EngineSpec):
 
 
 def recorded_twin(contacts: str, *, started: bool) -> EngineSpec:
-    """Return Gazebo as it made a recorded run; arguments as above."""
+    """Return Gazebo as it made a recorded run; arguments as of `gazebo_footing`."""
     return RecordedGazebo.of(GAZEBO_ENGINE, contacts=contacts, started=started)
 
 
@@ -104,9 +107,9 @@ def gazebo_case(setup: Setup, contacts: str, *, started: bool = False) -> Case:
 
 
 def on_ground(setup: Setup, contacts: str) -> Setup:
-    """Return a setup with the friction of Gazebo's contacts; its controller stays.
+    """Return a setup with the friction of Gazebo's contacts, and its controller unchanged.
 
-    A controller that assumes a friction assumes the scenario's, as without these contacts.
+    A controller that uses the friction still uses that of the scenario.
     """
     on_contacts, changed = by_contacts(setup, contacts)
     if not changed:
@@ -117,10 +120,10 @@ def on_ground(setup: Setup, contacts: str) -> Setup:
 
 
 def _scheme(model: EngineModel, footing: Footing | None) -> Scheme:
-    """Return DART's scheme; in Gazebo DART damps the joints itself.
+    """Return DART's scheme, with the damping of joints that DART has in Gazebo.
 
     Raises:
-        AccordError: for dry friction of joints.
+        AccordError: for dry friction of joints, which a scheme cannot have.
     """
     if model.friction and model.friction.any_dry:
         raise AccordError("in Gazebo dry friction of joints is a constraint of its solver")
@@ -130,10 +133,10 @@ def _scheme(model: EngineModel, footing: Footing | None) -> Scheme:
 
 
 def misread(setup: Setup, contacts: str, *, started: bool) -> Array:
-    """Return by how much Gazebo may misread the joints' origins (n,) [rad]; arguments as above.
+    """Return by how much Gazebo may misread the origins of the joints (n,) [rad].
 
     Gazebo stores a rotation as a quaternion and reads pitch from it by an arcsine, whose round-off
-    grows as pitch comes near 90 degrees.
+    grows as 1 / cos(pitch). Arguments are those of `gazebo_footing`.
     """
     origins = {
         joint.attrib["name"]: joint.find("origin")
@@ -148,7 +151,7 @@ def misread(setup: Setup, contacts: str, *, started: bool) -> Array:
 
 
 def footing_of(urdf: str) -> Footing:
-    """Return the footing of a level robot, from its description for Gazebo."""
+    """Return the footing of a robot with a level base, from its description for Gazebo."""
     root = ET.fromstring(urdf)
     sphere = root.find("link[@name='base_link']/collision/geometry/sphere")
     assert sphere is not None
@@ -161,5 +164,5 @@ def footing_of(urdf: str) -> Footing:
         joint.attrib["name"]: joint.findtext("child", "") for joint in root.iterfind("gazebo/joint")
     }
     carriages = [masses[children[name]] for name in LEVEL[:3]]
-    x, y, z = np.cumsum(carriages[::-1])[::-1].tolist()  # each carries those after it
+    x, y, z = np.cumsum(carriages[::-1])[::-1].tolist()  # each carries those that follow
     return Footing(float(sphere.attrib["radius"]), (x, y, z))

@@ -1,11 +1,10 @@
-"""Worlds for Gazebo: made of a terrain, and any world adapted for a run.
+"""Worlds for Gazebo: made of a terrain, or any world adapted for a run.
 
-Templates (templates/*.sdf) and colours (WOOD, PLAIN, TINTED) may be changed: run `make shared`
-after that, which makes worlds/ and models/ from them. Fixed are GRIP, so large that a robot's own
-friction counts, and GROUND_SIZE, that of models/ground.
-
-Each run has its own world: the scenario's physics step and gravity, ground that changes where the
-friction law does, no pace, and a window on the robot.
+`world_text`, `static_model` and `squares` fill the templates, from which packages make worlds of
+their terrains. `world_for_run` adapts a world to a run, in a cache folder: it gets the scenario's
+physics step and gravity, ground whose friction changes where that of the law does, no limit of
+speed, and a window on the robot. After a change of templates or colours run `make shared`, which
+makes worlds/ and models/ again.
 """
 
 from __future__ import annotations
@@ -41,19 +40,22 @@ DETECTOR = """
         <collision_detector>{}</collision_detector>
       </dart>"""
 PLUGIN = '    <plugin filename="gz-sim-{}-system" name="gz::sim::systems::{}"/>\n'
-GRIP = 100.0  # coefficient of friction; a contact has the smaller of two: that of the robot
+GRIP = 100.0  # friction of static bodies: so large that the robot's own, the smaller one, counts
 STATIC_MODEL = _template("static_model.sdf")
 PAINTED = _template("painted.sdf").rstrip()
-# Squares of models/ground, whose top is at z = 0; they make motion visible.
+# The squares of models/ground, whose top is at z = 0; they make motion visible.
 SQUARED = _template("squared.sdf").rstrip()
 SQUARES = _template("squares.sdf").rstrip()
-WOOD = "0.72 0.58 0.40 1"  # of what stands on the ground
-PLAIN, TINTED = "1 1 1 1", "0.75 0.85 1 1"  # of the ground, and beyond where its friction changes
+WOOD = "0.72 0.58 0.40 1"  # colour of what stands on the ground
+PLAIN, TINTED = (
+    "1 1 1 1",
+    "0.75 0.85 1 1",
+)  # colours of the ground, before and beyond a change of friction
 MASK = """
             <contact>
               <collide_bitmask>{}</collide_bitmask>
             </contact>"""
-GROUND_SIZE = 200.0  # m, of models/ground
+GROUND_SIZE = 200.0  # m: side of models/ground
 
 
 def world_text(
@@ -66,16 +68,16 @@ def world_text(
     detector: str = "",
     systems: Mapping[str, str] | None = None,
 ) -> str:
-    """Return a world as SDF 1.9: DART, at most real time, without sensors, so without a GPU.
+    """Return a world as SDF 1.9, simulated by DART in real time at most, without sensors.
 
     Args:
         name: of the world.
-        comment: that stands at its top.
-        contents: models and includes, in whole lines.
-        step: of the physics [s].
+        comment: text at its top.
+        contents: models and includes, as complete lines.
+        step: physics step [s].
         gravity: downwards [m/s^2].
-        detector: of contacts; DART's default if empty.
-        systems: beside physics, user commands and the scene: library and class by name.
+        detector: collision detector; DART's default if empty.
+        systems: {library: class} of systems besides physics, user commands and scene.
     """
     plugins = "".join(PLUGIN.format(*item) for item in (systems or {}).items())
     return WORLD.format(
@@ -98,11 +100,11 @@ def static_model(
 
     Args:
         name: of the model.
-        position: (3,) [m].
-        geometry: the content of the SDF element.
-        mu, mu2: coefficients of friction, along and across the direction of what touches it.
-        mask: which bodies can touch it, as a bit mask; all if None.
-        visual: the content of the SDF element; the painted geometry if empty.
+        position: of the model (3,) [m].
+        geometry: content of the SDF element `geometry`.
+        mu, mu2: coefficients of friction, along and across the link that touches the body.
+        mask: bit mask of the bodies that can touch it; all if None.
+        visual: content of the SDF element `visual`; by default the geometry, painted.
     """
     return STATIC_MODEL.format(
         name=name, place=text_of(position), geometry=geometry, mu=float(mu), mu2=float(mu2),
@@ -115,9 +117,9 @@ def squares(top: float, *, shift: float = 0.0, colour: str = PLAIN) -> str:
     """Return the content of the visual of level ground, with squares that make motion visible.
 
     Args:
-        top: height over the frame of the link [m].
-        shift: of its middle along x [m].
-        colour: multiplies that of the squares.
+        top: height above the frame of the link [m].
+        shift: of the middle along x [m].
+        colour: by which that of the squares is multiplied.
     """
     squared = SQUARED.format(colour=colour)
     return SQUARES.format(top=float(top), shift=float(shift), squared=squared)
@@ -129,30 +131,31 @@ def box(size: Iterable[float]) -> str:
 
 
 def text_of(numbers: Iterable[float]) -> str:
-    """Return numbers as SDF writes them, with all their digits."""
+    """Return numbers as a text of SDF, with all their digits."""
     return " ".join(repr(float(number)) for number in numbers)
 
 
 def world_for_run(source: Path, setup: Setup) -> Path:
     """Write a world for a run of a setup, in a cache folder, and return its file.
 
-    The file's physics step is the largest that the world allows: a larger one of the scenario is
-    divided. A world without gravity stays so.
+    If the scenario's physics step is larger than that of the file, it is divided until it is not. A
+    world without gravity stays without.
 
     Args:
         source: SDF file of the world.
         setup: robot and scenario.
 
     Raises:
-        AccordError: if the file is not a world, or cannot be what the scenario asks for.
+        AccordError: if the file is not a world, or cannot be adapted to the scenario.
     """
+    # Step and speed, gravity, paths of models, ground, window.
     root, world = _read(source)
     step = _number(world, "physics/max_step_size", source)
-    parts = math.ceil(setup.scenario.physics_step / step - 1e-9)
-    _set(world, "physics/max_step_size", repr(_whole(setup.scenario.physics_step / parts)))
+    divisor = math.ceil(setup.scenario.physics_step / step - 1e-9)
+    _set(world, "physics/max_step_size", repr(_whole(setup.scenario.physics_step / divisor)))
     _set(world, "physics/real_time_factor", "0.0")
-    weight = (world.findtext("gravity") or "0 0 -9.8").split()
-    if any(float(word) for word in weight):
+    gravity = (world.findtext("gravity") or "0 0 -9.8").split()
+    if any(float(word) for word in gravity):
         _set(world, "gravity", text_of((0.0, 0.0, -float(setup.parameters.gravity))))
     for uri in world.iter("uri"):  # they are relative to the file
         if uri.text and "://" not in uri.text:
@@ -187,7 +190,7 @@ def physics_of(path: Path) -> tuple[str, float]:
 
 
 def _number(world: ET.Element, tags: str, path: Path) -> float:
-    """Return a positive number of a world, by the tags that lead to it."""
+    """Return the positive number at a path of tags in a world, or refuse the world."""
     try:
         value = float(world.findtext(tags, "nan"))
     except ValueError:
@@ -198,7 +201,10 @@ def _number(world: ET.Element, tags: str, path: Path) -> float:
 
 
 def _whole(step: float) -> float:
-    """Return a step that stays a whole number of nanoseconds when Gazebo truncates it to these."""
+    """Return a step that Gazebo, which truncates to nanoseconds, does not make shorter.
+
+    Where the nearest double is below a whole number of nanoseconds, half of one is added.
+    """
     count = round(step * NANOSECONDS)
     if abs(count / NANOSECONDS - step) > 1e-6 * step:
         raise AccordError(f"physics_step: {step!r} s is not a whole number of nanoseconds")
@@ -206,7 +212,7 @@ def _whole(step: float) -> float:
 
 
 def _set(world: ET.Element, tags: str, text: str) -> None:
-    """Set the text of an element, which is made if it is missing."""
+    """Set the text of the element at a path of tags, which is created if it is missing."""
     element = world
     for tag in tags.split("/"):
         child = element.find(tag)
@@ -215,10 +221,10 @@ def _set(world: ET.Element, tags: str, text: str) -> None:
 
 
 def _split_ground(world: ET.Element, law: EllipseFriction, source: Path) -> None:
-    """Replace the ground by two, with the friction of a law before and beyond a line.
+    """Replace the ground by two plates, with the friction of a law before and beyond a line.
 
-    A contact has the smaller coefficient of both surfaces, along and across the robot's link. The
-    robot's own are the larger ones of both grounds (`_grip` in form.py).
+    A contact has the smaller coefficient of its two surfaces, along and across the robot's link.
+    The robot itself has the larger ones of both plates (form.py), so those of the plates count.
     """
     line, *beyond = law.beyond.tolist()
     ground = world.find("include[uri='model://ground']")

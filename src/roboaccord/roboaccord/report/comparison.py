@@ -1,9 +1,10 @@
-"""Differences between runs: settings, figures, when and where motions diverge, and signals.
+"""Differences between recorded runs: settings, figures, when motions part, and signals.
 
-APART may be tuned: the distance from which motions have diverged, if no tolerance is given. Fields
-may be added to the classes; their names stay, for they are keys of `--json`
-(test_scripts_read_what_they_read_before). Deviations and the verdict are computed in
-bag/compare.py, tables for the terminal in cli/bags.py.
+`compare` takes the first run as the reference of the others. Deviations of signals and the verdict
+come from bag/compare.py; here the keys of the scenarios that differ are added, the figures of each
+run, and `Parting`: the time from which links or joints of two runs are farther from each other than
+a threshold. cli/bags.py prints it all; `Comparison.overlay` draws it. Names of fields are keys of
+`--json` and stay (test_scripts_read_what_they_read_before).
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ from roboaccord.report.signals import RunSignals
 from roboaccord.run.metrics import UNITS, GeneralFigures, metrics_of
 from roboaccord.run.runner import Run
 
-APART = 1e-3  # m, rad: distance from which motions have diverged; as HORIZON of crosscheck/noise
+APART = 1e-3  # m, rad: threshold without a tolerance; as HORIZON of crosscheck/noise
 
 
 @dataclass(frozen=True)
 class FigureChange:
-    """Figure of each run as `accord run` reports it; NaN for a run without it."""
+    """A figure as `accord run` reports it, with its value in each run; NaN in a run without it."""
 
     name: Word
     unit: Word
@@ -48,12 +49,14 @@ class Parting:
 
     Args:
         run: index of the run, from 0.
-        kind: "link" for origins of links, or "joint".
-        unit: m; rad for joints that turn.
-        threshold: distance from which they have diverged.
-        time: of the first sample beyond it; None where there is none.
-        where: link or joint with the largest distance then; "" for none.
-        largest, largest_at, largest_where: largest distance, its time, and its link or joint.
+        kind: "link" for distances of the origins of links, "joint" for differences of positions.
+        unit: of the distances: m, or rad for joints that turn.
+        threshold: distance above which the motions have parted.
+        time: of the first sample above it; None where the motions do not part.
+        where: link or joint with the largest distance at that time; "" where they do not part.
+        largest: largest distance of the whole motion.
+        largest_at: its time.
+        largest_where: its link or joint.
     """
 
     run: int
@@ -74,12 +77,12 @@ class Comparison(Drawn):
     Args:
         runs: paths of the bags.
         changes: keys of the scenario that differ.
-        figures: of each run.
-        partings: of each other run from the first, by links and by joints.
-        judged: whether there is a verdict: a tolerance was given, or the scenario is the same, so
-            that one run is the reference of the others.
-        signals: deviations of all signals from the first run's, with their verdict.
-        data: the runs.
+        figures: of all runs.
+        partings: of each other run from the first, for links and for joints.
+        judged: whether there is a verdict, because a tolerance was given or the scenarios are the
+            same.
+        signals: deviations of all signals from those of the first run, with the verdict on them.
+        data: the signals of the runs.
     """
 
     runs: Sequence[Path]
@@ -92,12 +95,12 @@ class Comparison(Drawn):
 
     @property
     def verdict(self) -> Verdict | None:
-        """Whether all signals are within the tolerance; None where they are not judged."""
+        """The verdict on all signals, pass or fail; None where they are not judged."""
         return self.signals.verdict if self.judged else None
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """Deviations of each other run's signals from the first one's."""
+        """Deviations of the signals of each other run from those of the first."""
         return self.signals.pairs
 
     def to_json(self) -> Mapping[str, Json]:
@@ -105,16 +108,16 @@ class Comparison(Drawn):
         return {**self.signals.to_json(), **by_fields(self)}
 
     def overlay(self) -> Overlay:
-        """Return path, distance from the first run, and speed, the runs overlaid."""
+        """Return panels of path, distance from the first run, and speed, for all runs."""
         panels = [panel for panel in overview(self.data) if panel.equal]
-        if near := [p for p in self.partings if p.kind == "link"] or self.partings:
-            kind, unit = near[0].kind, near[0].unit
+        if drawn_partings := [p for p in self.partings if p.kind == "link"] or self.partings:
+            kind, unit = drawn_partings[0].kind, drawn_partings[0].unit
             traces = [
                 Trace("distance", p.run, *_farthest(self.data[0], self.data[p.run], kind)[:2])
-                for p in near
+                for p in drawn_partings
             ]
             label = f"largest distance of a {kind} [{unit}]"
-            times = [p.time for p in near if p.time is not None]
+            times = [p.time for p in drawn_partings if p.time is not None]
             mark = min(times, default=None)
             panels.append(Panel(f"distance from {self.labels[0]}", TIME, label, traces, mark=mark))
         panels += over_time(self.data, ["com.speed"])
@@ -136,46 +139,52 @@ def compare(
     """Compare runs with the first one; without arguments, the last two runs under runs/.
 
     Args:
-        runs: recorded, or their run folders or bags.
-        signals, start, stop, tolerance: as of `bag.compare.compare`; motions have diverged where
-            their distance exceeds the tolerance, or 1 mm or 1 mrad if it is not given.
+        runs: recorded runs, run folders or bags.
+        signals, start, stop, tolerance: as in `bag.compare.compare`; motions part where their
+            distance exceeds the tolerance, by default 1 mm or 1 mrad.
 
     Raises:
         AccordError: if there is no such run, or two runs have nothing in common.
     """
-    read = read_runs(runs or last_runs(2))
-    first, *others = read
+    run_signals = read_runs(runs or last_runs(2))
+    first, *others = run_signals
     if not others:
         raise AccordError("compare takes two runs or more, or none for the last two under runs/")
-    bags = [(run.path, run.run) for run in read]
+    bags = [(run.path, run.run) for run in run_signals]
     signal_comparison = by_signal.compare(
         bags[0], bags[1:], signals=signals, start=start, stop=stop, tolerance=tolerance
     )
-    changes = changes_of(read)
+    # Keys that differ, partings of links and joints, and whether the scenarios are the same.
+    changes = changes_of(run_signals)
     threshold = APART if tolerance is None else tolerance
     window = -math.inf if start is None else start, math.inf if stop is None else stop
-    pairs = [(n, kind) for n in range(1, len(read)) for kind in ("link", "joint")]
-    divergences = (_part(first, read[n], kind, n, threshold, window) for n, kind in pairs)
+    pairs = [(n, kind) for n in range(1, len(run_signals)) for kind in ("link", "joint")]
+    divergences = (_parting(first, run_signals[n], kind, n, threshold, window) for n, kind in pairs)
     partings = [parting for parting in divergences if parting]
-    same = {change.key for change in changes} <= {"engine", "transport", "physics_step"}
-    paths, judged = [run.path for run in read], tolerance is not None or same
-    return Comparison(paths, changes, _figures(read), partings, judged, signal_comparison, read)
+    same_scenario = {change.key for change in changes} <= {"engine", "transport", "physics_step"}
+    paths, judged = [run.path for run in run_signals], tolerance is not None or same_scenario
+    return Comparison(
+        paths, changes, _figures(run_signals), partings, judged, signal_comparison, run_signals
+    )
 
 
 def _figures(runs: Sequence[RunSignals]) -> list[FigureChange]:
+    """Return all figures of the runs; only the general ones of a run whose robot is unknown."""
     figures = []
     for run in runs:
         general = GeneralFigures()
         general.add(run.motion)
-        of_run = metrics_of(run.setup, run.motion) if run.setup else general.figures(())
-        figures.append(of_run)
+        run_figures = metrics_of(run.setup, run.motion) if run.setup else general.figures(())
+        figures.append(run_figures)
     return [
-        FigureChange(name, UNITS.get(name, ""), [of_run.get(name, math.nan) for of_run in figures])
-        for name in dict.fromkeys(name for of_run in figures for name in of_run)
+        FigureChange(
+            name, UNITS.get(name, ""), [run_figures.get(name, math.nan) for run_figures in figures]
+        )
+        for name in dict.fromkeys(name for run_figures in figures for name in run_figures)
     ]
 
 
-def _part(
+def _parting(
     first: RunSignals,
     other: RunSignals,
     kind: str,
@@ -183,44 +192,57 @@ def _part(
     threshold: float,
     window: tuple[float, float],
 ) -> Parting | None:
-    """Return when and where two motions diverge; None without common links or joints."""
-    time, distance, places = _farthest(first, other, kind)
-    inside = (time >= window[0] - SLACK) & (time <= window[1] + SLACK)
-    places = [place for place, keep in zip(places, inside, strict=True) if keep]
-    time, distance = time[inside], distance[inside]
+    """Return when and where two motions part; None without common links or joints, or times.
+
+    Args:
+        first, other: the runs.
+        kind: "link" or "joint".
+        number: index of the other run.
+        threshold: distance above which they have parted.
+        window: first and last time that are compared [s].
+    """
+    time, distance, names = _farthest(first, other, kind)
+    in_window = (time >= window[0] - SLACK) & (time <= window[1] + SLACK)
+    names = [place for place, keep in zip(names, in_window, strict=True) if keep]
+    time, distance = time[in_window], distance[in_window]
     if not len(time):
         return None
-    beyond, worst = np.flatnonzero(distance > threshold), int(distance.argmax())
-    index = int(beyond[0]) if len(beyond) else None
+    above, worst = np.flatnonzero(distance > threshold), int(distance.argmax())
+    index = int(above[0]) if len(above) else None
     return Parting(
         run=number,
         kind=kind,
-        unit="m" if kind == "link" else first[f"{places[worst]}.q"].unit,
+        unit="m" if kind == "link" else first[f"{names[worst]}.q"].unit,
         threshold=threshold,
         time=None if index is None else float(time[index]),
-        where="" if index is None else places[index],
+        where="" if index is None else names[index],
         largest=float(distance[worst]),
         largest_at=float(time[worst]),
-        largest_where=places[worst],
+        largest_where=names[worst],
     )
 
 
 def _farthest(first: RunSignals, other: RunSignals, kind: str) -> tuple[Array, Array, list[str]]:
-    """Return times (m,) [s], the largest distances then (m,), and its links or joints.
+    """Return times (m,) [s], the largest distance at each (m,), and its link or joint.
 
     Positions are interpolated linearly between samples.
     """
-    (names, one), (others, two) = (_places(run, kind) for run in (first, other))
-    common = [name for name in names if name in others]
+    (names, first_positions), (other_names, other_positions) = (
+        _places(run, kind) for run in (first, other)
+    )
+    common = [name for name in names if name in other_names]
     times = first.motion.time, other.motion.time
     grid, _, _ = common_grid(*times, max(t[0] for t in times), min(t[-1] for t in times))
     if not common or not len(grid):
         return np.zeros(0), np.zeros(0), []
-    a = one[:, [names.index(name) for name in common]]
-    b = two[:, [others.index(name) for name in common]]
-    gap = np.linalg.norm(_at(grid, times[1], b) - _at(grid, times[0], a), axis=2)
-    worst = gap.argmax(axis=1)
-    return grid, gap[np.arange(len(grid)), worst], [common[i] for i in worst.tolist()]
+    first_common = first_positions[:, [names.index(name) for name in common]]
+    other_common = other_positions[:, [other_names.index(name) for name in common]]
+    distance = np.linalg.norm(
+        _interpolated(grid, times[1], other_common) - _interpolated(grid, times[0], first_common),
+        axis=2,
+    )
+    worst = distance.argmax(axis=1)
+    return grid, distance[np.arange(len(grid)), worst], [common[i] for i in worst.tolist()]
 
 
 def _places(run: RunSignals, kind: str) -> tuple[list[str], Array]:
@@ -230,8 +252,8 @@ def _places(run: RunSignals, kind: str) -> tuple[list[str], Array]:
     return ([link.name for link in run.tree.links], run.links) if run.tree else ([], np.zeros(0))
 
 
-def _at(grid: Array, time: Array, values: Array) -> Array:
-    """Return values (k, n, d) at other times (m, n, d)."""
+def _interpolated(grid: Array, time: Array, values: Array) -> Array:
+    """Return values (k, n, d) interpolated linearly at the times of a grid (m, n, d)."""
     flat = values.reshape(len(values), -1)
     columns = [np.interp(grid, time, column) for column in flat.T]
     return np.array(columns).T.reshape(len(grid), *values.shape[1:])

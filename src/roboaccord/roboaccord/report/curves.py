@@ -1,9 +1,9 @@
-"""Parts of figures: curves with few points, axes, and colours.
+"""Parts of figures for the pages: curves with few points, axes, and colours.
 
-All colours, DASHES and POINTS may be changed: the size of pages grows with POINTS. An engine that
-joins the defaults needs a colour in DEFAULTS. Invariants: an engine has one colour in every figure
-and table (test_an_engine_keeps_its_colour_and_axes_have_units), and `thin_peaks` keeps the largest
-value of each stretch.
+A figure is a mapping in the form that Plotly takes. Curves are thinned to POINTS samples, which
+keeps pages small; `thin_peaks` keeps the largest value of each stretch, so that no peak is lost. An
+engine has the same colour in every figure and table
+(test_an_engine_keeps_its_colour_and_axes_have_units); a new default engine needs one in DEFAULTS.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 from roboaccord.engines import default_names
 
-POINTS = 1500  # of a curve: more than a screen is wide
-JOINTS = 8  # joints whose signals are shown, at even distances where a robot has more
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-OUTLIERS = 0.01  # share of samples that may fall below a logarithmic axis
+POINTS = 1500  # samples of a curve at most: more than the pixels of a screen's width
+JOINTS = 8  # joints whose signals are drawn; of more joints, evenly spaced ones
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # Plotly's
+OUTLIERS = 0.01  # share of the smallest values that a logarithmic axis may leave out
 REFERENCE = "reference"
 Figure = dict[str, Json]
 """A figure, a curve or an axis of Plotly."""
-COLOURS = {"reference": "#5b8def", "gazebo": "#c264b8"}
+COLOURS = {"reference": "#5b8def", "gazebo": "#c264b8"}  # of engines
 DEFAULTS = ("#ee7733", "#12a594")  # colours of the default engines, in their order
-SPARE = ("#c9a227", "#8e7cc3", "#d1495b", "#6b9e3f")
+SPARE = ("#c9a227", "#8e7cc3", "#d1495b", "#6b9e3f")  # colours of other engines
 INK, SOFT, RULE, PAGE = "#1d2430", "#5d6878", "#d5dae1", "#ffffff"
 BLUE, RED, GREEN, AMBER = "#3366cc", "#d1495b", "#12a594", "#ffb000"
-EMPTY = "#e3e7ec"  # of a map, where there is no value
+EMPTY = "#e3e7ec"  # colour of a map where there is no value
 
 
 def colour_of(engine: str, engines: Sequence[str]) -> str:
@@ -41,12 +41,12 @@ def colour_of(engine: str, engines: Sequence[str]) -> str:
 
 
 def thin_peaks(time: ArrayLike, values: ArrayLike) -> tuple[Array, Array]:
-    """Return at most POINTS samples, the largest of each stretch, so that no peak is lost."""
-    when, what = np.asarray(time, dtype=float), np.asarray(values, dtype=float)
-    stretches = np.array_split(np.arange(len(what)), min(len(what), POINTS) or 1)
-    finite = np.where(np.isfinite(what), what, -np.inf)
+    """Return at most POINTS samples: the largest value, and its time, of each stretch."""
+    times, samples = np.asarray(time, dtype=float), np.asarray(values, dtype=float)
+    stretches = np.array_split(np.arange(len(samples)), min(len(samples), POINTS) or 1)
+    finite = np.where(np.isfinite(samples), samples, -np.inf)
     keep = [int(s[np.argmax(finite[s])]) for s in stretches if len(s)]
-    return when[keep], what[keep]
+    return times[keep], samples[keep]
 
 
 def line(
@@ -57,12 +57,18 @@ def line(
     dash: str = "",
     width: float | None = None,
 ) -> Figure:
-    """Return a curve; the reference is broad and pale, so that others are visible on top of it."""
-    broad = engine == REFERENCE
-    style: Figure = {"color": colour_of(engine, engines), "width": width or (5 if broad else 1.8)}
+    """Return a curve of an engine.
+
+    That of the reference is broad and pale, so that the others are visible on top of it.
+    """
+    is_reference = engine == REFERENCE
+    style: Figure = {
+        "color": colour_of(engine, engines),
+        "width": width or (5 if is_reference else 1.8),
+    }
     return {
         "type": "scatter", "mode": "lines", "name": engine, "x": plain(x), "y": plain(y),
-        "opacity": 0.55 if broad else 1, "line": style | ({"dash": dash} if dash else {}),
+        "opacity": 0.55 if is_reference else 1, "line": style | ({"dash": dash} if dash else {}),
     }  # fmt: skip
 
 
@@ -72,7 +78,7 @@ def axis(title: str) -> Figure:
 
 
 def log(title: str, curves: Sequence[ArrayLike]) -> Figure:
-    """Return a logarithmic axis over the decades of curves, without a few outliers below."""
+    """Return a logarithmic axis over the decades of curves, without the few lowest values."""
     values = np.array([v for curve in curves for v in plain(curve)], dtype=float)
     values = values[values > 0.0]
     scale: Figure = {**axis(title), "type": "log", "exponentformat": "power"}
@@ -89,5 +95,5 @@ def stride(count: int) -> int:
 
 
 def plain(values: ArrayLike, digits: int = 6) -> list[float | None]:
-    """Return numbers for JSON, with as many digits as are visible; None for NaN and infinity."""
+    """Return numbers for JSON, to `digits` significant digits; None for NaN and infinity."""
     return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in np.asarray(values)]

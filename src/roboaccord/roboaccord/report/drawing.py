@@ -1,11 +1,12 @@
-"""Static figures: matplotlib in one style, the same bytes each time.
+"""Static figures by Matplotlib, in one style, with the same bytes each time.
 
-STYLE, SIZE, SQUARE, EDGE and PLACES may be changed; redraw docs/images after that. Two entries of
-STYLE are fixed: with `svg.hashsalt` the same figure has the same bytes (test_drawing), with
-`svg.fonttype` text stays text. No word may hide another or leave the frame: tests of figures check
-that.
+`picture` is the context in which other packages draw a file, `styled` that of a figure alone. The
+helpers below draw legends, colour maps, words beside dots, arrows, and figures that were made for
+Plotly (`draw_page`). In STYLE, `svg.hashsalt` makes the bytes repeatable (test_drawing), and
+`svg.fonttype` keeps text as text; the rest may be changed, after which docs/images are drawn again.
+No word may hide another or leave the frame, as tests of figures check.
 
-Matplotlib is imported where a figure is drawn, so that other commands do not wait for it.
+Matplotlib is imported only where a figure is drawn, so that other commands do not wait for it.
 """
 
 from __future__ import annotations
@@ -26,28 +27,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SIZE = (7.5, 4.4)  # inches: 720 x 422 pixels of a page
-SQUARE = (7.5, 5.6)
+SIZE = (7.5, 4.4)  # inches; 720 x 422 pixels on a page
+SQUARE = (7.5, 5.6)  # inches; for pictures that are not over time
 STYLE: dict[Any, Any] = {
     "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 9.5,
     "text.color": INK, "axes.labelcolor": INK, "axes.titlesize": "medium",
     "axes.edgecolor": SOFT, "xtick.color": SOFT, "ytick.color": SOFT,
     "axes.grid": True, "axes.axisbelow": True, "grid.color": RULE, "figure.facecolor": PAGE,
     "legend.frameon": False, "lines.linewidth": 1.5, "lines.markersize": 4.0,
-    "svg.fonttype": "none",  # words stay words: small files, and they can be searched
+    "svg.fonttype": "none",  # text stays text: files are small, and can be searched
     "svg.hashsalt": "roboaccord", "savefig.dpi": 144,
 }  # fmt: skip
 DASHES = {
     "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3)),
     "longdashdot": (0, (8, 3, 2, 3)),
 }  # fmt: skip
-"""Plotly's dashes of curves.py, as Matplotlib draws them."""
-EDGE = 3.0  # pixels between a word beside a dot and a line
-# Offsets of a word from its dot [points], the preferred first; the first free one is taken.
+"""The dashes of curves.py, which are Plotly's, in Matplotlib's form."""
+EDGE = 3.0  # pixels: smallest distance of a word from a line
+# Offsets of a word from its dot [points], in order of preference: the first free one is used.
 PLACES = [
     (x, y) for r in (6, 14, 24) for x, y in ((r, r), (-r, r), (r, -r), (-r, -r), (0, r), (0, -r))
 ]
-# View of every scene: angles about z from x, and up [degrees], as for matplotlib's `view_init`.
+# Direction of view of all scenes [degrees], as in Matplotlib's `view_init`.
 AZIMUTH, ELEVATION = -62.0, 20.0
 
 
@@ -55,13 +56,13 @@ AZIMUTH, ELEVATION = -62.0, 20.0
 def picture(
     path: Path, size: tuple[float, float] = SIZE, mosaic: str = "", **subplots: Any
 ) -> Iterator[Any]:
-    """Provide axes to draw in, and write the figure at the end of the context.
+    """Yield axes to draw in; at the end of the block the figure is written.
 
     Args:
         path: of the file, .svg or .png.
         size: width and height [inches].
-        mosaic: as `Figure.subplot_mosaic` takes it: several axes, by letter.
-        subplots: otherwise, as `Figure.subplots` takes them.
+        mosaic: layout of several axes by letter, for `Figure.subplot_mosaic`; "" for none.
+        subplots: without a mosaic, arguments of `Figure.subplots`.
 
     Raises:
         AccordError: if the file cannot be written.
@@ -73,7 +74,7 @@ def picture(
 
 @contextmanager
 def styled(size: tuple[float, float] = SIZE) -> Iterator[Figure]:
-    """Provide a figure of a size [inches], in the style in which it is drawn and written."""
+    """Yield a figure of a size [inches]; within the block Matplotlib uses STYLE."""
     from matplotlib import style
     from matplotlib.figure import Figure
 
@@ -89,13 +90,13 @@ def save(figure: Figure, path: Path) -> None:
     """
     if path.suffix not in (".svg", ".png"):
         raise AccordError(f"{path.name} must end in .svg or .png")
-    dated = {"Date": None, "Creator": None} if path.suffix == ".svg" else {}
+    metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {}
     with writing(path) as draft:
-        figure.savefig(draft, metadata=dated)
+        figure.savefig(draft, metadata=metadata)
 
 
 def legend(axes: Axes, columns: int = 4) -> None:
-    """Explain curves and marks above their axes, each name once."""
+    """Add a legend above the axes, with each name once."""
     named = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     _figure(axes).legend(named.values(), named.keys(), loc="outside upper left", ncols=columns)
 
@@ -103,19 +104,24 @@ def legend(axes: Axes, columns: int = 4) -> None:
 def heat_map(
     axes: Axes, x: Array, y: Array, values: Array, unit: str, *, cut: float | None = None
 ) -> None:
-    """Show values over a grid as colours with their scale; dark is low, pale grey is NaN.
+    """Draw values over a grid as colours, with the scale; dark is low, pale grey is NaN.
 
     Args:
         axes: to draw in.
-        x, y: middles of the cells (n,), (m,); the axes end at the first and the last.
-        values: (n, m).
+        x, y: centres of the cells (n,), (m,); the axes end at the first and the last of them.
+        values: of the cells (n, m).
         unit: label of the colour scale.
-        cut: largest value of the scale, which then starts at 0; larger ones share its colour.
+        cut: if given, the scale is from 0 to this value, and larger values have its last colour.
     """
     from matplotlib import colormaps
 
     half_x, half_y = (0.5 * (middles[1] - middles[0]) for middles in (x, y))
-    extent = (x[0] - half_x, x[-1] + half_x, y[0] - half_y, y[-1] + half_y)  # that cells fill
+    extent = (
+        x[0] - half_x,
+        x[-1] + half_x,
+        y[0] - half_y,
+        y[-1] + half_y,
+    )  # outer edges of the cells
     axes.grid(visible=False)
     # Without interpolation each value is a cell with sharp edges.
     image = axes.imshow(
@@ -124,7 +130,9 @@ def heat_map(
         vmin=None if cut is None else 0.0, vmax=cut,
     )  # fmt: skip
     more = cut is not None and bool(np.nanmax(values) > cut)
-    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))  # not the outer halves of the edge cells
+    axes.set(
+        xlim=(x[0], x[-1]), ylim=(y[0], y[-1])
+    )  # cuts off the outer halves of the outermost cells
     bar = _figure(axes).colorbar(image, ax=axes, label=unit, extend="max" if more else "neither")
     bar.outline.set_visible(False)
 
@@ -132,16 +140,19 @@ def heat_map(
 def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[str]) -> None:
     """Write words beside dots, where they hide no other word and stay within the axes.
 
-    They avoid lines, except pale ones, where there is room. A word that fits nowhere is left out.
+    Places that cross no line, except pale ones, are preferred. A word that fits nowhere is left
+    out.
     """
     from matplotlib.patheffects import withStroke
 
     _figure(axes).draw_without_rendering()
-    taken = [text.get_window_extent() for text in axes.texts]
+    # Words that are there, and lines that should not be crossed, in pixels.
+    occupied = [text.get_window_extent() for text in axes.texts]
     dark = [line for line in axes.lines if line.get_color() != RULE]
     lines = [line.get_transform().transform_path(line.get_path()) for line in dark]
     lines += [patch.get_transform().transform_path(patch.get_path()) for patch in axes.patches]
     for dot, word in zip(dots, words, strict=True):
+        # All places without crossing a line, then all places regardless of lines.
         for offset, obstacles in [(offset, lines) for offset in PLACES] + [(p, []) for p in PLACES]:
             x, y = offset
             note = axes.annotate(
@@ -152,29 +163,30 @@ def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[
             )  # fmt: skip
             box = note.get_window_extent()
             inside = all(axes.bbox.contains(*corner) for corner in box.corners())
-            hides = any(box.overlaps(other) for other in taken) or any(
+            hides = any(box.overlaps(other) for other in occupied) or any(
                 line.intersects_bbox(box.padded(EDGE), filled=False) for line in obstacles
             )
             if inside and not hides:
-                taken.append(box)
+                occupied.append(box)
                 break
             note.remove()
 
 
 def _figure(axes: Axes) -> Figure:
+    """Return the figure of axes."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     return figure
 
 
 def bare(axes: Axes) -> None:
-    """Show a scene to scale, without frame or numbers."""
+    """Make axes to scale, without frame and numbers, for a scene."""
     axes.set_aspect("equal")
     axes.set_axis_off()
 
 
 def pointer(axes: Axes, start: Array, end: Array, colour: str, name: str = "") -> None:
-    """Draw an arrow in the plane of the drawing, from a point (2,) to another."""
+    """Draw an arrow from a point (2,) to another, in the units of the axes."""
     axes.plot(*np.column_stack([start, end]), color=colour, lw=1.8, label=name or None)
     look = {"arrowstyle": "-|>", "color": colour, "lw": 1.8, "shrinkA": 0, "shrinkB": 0,
             "mutation_scale": 13}  # fmt: skip
@@ -182,7 +194,7 @@ def pointer(axes: Axes, start: Array, end: Array, colour: str, name: str = "") -
 
 
 def draw_page(axes: Axes, page: Mapping[str, Any]) -> None:
-    """Draw a plane figure of Plotly, of curves, dots and vertical lines."""
+    """Draw a two-dimensional Plotly figure that consists of curves, dots and vertical lines."""
     for curve in page["data"]:
         x = curve["x"] if "x" in curve else [curve["name"]] * len(curve["y"])
         stroke, marker = curve.get("line", {}), curve.get("marker", {})
@@ -207,4 +219,5 @@ def draw_page(axes: Axes, page: Mapping[str, Any]) -> None:
 
 
 def _floats(values: Sequence[float | None]) -> Any:
+    """Return values as an array, NaN for None."""
     return np.array(values, dtype=float)

@@ -1,10 +1,10 @@
-"""Page of a cross-check, which needs no other file, and its figures as data of Plotly.
+"""The page of a cross-check, which needs no other file, and its figures for Plotly.
 
-To add a figure, write a function that returns Plotly's `data` and `layout`, and enter it in
-`figures_of` by the id of its element in template.html. EVENTS_SHOWN may be tuned. Keys of
-`figures_of` stay: users name them in `Report.plot`; so do those of `signals_of`, which the page's
-script reads. The figures show checks and runs as crosscheck/ measures them; colours of text and
-grid are the page's.
+`render_report` fills template.html with tables, figures and signals. Each function NAME_figure
+returns `data` and `layout` of Plotly from a report's checks or runs; `figures_of` collects them by
+the id of their element in the page, and `signals_of` makes the curves among which a reader of the
+page can choose. A new figure is a function and an entry in `figures_of`. Keys of `figures_of` stay,
+as users name them in `Report.plot`; so do those of `signals_of`, which the page's script reads.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from roboaccord.report.signals import TURNS
 from roboaccord.report.tables import metric_rows, tables_of, tolerance_rows
 from roboaccord.run.energy_book import EnergyBook
 
-EVENTS_SHOWN = 200  # rows of the table of events
+EVENTS_SHOWN = 200  # rows in the table of events at most
 
 
 def figures_of(report: Report) -> dict[str, Figure]:
-    """Return the figures by the id of their element in the page."""
+    """Return the figures of a report, by the id of their element in the page."""
     engines = report.engines
     figures = {"path": path_figure(report.trajectories, engines)}
     books = {e: book for e, book in report.energy.items() if isinstance(book, EnergyBook)}
@@ -61,7 +61,7 @@ def figures_of(report: Report) -> dict[str, Figure]:
 
 
 def path_figure(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -> Figure:
-    """Draw the path of the base, in the plane in which it moves."""
+    """Return the figure of the base's path, in the plane of its two largest extents."""
     runs = {engine: trajectories[engine] for engine in engines if engine in trajectories}
     spans = np.max([np.ptp(run.position, axis=0) for run in runs.values()], axis=0)
     i, j = sorted(np.argsort(-spans, kind="stable")[:2].tolist())
@@ -78,7 +78,7 @@ def path_figure(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) 
 
 
 def one_step_figure(checks: Mapping[str, OneStepCheck], engines: Sequence[str]) -> Figure:
-    """Draw the largest error of each one-step prediction over time."""
+    """Return the figure of the largest error in each control period, over time."""
     peaks = {engine: thin_peaks(check.time, check.error) for engine, check in checks.items()}
     title = f"largest error [{unit_of(OneStepCheck, 'error')}]"
     layout = {"xaxis": TIME, "yaxis": log(title, [error for _, error in peaks.values()])}
@@ -86,18 +86,22 @@ def one_step_figure(checks: Mapping[str, OneStepCheck], engines: Sequence[str]) 
 
 
 def convergence_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence[str]) -> Figure:
-    """Draw error over physics step, both logarithmic, with the line of the observed order."""
+    """Return the figure of error over physics step, with a line of the observed order.
+
+    Both axes are logarithmic, so that error = c dt^order is a straight line.
+    """
     data: list[Figure] = []
     drawn: list[Array] = []
     for engine, check in checks.items():
         dt, error = np.array(check.dt), np.array(check.error)
         drawn.append(error)
-        size = 17 if engine == REFERENCE else 10  # so that both are visible where they coincide
+        size = 17 if engine == REFERENCE else 10  # larger, so that it is visible behind others
         dots: Figure = {"mode": "markers", "name": engine}
         dots["marker"] = {"size": size, "color": colour_of(engine, engines)}
         data.append(line(engine, engines, dt, error) | dots)
         if check.order is not None:
             data[-1]["name"] = f"{engine}, order {check.order:.2f}"
+            # A line of that slope through the mean of the points.
             middle = np.exp(np.nanmean(np.log(dt))), np.exp(np.nanmean(np.log(error)))
             ends = np.array([dt.max() * 1.25, dt.min() / 1.25])
             fit = middle[1] * (ends / middle[0]) ** check.order
@@ -118,7 +122,7 @@ def convergence_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence
 
 
 def distance_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence[str]) -> Figure:
-    """Draw the distance from the reference over time, a curve for each engine and step."""
+    """Return the figure of the distance from the reference, for each engine and physics step."""
     data: list[Figure] = []
     drawn: list[Array] = []
     milli = f"m{unit_of(ConvergenceCheck, 'dt')}"
@@ -133,7 +137,7 @@ def distance_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence[st
 
 
 def events_figure(events: Mapping[str, Sequence[Event]], engines: Sequence[str]) -> Figure:
-    """Draw events along time, a row for each engine."""
+    """Return the figure of events along time, with a row for each engine."""
     data: list[Figure] = []
     for engine, rows in events.items():
         times = np.array([row.time for row in rows])
@@ -152,18 +156,21 @@ def events_figure(events: Mapping[str, Sequence[Event]], engines: Sequence[str])
 
 
 def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -> Figure:
-    """Return the signals that the page offers, at the reference's times.
+    """Return the signals that the page offers, at the reference's time stamps.
 
     Returns:
-        `time` [s], `engines`, and `groups`: for each quantity its unit and signals; for each signal
-        its values by engine, and the difference from the first engine's (`apart`).
+        `time` [s], `engines`, and `groups`: for each quantity its unit and its signals. A signal
+        has `value`, its values by engine, and `apart`, their differences from the first engine's.
     """
+    # The reference first, then the others; joints that are drawn.
     ordered = sorted(engines, key=lambda engine: engine != REFERENCE)
     runs = {engine: trajectories[engine] for engine in ordered if engine in trajectories}
-    base = next(iter(runs.values()))
-    time = base.time[:: stride(len(base))]
-    count = len(base.joints)
-    chosen = np.unique(np.linspace(0, count - 1, min(count, JOINTS)).round().astype(int)).tolist()
+    reference_run = next(iter(runs.values()))
+    time = reference_run.time[:: stride(len(reference_run))]
+    count = len(reference_run.joints)
+    drawn_joints = np.unique(
+        np.linspace(0, count - 1, min(count, JOINTS)).round().astype(int)
+    ).tolist()
 
     def sampled(pick: Callable[[Trajectory], Array]) -> Json:
         values = {e: np.interp(time, run.time, pick(run)) for e, run in runs.items()}
@@ -173,16 +180,23 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
 
     groups: Figure = {}
     for name in ("q", "qd", "effort", "position"):
-        titles = enumerate("xyz") if name == "position" else [(i, base.joints[i]) for i in chosen]
+        titles = (
+            enumerate("xyz")
+            if name == "position"
+            else [(i, reference_run.joints[i]) for i in drawn_joints]
+        )
         signals = {title: sampled(partial(_column, name, i)) for i, title in titles}
         if signals:
             quantity = quantities(Trajectory)[name]
             groups[quantity.meaning] = {"unit": quantity.unit, "signals": signals}
+    # Angles of the base: those that change, and the yaw.
     turns = {axis: partial(_turn, i) for i, axis in enumerate(TURNS)}
-    shown = {
-        axis: sampled(turn) for axis, turn in turns.items() if np.ptp(turn(base)) or axis == "yaw"
+    changing = {
+        axis: sampled(turn)
+        for axis, turn in turns.items()
+        if np.ptp(turn(reference_run)) or axis == "yaw"
     }
-    groups["base orientation"] = {"unit": "rad", "signals": shown}
+    groups["base orientation"] = {"unit": "rad", "signals": changing}
     return {"time": plain(time), "engines": list(runs), "groups": groups}
 
 
@@ -193,7 +207,7 @@ def _column(name: str, index: int, run: Trajectory) -> Array:
 
 
 def _turn(index: int, run: Trajectory) -> Array:
-    """Return roll, pitch or yaw of the base, without jumps."""
+    """Return roll, pitch or yaw of the base (k,) [rad], without jumps by whole turns."""
     return np.unwrap([quaternion_rpy(q)[index] for q in run.orientation])
 
 

@@ -1,8 +1,9 @@
-"""Plots of signals with runs overlaid: PNG or SVG by Matplotlib, pages by Plotly.
+"""Plots of signals in which several runs are overlaid: PNG or SVG by Matplotlib, pages by Plotly.
 
-Colours (FEW), COLUMN, HEIGHT and WIDTH may be changed; what `overview` shows, too, with
-docs/cli.md. `_page` makes a Plotly figure of a panel, which `draw_page` can also draw with
-Matplotlib; the suffix of the file decides which is used. To add a signal, see signals.py.
+`plot` chooses signals and puts them into panels, one for each kind of signal; an `Overlay` of
+panels draws itself. Each panel is first made as a Plotly figure (`_page`); `draw_page` draws the
+same figure with Matplotlib, and the suffix of the file decides which one is written. What
+`overview` shows is also described in docs/cli.md. A new signal is added in signals.py.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from roboaccord.run.versions import made_with
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TIME = "time [s]"
-FEW = (BLUE, RED, GREEN, "#ee7733", "#8e7cc3", "#c264b8")
-COLUMN = 12  # names in a column of a legend, which is then as high as a panel
-HEIGHT, WIDTH = 2.6, 8.4  # of a panel [inches]
+TIME = "time [s]"  # title of the time axis
+FEW = (BLUE, RED, GREEN, "#ee7733", "#8e7cc3", "#c264b8")  # colours of up to six curves
+COLUMN = 12  # names in a column of a legend: as many as a panel is high
+HEIGHT, WIDTH = 2.6, 8.4  # inches, of a panel
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Curve: signal, index of the run, and points (k,)."""
+    """A curve: name of the signal, index of the run, and coordinates of the points (k,)."""
 
     signal: str
     run: int
@@ -48,7 +49,10 @@ class Trace:
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves over the same axes; `equal` scales both alike, `mark` is a time to show [s]."""
+    """Curves with common axes.
+
+    `equal` gives both axes the same scale; `mark` is a time [s] at which a line is drawn.
+    """
 
     title: str
     xlabel: str
@@ -59,13 +63,13 @@ class Panel:
 
     @property
     def signals(self) -> list[str]:
-        """Names of the signals, each once."""
+        """Names of the signals, without repetition."""
         return [*dict.fromkeys(trace.signal for trace in self.traces)]
 
 
 @dataclass(frozen=True)
 class Overlay:
-    """Panels of signals with runs overlaid, and the runs' labels."""
+    """Panels of signals, and the labels of the runs."""
 
     panels: Sequence[Panel]
     runs: Sequence[str]
@@ -80,9 +84,9 @@ class Overlay:
                 draw_page(axes, self._page(panel, whole=True))
                 axes.set(title=panel.title)
                 count = len(axes.get_legend_handles_labels()[0])
-                if count > 1 or len(self.runs) > 1:  # otherwise the panel's title names the curve
-                    beside: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
-                    axes.legend(**beside, ncols=-(-count // COLUMN), fontsize="small")
+                if count > 1 or len(self.runs) > 1:  # a single curve is named by the title
+                    placement: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
+                    axes.legend(**placement, ncols=-(-count // COLUMN), fontsize="small")
         return figure
 
     def pages(self) -> list[Page]:
@@ -90,11 +94,11 @@ class Overlay:
         return [self._page(panel) for panel in self.panels]
 
     def write(self, path: Path | str, command: str = "") -> Path:
-        """Write a .png or .svg file, or an .html page, which needs no network; return the path.
+        """Write a .png, .svg or .html file, and return its path; a page needs no network.
 
         Args:
             path: of the file; an older one is overwritten.
-            command: shell command that makes the page again.
+            command: shell command that makes the page again, printed on it.
 
         Raises:
             AccordError: for another suffix, or a file that cannot be written.
@@ -113,7 +117,7 @@ class Overlay:
         return path
 
     def _colour(self, panel: Panel, trace: Trace) -> str:
-        """Return the colour of a signal; of a run where the panel has one signal."""
+        """Return the colour of a curve: by its signal, or by its run where there is one signal."""
         names, index, count = panel.signals, trace.run, len(self.runs)
         if len(names) > 1:
             index, count = names.index(trace.signal), len(names)
@@ -125,36 +129,38 @@ class Overlay:
         return to_hex(colormaps["viridis"](0.92 * index / (count - 1)))
 
     def _page(self, panel: Panel, *, whole: bool = False) -> Page:
-        """Return a panel as a figure of Plotly, with all samples (`whole`) or those a screen shows.
+        """Return a panel as a Plotly figure, with all samples if `whole`, else as a screen needs.
 
-        With several signals, the legend explains colours by the first run, and dashes by the runs.
+        With several signals and runs, colours stand for signals and dashes for runs; the legend
+        names the signals by the curves of the first run, and the runs by grey curves.
         """
-        one, several, data = len(panel.signals) == 1, len(self.runs) > 1, list[Any]()
+        one_signal, several_runs, data = len(panel.signals) == 1, len(self.runs) > 1, list[Any]()
         for trace in panel.traces:
             run, step = self.runs[trace.run], 1 if whole else stride(len(trace.x))
             x, y = trace.x[::step], trace.y[::step]
-            name = run if one and several else trace.signal
-            first = one or trace.run == 0
-            name = name if first else f"{name}, {run}"
+            name = run if one_signal and several_runs else trace.signal
+            in_legend = one_signal or trace.run == 0
+            name = name if in_legend else f"{name}, {run}"
             data.append({
-                **_line(name, self._colour(panel, trace), trace.run), "showlegend": first,
+                **_line(name, self._colour(panel, trace), trace.run), "showlegend": in_legend,
                 "x": x if whole else plain(x), "y": y if whole else plain(y),
             })  # fmt: skip
-        for i, label in enumerate(self.runs if several and not one else ()):
+        for i, label in enumerate(self.runs if several_runs and not one_signal else ()):
             data.append({**_line(label, SOFT, i), "x": [None], "y": [None]})
         yaxis = axis(panel.ylabel) | ({"scaleanchor": "x"} if panel.equal else {})
         layout: Page = {"xaxis": axis(panel.xlabel), "yaxis": yaxis, "showlegend": True}
         if panel.mark is not None:
-            look: Page = {"dash": "dot", "color": SOFT}
+            line_style: Page = {"dash": "dot", "color": SOFT}
             mark: Page = {
                 "type": "line", "x0": panel.mark, "x1": panel.mark, "yref": "paper", "y0": 0,
-                "y1": 1, "line": look, "name": f"part at {panel.mark:.4g} s",
+                "y1": 1, "line": line_style, "name": f"part at {panel.mark:.4g} s",
             }  # fmt: skip
             layout["shapes"] = [mark]
         return {"data": data, "layout": layout}
 
 
 def _line(name: str, colour: str, run: int) -> Page:
+    """Return a curve without points, dashed by the index of its run."""
     style: Page = {"color": colour, "dash": DASHES[run % len(DASHES)]}
     return {"type": "scatter", "mode": "lines", "name": name, "line": style}
 
@@ -165,51 +171,58 @@ def plot(
     *,
     xy: bool = False,
 ) -> Overlay:
-    """Plot signals of runs overlaid; without signals, path, joints and speed.
+    """Return a plot of signals of several runs; by default of path, joints and speed.
 
     Args:
         runs: run folders or bags.
-        signals: names or glob patterns, see `RunSignals`; there is a panel for each kind.
-        xy: plot the second of two signals over the first.
+        signals: names or glob patterns, see `RunSignals`; each kind has a panel.
+        xy: plot the second of two signals against the first.
 
     Raises:
         AccordError: for a path that is not a run, unknown signals, or `xy` without two signals at
             the same times.
     """
-    read = read_runs(runs)
-    names = dict.fromkeys(name for run in read for name in run)
+    run_signals = read_runs(runs)
+    names = dict.fromkeys(name for run in run_signals for name in run)
     chosen = list[str]()
     for pattern in signals:
-        if not (matches := [n for n in names if any(n in run.choose(pattern) for run in read)]):
+        if not (
+            matches := [n for n in names if any(n in run.choose(pattern) for run in run_signals)]
+        ):
             hint = did_you_mean(pattern, [*names])
             raise AccordError(f"no run and no signal {pattern}{hint}; see --list")
         chosen += [name for name in matches if name not in chosen]
     if xy:
         if len(chosen) != 2:
             raise AccordError(f"--xy plots one signal against another: name two, not {len(chosen)}")
-        panels = [over(read, chosen[0], chosen[1])]
+        panels = [over(run_signals, chosen[0], chosen[1])]
     else:
-        panels = over_time(read, chosen) if chosen else overview(read)
-    return Overlay(panels, labels_of(read))
+        panels = over_time(run_signals, chosen) if chosen else overview(run_signals)
+    return Overlay(panels, labels_of(run_signals))
 
 
 def over(runs: Sequence[RunSignals], x: str, y: str) -> Panel:
-    """Return a panel of one signal over another.
+    """Return a panel of signal y against signal x.
 
     Raises:
         AccordError: if no run has both at the same times.
     """
     pairs = [(i, run[x], run[y]) for i, run in enumerate(runs) if x in run and y in run]
-    if not pairs or any(len(one.time) != len(two.time) for _, one, two in pairs):
+    if not pairs or any(
+        len(x_signal.time) != len(y_signal.time) for _, x_signal, y_signal in pairs
+    ):
         raise AccordError(f"{x} and {y} are not known at the same times")
     first, second = pairs[0][1:]
-    traces = [Trace(f"{y} against {x}", i, one.values, two.values) for i, one, two in pairs]
+    traces = [
+        Trace(f"{y} against {x}", i, x_signal.values, y_signal.values)
+        for i, x_signal, y_signal in pairs
+    ]
     equal = first.unit == second.unit == "m"
     return Panel(f"{y} against {x}", first.axis, second.axis, traces, equal)
 
 
 def over_time(runs: Sequence[RunSignals], names: Sequence[str]) -> list[Panel]:
-    """Return a panel over time for each kind of signal, by meaning and unit."""
+    """Return panels over time, one for all signals of the same kind and unit."""
     kinds: dict[tuple[str, str], list[tuple[int, Signal]]] = {}
     for name in names:
         for i, run in enumerate(runs):
@@ -227,7 +240,7 @@ def over_time(runs: Sequence[RunSignals], names: Sequence[str]) -> list[Panel]:
 
 
 def overview(runs: Sequence[RunSignals]) -> list[Panel]:
-    """Return panels for a first look: the path in its plane, some joints, the speed."""
+    """Return panels that give an overview: the path in its plane, some joints, and the speed."""
     panels = []
     if point := next((p for p in ("com", "base") if all(f"{p}.x" in run for run in runs)), ""):
         names = [f"{point}.{axis}" for axis in "xyz"]
@@ -236,6 +249,6 @@ def overview(runs: Sequence[RunSignals]) -> list[Panel]:
         panels.append(over(runs, x, y))
     joints = runs[0].motion.joints
     count = min(len(joints), JOINTS)
-    some = [joints[round(i)] for i in np.linspace(0, len(joints) - 1, count)]
-    panels += over_time(runs, [f"{name}.q" for name in some])
+    chosen_joints = [joints[round(i)] for i in np.linspace(0, len(joints) - 1, count)]
+    panels += over_time(runs, [f"{name}.q" for name in chosen_joints])
     return panels + over_time(runs, ["com.speed"])

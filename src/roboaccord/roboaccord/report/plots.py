@@ -1,8 +1,10 @@
-"""Self-contained pages of plots, pictures and tables.
+"""Self-contained HTML pages of plots, pictures and tables.
 
-The templates beside may be changed; tables in them must keep the form that TABLE, ROW, HEAD and
-CELL match, for `_with_heads` reads it. Fields of `Plot` and `Still` stay: other packages fill
-them. A page loads no other file and escapes what it is given: test_report checks both.
+`render_page` fills a template (Jinja) with values, and puts style sheet and Plotly into the page,
+so that it loads no other file; what it is given is escaped (test_report). Afterwards the cells of
+tables get the header of their column (`_with_heads`), for narrow screens: tables in templates must
+have the form that the regular expressions below match. `render_plots` makes a page of `Plot`s or
+`Still`s, whose fields other packages fill, and stay.
 """
 
 from __future__ import annotations
@@ -15,19 +17,19 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-SHORT = 24  # letters of a cell up to which its text is not broken
+SHORT = 24  # characters; the text of a cell that is not longer is not wrapped
 TABLE = re.compile(r'<div class="scroll"><table.*?</table>', re.DOTALL)
 ROW, HEAD = re.compile(r"<tr>.*?</tr>", re.DOTALL), re.compile(r"<th>(.*?)</th>", re.DOTALL)
 CELL, TAG = re.compile(r"<td( [^>]*)?>(.*?)</td>", re.DOTALL), re.compile(r"<[^>]*>")
 
 
 def render_page(template: str, package: str = __package__, **values: Any) -> str:
-    """Return a page as HTML.
+    """Return the page that a template makes of values, as HTML.
 
     Args:
         template: file name of the template; it may extend one of those here.
         package: that contains the template.
-        values: for the template.
+        values: variables of the template.
     """
     import jinja2
 
@@ -51,9 +53,9 @@ def render_page(template: str, package: str = __package__, **values: Any) -> str
 
 
 def _with_heads(table: str) -> str:
-    """Give each cell the header of its column, which narrow screens show beside the cell.
+    """Return a table with the header of its column in each cell, which narrow screens show there.
 
-    Cells with short texts are marked, so that they are not broken.
+    Cells with short texts are marked, so that they are not wrapped.
     """
     heads = [TAG.sub("", head).strip() for head in HEAD.findall(table)]
 
@@ -71,13 +73,13 @@ def _with_heads(table: str) -> str:
 
 @dataclass(frozen=True)
 class Plot:
-    """Interactive plot of a page.
+    """An interactive plot on a page.
 
     Args:
         title: heading.
-        caption: what is seen, in a sentence or two.
-        figure: `data` and `layout` of Plotly, without colours of text and grid; flat, or with a
-            `scene` in three dimensions.
+        caption: what the plot shows, in a sentence or two.
+        figure: `data` and `layout` of Plotly, without colours of text and grid; in two dimensions,
+            or in three with a `scene`.
         height: [pixels].
     """
 
@@ -89,7 +91,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Still:
-    """Static figure of a page.
+    """A static figure on a page.
 
     Args:
         path: of the SVG file.
@@ -104,7 +106,7 @@ class Still:
 
     @property
     def source(self) -> str:
-        """The picture as a data URL, which needs no other file."""
+        """The picture as a data URL, so that the page needs no other file."""
         return f"data:image/svg+xml;base64,{base64.b64encode(self.path.read_bytes()).decode()}"
 
     @property
@@ -117,12 +119,12 @@ def render_plots(
     title: str, lead: str, plots: Sequence[Plot] | Sequence[Still], *, command: str,
     facts: Mapping[str, str],
 ) -> str:  # fmt: skip
-    """Return a page as HTML.
+    """Return a page of plots, one below the other, as HTML.
 
     Args:
         title: of the page.
         lead: a sentence under it; may be empty.
-        plots: one below the other, all interactive or all static.
+        plots: all interactive or all static.
         command: shell command that makes the page again.
         facts: figures and versions, as a table.
     """

@@ -1,6 +1,8 @@
-"""Settings in which recorded runs differ, and labels of runs by them.
+"""Settings in which recorded runs differ, and labels of runs that name them.
 
-FEW may be tuned: the length of a label. Names of `SettingChange` are keys of `--json` and stay.
+Settings are the keys of the scenario, the engine and the transport. Where at most FEW of them
+differ, a run's label has their values, and otherwise its folder. Names of `SettingChange` are keys
+of `--json` and stay.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from roboaccord.report.signals import RunSignals
 from roboaccord.run.runner import Run
 from roboaccord.scenario.keys import in_yaml, keys_of
 
-NONE = "–"
-FEW = 2  # keys that differ, up to which they are the label: three are too long for a legend
+NONE = "–"  # value of a key that a run does not have
+FEW = 2  # keys in a label at most: more are too long for a legend
 
 
 def read_runs(runs: Sequence[Path | str | BagRun | Run | RunSignals]) -> list[RunSignals]:
@@ -28,12 +30,12 @@ def read_runs(runs: Sequence[Path | str | BagRun | Run | RunSignals]) -> list[Ru
 
 @dataclass(frozen=True)
 class SettingChange:
-    """Key of the scenario in which runs differ; also `engine` or `transport`.
+    """A key in which runs differ: of the scenario, `engine` or `transport`.
 
     Args:
         key: with dots, as `--set` takes it.
-        unit: "" for none.
-        values: of each run, in YAML.
+        unit: of the value; "" for none.
+        values: one for each run, in YAML.
     """
 
     key: Word
@@ -42,33 +44,37 @@ class SettingChange:
 
 
 def changes_of(runs: Sequence[RunSignals]) -> list[SettingChange]:
-    """Return the differences of recorded scenarios, engines and transports."""
+    """Return the keys in which runs differ, with their values."""
     settings = [{key: (value, unit) for key, value, unit in _settings(run)} for run in runs]
     changes = []
-    for key in dict.fromkeys(key for of_run in settings for key in of_run):
-        values = [of_run.get(key, (NONE, ""))[0] for of_run in settings]
-        unit = next(of_run[key][1] for of_run in settings if key in of_run)
+    for key in dict.fromkeys(key for run_settings in settings for key in run_settings):
+        values = [run_settings.get(key, (NONE, ""))[0] for run_settings in settings]
+        unit = next(run_settings[key][1] for run_settings in settings if key in run_settings)
         if len({*values}) > 1:
             changes.append(SettingChange(key, unit, values))
     return changes
 
 
 def labels_of(runs: Sequence[RunSignals]) -> list[str]:
-    """Return a label for each run: the values that differ, where they are few, or its folder."""
+    """Return a label for each run: the values of the few keys that differ, or else its folder.
+
+    Equal labels are numbered.
+    """
     changes = changes_of(runs)
     labels = [_folder(run) for run in runs]
     if 0 < len(changes) <= FEW:
         keys = [change.key.rpartition(".")[2] for change in changes]
         rows = zip(*(change.values for change in changes), strict=True)
         labels = [", ".join(map(" ".join, zip(keys, row, strict=True))) for row in rows]
-    unlike = len({*labels}) == len(labels)
-    return labels if unlike else [f"{i + 1}: {n}" for i, n in enumerate(labels)]
+    all_different = len({*labels}) == len(labels)
+    return labels if all_different else [f"{i + 1}: {n}" for i, n in enumerate(labels)]
 
 
 def _folder(run: RunSignals) -> str:
+    """Return the name of a run's folder, or of its robot where it has none."""
     path = run.path
-    alike = path.name.startswith("bag") and path.resolve().parent.name
-    return alike or path.name or run.run.robot
+    run_folder = path.name.startswith("bag") and path.resolve().parent.name
+    return run_folder or path.name or run.run.robot
 
 
 def _settings(run: RunSignals) -> Iterator[tuple[str, str, str]]:
@@ -86,6 +92,7 @@ def _settings(run: RunSignals) -> Iterator[tuple[str, str, str]]:
 
 
 def _flat(data: Mapping[str, Json], prefix: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield key with dots, value in YAML and no unit, of nested data."""
     for key, value in data.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{key}.")

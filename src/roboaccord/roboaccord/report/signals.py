@@ -1,8 +1,10 @@
 """Signals of a recorded run by name: of joints, base, links, centre of mass, contact and energy.
 
-Signals may be added: call `_add` with name, unit, meaning and values in `_add_recorded`,
-`_add_links` or `_add_energies`; `_KINDS` and `_MEANINGS` decide which share a panel. Names stay:
-users type them (`JOINT.q`, `base.x`, `com.speed`). BLOCK may be tuned, and costs memory.
+`RunSignals` is a mapping from names to signals. A signal is computed when it is asked for: when the
+mapping is made, only its unit, meaning, time stamps and the function that computes it are entered
+(`_add`, called by `_add_recorded`, `_add_links` and `_add_energies`). Signals of the same kind
+share a panel in plots, which `_KINDS` and `_MEANINGS` decide. Names stay, as users type them
+(`JOINT.q`, `base.x`, `com.speed`).
 """
 
 from __future__ import annotations
@@ -33,12 +35,12 @@ from roboaccord.run.runner import Run
 from roboaccord.scenario.setup import Setup
 
 _log = logging.getLogger(__name__)
-BLOCK = 4096  # samples whose poses of links are computed at once: 12 MB for 30 links
-_MEANINGS = {
+BLOCK = 4096  # samples for which the poses of links are computed at once: 12 MB for 30 links
+_MEANINGS = {  # by last part of the name; signals of one meaning share a panel
     "q": "joint position", "qd": "joint velocity", "effort": "joint effort",
     "v": "velocity of base_link in its axes", "w": "angular velocity of base_link in its axes",
 }  # fmt: skip
-_KINDS = {
+_KINDS = {  # by first part of the name; signals of one kind and unit share a panel
     "base": "base_link", "com": "centre of mass", "contact": "force from outside",
     "energy": "energy", "link": "origin of a link",
 }  # fmt: skip
@@ -47,7 +49,7 @@ TURNS = ("roll", "pitch", "yaw")
 
 @dataclass(frozen=True)
 class Signal:
-    """Signal of a run: name, unit and meaning, and values (k,) at times (k,) [s]."""
+    """A signal of a run: name, unit, meaning, and values (k,) at times (k,) [s]."""
 
     name: Word
     unit: Word
@@ -57,23 +59,23 @@ class Signal:
 
     @property
     def kind(self) -> str:
-        """What signals must have in common, beside the unit, to share a panel."""
+        """The kind of signal: those of the same kind and unit share a panel."""
         head, _, last = self.name.rpartition(".")
         first = head.partition(":")[0]
         return _KINDS.get(first, self.meaning if last in _MEANINGS else self.name)
 
     @property
     def axis(self) -> str:
-        """Title of an axis for this signal alone."""
+        """Title of an axis that only this signal has."""
         return f"{self.meaning} [{self.unit}]"
 
 
 Source = tuple[str, str, Callable[[], Array], Array]
-"""Unit, meaning, function that computes the values, and times."""
+"""Unit, meaning, function that computes the values (k,), and times (k,) [s] of a signal."""
 
 
 class RunSignals(Mapping[str, Signal]):
-    """Mapping of names to the signals of a recorded run, computed on demand.
+    """Mapping from names to the signals of a recorded run, which are computed on demand.
 
     `JOINT.q`, `.qd`, `.effort`; `base.x`, `.roll`, `.vx`, ...; `link:LINK.x`, `.y`, `.z` (origin);
     `com.x`, `com.speed` (centre of mass); `contact.force` and its components: the external force
@@ -81,7 +83,7 @@ class RunSignals(Mapping[str, Signal]):
     `energy.kinetic`, `.potential`, `.total`, `.work`; `switch:NAME`.
 
     Args:
-        run: a run, or its folder or bag.
+        run: a run, a run folder or a bag.
 
     Raises:
         AccordError: if there is no such run, or no bag in it.
@@ -109,30 +111,32 @@ class RunSignals(Mapping[str, Signal]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._sources)
 
-    def __contains__(self, name: object) -> bool:  # without computing the signal
+    def __contains__(self, name: object) -> bool:  # the default would compute the signal
         return name in self._sources
 
     def __len__(self) -> int:
         return len(self._sources)
 
     def choose(self, pattern: str) -> list[str]:
-        """Return the names that a name or a glob pattern matches."""
+        """Return the names that match a name or a glob pattern."""
         return [pattern] if pattern in self else [n for n in self if fnmatchcase(n, pattern)]
 
     def groups(self) -> list[SignalGroup]:
-        """Return the signals by kind, those of all joints or all links as one group."""
+        """Return the signals in groups; all joints, or all links, are one group each."""
         names_by_key = dict[str, list[str]]()
         for name in self:
             kind, _, last = name.rpartition(".")
-            joint = kind in self.motion.joints
-            key = f"*.{last}" if joint else f"link:*.{last}" if kind.startswith("link:") else name
+            is_joint = kind in self.motion.joints
+            key = (
+                f"*.{last}" if is_joint else f"link:*.{last}" if kind.startswith("link:") else name
+            )
             names_by_key.setdefault(key, []).append(name)
         first = {key: self._sources[names[0]][:2] for key, names in names_by_key.items()}
         return [SignalGroup(key, len(names), *first[key]) for key, names in names_by_key.items()]
 
     @cached_property
     def setup(self) -> Setup | None:
-        """Robot and scenario; None for a foreign bag, or where they can no longer be made."""
+        """Robot and scenario; None for a foreign bag, or if they cannot be made any more."""
         if not self.run.scenario:
             return None
         try:
@@ -143,7 +147,7 @@ class RunSignals(Mapping[str, Signal]):
 
     @cached_property
     def tree(self) -> Tree | None:
-        """Links and joints; None where the bag has no description that fits its joints."""
+        """Links and joints; None if the bag has no description with its joints."""
         try:
             tree = Tree.parse(self.run.urdf) if self.run.urdf else None
         except AccordError:  # such as a foreign description without base_link
@@ -172,7 +176,7 @@ class RunSignals(Mapping[str, Signal]):
         return np.asarray(np.array([*linear]) / masses.sum())
 
     def _poses(self) -> Iterator[tuple[Array, Array]]:
-        """Yield origins and rotations of the links in blocks, since rotations take much memory."""
+        """Yield origins and rotations of the links in blocks of samples, to save memory."""
         assert self.tree
         motion = self.motion
         for first in range(0, len(motion), BLOCK):
@@ -181,6 +185,7 @@ class RunSignals(Mapping[str, Signal]):
             yield self.tree.forward(motion.joints, motion.q[block], *pose)
 
     def _add_recorded(self) -> None:
+        """Add the signals that were recorded: of joints, base and switches."""
         values, turns = table(self.run).T, signals_of(self.run)
         for column, samples in zip(columns(self.run)[1:], values[1:], strict=True):
             raw, _, unit = column.removesuffix("]").rpartition(" [")
@@ -198,6 +203,7 @@ class RunSignals(Mapping[str, Signal]):
             self._add(f"base.{turn}", "rad", f"{turn} of base_link", angles)
 
     def _add_links(self, tree: Tree) -> None:
+        """Add the signals that follow from the description: centre of mass, energies, links."""
         for i, axis in enumerate("xyz"):
             column = partial(self._column, "centre", i)
             self._add(f"com.{axis}", "m", f"{axis} of the centre of mass", column)
@@ -211,6 +217,7 @@ class RunSignals(Mapping[str, Signal]):
                 self._add(f"link:{link.name}.{axis}", "m", f"{axis} of a link's origin", column)
 
     def _add_energies(self) -> None:
+        """Add energies and, for a base that moves freely, the force from outside."""
         for i, kind in enumerate(("kinetic", "potential")):
             self._add(f"energy.{kind}", "J", f"{kind} energy", partial(self._column, "energies", i))
         total, work = (lambda: self.energies.sum(axis=1)), partial(net_work, self.motion)
@@ -224,10 +231,12 @@ class RunSignals(Mapping[str, Signal]):
             self._add("contact.force", "N", "force from outside but for gravity", norm)
 
     def _column(self, name: str, *index: int) -> Array:
+        """Return one column (k,) of an array that is an attribute."""
         values: Array = getattr(self, name)[(slice(None), *index)]
         return values
 
     def _norm(self, name: str) -> Array:
+        """Return the norms (k,) of the rows of an array that is an attribute."""
         return np.asarray(np.linalg.norm(getattr(self, name), axis=1))
 
     @cached_property
@@ -237,13 +246,16 @@ class RunSignals(Mapping[str, Signal]):
         if self.setup is None:
             raise AccordError("energies need the robot's parameters, which this bag does not hold")
         simulator = make_simulator(self.setup, "reference")
-        beside = self.setup.parameters.gravity, simulator.armature, simulator.spring
-        stored = Stored(self.tree, self.motion.joints, *beside)
+        parameters = self.setup.parameters.gravity, simulator.armature, simulator.spring
+        stored = Stored(self.tree, self.motion.joints, *parameters)
         return np.array([stored.of(self.motion.state(i)) for i in range(len(self.motion))])
 
     @cached_property
     def outer_force(self) -> Array:
-        """Mean force over the period that ends at each time (k, 3) [N]; NaN at the first."""
+        """Mean force from outside in the period that ends at each time (k, 3) [N].
+
+        It is m (dv/dt + g) of the centre of mass, less the commanded wrench; NaN at the first time.
+        """
         assert self.tree and self.setup
         mass = sum(link.mass for link in self.tree.links)
         change = np.diff(self.velocity, axis=0) / np.diff(self.motion.time)[:, None]
@@ -253,13 +265,14 @@ class RunSignals(Mapping[str, Signal]):
         return np.concatenate([np.full((1, 3), np.nan), force])
 
     def _add(self, name: str, unit: str, meaning: str, values: Array | Callable[[], Array]) -> None:
-        get = values if callable(values) else lambda: values
-        self._sources[name] = (unit, meaning, get, self.motion.time)
+        """Add a signal at the time stamps of the motion, by its values or what computes them."""
+        compute = values if callable(values) else lambda: values
+        self._sources[name] = (unit, meaning, compute, self.motion.time)
 
 
 @dataclass(frozen=True)
 class SignalGroup:
-    """Signals of one kind: the pattern that matches them, their number, unit and meaning."""
+    """A group of signals: the pattern that matches them, their number, unit and meaning."""
 
     pattern: Word
     count: Annotated[int, Quantity("")]

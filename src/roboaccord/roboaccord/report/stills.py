@@ -1,9 +1,9 @@
-"""Static figures of results: signals of runs, and the figures of pages without a browser.
+"""Static figures of results, drawn by Matplotlib, for `plot()` and `figure()` of the Python API.
 
-To draw another result, add a case to `_overlay` or `_figures`; another package adds the entry point
-`plot.CLASS` of `roboaccord.functions` instead. ROW may be changed. Figures are those of the pages
-(figures.py, plots.py) and are changed there, for both; `draw_page` must know the kinds of curves
-that they use.
+Runs and comparisons are drawn as plots of signals (`_overlay`), a report by the figures of its page
+(`_figures`), of which `draw_page` draws curves, dots and vertical lines. Another result is a case
+in one of these functions; other packages add the entry point `plot.CLASS` of
+`roboaccord.functions`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from roboaccord.run.runner import Run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ROW = 2.2  # height of each of several figures [inches]
+ROW = 2.2  # inches: height of each figure where there are several
 
 
 def plot_of(result: object, what: Sequence[str], out: str | PurePath | None = None) -> Figure:
-    """Draw a result; see `contract.results.Shown.plot`.
+    """Draw a result, and write it to `out` if that is given; see `contract.results.Shown.plot`.
 
     Raises:
         AccordError: for a result without a figure, or an unknown name.
@@ -44,7 +44,7 @@ def plot_of(result: object, what: Sequence[str], out: str | PurePath | None = No
 
 
 def _overlay(result: object, what: Sequence[str]) -> Overlay | None:
-    """Return the signals of runs; None for another result."""
+    """Return the plot of a run or a comparison; None for another result."""
     match result:
         case Run() | BagRun():
             return plot([result], what)
@@ -56,7 +56,7 @@ def _overlay(result: object, what: Sequence[str]) -> Overlay | None:
 
 
 def _figures(result: object, what: Sequence[str]) -> list[Mapping[str, Any]]:
-    """Return figures of a result's page, of curves and dots in a plane."""
+    """Return the named figures of a result's page, as Plotly has them."""
     match result:
         case Report():
             by_id = figures.figures_of(result)
@@ -65,13 +65,13 @@ def _figures(result: object, what: Sequence[str]) -> list[Mapping[str, Any]]:
             first = "convergence" if "convergence" in by_id else "path"
             return [by_id[figure] for figure in what or (first,)]
     name = f"plot.{type(result).__name__}"
-    if name in entries("functions"):  # of another package
+    if name in entries("functions"):  # another package draws it
         return [load("functions", name)(result)]
     raise AccordError(f"{type(result).__name__} has no figure")
 
 
 def _drawn(pages: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw figures of a page one below the other."""
+    """Return the figures of a page, drawn one below the other."""
     with styled((SIZE[0], max(SIZE[1], ROW * len(pages)))) as figure:
         for axes, page in zip(figure.subplots(len(pages), squeeze=False)[:, 0], pages, strict=True):
             draw_page(axes, page)

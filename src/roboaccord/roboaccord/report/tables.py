@@ -1,8 +1,8 @@
-"""Tables of a report: figures and outcome of each level, metrics and tolerances.
+"""Tables of a report: figures and outcome of each level, metrics and tolerances, as text.
 
-Figures of a level are its `rows` (crosscheck/level.py), from which its table follows. How to read
-each table is explained in the page, template.html, by the level's name. Full digits
-are in summary.json. `number` and `text_of` are used by cli/levels.py as well.
+A level states its figures as rows of entries (crosscheck/level.py), from which `level_table` makes
+its table. The page, template.html, explains each table by the level's name; full digits are in
+summary.json. cli/levels.py uses `number` and `text_of` as well.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from roboaccord.crosscheck.report import Report
 from roboaccord.run.metrics import UNITS
 from roboaccord.scenario.scenario import Tolerances, limit_of
 
-NONE = "–"
+NONE = "–"  # cell without a value
 
 
 class Row(NamedTuple):
-    """Engine, cells, and outcome of the level; "" for the reference, which is not judged."""
+    """A row: engine, cells, and outcome of the level, which is "" for the reference."""
 
     engine: str
     cells: Sequence[str]
@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Table of a level, or of the noise."""
+    """A table of a level, or of the noise."""
 
     level: str
     title: str
@@ -39,15 +39,15 @@ class Table(NamedTuple):
 
 
 def tables_of(report: Report) -> list[Table]:
-    """Return the tables of the levels and of the noise."""
+    """Return the tables of all levels that have figures, and that of the noise."""
     tables = [table for level in report.rows if (table := level_table(report, level)).rows]
-    floor = [Row(engine, _floor(noise)) for engine, noise in report.noise.items()]
+    floor = [Row(engine, _noise_cells(noise)) for engine, noise in report.noise.items()]
     columns = ("engine", "floor", "rate", "agree until")
     return [*tables, *[Table("noise", "Noise floor and horizon", columns, floor)] * bool(floor)]
 
 
 def level_table(report: Report, level: str) -> Table:
-    """Return the figures of a level, a row for each engine that has any."""
+    """Return the table of a level, with a row for each engine that has figures."""
     rows_by_engine = {engine: rows for engine, rows in report.rows[level].items() if rows}
     entries = {head: entry for rows in rows_by_engine.values() for head, entry in rows.items()}
     columns = [f"{head} [{e.unit}]" if e.unit else head for head, e in entries.items()]
@@ -70,11 +70,12 @@ def text_of(entry: Entry) -> str:
 
 
 def number(value: float | None, form: str = "g", none: str = NONE) -> str:
-    """Return a number as text, `none` where there is none."""
+    """Return a number as text; `none` where it is None, NaN or infinite."""
     return none if value is None or not math.isfinite(value) else f"{value:{form}}"
 
 
-def _floor(noise: Noise) -> list[str]:
+def _noise_cells(noise: Noise) -> list[str]:
+    """Return the cells of an engine's noise: floor, rate of growth, and horizon."""
     rate, second = unit_of(Noise, "rate"), unit_of(Noise, "horizon")
     return [
         f"{number(1e3 * noise.floor, '.2g')} mm",
@@ -84,7 +85,10 @@ def _floor(noise: Noise) -> list[str]:
 
 
 def metric_rows(metrics: Mapping[str, Mapping[str, float]]) -> list[list[str]]:
-    """Return rows name, unit, and a cell for each engine, with its difference to the first."""
+    """Return a row for each metric: name, unit, and values of the engines.
+
+    A value has its relative difference from the first engine's in brackets.
+    """
     engines = list(metrics)
     names = dict.fromkeys(name for values in metrics.values() for name in values)
     rows = []
@@ -102,7 +106,7 @@ def metric_rows(metrics: Mapping[str, Mapping[str, float]]) -> list[list[str]]:
 
 
 def tolerance_rows(tolerances: Tolerances) -> list[tuple[str, str]]:
-    """Return name and value of each tolerance, of trajectories by engine."""
+    """Return name and value of each tolerance; those of trajectories are by engine."""
     rows = [
         (name.replace("_", " "), f"{value:g}")
         for name, value in dict(tolerances).items()

@@ -1,8 +1,11 @@
-"""Words of codes: all that a cross-check says in English, for terminal and page alike.
+"""All that a cross-check says in English: texts of reasons, for terminal and page alike.
 
-Words may be changed here. A new code gets a text with its figures in braces, or a function of them
-(phrases.py). A code without words, such as your own level's, is shown by its name and figures. No
-verdict depends on these texts (test_words).
+TEXTS has for each code (contract/outcome.py) a text with the reason's figures in braces, or a
+function of them (here or in phrases.py). `words_of` words a reason, a finding or the report of a
+single run. A code without a text, such as that of your own level, is shown by its name and figures.
+Texts may be changed: no verdict depends on them (test_words).
+
+In the texts, the twin is the reference, computed again with the engine's own time-stepping scheme.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from roboaccord.report.phrases import Figures
 
 
 def words_of(what: Reason | Finding | Report | Sequence[Reason]) -> str:
-    """Return a reason, the reasons of a finding or the report of a single run, in one line."""
+    """Return one line: a reason, the reasons of a finding, or the report of a single run."""
     if isinstance(what, Report):
         return _line(what)
     if isinstance(what, Finding):
@@ -36,10 +39,10 @@ def words_of(what: Reason | Finding | Report | Sequence[Reason]) -> str:
 
 
 class _Forms(string.Formatter):
-    """Formats of `str.format`, and also `.3g%` for percent and `.3gm` for thousandths (mm, ms)."""
+    """`str.format` with two more formats: `.3g%` in percent, and `.3gm` in thousandths (mm, ms)."""
 
     def format_field(self, value: Any, form: str) -> str:
-        """Return one figure as text."""
+        """Return a figure in a format as text."""
         if form.endswith("g%"):
             return f"{format(100 * value, form[:-1])} %"
         return format(1e3 * value, form[:-1]) if form.endswith("gm") else str(format(value, form))
@@ -49,7 +52,7 @@ FORMS = _Forms()
 
 
 def _line(report: Report) -> str:
-    """Return the verdict on a single run."""
+    """Return the report of a single recorded run as one line."""
     step, others = report.step, [f for f in report.levels.findings if f.level != "one_step"]
     words = [
         f"one step {_outcome(report.finding)}: {100 * step.relative:.3g} % of the change, allowed "
@@ -63,34 +66,39 @@ def _line(report: Report) -> str:
 
 
 def words_of_all(words: Sequence[str]) -> str:
-    """Return parts of a sentence as one, without empty ones."""
+    """Return the parts that are not empty, joined by semicolons."""
     return "; ".join(filter(None, words))
 
 
 def _outcome(finding: Finding) -> str:
+    """Return the outcome of a finding in words."""
     return finding.outcome.replace("_", " ")
 
 
 def _plain(value: object) -> str:
+    """Return the value of a figure as text."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _text(of: Figures) -> str:
+    """Return a text that a user, an engine or an error gave."""
     return f"{of['engine']}: {of['text']}" if "engine" in of else str(of["text"])
 
 
 def _but_unresolved(of: Figures) -> str:
+    """Return that only ticks without an event could be compared with the twin."""
     text = "each tick without an event matches the twin; the reference does not resolve the others"
     return f"{text} ({words_of(of['of'])})"
 
 
 def _suspect(of: Figures) -> str:
+    """Return since when a run is outside, by how much, and the suspected cause."""
     how_far, what = words_of(of["how_far"]), words_of(of["what"])
     return f"outside since t = {of['since']:g} s, {how_far}: {of['link']}: {what}"
 
 
 def _residuals(of: Figures) -> str:
-    """Return the residuals in windows of a log, and what explains them."""
+    """Return the size of the residuals in windows of a log, and what explains them."""
     explanation = of["of"]
     form = "residuals of {share:.3g%} of what the efforts do in {window} steps"
     text = FORMS.format(form, **of)
@@ -105,6 +113,7 @@ def _residuals(of: Figures) -> str:
 
 
 def _level(of: Figures) -> str:
+    """Return engine and level."""
     return f"{of['engine']}: {of['level']}"
 
 

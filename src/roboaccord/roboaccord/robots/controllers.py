@@ -22,7 +22,7 @@ from roboaccord.scenario.setup import Setup
 
 
 def inertias(setup: Setup) -> Array:
-    """Return the inertia that each joint moves in the initial state, if no other moves (n,) [kg m^2].
+    """Return the inertia that each joint moves, alone, in the initial state (n,) [kg m^2].
 
     It is the diagonal of the mass matrix with a fixed base.
     """
@@ -64,7 +64,7 @@ class Posture(Servo):
         """Do nothing: there is nothing to forget."""
 
     def goal(self, time: float) -> tuple[Array, Array]:
-        """Return the positions (n,) [rad] and velocities (n,) [rad/s] to be followed at a time [s]."""
+        """Return positions (n,) [rad] and velocities (n,) [rad/s] to follow at a time [s]."""
         return self._goal, np.zeros_like(self._goal)
 
     def update(self, state: RobotState, target: Target | None) -> Command:

@@ -1,4 +1,4 @@
-"""Motion for a robot of a file that would stand still, so that a cross-check has something to judge.
+"""Motion for a robot of a file that would stand still, so that there is something to judge.
 
 If no controller is named and, without efforts, no joint moves, the robot gets random efforts and
 starts from the middle of its ranges (`excited`). A robot that falls as a whole, with its joints at

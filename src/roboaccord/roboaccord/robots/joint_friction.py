@@ -14,7 +14,7 @@ from roboaccord.simulators.friction import JointFriction
 
 
 def friction_of(setup: Setup) -> JointFriction | None:
-    """Return the joints' friction and springs that the scenario switches on; None if there are none."""
+    """Return the joints' friction and springs that the scenario switches on, or None."""
     parameters, moving = setup.parameters, setup.tree.moving
     servo, servo_damping = (
         parameters.actuators * np.array([joint.servo for joint in moving]).reshape(-1, 2).T

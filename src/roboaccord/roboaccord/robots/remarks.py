@@ -50,7 +50,7 @@ def remarks_on_file(
 
 
 def _joint_remarks(setup: Setup, ranges: Mapping[str, tuple[float, float]]) -> dict[str, str]:
-    """Return, for stops, friction, springs and drives: how many joints have them, and if they act."""
+    """Return how many joints have stops, friction, springs and drives, and if these act."""
     parameters, moving = setup.parameters, setup.tree.moving
     stops = sum(np.inf not in map(abs, ends) for ends in ranges.values())
     viscous = sum(joint.damping > 0 for joint in moving)

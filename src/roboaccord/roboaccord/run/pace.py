@@ -24,7 +24,7 @@ class Pace:
 
     def __init__(self, period: float, pace: float) -> None:
         self._period, self.pace = period, pace
-        self._due_time = 0.0
+        self._due = 0.0
         self._warned = False
 
     @property
@@ -39,26 +39,26 @@ class Pace:
 
     def restart(self) -> None:
         """Start the schedule now: the next tick is due after one interval."""
-        self._due_time = time.monotonic() + self.interval
+        self._due = time.monotonic() + self.interval
 
     def due(self) -> bool:
         """Return whether the next tick is due."""
-        return not self.pace or time.monotonic() >= self._due_time
+        return not self.pace or time.monotonic() >= self._due
 
     def wait(self) -> None:
         """Wait until the next tick is due, and move the schedule to the one after it."""
         if self.pace:
-            time.sleep(max(self._due_time - time.monotonic(), 0.0))
+            time.sleep(max(self._due - time.monotonic(), 0.0))
         self.advance()
 
     def advance(self) -> None:
         """Move the schedule to the next tick; warn once if the simulation cannot keep up."""
         if not self.pace:
             return
-        self._due_time += self.interval
-        late = time.monotonic() - self._due_time
+        self._due += self.interval
+        late = time.monotonic() - self._due
         if late > SLACK:
-            self._due_time += late
+            self._due += late
             if not self._warned:
                 _log.warning("the simulation falls behind the wall clock; no step is left out")
             self._warned = True

@@ -81,7 +81,7 @@ def _run(
     """Yield number and result of each piece when it is done, wherever it runs."""
     if client := cluster.get():
         return on_workers(client, function, calls, threads)
-    return _on_this_machine(function, calls, threads, min(workers or cores(), len(calls)))
+    return _here(function, calls, threads, min(workers or cores(), len(calls)))
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def on_cluster(address: str) -> Iterator[None]:
         client.close()
 
 
-def _on_this_machine(
+def _here(
     function: Callable[[*Ts], T], calls: Mapping[int, tuple[*Ts]], threads: bool, workers: int
 ) -> Iterator[tuple[int, T]]:
     """Yield number and result of pieces that run on this machine."""
@@ -156,7 +156,7 @@ def on_workers(
     def submit(call: tuple[*Ts]) -> Future[object]:
         # Pickled here: Dask would search the arguments for its own objects.
         piece = dumps((function, call))
-        return client.submit(_run_remote, piece, software(), threads, pure=False)
+        return client.submit(_remote, piece, software(), threads, pure=False)
 
     futures = {submit(call): i for i, call in calls.items()}
     try:
@@ -180,7 +180,7 @@ def on_workers(
         client.cancel([*futures])
 
 
-def _run_remote(call: bytes, asked: Mapping[str, str], threads: bool) -> object:
+def _remote(call: bytes, asked: Mapping[str, str], threads: bool) -> object:
     """Run a pickled piece on a worker, after checking that its software is the sender's."""
     from cloudpickle import loads
 

@@ -1,4 +1,4 @@
-"""The keys of a scenario with type, unit, default, value and meaning, as `accord scenario` lists them.
+"""The keys of a scenario with type, unit, default and meaning, as `accord scenario` has them.
 
 Nothing is written down twice: names, types and units are read from the models of scenario.py and
 from the parameters of controllers, friction laws and terrains, and the meanings from their

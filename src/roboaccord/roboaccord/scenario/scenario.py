@@ -67,7 +67,7 @@ class Allowance(BaseModel, extra="forbid", frozen=True):
     period: Seconds | None = Field(None, gt=0)
 
     def at(self, control_period: float) -> float:
-        """Return the limit at a control period [s]; that of one step grows as the period shrinks."""
+        """Return the limit at a control period [s]; with `period` it grows as that shrinks."""
         return self.limit * (self.period or control_period) / control_period
 
 

@@ -39,8 +39,8 @@ def chatter(setup: Setup) -> str:
         q+ = q + T v + T^2 a / 2,    v+ = v + T a,    a = -M^-1 (K q + D v).
 
     A mode, where M^-1 K = w^2, is stable if T r w^2 <= 2 and T <= 2 r [Jury's criterion, as in
-    Astrom and Wittenmark, Computer-Controlled Systems, 1997, 3.2]. So w T <= 2 is necessary with any
-    damping, and without damping no period is stable, unless joints have friction.
+    Astrom and Wittenmark, Computer-Controlled Systems, 1997, 3.2]. So w T <= 2 is necessary with
+    any damping, and without damping no period is stable, unless joints have friction.
     """
     factory = shipped_factory(setup, setup.scenario.controller.get("name", "none"))
     if not (isinstance(factory, type) and issubclass(factory, Servo) and setup.joints):

@@ -313,7 +313,7 @@ class Setup:
         return Tree.parse(self.urdf())
 
     def at_step(self, physics_step: float) -> Setup:
-        """Return the setup with another physics step [s]; all that is computed already is shared."""
+        """Return the setup with another physics step [s]; what is computed already is shared."""
         other = self._with("physics_step", physics_step)
         shared = vars(self).keys() - {"scenario", "assumed"}
         vars(other).update({name: vars(self)[name] for name in shared})
@@ -356,7 +356,7 @@ class Setup:
 
     @cached_property
     def _friction(self) -> interfaces.ForceLaw | Contact | None:
-        """What the robot's function for the scenario's friction law returns; None without a law."""
+        """What the robot makes for the scenario's friction law; None without a law."""
         spec = dict(self.scenario.friction)
         law = spec.pop("law", "none")
         if law == "none":

@@ -1,11 +1,13 @@
-"""Conformance tests that packages of robots and engines inherit; needs pytest.
+"""Conformance tests that packages of robots and engines inherit; they need pytest.
 
-conformance.py tests a robot with every scenario and engine (robot_runs.py makes its runs),
-engines.py an engine on three small descriptions (small_robots.py). Tests may be added: every robot
-or engine, a user's too, must then pass them. The names of the two classes and their attributes
-stay: other packages inherit them. Name a new module of tests in `register_assert_rewrite`, before
-it is imported; otherwise a failed assertion does not show its values. Each package's own
-test_conformance.py runs them.
+`RobotConformance` (conformance.py) tests a robot with all its scenarios and every engine, in short
+runs that robot_runs.py makes; `EngineConformance` (engines.py) tests an engine on three small
+descriptions (small_robots.py). Each package derives a class from one of them in its own
+test_conformance.py.
+
+Tests may be added: every robot or engine, a user's too, must then pass them. The names of the two
+classes and of their attributes stay. A new module of tests is named in MODULES, without which a
+failed assertion does not show its values.
 """
 
 import pytest

@@ -1,14 +1,14 @@
-"""Rules for every robot: names, limits, determinism, independent states, agreement of engines.
+"""Rules that every robot keeps: names, limits, determinism, independent states, equal engines.
 
 A robot's package inherits the tests in a test module of its own:
 
     class TestConformance(RobotConformance):
         robot = "snake"
 
-Rules may be added: write a method `test_...`; parameters `scenario`, `engine` and `other` make it
-run for each of them. Every robot, a user's too, must then pass it. STATES and STEP may be tuned
-(time against strength). Tolerances are the defaults of a scenario (`Tolerances`), and are not
-widened for a robot.
+A test that has a parameter `scenario` runs for each scenario of the robot, one with `engine` in the
+reference and each engine, and one with `other` in each engine. Tolerances are the defaults of a
+scenario (`Tolerances`), and are not widened for a robot. STATES and STEP trade time against
+strength.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from roboaccord.simulators.base import Simulator
 from roboaccord.testing import robot_runs as runs
 from roboaccord.testing.small_robots import assert_same
 
-NAME = re.compile(r"[a-z][a-z0-9_]*")  # names of ROS, in lower case
-STATES = 20  # random states of each scenario
-STEP = 0.01  # relative change of a parameter
-LITTLE = 1e-3  # for parameters that are 0, times their number, so that no two are alike
+NAME = re.compile(r"[a-z][a-z0-9_]*")  # a valid name in ROS, in lower case
+STATES = 20  # random states that are tested in each scenario
+STEP = 0.01  # relative change of a parameter that must be noticed
+LITTLE = 1e-3  # value of the first parameter that is 0; the second gets twice that, and so on
 
 
 class RobotConformance:
@@ -54,27 +54,31 @@ class RobotConformance:
 
     robot: str
     slow: Collection[str] = ()
-    """Scenarios whose controllers take long to set up; their tests are marked `slow`."""
+    """Scenarios whose controllers take long to make; their tests are marked `slow`."""
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Parametrise a test by the scenarios and simulators that it asks for."""
+        """Run a test for each scenario and simulator that its parameters ask for."""
         names = scenario_names(find_robot(self.robot).package)
         engines = default_names()
-        late = [pytest.param(n, marks=pytest.mark.slow) if n in self.slow else n for n in names]
-        values = {"scenario": late, "engine": (REFERENCE, *engines), "other": engines}
+        scenarios = [
+            pytest.param(n, marks=pytest.mark.slow) if n in self.slow else n for n in names
+        ]
+        values = {"scenario": scenarios, "engine": (REFERENCE, *engines), "other": engines}
         for argument, cases in values.items():
             if argument in metafunc.fixturenames:
                 metafunc.parametrize(argument, cases)
 
     @property
     def _robot(self) -> Robot:
+        """The robot."""
         return find_robot(self.robot)
 
     def _simulator(self, scenario: str, engine: str) -> Simulator:
+        """Return the shared simulator of a scenario in an engine, or skip the test."""
         return runs.simulator_of(self.robot, scenario, engine)
 
     def _healthy(self, scenario: str, engine: str) -> tuple[Setup, Simulator, Simulator]:
-        """Return setup, reference and engine without the scenario's faults of joints."""
+        """Return setup, reference and engine, without faults of joints."""
         setup = runs.setup_of(self.robot, scenario)
         simulators = self._simulator(scenario, "reference"), self._simulator(scenario, engine)
         if setup.faults:
@@ -224,6 +228,7 @@ class RobotConformance:
         zeros = [name for name, entry in entries.items() if not entry["value"]]
         given = {name: LITTLE * number for number, name in enumerate(zeros, 1)}
         values = {name: given.get(name, entry["value"]) for name, entry in entries.items()}
+        # Parameters whose change is not noticed.
         idle = [name for name in values if not self._counts(name, values[name], given)]
         assert not idle, f"nothing changes with {', '.join(idle)}"
 

@@ -1,13 +1,14 @@
-"""Rules for every engine on three small descriptions: dynamics, order, limits, states, refusals.
+"""Rules that every engine keeps, on three small descriptions: dynamics, order, limits, refusals.
 
 An engine's package inherits the tests in a test module of its own:
 
     class TestEngine(EngineConformance):
         engine = "dart"
 
-Rules may be added, as methods `test_...`; a feature that engines may lack is an entry in FEATURES.
-STEPS and WITHIN must fit the motion of small_robots.py: change one, and check the measured order.
-SAME, SAME_SCHEME and ROUND_OFF hold for every engine and are not widened for one.
+A test that has a parameter `robot` runs on each description of small_robots.py, one with `setting`
+with each of the engine's settings. A feature that engines may lack is an entry in FEATURES. Bounds
+hold for every engine, and are not widened for one; STEPS and WITHIN fit the motion of
+small_robots.py.
 """
 
 from __future__ import annotations
@@ -37,11 +38,14 @@ from roboaccord.numerics.rotations import (
 from roboaccord.simulators.friction import JointFriction
 from roboaccord.testing import small_robots as robots
 
-STEPS = (4e-3, 2e-3)  # s: at which the error is measured, well above round-off
-SAME = 1e-8  # relative, of accelerations: the default tolerance of level 1
-SAME_SCHEME = 1e-10  # of coordinates and rates at the end: round-off of 400 steps
-ROUND_OFF = 1e-13  # of coordinates: errors below have no order
-WITHIN = 0.15  # of the order: the next order is that large at these steps
+STEPS = (
+    4e-3,
+    2e-3,
+)  # s: physics steps at which the error is measured; there it is well above round-off
+SAME = 1e-8  # relative difference of accelerations: the default tolerance of the cross-check
+SAME_SCHEME = 1e-10  # difference of coordinates and rates at the end: round-off of 400 steps
+ROUND_OFF = 1e-13  # error of coordinates below which no order can be measured
+WITHIN = 0.15  # difference of the measured order: so much the next order changes it at these steps
 BEYOND = 2e-3  # m: how far a stop may give under PUSH, in any engine
 PUSH = 40.0  # N: against the stop of the cart
 
@@ -54,14 +58,14 @@ class EngineConformance:
 
     Attributes:
         engine: name of its entry point.
-        settings: of `engine_options.NAME`, with which it is tested in addition to its defaults.
+        settings: values of `engine_options.NAME` with which it is tested besides its defaults.
     """
 
     engine: str
     settings: tuple[Setting, ...] = ()
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Parametrise a test by the descriptions and settings that it asks for."""
+        """Run a test for each description and setting that its parameters ask for."""
         if "robot" in metafunc.fixturenames:
             metafunc.parametrize("robot", robots.DESCRIPTIONS)
         if "setting" in metafunc.fixturenames:
@@ -75,6 +79,7 @@ class EngineConformance:
         return self._simulator(replace(robots.model_of(robot), options=options, **changes))
 
     def _simulator(self, model: EngineModel) -> EngineSimulator:
+        """Return the engine's simulator of a model; skip the test if it is not installed."""
         if isinstance(look := spec(self.engine).look(), Missing):
             pytest.skip(look.reason)
         return simulate_model(model, self.engine)
@@ -197,7 +202,7 @@ class EngineConformance:
             assert "\n" not in str(refused.value)
 
     def _refusal(self, model: EngineModel) -> str:
-        """Return the line by which a model is refused."""
+        """Return the line with which the engine refuses a model."""
         with pytest.raises(AccordError) as refused:
             self._simulator(model)
         assert "\n" not in str(refused.value)

@@ -1,7 +1,7 @@
-"""Setups, simulators, controllers and short runs of a robot's scenarios, made once for all tests.
+"""Setups, simulators, controllers and short runs of a robot's scenarios, for the conformance tests.
 
-TICKS may be tuned (time against strength), SEED be any number. A simulator is shared, so each test
-must reset it.
+They are made once and shared by all tests, because making them takes long; so each test resets the
+simulator that it uses. TICKS trades time against strength.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Robot, Setup, find_robot
 from roboaccord.simulators.base import Simulator
 
-TICKS = 5  # of a run; each more costs time in every scenario and engine
-SEED = 3  # any number
-A_LOT = 10.0  # m/s, rad/s, N m: target of a controller, beyond what it can reach
+TICKS = 5  # control periods of a run; each costs time in every scenario and engine
+SEED = 3  # arbitrary
+A_LOT = 10.0  # m/s, rad/s, N m: target of a controller, out of its reach
 
 
 @cache
 def setup_of(robot: str, scenario: str, *changes: str) -> Setup:
-    """Return a setup, made once for all tests."""
+    """Return the setup of a scenario with changes, made once for all tests."""
     return Setup.of(load_scenario(find_robot(robot).package, robot, scenario, changes))
 
 
@@ -42,7 +42,7 @@ def try_simulator(robot: str, scenario: str, engine: str) -> Simulator | str:
     """Return a simulator, made once for all tests, or the reason why there is none.
 
     Raises:
-        AccordError: if an engine refuses a robot that only states its description.
+        AccordError: if an engine refuses a robot that is nothing but its description.
     """
     if engine != REFERENCE and isinstance(look := spec(engine).look(), Missing):
         return look.reason
@@ -56,7 +56,7 @@ def try_simulator(robot: str, scenario: str, engine: str) -> Simulator | str:
 
 
 def simulator_of(robot: str, scenario: str, engine: str) -> Simulator:
-    """Return a simulator; where there is none, skip the test with the reason."""
+    """Return a simulator, or skip the test with the reason why there is none."""
     simulator = try_simulator(robot, scenario, engine)
     if isinstance(simulator, str):
         pytest.skip(simulator)
@@ -67,7 +67,7 @@ def simulator_of(robot: str, scenario: str, engine: str) -> Simulator:
 def controller_of(robot: str, scenario: str) -> Controller:
     """Return a scenario's controller, made once for all tests; each run resets it.
 
-    Where a package is not installed the test is skipped.
+    The test is skipped if the controller's package is not installed.
     """
     try:
         return make_controller(setup_of(robot, scenario))
@@ -82,7 +82,7 @@ def run_of(
     target: Target | None = None,
     keeper: Keeper | None = None,
 ) -> Trajectory:
-    """Return the first ticks of a scenario, under its controller and a target for that."""
+    """Return the first TICKS periods of a scenario, for a target; `keeper` observes them."""
     period = setup.scenario.control_period
     return simulate(
         simulator=simulator, controller=controller, initial=setup.initial, seed=SEED,
@@ -92,7 +92,7 @@ def run_of(
 
 
 class Keeper(Observer):
-    """Observer that stores each state with a copy of its values."""
+    """Observer that stores each state with a copy of its arrays and switches."""
 
     def __init__(self) -> None:
         self.kept: list[tuple[RobotState, dict[str, Array], dict[str, bool]]] = []
@@ -103,12 +103,12 @@ class Keeper(Observer):
 
 
 def at_rest(state: RobotState) -> RobotState:
-    """Return a state whose rates are 0."""
+    """Return the state with all rates 0."""
     return replace(state, qd=0.0 * state.qd, twist=NO_TWIST)
 
 
 def coordinates(setup: Setup, accelerations: Acceleration | None) -> Array | None:
-    """Return accelerations in the order of the engines' mass matrix (m,); None for None."""
+    """Return accelerations (m,) in the order of the engines' mass matrix; None for None."""
     if accelerations is None:
         return None
     return np.concatenate([accelerations.base[[*setup.base.axes]], accelerations.joints])
@@ -116,7 +116,7 @@ def coordinates(setup: Setup, accelerations: Acceleration | None) -> Array | Non
 
 @cache
 def fingerprint(robot: str, scenario: str, *changes: str) -> tuple[str, ...]:
-    """Return hashes of the reference's first ticks: with a large target, and at effort limits."""
+    """Return hashes of two runs of the reference: with a large target, and at effort limits."""
     setup = setup_of(robot, scenario, *changes)
     simulator, period = make_simulator(setup), setup.scenario.control_period
     n = len(setup.joints)
