@@ -65,9 +65,8 @@ class LqrController:
         """Forget the gait so far."""
         # Times at which the hands change and the motor stops [s].
         self._change_time, self._motor_off = math.inf, -math.inf
-        self._last_tick: tuple[float, Array] | None = (
-            None  # time [s] and state (4,) of the last tick
-        )
+        # Time [s] and state (4,) of the last tick.
+        self._last_tick: tuple[float, Array] | None = None
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the present torque, and change hands when it is time."""
