@@ -106,10 +106,8 @@ class Arm:
     def jacobian(self, u: Array) -> Array:
         """Return the Jacobian of `reach` with respect to (th1, th2) (2, 2) [m]."""
         s, c = self._sines(u)
-        along_a, along_b = (
-            length * np.array([c[i], s[i]]) for i, length in enumerate(self._lengths)
-        )
-        return np.column_stack([along_a + along_b, along_b])
+        by_a, by_b = (length * np.array([c[i], s[i]]) for i, length in enumerate(self._lengths))
+        return np.column_stack([by_a + by_b, by_b])
 
     def turning(self, u: Array) -> Array:
         """Return the centripetal part of hand B's acceleration relative to hand A (2,) [m/s^2].

@@ -90,14 +90,11 @@ class LqrController:
                 self._plan(state.time, u)
         elif last[1][0] < 0.0 <= u[0] < 0.5 * math.pi:
             # Interpolate linearly between the two ticks to th1 = 0.
-            previous_time, previous = last
+            before, previous = last
             fraction = previous[0] / (previous[0] - u[0])
             change = u - previous
             change[1] = math.remainder(change[1], 2.0 * math.pi)
-            self._plan(
-                previous_time + fraction * (state.time - previous_time),
-                previous + fraction * change,
-            )
+            self._plan(before + fraction * (state.time - before), previous + fraction * change)
 
     def _plan(self, passed: float, x: Array) -> None:
         """Set the time of the change of hands, from the state x at the vertical (4,)."""

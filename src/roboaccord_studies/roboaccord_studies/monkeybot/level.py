@@ -132,19 +132,17 @@ def clocked_gait(parameters: MonkeyBotParameters, period: float) -> Orbit:
     orbit = shipped_gait("clocked", parameters)
     previous = None
     start = orbit.controls["period"]
-    for value in np.linspace(start, period, 1 + math.ceil(abs(period - start) / ORBIT_STEP))[1:]:
+    for at in np.linspace(start, period, 1 + math.ceil(abs(period - start) / ORBIT_STEP))[1:]:
         torque, guess = orbit.controls["torque"], orbit.start
         if previous is not None:
             torque += torque - previous.controls["torque"]
             guess = 2.0 * guess - previous.start
         try:
-            found = find_orbit(
-                CLOCKED, parameters, {"period": float(value), "torque": torque}, guess
-            )
+            closed = find_orbit(CLOCKED, parameters, {"period": float(at), "torque": torque}, guess)
         except AccordError:
             raise AccordError(
                 f"the branch of horizontal clocked gaits was followed to a period of "
                 f"{orbit.period:.4g} s, not to {period:g} s"
             ) from None
-        previous, orbit = orbit, found
+        previous, orbit = orbit, closed
     return orbit

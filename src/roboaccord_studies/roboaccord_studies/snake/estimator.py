@@ -98,21 +98,18 @@ def normal_equations(rows, times, group, mu, load, slip, gyration, normal, right
             scale = load / math.sqrt(square)
             for d in range(3):
                 # f = -mu^2 v scale, and its derivatives by mu_along and mu_across
-                force_along, force_across = mu[0] * mu[0] * along, mu[1] * mu[1] * across
+                fa, fc = mu[0] * mu[0] * along, mu[1] * mu[1] * across
                 if d > 0:
                     factor = mu[d - 1] * (along if d == 1 else across) ** 2
                     if mu[d - 1] == top:
                         factor += top * slip * slip
-                    force_along *= -factor / square
-                    force_across *= -factor / square
+                    fa *= -factor / square
+                    fc *= -factor / square
                     if d == 1:
-                        force_along += 2.0 * mu[0] * along
+                        fa += 2.0 * mu[0] * along
                     else:
-                        force_across += 2.0 * mu[1] * across
-                fx, fy = (
-                    -scale * (c * force_along - s * force_across),
-                    -scale * (s * force_along + c * force_across),
-                )
+                        fc += 2.0 * mu[1] * across
+                fx, fy = -scale * (c * fa - s * fc), -scale * (s * fa + c * fc)
                 force[d, 0] += fx
                 force[d, 1] += fy
                 force[d, 2] += (rows[i, k + 4] * fy - rows[i, k + 5] * fx) / gyration

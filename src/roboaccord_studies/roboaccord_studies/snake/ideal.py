@@ -218,10 +218,9 @@ class IdealModel:
     def _steps(self, period: float) -> int:
         """Return the number of steps in a period: at most MAX_STEP long, and stable."""
         mu = max(self.friction.mu_along, self.friction.mu_across)
-        time_constant = (
-            self.friction.slip_speed / (mu * self.parameters.gravity) if mu > 0 else np.inf
-        )
-        return max(MIN_STEPS, math.ceil(period / min(MAX_STEP, STIFFNESS * time_constant)))
+        # Time constant of the smoothed friction near rest.
+        decay = self.friction.slip_speed / (mu * self.parameters.gravity) if mu > 0 else np.inf
+        return max(MIN_STEPS, math.ceil(period / min(MAX_STEP, STIFFNESS * decay)))
 
     def _wave(self, gait: Gait) -> Array:
         """Return amplitude [rad], rate [rad/s] and lag [rad] of a gait (3,)."""
