@@ -132,11 +132,8 @@ class Arm:
         Returns:
             the state after the impact (8,), and the size of the impulse on each held hand [N s].
         """
-        jacobians = {
-            MAGNET_A: np.eye(2, 4),
-            MAGNET_B: np.column_stack([np.eye(2), self.jacobian(u)]),
-        }
-        J = np.concatenate([jacobians[name] for name in held])
+        rows = {MAGNET_A: np.eye(2, 4), MAGNET_B: np.column_stack([np.eye(2), self.jacobian(u)])}
+        J = np.concatenate([rows[name] for name in held])
         response = np.linalg.solve(mass, J.T)
         # A pseudo-inverse, because J has dependent rows where both hands hold a straight arm.
         impulse = -np.linalg.pinv(J @ response, RANK, hermitian=True) @ (J @ u[RATES])
