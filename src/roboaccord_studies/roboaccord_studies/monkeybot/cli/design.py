@@ -133,16 +133,7 @@ def write_design(field: DesignMap, margin: str, robot: Robot, better: Robot, pat
     with picture(path, SQUARE) as axes:
         heat_map(axes, x, y, field.arrays[margin], name, cut=cut)
         contour(axes, x, y, field.arrays["radius"], 1.0, **BORDER)
-        for shown_robot, colour, words in (
-            (robot, BLUE, "this robot"),
-            (better, RED, "the best by this"),
-        ):
-            axes.plot(
-                shown_robot.shape.centre,
-                shown_robot.shape.inertia,
-                color=colour,
-                label=words,
-                **DOT,
-            )
+        for one, colour, words in ((robot, BLUE, "this robot"), (better, RED, "the best by this")):
+            axes.plot(one.shape.centre, one.shape.inertia, color=colour, label=words, **DOT)
         axes.set(xlabel="hand to centre of gravity, c [lengths]", ylabel="inertia, k [m L^2]")
         legend(axes)
