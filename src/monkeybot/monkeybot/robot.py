@@ -161,8 +161,8 @@ class MonkeyBot(Robot):
     ) -> tuple[RobotState, Array]:
         """Draw a state on the wall and an effort, for comparisons at random states.
 
-        The three modes that move take turns. Standard deviations of 3 rad/s, 1 m and 1 m/s, and
-        efforts of up to 5 N m, cover what gaits reach; our choice.
+        The three modes that move take turns. The spread is our choice: standard deviations of
+        3 rad/s, 1 m and 1 m/s, and efforts of up to 5 N m.
         """
         mode = MOVING[index % len(MOVING)]
         u = np.concatenate(

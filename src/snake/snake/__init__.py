@@ -1,15 +1,15 @@
 """A snake robot: its model, gaits and controllers.
 
-robot.py      registration: where the snake begins
+robot.py      registration in the workspace: start reading here
 model/        parameters and equations
-simulators/   reference, and figures of a run
+simulators/   the analytical model, and figures of a run
 controllers/  lateral undulation and steering
-source/       what the blog post shows
+source/       the gait and the pictures of the blog post
 cli/          commands
 
-"The post" in docstrings is the blog post that docs/snake.md names; "our choice" is what this
-workspace has chosen, and may be changed. The name of robot.py stays, for the entry point in
-setup.cfg leads there. Tests are in test/.
+"The post" in docstrings is the blog post that docs/snake.md names; "our choice" marks values that
+this workspace has chosen, and that may be changed. The name of robot.py stays, for the entry point
+in setup.cfg leads there. Tests are in test/.
 """
 
 from roboaccord.contract import lazy_names

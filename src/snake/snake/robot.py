@@ -1,12 +1,12 @@
-"""Registration of the snake: brings the package into the workspace.
+"""Registration of the snake in the workspace.
 
-`Snake` names the parameters, controllers, friction laws and commands, and makes the reference. Its
-joints and effort limits come from SnakeParameters; test/test_conformance.py compares them with the
-URDF. Figures of a run come from `tally`.
+The commands find the robot through the class `Snake`. It names the parameters, controllers,
+friction laws and the robot's own commands, and creates the reference simulator and the figures of a
+run. The names of joints and their effort limits come from SnakeParameters and must agree with the
+URDF. docs/snake.md describes the robot and names the blog post that it comes from.
 
-A controller, a friction law or a shape of contact is added as an entry in `controllers`,
-`friction_laws` or `contact_shapes`. The keys that exist stay, for scenarios use them. The post that
-the robot comes from is named in docs/snake.md.
+A controller or a friction law is added as an entry in `controllers` or `friction_laws`. The keys
+that exist stay, for scenarios use them.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Controllers of the MonkeyBot: by the clock, by a schedule, by the state, and by hand.
 
-by_clock     change hands at given times, the report's controller: `timed`
-by_state     change hands where the free one meets a line: `search`, `level`
-commanded    follow a list, or a person: `schedule`, `teleop`
-frames       torque and state as seen from the held hand, which all of them use
+by_clock     `timed`, the report's controller: hands change at given times
+by_state     `search` and `level`: hands change when the free one reaches a line
+commanded    `schedule` and `teleop`: a list of commands, or a person
+frames       torque and state in the frame of the held hand, for all of them
 
-A controller may be added: a class with `reset` and `update`, entered in robot.py. Fields and names
-stay, for they are keys of scenarios. Tests are in test/test_controllers.py.
+A controller is added as a class with `reset` and `update`, and an entry in robot.py. Names and
+fields stay, for they are keys of scenarios. Tests are in test/test_controllers.py.
 """
 
 from monkeybot.controllers.by_clock import TimedController

@@ -1,11 +1,11 @@
-"""Controllers that change hands by the state: where the free hand meets a line.
+"""Controllers that change hands when the free hand reaches a line, whatever the time.
 
-`SearchController` acts as the report's search of gaits does, with the motor on until the energy is
-back. `LevelController` keeps a constant torque, and grips where the free hand sinks to the height
-of the first held one. Both look at the state at control ticks alone.
+`SearchController` acts like the report's search of gaits: hands change when the free one has risen
+to the height of the held one, and then the motor runs until the energy is back at that of the
+start. `LevelController` keeps a constant torque, and grips when the free hand sinks to the height
+of the hand that was held first. Both see the state at ticks only, the calls of the controller.
 
-The default torques may be changed, and scenarios set them; test_controllers compares both with the
-gaits that they are to make.
+The default torques may be changed; scenarios set them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from monkeybot.model.parameters import MonkeyBotParameters
 
 
 class SearchController:
-    """Act by the state, as the report's search does: the controller of a gait that is sought.
+    """Change hands on the way up and restore the energy, as in the report's search of gaits.
 
-    The hands change when the free one has risen to the held one's height; then the motor is on
+    The hands change when the free one has risen to the height of the held one; then the motor is on
     until the energy is back at that of the start.
 
     Args:
@@ -39,13 +39,14 @@ class SearchController:
         if power == 0:
             raise ValueError("power is 0, and no energy can be restored with it")
         self._power, self._rows = power, setup.parameters.rows
-        self._start = self._energy(setup.initial)  # J
+        self._start_energy = self._energy(setup.initial)  # J
         self.reset(0)
 
     def reset(self, seed: int) -> None:
         """Forget the gait so far."""
-        self._before = math.inf  # angle of the free hand over the line at the last tick [rad]
-        self._motor = False  # whether it is on
+        # Direction of the free hand above the horizontal at the last tick [rad].
+        self._last_angle = math.inf
+        self._motor_on = False
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the torque, and change hands on the line."""
@@ -56,23 +57,23 @@ class SearchController:
             dynamics.flip(p, u, flipped)
             p, u = self._rows[1], flipped
         angle = float(direction(p.l1, p.l2, u[0], u[1])) - 0.5 * math.pi
-        if self._before < 0.0 <= angle:
-            mode, self._motor, self._before = other_hand(mode), True, math.inf
+        if self._last_angle < 0.0 <= angle:
+            mode, self._motor_on, self._last_angle = other_hand(mode), True, math.inf
             return command(mode, self._power, state)
-        self._before = angle
-        self._motor = self._motor and self._energy(state) < self._start
-        return command(mode, self._power if self._motor else 0.0, state)
+        self._last_angle = angle
+        self._motor_on = self._motor_on and self._energy(state) < self._start_energy
+        return command(mode, self._power if self._motor_on else 0.0, state)
 
     def _energy(self, state: RobotState) -> float:
         return float(sum(dynamics.energies(self._rows[0], pack(state))))
 
 
 class LevelController:
-    """Change hands where the free one sinks to the line; constant torque.
+    """Change hands when the free one sinks to the line, under a constant torque.
 
-    The line is the height of the hand that was held first. Hands change at ticks, at that one where
-    the free hand is nearest to the line: so no hand is further from it than half of what the hand
-    sinks in a control period, however many steps are taken.
+    The line is the height of the hand that was held first. Hands change at the tick at which the
+    free hand is nearest to the line. So a hand is never farther from it than half the distance that
+    the hand sinks in a control period, and this error does not add up from step to step.
 
     Args:
         setup: robot and scenario.
@@ -89,7 +90,8 @@ class LevelController:
 
     def reset(self, seed: int) -> None:
         """Forget where the hands were."""
-        self._before = 0.0  # height that was predicted at the last tick, half a period on [m]
+        # Height of the free hand that the last tick predicted for half a period later [m].
+        self._predicted = 0.0
         self._height = 0.0  # of the held hand above the line [m]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
@@ -97,14 +99,18 @@ class LevelController:
         mode = mode_of(state.switches)
         reach, rise, rate = self._free_hand(mode, state)
         height = self._height + rise
-        soon = height + self._half_period * rate
-        if reach > 0.0 and soon <= 0.0 < self._before:
-            mode, self._height, soon = other_hand(mode), height, 0.0
-        self._before = soon
+        prediction = height + self._half_period * rate
+        if reach > 0.0 and prediction <= 0.0 < self._predicted:
+            mode, self._height, prediction = other_hand(mode), height, 0.0
+        self._predicted = prediction
         return command(mode, self._power, state)
 
     def _free_hand(self, mode: Mode, state: RobotState) -> tuple[float, float, float]:
-        """Return how far the free hand is ahead of the held one and above it [m], and its rate."""
+        """Return the position of the free hand from the held one, and the rate of its height.
+
+        Returns:
+            to the right [m], up [m], and the rate of the latter [m/s].
+        """
         p = self._parameters
         lengths = p.length_a, p.length_b
         held, free = reversed(lengths) if mode is Mode.SWING_B else lengths

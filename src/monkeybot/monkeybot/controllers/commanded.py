@@ -1,9 +1,8 @@
-"""Controllers that are told what to do: by a list of times, or by a person.
+"""Controllers that follow commands: a list of times, or a person.
 
-`ScheduleController` takes magnets and effort from a scenario's list, `TeleopController` the effort
-from a topic. Efforts are those of the joint, whichever hand holds.
-
-Keys of the list stay, for scenarios use them (test_controllers).
+`ScheduleController` takes magnets and effort from a list in the scenario, `TeleopController` the
+effort from a ROS topic. Efforts are those of the elbow joint, whichever hand holds. The keys of the
+list stay, for scenarios use them.
 """
 
 from __future__ import annotations
@@ -22,22 +21,22 @@ HOLDS = {"a": Mode.SWING_A, "b": Mode.SWING_B, "none": Mode.FLIGHT, "both": Mode
 
 
 class ScheduleController:
-    """Follow a list: magnets and elbow effort from given times on.
+    """Switch magnets and set the elbow's effort at the times of a list.
 
     Args:
         setup: robot and scenario.
-        steps: each with `at` [s], and `hold` (a, b, none or both) or `effort` [N m] or both; the
-            effort is that of the joint, whichever hand holds.
+        steps: each with a time `at` [s], from which on `hold` (a, b, none or both), `effort` [N m]
+            or both apply.
     """
 
     def __init__(self, setup: Setup, steps: Sequence[Mapping[str, Any]] = ()) -> None:
         self._steps = sorted((_checked(step) for step in steps), key=lambda step: step[0])
 
     def reset(self, seed: int) -> None:
-        """Do nothing: the time alone determines what is due."""
+        """Do nothing: the commands depend on the time alone."""
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return what is due."""
+        """Return the magnets and the effort that apply at this time."""
         hold, effort = mode_of(state.switches), 0.0
         for at, mode, value in self._steps:
             if state.time + HALF_TICK < at:
@@ -49,6 +48,7 @@ class ScheduleController:
 
 
 def _checked(step: Mapping[str, Any]) -> tuple[float, Mode | None, float | None]:
+    """Return time [s], mode and effort [N m] of a step of the list; None for what it leaves."""
     unknown = set(step) - {"at", "hold", "effort"}
     if unknown or "at" not in step:
         raise ValueError(f"a step takes at, hold and effort, not {sorted(unknown) or 'no at'}")
@@ -60,7 +60,7 @@ def _checked(step: Mapping[str, Any]) -> tuple[float, Mode | None, float | None]
 
 
 class TeleopController:
-    """Give the effort commanded on `/monkeybot/elbow_effort`; 0 without one.
+    """Apply the effort commanded on `/monkeybot/elbow_effort`; 0 without a command.
 
     Args:
         setup: robot and scenario.
@@ -73,6 +73,6 @@ class TeleopController:
         """Do nothing: there is nothing to forget."""
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the effort asked for."""
+        """Return the commanded effort."""
         effort = None if target is None else target.effort
         return Command(self._zero if effort is None else effort)

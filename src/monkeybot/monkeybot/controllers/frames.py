@@ -1,7 +1,7 @@
-"""Torque and state as seen from the held hand, in which the report states its controllers.
+"""Conversion of torque and state between the joint and the frame of the held hand.
 
-Seen from hand B the elbow's angle has the other sign, and so has the torque. The signs are fixed by
-the report and tested by test_controllers.
+The report states its controllers in the frame of the held hand, in which the link of that hand
+comes first. If hand B holds, the elbow's angle and the torque have the opposite sign there.
 """
 
 from __future__ import annotations
@@ -13,24 +13,22 @@ from roboaccord.contract import NO_SWITCHES, Array, Command, RobotState
 
 from monkeybot.model.coordinates import Mode, mode_of, pack
 
-HALF_TICK = 5e-10  # s: a time that is due within this is due now
+HALF_TICK = 5e-10  # s: half a nanosecond, the tolerance in comparisons of times
 
 
 def other_hand(mode: Mode) -> Mode:
-    """Return the swing on the other hand."""
+    """Return the mode of the swing on the other hand."""
     return Mode.SWING_A if mode is Mode.SWING_B else Mode.SWING_B
 
 
 def command(mode: Mode, torque: float, state: RobotState, *, hand: Mode | None = None) -> Command:
     """Return a command whose torque is in the frame of the held hand, as in the report.
 
-    Seen from hand B the elbow's angle has the other sign, and so has the torque.
-
     Args:
-        mode: what the magnets are to hold.
-        torque: of the motor [N m].
+        mode: which hands the magnets are to hold.
+        torque: of the motor, in the frame of the held hand [N m].
         state: at this tick.
-        hand: whose frame it is where no hand holds.
+        hand: mode of the hand whose frame it is, if no hand holds.
     """
     effort = np.array([-torque if (hand or mode) is Mode.SWING_B else torque])
     changed = mode is not mode_of(state.switches)
@@ -38,7 +36,7 @@ def command(mode: Mode, torque: float, state: RobotState, *, hand: Mode | None =
 
 
 def seen_from(mode: Mode, state: RobotState) -> Array:
-    """Return (th1, th2, w1, w2) as seen from the held hand (4,) [rad, rad/s].
+    """Return (th1, th2, w1, w2) in the frame of the held hand (4,) [rad, rad/s].
 
     Both angles are in (-pi, pi]; th1 is that of the held link from hanging straight down.
     """

@@ -1,8 +1,8 @@
-"""Gaits: periodic motions, their search and return maps.
+"""Gaits, the steps from hand to hand: their evaluation, search and stability.
 
-gait            phases, error and stopping event in one object, and its evaluation
+gait            a gait as a list of phases with an error, and its evaluation
 landscape       the error over a grid of starts
-search          least error, and gaits that repeat exactly
+search          the lowest error, and gaits that repeat exactly
 collisionless   passive gaits without an impact
 repetition      open-loop repetition of the report's gait
 multipliers     linearised return maps

@@ -132,10 +132,8 @@ def _newton(residual_at: Callable[[Array], Array], x: Array) -> tuple[Array, flo
     best_point, least_residual = x, math.inf
     slope = partial(central_slope, residual_at, steps=SMALL)
     # Steps may also increase the residual: steps that only decrease it stay in a local minimum.
-    for point, residual_vector in newton_steps(
-        residual_at, slope, x, longest=LONGEST_STEP, steps=NEWTON_STEPS
-    ):
-        residual = float(np.linalg.norm(residual_vector))
+    for point, r in newton_steps(residual_at, slope, x, longest=LONGEST_STEP, steps=NEWTON_STEPS):
+        residual = float(np.linalg.norm(r))
         if least_residual < PERIODIC and not residual < least_residual:
             break
         if residual < least_residual:

@@ -106,10 +106,8 @@ class Arm:
     def jacobian(self, u: Array) -> Array:
         """Return the Jacobian of `reach` with respect to (th1, th2) (2, 2) [m]."""
         s, c = self._sines(u)
-        along_a, along_b = (
-            length * np.array([c[i], s[i]]) for i, length in enumerate(self._lengths)
-        )
-        return np.column_stack([along_a + along_b, along_b])
+        by_a, by_b = (length * np.array([c[i], s[i]]) for i, length in enumerate(self._lengths))
+        return np.column_stack([by_a + by_b, by_b])
 
     def turning(self, u: Array) -> Array:
         """Return the centripetal part of hand B's acceleration relative to hand A (2,) [m/s^2].
@@ -134,11 +132,8 @@ class Arm:
         Returns:
             the state after the impact (8,), and the size of the impulse on each held hand [N s].
         """
-        jacobians = {
-            MAGNET_A: np.eye(2, 4),
-            MAGNET_B: np.column_stack([np.eye(2), self.jacobian(u)]),
-        }
-        J = np.concatenate([jacobians[name] for name in held])
+        rows = {MAGNET_A: np.eye(2, 4), MAGNET_B: np.column_stack([np.eye(2), self.jacobian(u)])}
+        J = np.concatenate([rows[name] for name in held])
         response = np.linalg.solve(mass, J.T)
         # A pseudo-inverse, because J has dependent rows where both hands hold a straight arm.
         impulse = -np.linalg.pinv(J @ response, RANK, hermitian=True) @ (J @ u[RATES])

@@ -111,7 +111,7 @@ def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, mar
         how many phases were run; MISSED for a motion that missed an event or failed.
     """
     kinetic, potential = energies(both[hand], u)
-    energy_at_start = kinetic + potential
+    start_energy = kinetic + potential
     # First step to try [s]: the error of the integrator is of fifth order in the step.
     h = min(0.05, 0.5 * tolerance**0.2)
     for i in range(phases.shape[0]):
@@ -119,23 +119,13 @@ def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, mar
         event = event_of(phases[i])
         torque, duration = phases[i, TORQUE], phases[i, DURATION]
         action = int(phases[i, THEN])
-        stop_event = stop if phases[i, MAY_STOP] != 0.0 else NEVER_ROW
+        end = stop if phases[i, MAY_STOP] != 0.0 else NEVER_ROW
         reason, elapsed = EVENT, 0.0
         # Integrate to the end of the phase. If an impact took no energy, there is none to restore,
         # and a phase that would restore it ends at once.
-        if phases[i, KIND] != ENERGY or value(p, event, energy_at_start, u) < 0.0:
+        if phases[i, KIND] != ENERGY or value(p, event, start_energy, u) < 0.0:
             reason, elapsed, h = advance(
-                p,
-                flight,
-                torque,
-                u,
-                duration,
-                event,
-                stop_event,
-                energy_at_start,
-                h,
-                tolerance,
-                work,
+                p, flight, torque, u, duration, event, end, start_energy, h, tolerance, work
             )
         if reason == FAILED or (reason == TIME and phases[i, TIMED] == 0.0):
             return MISSED

@@ -138,11 +138,7 @@ class Motion:
         impulses = dict.fromkeys(gripping, 0.0)
         energy_before = self.energies[0]
         if mode is Mode.FIXED:
-            impulses = {
-                name: impulse
-                for name, impulse in self._stop_both_hands().items()
-                if name in gripping
-            }
+            impulses = {name: size for name, size in self._stop_all().items() if name in gripping}
         elif gripping:
             impulse = math.hypot(*dynamics.impact(self._rows[self.hand], self._u))
             impulses = {gripping[0]: impulse}
@@ -171,7 +167,7 @@ class Motion:
         elif then is Then.GRIP:
             self.hold(same_hand)
 
-    def _stop_both_hands(self) -> dict[str, float]:
+    def _stop_all(self) -> dict[str, float]:
         """Bring both hands, and with them the whole robot, to rest.
 
         Returns:

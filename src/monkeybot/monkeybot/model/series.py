@@ -191,8 +191,6 @@ def take_step(x, m, order, tolerance, e):
         value_before = _measure_event(m, event, load(x, A), load(x, B), load(x, P), load(x, Q))
         store(e, row, constant + value_before)
         store(e, row + 1, constant + _measure_event(m, event, a, b, p, q))
-        rate_before = _measure_event(
-            m, event, load(x, P), load(x, Q), load(x, P + 1), load(x, Q + 1)
-        )
-        store(e, row + 2, rate_before)
+        rate = _measure_event(m, event, load(x, P), load(x, Q), load(x, P + 1), load(x, Q + 1))
+        store(e, row + 2, rate)
         store(e, row + 3, _measure_event(m, event, p, q, dp, dq))

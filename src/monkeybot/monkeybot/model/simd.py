@@ -8,7 +8,7 @@ other vectors or with single floats, which are copied to all eight lanes.
 How: `Lanes` is a type for numba, represented in the compiled code by LLVM's <8 x double>. Each
 operation is an intrinsic, a function whose machine-level code (LLVM's intermediate representation,
 IR) is written by Python code while a kernel is compiled. `_elementwise` makes an intrinsic of a
-function that emits the IR, and `_on_lanes` connects the operators with intrinsics.
+function that emits the IR, and `_overload_operator` connects the operators with intrinsics.
 
 Every lane is rounded like a single float, `fma` once for product and sum, and no sum is reordered:
 so results do not depend on the width of the processor's vectors. That must stay, for hashes of

@@ -1,13 +1,13 @@
 """The MonkeyBot in a physics engine: one model for each mode, joined by plastic impacts.
 
-A held hand is a hinge to the world, so that it stays exactly where it gripped, which constraints of
-the engines do not grant. In flight the base is free. When the magnets change, the state goes over
-to the model of the new mode, and what a magnet does to the rates is a projection with the engine's
-own mass matrix.
+A mode is the set of hands that the magnets hold. In the model of a swing the held hand is a hinge
+to the world, so that it stays exactly where it gripped; a constraint that an engine adds to a free
+body would let it drift. In flight the base is free. When the magnets change, the state is moved to
+the model of the new mode. A hand that grips comes to rest by a plastic impact, which is computed
+here with the engine's own mass matrix (`Arm.grip` in model/coordinates.py).
 
-A mode may be added: a member of Mode, a model in `model_of` and a branch in `_seen`. HINGES and
-PLANE must follow the URDF's joints. test_engines checks hinge and projection against dense
-equations.
+HINGES and PLANE must agree with the joints of the URDF. A new mode needs a member of Mode, a model
+in `model_of` and a branch in `_to_plane`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from roboaccord.simulators import LOCK_INERTIA, JointFriction, Simulator, losses
 from monkeybot.model.coordinates import MAGNETS, MOVING, RATES, Arm, Mode, mode_of, pack, unpack
 from monkeybot.model.parameters import MonkeyBotParameters
 
-HINGES = {Mode.SWING_A: "hand_a", Mode.SWING_B: "hand_b"}
-PLANE = [1, 2, 3, 6]  # y, z, roll and elbow in a free base's position, orientation and joints
+HINGES = {Mode.SWING_A: "hand_a", Mode.SWING_B: "hand_b"}  # joints of the URDF at the hands
+PLANE = [1, 2, 3, 6]  # indices of y, z, roll and elbow among the coordinates of a free base
 
 
 def model_of(setup: Setup, mode: Mode) -> engines.EngineModel:
-    """Return the model of a mode: a hinge at the held hand and the elbow, or a free base."""
+    """Return the engine's model for a mode: elbow and hinge at the held hand, or a free base."""
     p: MonkeyBotParameters = setup.parameters
     hinge = HINGES.get(mode)
     keep = slice(0 if hinge else 1, None)
@@ -57,8 +57,8 @@ class EngineMonkeyBot(Simulator):
 
     Args:
         setup: robot and scenario.
-        engine: by name or specification; a restitution of its models makes the impulses of grips
-            larger by that part.
+        engine: by name or specification; a restitution in it makes the impulses of grips larger by
+            that part.
     """
 
     channels = losses.CHANNELS
@@ -77,11 +77,11 @@ class EngineMonkeyBot(Simulator):
             model.effort_limits = np.full(len(model.joints), np.inf)  # brakes are not limited
         self._restitution = flight.restitution or 0.0
         self._arm = Arm(setup.parameters.length_a, setup.parameters.length_b)
-        self._rotor = 0.0  # inertia of the elbow's drive, large where it is locked [kg m^2]
+        self._rotor = 0.0  # inertia added at the elbow, large while it is locked [kg m^2]
         self.reset(setup.initial)
 
     def _start(self, state: RobotState) -> None:
-        """Begin at a state; a hand that is held stands still."""
+        """Begin at a state, in which a held hand stands still."""
         self._enter(mode_of(state.switches), pack(state))
 
     def _place(self, state: RobotState) -> None:
@@ -91,13 +91,13 @@ class EngineMonkeyBot(Simulator):
         return unpack(self._u, time=self._time, effort=self._effort, mode=self._mode)
 
     def _advance(self, command: Command, duration: float) -> None:
-        """Set the switches, then move on."""
+        """Switch the magnets, then let the engine's model move."""
         self._switch(command.switches)
         if self._mode is not Mode.FIXED:
             model = self._models[self._mode]
             hinge = self._mode in HINGES
             effort = np.array([0.0, *self._effort]) if hinge else self._effort
-            self._u = self._seen(model.step(Command(effort), duration))
+            self._u = self._to_plane(model.step(Command(effort), duration))
             for channel, energy in model.take_losses().items():
                 self._losses.add(channel, energy)
 
@@ -109,7 +109,7 @@ class EngineMonkeyBot(Simulator):
     def lock(self, joint: int, locked: bool) -> None:
         self._rotor = LOCK_INERTIA if locked else 0.0
         for model in self._models.values():
-            model.lock(len(model.joints) - 1, locked)  # behind the hinge, where there is one
+            model.lock(len(model.joints) - 1, locked)  # the elbow is the last joint
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
         u, mode = pack(state), mode_of(state.switches)
@@ -131,7 +131,7 @@ class EngineMonkeyBot(Simulator):
         return Acceleration(base, acceleration[1:])
 
     def parts(self) -> Sequence[engines.EngineSimulator]:
-        """Return the simulators of its modes."""
+        """Return the engine's simulators of all modes."""
         return tuple(self._models.values())
 
     def masses(self) -> Mapping[str, float]:
@@ -139,27 +139,27 @@ class EngineMonkeyBot(Simulator):
         return self._models[Mode.FLIGHT].masses()
 
     def mass_matrix(self, state: RobotState) -> Array:
-        """Return the engine's mass matrix of (y, z, th1, th2), nothing held (4, 4)."""
+        """Return the engine's mass matrix of (y, z, th1, th2) with no hand held (4, 4)."""
         mass = self._models[Mode.FLIGHT].mass_matrix(state)[np.ix_(PLANE, PLANE)]
         mass[-1, -1] += self._rotor
         return mass
 
     def _enter(self, mode: Mode, u: Array) -> None:
-        """Go on in a mode from a state (8,); a held hand stays where it is."""
-        self._mode, self._u = mode, u.copy()  # `_u` is the state in the plane (8,)
+        """Continue in a mode from a state u in the plane (8,); a held hand stays where it is."""
+        self._mode, self._u = mode, u.copy()
         if mode is Mode.FIXED:
             self._u[[2, 3, 6, 7]] = 0.0
             return
         if mode is Mode.FLIGHT:
             start = unpack(u, time=self._time, effort=self._effort, mode=mode)
         else:
-            # Where the held hand is, in the plane (2,) [m].
+            # Position of the held hand in the plane (2,) [m].
             self._grip = u[4:6] + (self._arm.reach(u) if mode is Mode.SWING_B else 0.0)
             start = _hinged(mode, u)
-        self._u = self._seen(self._models[mode].reset(start))
+        self._u = self._to_plane(self._models[mode].reset(start))
 
-    def _seen(self, state: RobotState) -> Array:
-        """Return the state in the plane (8,) of a state of the present mode's model."""
+    def _to_plane(self, state: RobotState) -> Array:
+        """Return the state in the plane (8,) for a state of the present mode's model."""
         if self._mode is Mode.FLIGHT:
             return pack(state)
         (angle, th2), (rate, w2) = state.q, state.qd
@@ -171,7 +171,7 @@ class EngineMonkeyBot(Simulator):
         return u
 
     def _switch(self, switches: Mapping[str, bool]) -> None:
-        """Release and grip as a command asks, at once; a hand that grips comes to rest."""
+        """Switch the magnets as commanded, all at once; a hand that grips comes to rest."""
         check_known("unknown switch ", switches, MAGNETS)
         before = self._mode.switches
         after = {**before, **switches}
@@ -185,8 +185,8 @@ class EngineMonkeyBot(Simulator):
             u, impulses = self._arm.grip(u, mass, held)
             if self._restitution:
                 u[2:4] += self._restitution * (u[2:4] - self._u[2:4])
-            rates, slower = self._u[RATES], u[RATES]
-            lost = 0.5 * float(rates @ mass @ rates - slower @ mass @ slower)
+            rates, rates_after = self._u[RATES], u[RATES]
+            lost = 0.5 * float(rates @ mass @ rates - rates_after @ mass @ rates_after)
             self._losses.add(losses.IMPACTS, lost)
         for name in sorted(changed, key=lambda name: after[name]):  # releases first
             kind = "magnet_on" if after[name] else "magnet_off"
@@ -196,7 +196,7 @@ class EngineMonkeyBot(Simulator):
 
 
 def _hinged(mode: Mode, u: Array) -> RobotState:
-    """Return the state of a hinge's model: the angle and rate of the held link, and the elbow's."""
+    """Return the state of the model with a hinge: angles and rates of hinge and elbow."""
     on_b = mode is Mode.SWING_B
     q = np.array([u[0] + on_b * u[1], u[1]])
     qd = np.array([u[2] + on_b * u[3], u[3]])

@@ -1,11 +1,10 @@
 """The analytical simulator of the MonkeyBot: hybrid, error-controlled, with plastic impacts.
 
-It drives a `Motion` (model/motion) tick by tick, and books the energy that friction and impacts
-take. The equations are in model/.
+It advances a `Motion` (model/motion.py) by one tick, the control period, after the other, and adds
+up the energy that friction and impacts dissipate. The equations are in model/.
 
-`tolerance` may be set in a scenario (engine_options.reference), and test_motion tests that tighter
-ones settle. A new joint fault or loss goes into `lock` and `_advance`. All engines are judged by
-this one, so it must not be tuned towards them.
+A scenario may set `tolerance` (engine_options.reference). Physics engines are judged by this
+simulator, so it must not be tuned towards one of them.
 """
 
 from __future__ import annotations
@@ -45,12 +44,13 @@ class ReferenceSettings:
 
 
 class MonkeyBotReference(Reference):
-    """Simulate the MonkeyBot analytically.
+    """Simulate the MonkeyBot by its equations of motion.
 
-    Its step follows from its tolerance alone; the scenario's physics step plays no part.
+    The integrator chooses its steps by the tolerance; the scenario's physics step has no effect.
 
     Attributes:
-        tighter: the option by which its own error is measured, a tenth of the tolerance.
+        tighter: options of a more exact run, with a tenth of the tolerance, from which the error of
+            this simulator is estimated.
     """
 
     version = f"roboaccord-monkeybot {roboaccord.__version__}"
@@ -63,12 +63,12 @@ class MonkeyBotReference(Reference):
         self._tolerance = engines.read_settings(options, "reference", ReferenceSettings).tolerance
         self.tighter = {"tolerance": 0.1 * self._tolerance}
         super().__init__(setup)
-        self._rotor = 0.0  # inertia of the elbow's drive, large where it is locked [kg m^2]
+        self._rotor = 0.0  # inertia added at the elbow, large while it is locked [kg m^2]
         self._motion = Motion(self.parameters, pack(setup.initial), tolerance=self._tolerance)
         self._warm_up(setup.initial, Command(np.zeros(1), Mode.SWING_B.switches))
 
     def _start(self, state: RobotState) -> None:
-        """Begin at a state; what would move a held hand is dropped."""
+        """Begin at a state; the velocity of a held hand is set to 0."""
         self._motion = Motion(
             self.parameters,
             pack(state),
@@ -85,7 +85,7 @@ class MonkeyBotReference(Reference):
         return unpack(motion.u, time=self._time, effort=self._effort, mode=motion.mode)
 
     def _advance(self, command: Command, duration: float) -> None:
-        """Move on; the switches of the command act at the start."""
+        """Advance by a tick; the command's switches act at its start."""
         motion = self._motion
         if command.switches:
             motion.hold(mode_of({**motion.mode.switches, **command.switches}))
@@ -126,7 +126,10 @@ class MonkeyBotReference(Reference):
 
 
 def _free_hand(p: Row, u: Array, a1: float, a2: float) -> tuple[float, float]:
-    """Return the acceleration of the free hand, to the right and up [m/s^2]."""
+    """Return the acceleration of the free hand, to the right and up [m/s^2].
+
+    `a1` and `a2` are the accelerations of th1 and th2 [rad/s^2].
+    """
     w1, w12, a12 = u[2], u[2] + u[3], a1 + a2
     s1, c1, s12, c12 = math.sin(u[0]), math.cos(u[0]), math.sin(u[0] + u[1]), math.cos(u[0] + u[1])
     right = p.l1 * (c1 * a1 - s1 * w1 * w1) + p.l2 * (c12 * a12 - s12 * w12 * w12)

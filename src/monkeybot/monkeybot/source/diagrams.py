@@ -1,10 +1,10 @@
-"""The report's figures 1 and 2: the model, and the stages of the horizontal gait.
+"""Drawing of the report's figures 1 and 2: the model, and the stages of the horizontal gait.
 
-Both are drawn to scale from the parameters, which test_figures measures in the SVG: figure 1 in
-the pose of the report, figure 2 from a run of the gait. Colours come from roboaccord.report.
+Both are drawn to scale from the robot's parameters: figure 1 in the pose of the report, figure 2
+from a simulation of the gait. Colours come from roboaccord.report.
 
-SHORT, APART and FRAMES only place things and may be changed. POSE is that of the report's figure 1
-and stays. The words in STAGES follow the report's gait, in the order of `horizontal`.
+The layout, SHORT, APART and FRAMES, may be changed. POSE is that of the report's figure 1 and
+stays. STAGES must follow the phases of `horizontal`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 POSE = (-0.6, 1.45)  # rad: th1 and th2 of figure 1
 LINK_A, LINK_B = report.BLUE, report.GREEN
-SHORT = 0.15  # m: a length with its words beside it
-APART = 1.15  # m, between the stages
-FRAMES = 40  # of the path of the free hand, a stage
+SHORT = 0.15  # m: a dimension shorter than this has its label beside it, not on it
+APART = 1.15  # m: distance between the stages
+FRAMES = 40  # points of the free hand's path in a stage
 STAGES = (
     "1  start: both\nhang straight", "2  swing up:\nA holds", "3  level: B grips,\nA lets go",
     "4  torque, until the\nenergy is restored", "5  end: both\nhang straight",
@@ -36,7 +36,7 @@ STAGES = (
 
 
 def skeleton(parameters: MonkeyBotParameters, u: Array) -> Array:
-    """Return hand A, elbow and hand B (3, 2) [m] of a state (8,) seen from hand A."""
+    """Return the positions of hand A, elbow and hand B (3, 2) [m] for a state from hand A (8,)."""
     angles = np.array([u[0], u[0] + u[1]])
     lengths = np.array([parameters.length_a, parameters.length_b])
     links = lengths[:, None] * np.column_stack([np.sin(angles), -np.cos(angles)])
@@ -46,21 +46,21 @@ def skeleton(parameters: MonkeyBotParameters, u: Array) -> Array:
 def write_model(parameters: MonkeyBotParameters, path: Path) -> None:
     """Write figure 1 as SVG: the two links with their coordinates and parameters."""
     p, (th1, th2) = parameters, POSE
-    hand, elbow, other = skeleton(p, np.array([th1, th2, 0, 0, 0, 0, 0, 0], dtype=float))
+    hand, elbow, hand_b = skeleton(p, np.array([th1, th2, 0, 0, 0, 0, 0, 0], dtype=float))
     with report.picture(path, (7.5, 5.2)) as axes:
-        draw_links(axes, np.array([hand, elbow, other]), held=0)
+        draw_links(axes, np.array([hand, elbow, hand_b]), held=0)
         centres = (hand + p.centre_a / p.length_a * (elbow - hand),
-                   elbow + p.centre_b / p.length_b * (other - elbow))  # fmt: skip
+                   elbow + p.centre_b / p.length_b * (hand_b - elbow))  # fmt: skip
         for centre, colour in zip(centres, (LINK_A, LINK_B), strict=True):
             axes.plot(*centre, "o", color=report.PAGE, mec=colour, mew=2.0, ms=6.0, zorder=4)
         _angle(axes, hand, -0.5 * np.pi, th1, 0.2, "th1 < 0")
         _angle(axes, elbow, th1 - 0.5 * np.pi, th2, 0.22, "th2 > 0")
         _span(axes, hand, elbow, -0.2, f"L1 = {p.length_a:g} m")
         _span(axes, hand, centres[0], -0.08, f"r1 = {p.centre_a:.3f} m")
-        _span(axes, elbow, other, 0.3, f"L2 = {p.length_b:g} m")
+        _span(axes, elbow, hand_b, 0.3, f"L2 = {p.length_b:g} m")
         _span(axes, elbow, centres[1], 0.06, f"r2 = {p.centre_b:.3f} m")
         _label(axes, hand, (12, 0), "hand A at (y, z): its magnet holds", "left")
-        _label(axes, other, (12, 0), "hand B: its magnet is off", "left")
+        _label(axes, hand_b, (12, 0), "hand B: its magnet is off", "left")
         _label(axes, elbow, (-14, -4), "elbow: motor,\ntorque on th2", "right")
         links = ("a", "b")
         words = "\n".join(
@@ -97,26 +97,30 @@ def write_stages(parameters: MonkeyBotParameters, rates: Array, torque: float, p
 
 
 def stages(parameters: MonkeyBotParameters, rates: Array, torque: float) -> list[tuple[Array, int]]:
-    """Return hand A, elbow and hand B along each stage (k, 3, 2) [m], and the hand.
+    """Return for each stage the positions of hand A, elbow and hand B, and the hand that holds.
 
-    The hand is that which holds: 0 for A, 1 for B.
+    Returns:
+        pairs of positions along the stage (k, 3, 2) [m], and 0 for hand A or 1 for hand B.
     """
     swing, motor, coast = evaluate(horizontal(torque), parameters, rates).times[0]
     motion = Motion(parameters, np.array([0.0, 0.0, *rates, 0.0, 0.0, 0.0, 0.0]))
-    drawn = [(skeleton(parameters, motion.u)[None], 0)]
+    stage_paths = [(skeleton(parameters, motion.u)[None], 0)]
     for duration, push in ((0.5 * swing, 0.0), (0.5 * swing, 0.0), (motor, torque), (coast, 0.0)):
-        if len(drawn) == 3:
+        if len(stage_paths) == 3:
             motion.hold(Mode.SWING_B)
         path = [skeleton(parameters, motion.u)]
         for _ in range(FRAMES):
             motion.advance(duration / FRAMES, push)
             path.append(skeleton(parameters, motion.u))
-        drawn.append((np.array(path), motion.hand))
-    return drawn
+        stage_paths.append((np.array(path), motion.hand))
+    return stage_paths
 
 
 def draw_links(axes: Axes, points: Array, held: int, *, torque: bool = False) -> None:
-    """Draw hand A, elbow and hand B (3, 2) [m]; the magnet that holds is filled."""
+    """Draw the links through hand A, elbow and hand B (3, 2) [m].
+
+    The magnet of `held`, 0 for A or 1 for B, is filled; `torque` marks the motor.
+    """
     for ends, colour, name in ((points[:2], LINK_A, "link A"), (points[1:], LINK_B, "link B")):
         axes.plot(*ends.T, color=colour, lw=5.0, solid_capstyle="round", label=name)
     elbow = report.RED if torque else report.PAGE
@@ -129,7 +133,7 @@ def draw_links(axes: Axes, points: Array, held: int, *, torque: bool = False) ->
 
 
 def _angle(axes: Axes, at: Array, start: float, turn: float, radius: float, name: str) -> None:
-    """Draw an angle from a direction `start` on, with its arrow and name."""
+    """Draw an angle `turn` [rad] from a direction `start` on, with its arrow and name."""
     along = start + np.linspace(0.0, turn, 30)
     arc = at + radius * np.column_stack([np.cos(along), np.sin(along)])
     ray = np.array([at, at + 1.25 * radius * np.array([np.cos(start), np.sin(start)])])
@@ -141,12 +145,12 @@ def _angle(axes: Axes, at: Array, start: float, turn: float, radius: float, name
 
 
 def _span(axes: Axes, start: Array, end: Array, aside: float, words: str) -> None:
-    """Draw a length between two points, so far to the left of the line [m]."""
+    """Draw the dimension between two points, shifted by `aside` to the left of the line [m]."""
     line = (end - start) / np.linalg.norm(end - start)
     off = aside * np.array([-line[1], line[0]])
-    look = {"arrowstyle": "|-|,widthA=.25,widthB=.25", "color": report.SOFT, "lw": 0.9,
+    arrow = {"arrowstyle": "|-|,widthA=.25,widthB=.25", "color": report.SOFT, "lw": 0.9,
             "shrinkA": 0, "shrinkB": 0}  # fmt: skip
-    axes.annotate("", tuple(end + off), tuple(start + off), arrowprops=look)
+    axes.annotate("", tuple(end + off), tuple(start + off), arrowprops=arrow)
     middle = 0.5 * (start + end) + off
     if np.linalg.norm(end - start) < SHORT:
         axes.text(middle[0] + 0.3 * off[0], middle[1] + 0.3 * off[1], words, ha="left", va="center")
@@ -157,4 +161,5 @@ def _span(axes: Axes, start: Array, end: Array, aside: float, words: str) -> Non
 
 
 def _label(axes: Axes, at: Array, place: tuple[float, float], words: str, side: str) -> None:
+    """Write words beside a point, at an offset `place` [points], aligned to a side."""
     axes.annotate(words, tuple(at), place, textcoords="offset points", ha=side, va="center")

@@ -1,12 +1,12 @@
-"""The report's figures 1 to 10, reproduced: pictures, and beside them their data.
+"""The report's figures 1 to 10, reproduced: pictures, and files with their data.
 
-`draw_all` writes the diagrams, the landscapes and the repetitions of both gaits that the report
-calls minima, and repeats its two searches (sampled.py). A figure over gaits is a Curve in PLOTS.
+`draw_all` writes the diagrams (figures 1 and 2), the landscapes of the error (3, 4, 9, 10), and the
+repetitions of the two gaits that the report calls minima (5 to 8), each of which is a Curve in
+PLOTS. It also repeats the report's two searches (sampled.py).
 
-RANGES are read out of the text, since the axes are lost with the scan, and may be replaced by
-better ones. FIRST, SECOND, the times beside FIRST, and GUESSES are the report's and stay; the times
-beside SECOND are those where our repetition of its search stops. Names of files and columns are
-fixed by test_figures.
+FIRST, SECOND, the times of FIRST, and GUESSES are the report's and stay. The times of SECOND are
+those at which our repetition of its search stops. RANGES follow from the report's text, since the
+axes of its figures are lost with the scan. The names of files and columns stay.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ from monkeybot.source.diagrams import write_model, write_stages
 from monkeybot.source.landscapes import write_map, write_surface
 from monkeybot.source.sampled import SampledGait, fminsearch, sampled_gait
 
-FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: what the report calls minima
-# Switch and motor [s] as printed, and where the second `fminsearch` stops.
+FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: rates that the report calls minima
+# Times of the change of hands and of the motor [s]: as printed in the report, and where the second
+# `fminsearch` stops.
 TIMES = {FIRST: (0.428, 0.025), SECOND: (0.425, 0.033)}
-STEPS = 20  # gaits
-GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: where the report's search began
+STEPS = 20  # number of gaits in a repetition
+GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: rates at which the report's searches began
 GAIT, GAP = "gait", " (a gap: it never hung straight down)"
-# By kind of repetition: colour and words.
+# Colour and label of a curve, by kind of repetition.
 CURVES = {
     "sampled": (report.GREEN, "times of the sampled search"),
     "reset": (report.BLUE, "exact times, clock reset"),
@@ -44,9 +45,8 @@ CURVES = {
 }
 
 
-# The rates of the report's landscapes [rad/s], from and to. The axes are lost with the scan. From
-# the text: about (0.5, 11.5) and both guesses; "higher dth2", with a minimum near 20; "lower dth2
-# and higher dth1".
+# Ranges of w1 and w2 in the report's landscapes [rad/s]. Its text says: around (0.5, 11.5) and both
+# guesses; "higher dth2", with a minimum near 20; "lower dth2 and higher dth1".
 RANGES = {
     "figure_3_4": ((0.0, 3.0), (8.0, 14.0)),
     "figure_9": ((0.0, 6.0), (14.0, 25.0)),
@@ -62,8 +62,8 @@ class Curve:
         name: of the file.
         rates: of the gait at its start [rad/s].
         of: field of `Repetition` that is drawn.
-        title: of its axis.
-        log: whether that is logarithmic.
+        title: of the vertical axis.
+        log: whether the vertical axis is logarithmic.
     """
 
     name: str
@@ -85,7 +85,7 @@ Done = Callable[[int], None]
 
 @dataclass(frozen=True)
 class ReportSearch:
-    """Where a search of the report's began, and where it stops."""
+    """The rates at which a search of the report began, and the gait at which it stops."""
 
     guess: Annotated[Array, Quantity("rad/s")]
     found: SampledGait = field(metadata=INLINE)
@@ -93,7 +93,7 @@ class ReportSearch:
 
 @dataclass(frozen=True, kw_only=True)
 class FigureData:
-    """What the figures show, and their files."""
+    """The results that the figures show, and the files."""
 
     torque: NewtonMetres
     lowest: Annotated[Mapping[str, Lowest], Quantity("", "lowest error of each landscape")]
@@ -111,9 +111,9 @@ def draw_all(
     Args:
         parameters: of the robot.
         torque: of the motor [N m].
-        count: rates of each side of a landscape.
+        count: number of rates along each side of a landscape.
         folder: for the files.
-        done: called with the number of gaits of the landscapes that a block has added.
+        done: called after each block of a landscape with its number of gaits.
     """
     evaluate(horizontal(torque), parameters, np.array(FIRST))  # compiles
     versions = made_with("roboaccord-monkeybot", "numba")
@@ -205,7 +205,7 @@ def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> Non
 
 
 def write_table(runs: Mapping[str, Repetition], path: Path) -> None:
-    """Write the results of the gaits as CSV, a row a gait; empty where one never hung straight.
+    """Write the results as CSV with a row for each gait; empty if it never hung straight down.
 
     Raises:
         AccordError: if the file cannot be written.

@@ -1,10 +1,8 @@
-"""Pictures of a landscape (a gait's error over its starts), figures 3, 4, 9, 10: surface and map.
+"""Pictures of a landscape, a gait's error over its starts: the report's figures 3, 4, 9 and 10.
 
-Heights are roots of the error, cut off as in the report. `write_map` and `write_surface` also draw
-`accord monkeybot landscape`, so a change shows in both.
-
-MARKED, CELLS, LIFT and the styles of marks may be changed, and change no number. CUT is the
-report's; test_landscape counts marks and looks at the cut.
+`write_surface` draws the landscape as a surface, `write_map` as an intensity map. Heights are the
+square root of the error, cut off at CUT as in the report. `accord monkeybot landscape` draws the
+same pictures. MARKED, CELLS, LIFT and the styles of marks may be changed.
 """
 
 from __future__ import annotations
@@ -17,25 +15,25 @@ from roboaccord.contract import Array
 
 from monkeybot.gaits.landscape import Landscape
 
-CUT = 5.0  # as in the report
+CUT = 5.0  # largest height that is drawn, as in the report
 HEIGHT = "root of the error"
 TITLES = ("w1 at the start [rad/s]", "w2 at the start [rad/s]")
-MARKED = 40  # minima that are marked, lowest first: on a slanting valley a grid makes many
-CELLS = 150  # cells of a side that a surface is drawn with
+MARKED = 40  # largest number of marked minima, the lowest first; a slanting valley has many
+CELLS = 150  # largest number of cells along a side of a surface
 MINIMA = {"ls": "none", "marker": "o", "color": report.PAGE, "mec": report.INK,
           "mew": 0.5, "ms": 3.5, "label": f"local minima, {MARKED} at most"}  # fmt: skip
 LOWEST = {"ls": "none", "marker": "o", "color": report.RED, "mec": report.PAGE, "ms": 7.0,
           "label": "lowest point of the grid"}  # fmt: skip
-LIFT = 0.05  # of marks over the surface that they lie on
+LIFT = 0.05  # height of marks above the surface, so that they stay visible
 
 
 def root(field: Landscape) -> Array:
-    """Return the root of the error, at most `CUT` (n1, n2); NaN where there is none."""
+    """Return the square root of the error, at most `CUT` (n1, n2); NaN where a start misses."""
     return np.asarray(np.minimum(np.sqrt(field.error), CUT))
 
 
 def write_map(field: Landscape, path: Path, marks: Array | None = None) -> None:
-    """Write the intensity map as SVG; dark is low.
+    """Write the intensity map as SVG; dark colours are low.
 
     Args:
         field: the landscape.

@@ -1,12 +1,12 @@
-"""The report's search: events acted on at control samples, and early termination.
+"""The report's search of a gait, repeated with its errors: events act at samples of 1 ms.
 
-Its controller saw the state every 1 ms, so the hands changed, the motor stopped and the gait ended
-at the first sample past the event. The error then has steps all over the rates, and a simplex stops
-on one of them: those are the report's minima.
+The controller of the report saw the state every millisecond. So the hands changed, the motor
+stopped and the gait ended at the first sample after the event, up to 1 ms late. The error as a
+function of the rates then has steps everywhere, and a simplex stops on one of them: these points
+are the report's minima.
 
-SAMPLE, and MATLAB and SPREAD of its fminsearch, are the report's way of searching, with its errors
-of sampling, and stay: test_report_variants gets the printed minima by them. TOLERANCE, of the
-integrator, may be tuned. A better search belongs in gaits/search.py.
+SAMPLE, MATLAB and SPREAD are those of the report's search, and stay. A better search belongs in
+gaits/search.py.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from monkeybot.model.hybrid import LIMIT
 from monkeybot.model.motion import Motion
 from monkeybot.model.parameters import MonkeyBotParameters
 
-SAMPLE = 1e-3  # s
-MATLAB = 1e-4  # TolX and TolFun of MATLAB's fminsearch
-SPREAD = 1.05  # its first simplex: each rate by 5 % more
-TOLERANCE = 1e-9
+SAMPLE = 1e-3  # s: period of the report's controller
+MATLAB = 1e-4  # default TolX and TolFun of MATLAB's fminsearch
+SPREAD = 1.05  # its first simplex has each rate larger by 5 % in turn
+TOLERANCE = 1e-9  # of the integrator
 
 
 @dataclass(frozen=True)
 class SampledGait:
-    """One gait on the controller's samples: rates (2,) [rad/s], error, and times [s]."""
+    """A gait whose events act at samples: rates (2,) [rad/s], error, and times [s]."""
 
     rates: Annotated[Array, Quantity("rad/s", form=".4f")]
     error: Annotated[float, Quantity("rad^2, rad^2/s^2", form=".3g")]
@@ -46,9 +46,9 @@ class SampledGait:
 def sampled_gait(
     parameters: MonkeyBotParameters, rates: Array, torque: float, *, sample: float = SAMPLE
 ) -> SampledGait:
-    """Evaluate the horizontal gait with every event acted on at the first sample after it.
+    """Evaluate the horizontal gait, each event of which acts at the first sample after it.
 
-    The error is inf for a start that misses an event.
+    The error is infinite for a start that misses an event.
     """
     start = full_starts(rates)
     motion = Motion(parameters, start[0], tolerance=TOLERANCE)
@@ -74,7 +74,7 @@ def sampled_gait(
 def fminsearch(
     parameters: MonkeyBotParameters, rates: Array, torque: float, *, sample: float = SAMPLE
 ) -> SampledGait:
-    """Minimise as the report did: MATLAB's simplex with its first size and its tolerances."""
+    """Minimise the error as the report did, by the simplex of MATLAB's fminsearch."""
     first = np.array([rates, rates, rates], dtype=float)
     first[1, 0] *= SPREAD
     first[2, 1] *= SPREAD

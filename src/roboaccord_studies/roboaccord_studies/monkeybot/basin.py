@@ -1,13 +1,14 @@
-"""Basin of attraction and robustness of a gait by Monte Carlo.
+"""Basin of attraction and robustness of a gait by Monte Carlo simulation.
 
-`basin` walks from starts that are drawn about an orbit, `robustness` from the orbit itself with
-errors of clock, motor and parameters; both count the walks that survive (`rollouts.Walks`), with
-Wilson's interval of the share. Every walk draws from a stream of its own, so neither result depends
-on the number of cores.
+A walk is a gait repeated many times, and an orbit a gait that repeats exactly (orbits.py). `basin`
+simulates walks from random starts near an orbit. `robustness` simulates walks from the orbit itself
+with errors of the clock, the motor and the robot's parameters. Both count the walks that survive
+(`rollouts.Walks`), and give the confidence interval of that share by Wilson's formula. The random
+numbers do not depend on the number of cores.
 
-DRAWS and LONG_DRAWS, defaults, may be changed. The order of DISTURBED and CENTRES stays, for it is
-the order of the random numbers: another one changes all figures of `accord monkeybot robust`.
-Fields of `Basin`, `Robustness` and `Disturbance`, keys of the JSON output, stay (test_basin).
+The defaults DRAWS and LONG_DRAWS may be changed. DISTURBED and CENTRES define the order of the
+random numbers, and with it all figures of `accord monkeybot robust`. The fields of `Basin`,
+`Robustness` and `Disturbance` are keys of the JSON output. All of these stay.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Draws:
 
     Args:
         samples: number of walks.
-        steps: changes of hands; what a cycle has too many is walked too.
+        steps: changes of hands in each walk, rounded up to whole cycles of the gait.
         seed: of the random numbers.
     """
 
@@ -44,7 +45,7 @@ class Draws:
 
 
 DRAWS, LONG_DRAWS = Draws(1000, 100), Draws(100, 500)  # defaults of `basin` and `robustness`
-# Parameters that are disturbed, in the order of the random numbers.
+# Parameters with random errors, in the order of the random numbers; the centres follow.
 DISTURBED = tuple(f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")
 CENTRES = ("centre_a", "centre_b")
 
@@ -64,7 +65,7 @@ class Share:
 
     @property
     def interval(self) -> Annotated[str, Quantity("", "confidence, by Wilson", "95 %")]:
-        """The confidence of the share."""
+        """The confidence interval of the share, as text."""
         return f"{self.low:.3f}-{self.high:.3f}"
 
 
@@ -73,10 +74,10 @@ class Basin(Share):
     """The share of disturbed starts that converge to the orbit.
 
     Args:
-        height_sd: standard deviation of the survivors' height over the orbit's path at the end;
+        height_sd: standard deviation of the survivors' height above the orbit's path at the end;
             None without survivors.
-        starts: (th1, th2, w1, w2) (samples, 4).
-        walks: their results.
+        starts: (th1, th2, w1, w2) of each walk (samples, 4).
+        walks: results of the walks.
     """
 
     height_sd: Annotated[
@@ -90,22 +91,22 @@ def basin(
     orbit: Orbit, parameters: MonkeyBotParameters, *, sd_angle: float, sd_rate: float,
     draws: Draws = DRAWS, feedback: Feedback | None = None, done: Done | None = None,
 ) -> Basin:  # fmt: skip
-    """Walk from starts that are normally distributed about an orbit's.
+    """Simulate walks from starts that are normally distributed about an orbit's start.
 
     The result does not depend on the number of cores.
 
     Args:
         orbit: the gait.
         parameters: of the robot.
-        sd_angle: standard deviation of both angles [rad]; of th2 alone where a cycle begins with
-            the held link at the vertical.
-        sd_rate: of both rates [rad/s].
-        draws: how many starts.
+        sd_angle: standard deviation of both angles [rad]; of th2 alone if a cycle begins when the
+            held link hangs straight down.
+        sd_rate: standard deviation of both rates [rad/s].
+        draws: number of walks.
         feedback: on the times of the gait.
-        done: called with the number of walks that a block has added.
+        done: called after each block with its number of walks.
 
     Raises:
-        AccordError: for numbers that make no sense.
+        AccordError: for a standard deviation that is negative or not finite.
     """
     for name, sd in (("sd-angle", sd_angle), ("sd-rate", sd_rate)):
         if not (math.isfinite(sd) and sd >= 0):
@@ -131,8 +132,8 @@ def basin(
 def share_of(survived: Sequence[bool]) -> Share:
     """Return the share of successes, and its 95 % confidence interval by Wilson.
 
-    Wilson, Journal of the American Statistical Association 22, 1927: it holds even for
-    a share of 0 or 1.
+    Wilson, Journal of the American Statistical Association 22, 1927. Unlike the normal
+    approximation it is valid for a share of 0 or 1 as well.
     """
     test = scipy.stats.binomtest(sum(survived), len(survived))
     interval = test.proportion_ci(0.95, method="wilson")
@@ -140,21 +141,22 @@ def share_of(survived: Sequence[bool]) -> Share:
 
 
 def cycles_of(orbit: Orbit, steps: int) -> int:
-    """Return how many cycles have so many changes of hands at least."""
+    """Return the smallest number of cycles with at least `steps` changes of hands."""
     return -(-steps // orbit.changes)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Disturbance:
-    """Specify disturbances of a robot and its clock.
+    """Sizes of the random errors of a robot and its clock.
 
     Args:
-        jitter: of the time of every timed phase, drawn for each phase [s]: at most this with
-            spread uniform, and with normal the standard deviation.
-        torque_error: of the motor, as a share of its torque; drawn once for each walk, uniform.
-        parameter_error: of mass, inertia, length and centre of gravity of both links, as a share
-            of each; drawn for each of the eight and each walk, uniform.
-        spread: uniform or normal.
+        jitter: error of the duration of every timed phase, drawn for each phase [s]: the largest
+            one if spread is uniform, the standard deviation if it is normal.
+        torque_error: largest relative error of the motor's torque; drawn once for each walk,
+            uniform.
+        parameter_error: largest relative error of mass, inertia, length and centre of gravity of
+            both links; drawn for each of the eight and each walk, uniform.
+        spread: distribution of the jitter, uniform or normal.
     """
 
     jitter: float = 0.0
@@ -172,7 +174,7 @@ class Disturbance:
 
     @property
     def words(self) -> Annotated[str, Quantity("", name="disturbance")]:
-        """What is disturbed."""
+        """The disturbances that are not 0, as text."""
         sizes = (
             ("jitter", 1e3 * self.jitter, "ms"),
             ("torque", 1e2 * self.torque_error, "%"),
@@ -186,11 +188,11 @@ class Robustness:
     """The results of disturbed walks.
 
     Args:
-        disturbance: what was wrong.
-        share: of those that walk on.
-        steps_lost: changes of hands before the gait was lost; NaN if none did.
+        disturbance: sizes of the errors.
+        share: share of walks that survive.
+        steps_lost: changes of hands before a walk lost the gait, the median; NaN if none did.
         rise, rise_sd: of survivors; NaN without any.
-        walks: all of them.
+        walks: results of all walks.
     """
 
     disturbance: Disturbance = field(metadata=INLINE)
@@ -210,16 +212,16 @@ def robustness(
     orbit: Orbit, parameters: MonkeyBotParameters, disturbance: Disturbance, *,
     draws: Draws = LONG_DRAWS, feedback: Feedback | None = None, done: Done | None = None,
 ) -> Robustness:  # fmt: skip
-    """Walk from the orbit with disturbances, which every walk draws from a stream of its own.
+    """Simulate walks from an orbit with random errors, from a random stream for each walk.
 
-    The gait's times and torques are those of the undisturbed robot. The result does not depend on
-    the number of cores.
+    The gait's times and torques are those of the robot without errors. The result does not depend
+    on the number of cores.
 
     Args:
         orbit: the gait.
         parameters: of the robot, without errors.
-        disturbance: what is wrong.
-        draws: how many walks.
+        disturbance: sizes of the errors.
+        draws: number of walks.
         feedback: on the times of the gait.
         done: called with 1 after each walk.
     """
@@ -235,36 +237,36 @@ def _disturbed_walk(
     orbit: Orbit, parameters: MonkeyBotParameters, disturbance: Disturbance, cycles: int,
     feedback: Feedback | None, seed: int, number: int,
 ) -> Walks:  # fmt: skip
-    """Return one disturbed walk, which draws from the stream of its number."""
+    """Return one walk with errors, drawn from the random stream with the walk's number."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
-    share = rng.uniform(-1.0, 1.0, 1 + len(DISTURBED) + len(CENTRES))
+    unit_errors = rng.uniform(-1.0, 1.0, 1 + len(DISTURBED) + len(CENTRES))
     shape = 1, cycles, len(orbit.gait.phases)
     uniform = disturbance.spread == "uniform"
-    late = rng.uniform(-1.0, 1.0, shape) if uniform else rng.standard_normal(shape)
+    unit_jitter = rng.uniform(-1.0, 1.0, shape) if uniform else rng.standard_normal(shape)
     return walk(
         orbit,
-        changed(parameters, disturbance.parameter_error * share[1:]),
+        changed(parameters, disturbance.parameter_error * unit_errors[1:]),
         orbit.start,
         cycles,
         feedback=feedback,
-        jitter=disturbance.jitter * late,
-        factors=1.0 + disturbance.torque_error * share[:1],
+        jitter=disturbance.jitter * unit_jitter,
+        factors=1.0 + disturbance.torque_error * unit_errors[:1],
     )
 
 
 def changed(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotParameters:
-    """Return parameters with errors of masses, inertias, lengths and centres (8,), as shares.
+    """Return parameters with relative errors of masses, inertias, lengths and centres (8,).
 
-    That of a centre of gravity is of its distance from the elbow.
+    The error of a centre of gravity is relative to its distance from the elbow.
     """
     values = {
         name: getattr(parameters, name) * (1.0 + float(error))
         for name, error in zip(DISTURBED, errors[: len(DISTURBED)], strict=True)
     }
-    at_a, at_b = (1.0 + float(error) for error in errors[len(DISTURBED) :])
+    factor_a, factor_b = (1.0 + float(error) for error in errors[len(DISTURBED) :])
     from_elbow = parameters.length_a - parameters.centre_a
-    values["centre_a"] = values["length_a"] - from_elbow * at_a
-    values["centre_b"] = parameters.centre_b * at_b
+    values["centre_a"] = values["length_a"] - from_elbow * factor_a
+    values["centre_b"] = parameters.centre_b * factor_b
     return parameters.replace(**values)
 
 

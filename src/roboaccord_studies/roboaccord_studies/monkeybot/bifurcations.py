@@ -1,13 +1,14 @@
 """Command `accord monkeybot continue`: a family of gaits, its bifurcations, and where it is stable.
 
-A family is followed by `continuation`. Between two of its orbits whose numbers of unstable
-multipliers differ, the crossings of the unit circle are located. Multipliers leave the circle at 1
-(fold), at -1 (flip: every second step alike) or as a pair (Neimark and Sacker: the gait starts to
-sway).
+A family is the set of gaits that repeat (orbits) while one quantity varies, such as the period;
+continuation.py follows it from orbit to orbit. An orbit is stable while all Floquet multipliers,
+the eigenvalues of its return map, are inside the unit circle. Between two neighbours with different
+numbers of multipliers outside, the crossings are located. Multipliers leave the circle at 1 (fold),
+at -1 (flip: after it, every second step is alike) or as a complex pair (Neimark-Sacker: the gait
+starts to sway).
 
-REAL and LOCATED, tolerances, may be tuned as long as they lead to the flip and the fold of the
-clocked gaits (test_continuation); so may MARKED, the columns that are printed. The kinds `fold`,
-`flip` and `Neimark-Sacker`, values of the JSON output, stay.
+The tolerances REAL and LOCATED and the printed columns MARKED may be changed. The kinds `fold`,
+`flip` and `Neimark-Sacker` are values of the JSON output, and stay.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from roboaccord_studies.monkeybot.options import Controls, Rise, controls_of, ki
 from roboaccord_studies.monkeybot.orbits import Orbit, find_orbit, shipped_data, shipped_gait
 
 REAL = 1e-6  # imaginary part below which a multiplier is real
-LOCATED = 1e-10  # part of a step to which crossings are located
+LOCATED = 1e-10  # tolerance of a crossing, as a part of the distance between two orbits
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Crossing:
 
     Args:
         kind: fold, flip or Neimark-Sacker.
-        outside: multipliers outside the circle before and after it, along the branch.
+        outside: numbers of multipliers outside the circle before and after it along the branch.
         point: the orbit.
     """
 
@@ -53,13 +54,13 @@ class Crossing:
 
 
 def spans(points: Sequence[Point], along: str) -> dict[str, tuple[float, float]]:
-    """Return the least and the largest value of what varies along a branch, and of controls."""
+    """Return the smallest and largest value of the varied quantity and of all controls, by name."""
     rows = [{along: point.value, **point.orbit.controls} for point in points]
     return {name: (min(r[name] for r in rows), max(r[name] for r in rows)) for name in rows[0]}
 
 
 def between(family: Family, a: Point, b: Point, share: float) -> Point:
-    """Return the orbit at a part, 0 to 1, of the distance between two neighbours."""
+    """Return the orbit at a part `share`, 0 to 1, of the distance between neighbours a and b."""
     if share in (0.0, 1.0):
         return a if share == 0.0 else b
     across = (b.y - a.y) / family.scale
@@ -68,20 +69,21 @@ def between(family: Family, a: Point, b: Point, share: float) -> Point:
 
 
 def crossings(family: Family, branch: Branch) -> list[Crossing]:
-    """Return where multipliers of a branch cross the unit circle, in order."""
-    crossed = []
+    """Return the crossings of the unit circle along a branch, in order."""
+    located = []
     for a, b in itertools.pairwise(branch.points):
         counts = outside(a), outside(b)
         shares = [_crossing_share(family, a, b, k) for k in range(min(counts), max(counts))]
+        # Multipliers that cross at the same place, such as a complex pair, are one crossing.
         shares.sort()
         step = np.sign(counts[1] - counts[0])
-        before = counts[0]
+        outside_before = counts[0]
         for share, group in itertools.groupby(shares, lambda share: round(share, 6)):
-            after = before + int(step) * len(list(group))
+            outside_after = outside_before + int(step) * len(list(group))
             point = between(family, a, b, share)
-            crossed.append(Crossing(_kind(point), (before, after), point))
-            before = after
-    return crossed
+            located.append(Crossing(_kind(point), (outside_before, outside_after), point))
+            outside_before = outside_after
+    return located
 
 
 def outside(point: Point) -> int:
@@ -90,7 +92,7 @@ def outside(point: Point) -> int:
 
 
 def stable(branch: Branch, crossed: list[Crossing]) -> list[list[Point]]:
-    """Return the stable stretches of a branch, from crossing to crossing."""
+    """Return the orbits of each stable part of a branch, from crossing to crossing."""
     ends = {id(c.point) for c in crossed}
     stretches: list[list[Point]] = [[]]
     for point in _merged(branch, crossed):
@@ -103,7 +105,7 @@ def stable(branch: Branch, crossed: list[Crossing]) -> list[list[Point]]:
 
 
 def best(family: Family, branch: Branch) -> Point:
-    """Return the orbit of the smallest spectral radius, minimised between the sampled ones."""
+    """Return the orbit with the smallest spectral radius, minimised also between the orbits."""
     points = branch.points
     i = int(np.argmin([point.orbit.spectral_radius for point in points]))
     candidates = [points[i]]
@@ -119,23 +121,26 @@ def best(family: Family, branch: Branch) -> Point:
     return min(candidates, key=lambda point: point.orbit.spectral_radius)
 
 
-def _merged(branch: Branch, found: list[Crossing]) -> list[Point]:
-    """Return the branch's points with the crossings at their places."""
-    rest, merged = list(found), branch.points[:1]
+def _merged(branch: Branch, crossed: list[Crossing]) -> list[Point]:
+    """Return the branch's points with the crossings inserted where they lie."""
+    remaining, merged = list(crossed), branch.points[:1]
     for a, b in itertools.pairwise(branch.points):
         change = b.y - a.y
         while (
-            rest
+            remaining
             and outside(a) != outside(b)
-            and 0.0 <= (rest[0].point.y - a.y) @ change <= change @ change
+            and 0.0 <= (remaining[0].point.y - a.y) @ change <= change @ change
         ):
-            merged.append(rest.pop(0).point)
+            merged.append(remaining.pop(0).point)
         merged.append(b)
     return merged
 
 
 def _crossing_share(family: Family, a: Point, b: Point, k: int) -> float:
-    """Return the part of the distance at which the multiplier of rank k (0: largest) has size 1."""
+    """Return the part of the distance at which the multiplier of rank k has absolute value 1.
+
+    Rank 0 is the largest multiplier.
+    """
 
     def excess(share: float) -> float:
         sizes = np.abs(between(family, a, b, share).orbit.multipliers)
@@ -160,7 +165,7 @@ Of = Annotated[float, Quantity("", "of what is varied, in its own unit")]
 
 @dataclass(frozen=True)
 class Continuation:
-    """A branch of orbits, why it ends, and where it is stable."""
+    """A branch of orbits, the reasons of its two ends, and where it is stable."""
 
     along: str
     orbits: list[Point]
@@ -254,7 +259,7 @@ def _begin(
     parameters: MonkeyBotParameters, gait: str, kind: str | None, controls: list[str] | None,
     start: Start, rise: float,
 ) -> tuple[Orbit, float]:  # fmt: skip
-    """Return the orbit to begin at, and the rise of its family [m]."""
+    """Return the orbit to begin at, and the rise per cycle of its family [m]."""
     if kind is not None:
         which = kind_of(kind)
         values = controls_of(which, controls)

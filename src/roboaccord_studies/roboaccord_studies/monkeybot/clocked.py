@@ -1,14 +1,14 @@
-"""Continuation of clocked gaits over grids: fixed points of the Poincare map.
+"""Fast search of clocked gaits for maps: each gait is found from a neighbouring one.
 
-Maps need gaits of one kind, constant torque and hands that change by the clock: some ten thousand
-of them, each close to the one before. `find_step` therefore starts from a neighbour and its
-derivative, by Broyden's method, and `follow` goes to a new setting in steps that are halved where
-a gait strays or a fold is crossed. (`orbits.find_orbit` finds a gait of any kind to the last
-digit.)
+A clocked gait has a constant torque, and its hands change by the clock. A gait that repeats is a
+fixed point of the Poincare map P, which takes the state after one change of hands to that after the
+next. The maps of stability.py and design.py need some ten thousand such gaits, each close to
+another one. So `find_step` starts from a neighbour and its derivative, and improves both by
+Broyden's method. `follow` goes to a distant setting in steps, which are halved if a gait is too far
+from where it was expected, or beyond a fold, a turning point of the family at which two branches
+meet. (`orbits.find_orbit` is slower, and finds gaits of any kind to the last digit.)
 
-The constants below trade speed for reach, and may be tuned as long as the gaits of a map stay those
-of the fine search in orbits.py and none is followed round a fold (test_stability_maps). `Setting`
-and `Step` are what `stability`, `level` and `design` build on.
+The constants may be tuned: they trade speed against how far gaits can be followed.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from roboaccord_studies.monkeybot.kinds import clocked
 from roboaccord_studies.monkeybot.orbits import shipped_gait
 
 TOLERANCE = 1e-10  # of the integrator
-SMALL = 1e-4  # rad, rad/s, N m: of the differences, whose error is of its square
-CLOSED = 1e-9  # rad, rad/s, m: what an orbit may be off
-SEARCH_STEPS = 12  # of Broyden's method at most
-LEAP = 0.1  # rad, rad/s: a step to an orbit further off is made of smaller ones
-ASTRAY = 3.0 * LEAP  # rad, rad/s: a search that has gone further from its guess is given up
+SMALL = 1e-4  # rad, rad/s, N m: step of the central differences, whose error is its square
+CLOSED = 1e-9  # rad, rad/s, m: largest residual of a gait that repeats
+SEARCH_STEPS = 12  # largest number of steps of Broyden's method
+LEAP = 0.1  # rad, rad/s: largest distance of a new gait from its guess; beyond it, steps are halved
+ASTRAY = 3.0 * LEAP  # rad, rad/s: a search that has gone farther from its guess is given up
 HALVINGS = 4  # of a step along a course, before the gait counts as lost
-IDENTITY = np.diag([1.0, 1.0, 1.0, 1.0, 0.0])  # what P(x) - x has beside the derivative of P
+IDENTITY = np.diag([1.0, 1.0, 1.0, 1.0, 0.0])  # derivative of x in P(x) - x; the rise has none
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Specify whose gait it is, and its controls.
+    """The robot of a gait, and the gait's controls.
 
     Args:
         parameters: of the robot.
         period: from one change of hands to the next [s].
-        torque: on the elbow [N m]; None for the one that keeps the height.
+        torque: on the elbow [N m]; None for the torque with which the robot keeps its height.
     """
 
     parameters: MonkeyBotParameters
@@ -63,12 +63,12 @@ class Step:
     Args:
         period, torque: its controls.
         start: (th1, th2, w1, w2) right after the impact (4,) [rad, rad/s].
-        slope: derivative of (th1, th2, w1, w2, rise) at the next change by (th1, th2, w1, w2,
-            torque) (5, 5).
+        slope: derivative of (th1, th2, w1, w2, rise) at the next change of hands with respect to
+            (th1, th2, w1, w2, torque) at this one (5, 5).
         stride: forwards [m].
         drop: downwards [m].
-        sides: signs of the determinants that vanish where a sheet of such gaits folds back: for a
-            torque that is given, and for one that is open.
+        sides: signs of two determinants, for a torque that is given and for one that is solved
+            for; a determinant changes its sign at a fold.
     """
 
     period: Annotated[float, Quantity("s", form=".4f")]
@@ -88,13 +88,14 @@ class Step:
 
 
 Course = Callable[[float], Setting]
+"""A way from one setting, at 0, to another one, at 1."""
 
 
 def shipped_step(parameters: MonkeyBotParameters) -> Step:
     """Return the shipped clocked gait.
 
     Raises:
-        AccordError: for parameters with which there is none near by.
+        AccordError: for parameters with which no such gait is near.
     """
     orbit = shipped_gait("clocked", parameters)
     period, torque = orbit.controls["period"], orbit.controls["torque"]
@@ -106,13 +107,14 @@ def shipped_step(parameters: MonkeyBotParameters) -> Step:
 
 
 def find_step(setting: Setting, start: Array, torque: float, slope: Array) -> Step | None:
-    """Find the gait that repeats next to a guess by Broyden's method; None if there is none.
+    """Find the gait that repeats near a guess, by Broyden's method; None if it finds none.
 
     Args:
         setting: of the gait.
         start: guess of the state after the impact (4,).
-        torque: guess of the torque, where the setting leaves it open [N m].
-        slope: of a gait near by (5, 5): a derivative takes as long as ten steps.
+        torque: guess of the torque, if the setting leaves it open [N m].
+        slope: `Step.slope` of a gait near by (5, 5); to compute it would take as long as ten steps
+            of the gait.
     """
     z = np.array([*start, torque if setting.torque is None else setting.torque])
     n = setting.unknowns
@@ -125,6 +127,7 @@ def find_step(setting: Setting, start: Array, torque: float, slope: Array) -> St
             return None
         if np.abs(residual).max() < CLOSED:
             return _described(setting, z, end)
+        # Broyden's update by the residual that the last step has left.
         if step.any():
             jacobian = jacobian + np.outer(residual, step) / (step @ step)
         try:
@@ -132,32 +135,32 @@ def find_step(setting: Setting, start: Array, torque: float, slope: Array) -> St
         except np.linalg.LinAlgError:
             return None
         z[:n] += step
-        # A search that strays ends in wild motions, which take long, and at best on another sheet.
+        # Far from the guess motions are wild and take long, or belong to another branch.
         if np.linalg.norm(z[:4] - start) > ASTRAY:
             return None
     return None
 
 
 def follow(step: Step, course: Course, pieces: int) -> Step | None:
-    """Follow a gait along a course of settings; None where it ends before.
+    """Follow a gait along a course of settings; return None if the family ends before.
 
-    Each new gait must be close to where the last two point, and on the same side of a fold, or
-    the step to it is halved.
+    Each new gait must be close to the extrapolation of the last two, and on the same side of a
+    fold; otherwise the step to it is halved.
 
     Args:
-        step: where the course begins.
-        course: from 0, the setting of `step`, to 1.
-        pieces: in which it is done, if all goes well.
+        step: the gait at the beginning of the course.
+        course: settings from 0, that of `step`, to 1.
+        pieces: number of steps, if none is halved.
     """
-    at, before, length = 0.0, None, 1.0 / pieces
-    while at < 1.0 - 1e-9:
-        to = min(1.0, at + length)
+    position, previous, length = 0.0, None, 1.0 / pieces
+    while position < 1.0 - 1e-9:
+        next_position = min(1.0, position + length)
         guess, torque = step.start, step.torque
-        if before is not None:
-            ahead = (to - at) / (at - before[0])
-            guess = guess + ahead * (guess - before[1].start)
-            torque += ahead * (torque - before[1].torque)
-        setting = course(to)
+        if previous is not None:
+            ratio = (next_position - position) / (position - previous[0])
+            guess = guess + ratio * (guess - previous[1].start)
+            torque += ratio * (torque - previous[1].torque)
+        setting = course(next_position)
         next_step = find_step(setting, guess, torque, step.slope)
         near = next_step and np.linalg.norm(next_step.start - guess) <= LEAP
         if next_step is None or not near or not _same(next_step, step, setting):
@@ -165,7 +168,7 @@ def follow(step: Step, course: Course, pieces: int) -> Step | None:
             if length * pieces < 0.5**HALVINGS:
                 return None
             continue
-        before, step, at = (at, step), next_step, to
+        previous, step, position = (position, step), next_step, next_position
     return step
 
 
@@ -173,40 +176,43 @@ def follow_to(
     step: Step, end: Setting, longest: tuple[float, float] = (math.inf, math.inf)
 ) -> Step | None:
     """Follow a gait to another setting, in pieces no longer than `longest` [s, N m]."""
-    longer = end.period - step.period
-    stronger = 0.0 if end.torque is None else end.torque - step.torque
+    period_change = end.period - step.period
+    torque_change = 0.0 if end.torque is None else end.torque - step.torque
 
     def course(share: float) -> Setting:
-        torque = None if end.torque is None else step.torque + share * stronger
-        return Setting(end.parameters, step.period + share * longer, torque)
+        torque = None if end.torque is None else step.torque + share * torque_change
+        return Setting(end.parameters, step.period + share * period_change, torque)
 
-    return follow(step, course, pieces_of((longer, longest[0]), (stronger, longest[1])))
+    return follow(step, course, pieces_of((period_change, longest[0]), (torque_change, longest[1])))
 
 
 def pieces_of(*changes: tuple[float, float]) -> int:
-    """Return in how many pieces to go, from changes and the longest that is done at once."""
+    """Return the smallest number of steps for pairs of a change and the longest step of it."""
     return max(1, *(math.ceil(abs(change) / longest - 1e-9) for change, longest in changes))
 
 
 def _same(one: Step, other: Step, setting: Setting) -> bool:
-    """Return whether two gaits are on the same side of a fold."""
+    """Return whether two gaits are on the same side of a fold, by `Step.sides`."""
     return one.sides[setting.unknowns - 4] == other.sides[setting.unknowns - 4]
 
 
 def _described(setting: Setting, z: Array, end: Array) -> Step | None:
-    """Return a gait that repeats with its figures; None beside one that has no derivative."""
+    """Return a gait with its figures, from unknowns z and its end; None without a derivative.
+
+    A gait has no derivative if a neighbouring start misses an event.
+    """
     slope = _slope(setting, z)
     if not np.isfinite(slope).all():
         return None
-    given, open_ = (float(np.sign(np.linalg.det((slope - IDENTITY)[:n, :n]))) for n in (4, 5))
+    given, solved_for = (float(np.sign(np.linalg.det((slope - IDENTITY)[:n, :n]))) for n in (4, 5))
     return Step(
         setting.period, float(z[4]), z[:4].copy(), slope, float(end[5]), -float(end[4]),
-        (given, open_),
+        (given, solved_for),
     )  # fmt: skip
 
 
 def _slope(setting: Setting, z: Array) -> Array:
-    """Return the derivative of (th1, th2, w1, w2, rise) after a step by z, by differences."""
+    """Return the derivative of (th1, th2, w1, w2, rise) after a step with respect to z (5, 5)."""
     sides = SMALL * np.eye(4)
     by_state = _steps(setting, z[4], np.concatenate([z[:4] + sides, z[:4] - sides]))
     stronger, weaker = (_steps(setting, z[4] + side, z[None, :4])[0] for side in (SMALL, -SMALL))

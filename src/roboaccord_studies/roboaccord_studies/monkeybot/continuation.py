@@ -1,13 +1,15 @@
-"""Families of periodic gaits: equations that their orbits are roots of, and how to follow them.
+"""Continuation of families of gaits: orbits while one quantity, such as the period, varies.
 
-An orbit is a root of R(y) = 0, y = (start, controls that are solved for, value along): one more
-unknown than equations, so orbits lie on a curve. It is followed by pseudo-arclength (Keller 1977):
-a step along the tangent, then Newton's method in the plane across it, which goes round turning
-points, where a family has no orbit beyond some value and two before it.
+An orbit, a gait that repeats exactly, is a root of R(y) = 0. The unknowns y are the state at the
+start, the controls that are solved for, and the value of the varied quantity. There is one more
+unknown than equations, so the orbits lie on a curve. It is followed by pseudo-arclength
+continuation (Keller, 1977): a step along the tangent, then Newton's method in the plane
+perpendicular to it. That also goes round turning points, where the value reaches an extreme and
+the family turns back.
 
-The tolerances below may be tuned as long as every orbit of a branch repeats (test_continuation).
-A name added to ALIKE varies NAME_a and NAME_b together; one that does not, such as length and
-centre, has its case in `changed` and `present`. Fields of `Point`, keys of the JSON output, stay.
+The tolerances may be tuned. A name in ALIKE varies NAME_a and NAME_b together; a quantity that
+needs more, such as length and centre, has a case in `changed` and `present`. The fields of `Point`
+are keys of the JSON output, and stay.
 """
 
 from __future__ import annotations
@@ -25,20 +27,20 @@ from roboaccord.numerics import central_slope
 from roboaccord_studies.monkeybot.kinds import Kind
 from roboaccord_studies.monkeybot.orbits import Closing, Orbit, describe
 
-ALIKE = ("mass", "inertia", "length", "centre")  # of both links at once
-DIFFERENCE = 1e-6  # of start and controls, for derivatives [rad, rad/s, s, N m]
-RANGE_DIFFERENCE = 1e-5  # of the value along the family, as a part of its range
-CLOSED, EXACT = 1e-10, 1e-12  # what a residual must be below, and is wanted to be
-SINGULAR = 1e14  # condition of a matrix, beyond which a solution has no digits
-NEWTON_STEPS = 14  # at most
-QUICK = 3  # steps of Newton's method after which the next step along the family is longer
-SHORTEST, FIRST = 1e-3, 0.2  # steps along the family, as parts of the largest one
-BEND = 0.9  # cosine between two tangents below which a bend is sharp
+ALIKE = ("mass", "inertia", "length", "centre")  # quantities of both links at once
+DIFFERENCE = 1e-6  # rad, rad/s, s, N m: of start and controls, for derivatives
+RANGE_DIFFERENCE = 1e-5  # of the varied value, as a part of its range, for derivatives
+CLOSED, EXACT = 1e-10, 1e-12  # residual that an orbit must reach, and at which Newton's method ends
+SINGULAR = 1e14  # condition number beyond which a solution has no correct digits
+NEWTON_STEPS = 14  # largest number to an orbit
+QUICK = 3  # if Newton's method needs no more steps, the next step along the family is longer
+SHORTEST, FIRST = 1e-3, 0.2  # shortest and first step along the family, as parts of the largest
+BEND = 0.9  # cosine between two tangents below which the step is halved
 
 
 @dataclass(frozen=True)
 class Point:
-    """An orbit of a family: the value along it, the unknowns (n,), the robot, the orbit."""
+    """An orbit of a family: the varied value, the unknowns (n,), the robot and the orbit itself."""
 
     value: Annotated[float, Quantity("", "of what is varied, in SI units", form=".7g")]
     y: Array = field(metadata=LEFT_OUT)
@@ -48,16 +50,16 @@ class Point:
 
 @dataclass(frozen=True)
 class Family:
-    """Describe a family of orbits.
+    """A family of orbits: the kind of gait, the robot, and the quantity that varies.
 
     Args:
         kind: of the gait.
         parameters: of the robot.
-        controls: of the gait; those that are free are guesses.
-        along: a control, or a parameter of the robot: a field, or mass, inertia, length or centre
-            (from the elbow to the centre of gravity) of both links.
-        low, high: range of the value along.
-        rise: of a cycle [m], where the kind has a control to meet it.
+        controls: of the gait; those that are solved for are guesses.
+        along: the varied quantity: a control, a parameter of the robot, or mass, inertia, length or
+            centre (from the elbow to the centre of gravity) of both links.
+        low, high: range of its value.
+        rise: of a cycle [m], if the kind has a control to meet it.
     """
 
     kind: Kind
@@ -93,11 +95,11 @@ class Family:
 
     @property
     def scale(self) -> Array:
-        """Size of a unit step of each unknown (n,); 1 rad, rad/s, s and N m, and the range."""
+        """Size of a unit step of each unknown (n,): 1 rad, rad/s, s or N m; the range at last."""
         return np.array([*np.ones(4 + len(self.free)), self.high - self.low])
 
     def at(self, y: Array) -> tuple[MonkeyBotParameters, dict[str, float]]:
-        """Return the robot and the controls at unknowns."""
+        """Return the robot and the controls for unknowns y (n,)."""
         value = float(y[-1])
         controls = {**self.controls, **dict(zip(self.free, y[4:-1].tolist(), strict=True))}
         if self.along in controls:
@@ -105,14 +107,14 @@ class Family:
         return changed(self.parameters, self.along, value), controls
 
     def unknowns(self, orbit: Orbit) -> Array:
-        """Return the unknowns of an orbit of the robot as it is (n,)."""
+        """Return the unknowns of an orbit of the robot `parameters` (n,)."""
         free, along = [orbit.controls[name] for name in self.free], self.along
         is_control = along in orbit.controls
         value = orbit.controls[along] if is_control else present(self.parameters, along)
         return np.array([*orbit.start, *free, value])
 
     def residual(self, y: Array) -> Array:
-        """Return P(x) - x, and the rise less the one that is wanted (n - 1,); NaN if it fails."""
+        """Return P(x) - x and the rise minus the wanted rise (n - 1,); NaN if the gait fails."""
         try:
             parameters, controls = self.at(y)
         except ValueError:  # no such robot
@@ -120,7 +122,7 @@ class Family:
         return Closing(self.kind, parameters, controls, self.rise).residual(y[:4])
 
     def slope(self, y: Array) -> Array:
-        """Return the derivative of the residual by the scaled unknowns (n - 1, n)."""
+        """Return the derivative of the residual with respect to the scaled unknowns (n - 1, n)."""
         steps = np.full(len(y), DIFFERENCE)
         steps[-1] = RANGE_DIFFERENCE
         return central_slope(self.residual, y, steps, self.scale)
@@ -133,32 +135,39 @@ class Family:
         return np.asarray(np.linalg.svd(slope)[2][-1])
 
     def corrected(self, y: Array, across: Array) -> tuple[Array, int]:
-        """Return the orbit in the plane across a scaled direction (n,), and the steps it took.
+        """Return the orbit in the plane through y perpendicular to a scaled direction.
+
+        Args:
+            y: unknowns near an orbit (n,).
+            across: the direction (n,).
+
+        Returns:
+            the orbit's unknowns (n,), and the number of steps of Newton's method.
 
         Raises:
             AccordError: if Newton's method finds none.
         """
-        best, least = y, np.inf
+        best_y, smallest = y, np.inf
         for count in range(NEWTON_STEPS):
             residual = self.residual(y)
-            size = float(np.linalg.norm(residual))
-            settled = least < CLOSED and not size < 0.5 * least  # what is left is round-off
-            if size < least:
-                best, least = y, size
-            if least < EXACT or settled:
-                return best, count
+            norm = float(np.linalg.norm(residual))
+            settled = smallest < CLOSED and not norm < 0.5 * smallest  # what is left is round-off
+            if norm < smallest:
+                best_y, smallest = y, norm
+            if smallest < EXACT or settled:
+                return best_y, count
             matrix = np.vstack([self.slope(y), across])
-            if not (np.isfinite(size) and np.isfinite(matrix).all()):
+            if not (np.isfinite(norm) and np.isfinite(matrix).all()):
                 break
             if np.linalg.cond(matrix) > SINGULAR:
                 break
             y = y - self.scale * np.linalg.solve(matrix, [*residual, 0.0])
-        if least < CLOSED:
-            return best, NEWTON_STEPS
+        if smallest < CLOSED:
+            return best_y, NEWTON_STEPS
         raise AccordError("Newton's method finds no orbit there")
 
     def point(self, y: Array) -> Point:
-        """Return the orbit at unknowns that are known to repeat."""
+        """Return the orbit for unknowns y that are a root already."""
         parameters, controls = self.at(y)
         residual = float(np.linalg.norm(self.residual(y)))
         orbit = describe(self.kind, parameters, controls, y[:4], residual=residual)
@@ -166,11 +175,11 @@ class Family:
 
 
 def changed(parameters: MonkeyBotParameters, name: str, value: float) -> MonkeyBotParameters:
-    """Return a robot with one parameter changed, or that of both links (`Family`)."""
+    """Return a robot with one parameter changed, or one quantity of both links (`Family.along`)."""
     p = parameters
     if name == "length":  # the motor stays at the elbow: r2 is kept
-        to_a = value - (p.length_a - p.centre_a)
-        return p.replace(length_a=value, length_b=value, centre_a=to_a)
+        centre_a = value - (p.length_a - p.centre_a)
+        return p.replace(length_a=value, length_b=value, centre_a=centre_a)
     if name == "centre":
         return p.replace(centre_a=p.length_a - value, centre_b=value)
     names = [f"{name}_a", f"{name}_b"] if name in ALIKE else [name]
@@ -178,10 +187,10 @@ def changed(parameters: MonkeyBotParameters, name: str, value: float) -> MonkeyB
 
 
 def present(parameters: MonkeyBotParameters, name: str) -> float:
-    """Return a parameter of the robot, or that of both links.
+    """Return the value of a parameter of the robot, or of a quantity of both links.
 
     Raises:
-        AccordError: where the links differ in it.
+        AccordError: if the links differ in it.
     """
     p = parameters
     if name not in ALIKE:
@@ -198,7 +207,7 @@ Done = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Branch:
-    """A part of a family, its orbits in order, and why it ends at its first and its last."""
+    """A part of a family: its orbits in order, and why it ends at the first and the last one."""
 
     points: list[Point]
     ends: tuple[str, str]
@@ -212,9 +221,9 @@ def follow(
 
     Args:
         family: with the robot of the orbit.
-        orbit: within the range.
-        largest: step, as a part of the range, and of 1 rad, rad/s, s and N m.
-        most: orbits in each direction.
+        orbit: an orbit within the range.
+        largest: largest step, as a part of the range and of 1 rad, rad/s, s and N m.
+        most: largest number of orbits in each direction.
         done: called with a text for every orbit.
 
     Raises:
@@ -237,39 +246,39 @@ def follow(
 def _one_direction(
     family: Family, first: Point, tangent: Array, largest: float, most: int, done: Done | None
 ) -> tuple[list[Point], str]:
-    """Return the orbits in one direction, and why there are no more."""
+    """Return the orbits in one direction from `first`, and why there are no more."""
     points: list[Point] = []
     y, length = first.y, FIRST * largest
     while len(points) < most:
         if length < SHORTEST * largest:
             return points, "no orbit beyond"
         try:
-            new, count = family.corrected(y + length * tangent * family.scale, tangent)
-            inside = family.low <= new[-1] <= family.high
+            new_y, count = family.corrected(y + length * tangent * family.scale, tangent)
+            inside = family.low <= new_y[-1] <= family.high
             if not inside:
-                new = _at_bound(family, y, new)
-            turned, point = family.tangent(new), family.point(new)
+                new_y = _at_bound(family, y, new_y)
+            new_tangent, point = family.tangent(new_y), family.point(new_y)
         except AccordError:
             length *= 0.5
             continue
-        turned = turned * np.sign(turned @ tangent)
-        if inside and turned @ tangent < BEND and length > 1e-2 * largest:
-            length *= 0.5  # round a sharp bend in short steps, and never back
+        new_tangent = new_tangent * np.sign(new_tangent @ tangent)
+        if inside and new_tangent @ tangent < BEND and length > 1e-2 * largest:
+            length *= 0.5  # sharp bends take short steps, which cannot turn back
             continue
         points.append(point)
         if done:
             done(f"{len(points)} orbits, {family.along} {point.value:.5g}")
         if not inside:
             return points, "the range's end"
-        if np.linalg.norm((new - first.y) / family.scale) < 0.5 * length and len(points) > QUICK:
+        if np.linalg.norm((new_y - first.y) / family.scale) < 0.5 * length and len(points) > QUICK:
             return points, "closed"
-        y, tangent = new, turned
+        y, tangent = new_y, new_tangent
         length = min(largest, length * (1.5 if count <= QUICK else 0.7))
     return points, f"{most} orbits"
 
 
 def _at_bound(family: Family, before: Array, after: Array) -> Array:
-    """Return the orbit where a family leaves the range between two of its orbits."""
+    """Return the unknowns of the orbit at which a family leaves its range between two orbits."""
     bound = family.high if after[-1] > family.high else family.low
     share = (bound - before[-1]) / (after[-1] - before[-1])
     guess = before + share * (after - before)

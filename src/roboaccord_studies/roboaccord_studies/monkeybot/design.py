@@ -1,14 +1,18 @@
-"""Stability of clocked gaits over the mass distribution of the links: which robot is best.
+"""Stability of clocked gaits over the mass distribution of the links: which robot is best?
 
-Both links are alike. In units of their mass m, their length L and the time sqrt(L / g) a robot
-without friction is two numbers: the distance from the hand to the centre of gravity, c = r1 / L,
-and the inertia about it, k = I / (m L^2). Mass, length and gravity change neither orbits nor
-multipliers: periods go with sqrt(L / g), torques with m g L. So a map over (c, k) covers all.
+Both links are equal. In units of their mass m, their length L and the time sqrt(L / g), a robot
+without friction is described by two numbers: the distance from the hand to the centre of gravity,
+c = r1 / L, and the inertia about it, k = I / (m L^2). This pair is called the shape. Mass, length
+and gravity only scale the gaits, periods with sqrt(L / g) and torques with m g L, and do not change
+their stability. So a map over (c, k) covers all robots.
 
-FINEST and SHAPE_STEPS, speed for reach, may be tuned. Names in MARGINS, of the maps that are drawn
-and of the robots `best NAME` in the JSON output, stay; one is added with a case in `Robot.worse`,
-an array in `DesignMap.arrays` and an entry in CUTS of cli/design.py. The bound c (1 - c) on k is
-Bhatia and Davis's. Tests: test_stability_maps.
+`design_map` starts from the robot as it is and follows its horizontal clocked gaits (level.py) over
+a grid of shapes, each from a neighbour. No body has an inertia k above c (1 - c) (Bhatia and Davis,
+2000).
+
+FINEST and SHAPE_STEPS may be tuned. The names in MARGINS stay, for they are in the JSON output; a
+further one needs a case in `Robot.worse`, an array in `DesignMap.arrays` and an entry in CUTS of
+cli/design.py.
 """
 
 from __future__ import annotations
@@ -28,18 +32,18 @@ from roboaccord_studies.monkeybot.clocked import Setting, Step, follow, pieces_o
 from roboaccord_studies.monkeybot.flood import SIDES, Cell, flood
 from roboaccord_studies.monkeybot.level import Level, level_gaits, shipped_level
 
-MARGINS = "radius", "width"
-FINEST = 0.05  # of a grid's spacing: a search ends there
-SHAPE_STEPS = 0.005, 0.0025  # changes of c and k done at once, if all goes well
+MARGINS = "radius", "width"  # measures of stability: spectral radius, and range of stable periods
+FINEST = 0.05  # step at which a search of the best shape ends, as a part of the grid's spacing
+SHAPE_STEPS = 0.005, 0.0025  # largest steps of c and k when a gait is followed
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Specify the mass distribution of both links.
+    """The mass distribution of both links.
 
     Args:
-        centre: from the hand to the centre of gravity; 0 to 1.
-        inertia: about it.
+        centre: c, from the hand to the centre of gravity; 0 to 1.
+        inertia: k, about the centre of gravity.
     """
 
     centre: Annotated[float, Quantity("L", "of gravity, from the hand", form=".4f")]
@@ -63,7 +67,7 @@ class Robot:
     level: Level
 
     def worse(self, margin: str) -> float:
-        """Return what is small for a robot with a good margin, one of `MARGINS`."""
+        """Return a number that is smaller for a better robot, by one of `MARGINS`."""
         return self.level.best.radius if margin == "radius" else -self.level.width
 
     def to_json(self) -> dict[str, Json]:
@@ -86,7 +90,7 @@ class DesignMap:
 
     Args:
         centre, inertia: of the grid (n,), (m,), as in `Shape`.
-        robots: by place in the grid.
+        robots: by cell (i, j) of the grid; cells that were not reached are absent.
     """
 
     centre: Array
@@ -119,7 +123,7 @@ def shape_of(parameters: MonkeyBotParameters) -> Shape:
     """Return the shape of a robot.
 
     Raises:
-        AccordError: for links that are not alike, or friction, which (c, k) do not cover.
+        AccordError: for links that differ, or for joints with friction.
     """
     p = parameters
     pairs = (
@@ -136,7 +140,7 @@ def shape_of(parameters: MonkeyBotParameters) -> Shape:
 
 
 def shaped(parameters: MonkeyBotParameters, shape: Shape) -> MonkeyBotParameters:
-    """Return a robot of the same mass and length, and another shape.
+    """Return the parameters of a robot with the same mass and length, and another shape.
 
     Raises:
         AccordError: for a shape that no body inside the link has.
@@ -156,7 +160,7 @@ def shaped(parameters: MonkeyBotParameters, shape: Shape) -> MonkeyBotParameters
 
 
 def shipped_robot(parameters: MonkeyBotParameters, largest: float = 1.0) -> Robot:
-    """Return a robot as it is, with the gaits about the shipped one.
+    """Return the robot of given parameters, with the horizontal gaits about the shipped one.
 
     Args:
         parameters: of the robot.
@@ -166,9 +170,10 @@ def shipped_robot(parameters: MonkeyBotParameters, largest: float = 1.0) -> Robo
 
 
 def reshape(robot: Robot, after: Shape) -> Robot | None:
-    """Follow a robot's gaits to another shape; None if they end, or no body has it.
+    """Follow a robot's gaits to another shape; None if they end before, or no body has the shape.
 
-    The best gait is followed at its period, or one beside it if that ends before.
+    The best gait is followed at its period. If its family ends before, gaits of neighbouring
+    periods are tried.
     """
     if not after.possible:
         return None
@@ -183,7 +188,7 @@ def reshape(robot: Robot, after: Shape) -> Robot | None:
 
 
 def _moved(robot: Robot, step: Step, after: Shape) -> Step | None:
-    """Return a gait followed to another shape at its own period."""
+    """Return a gait followed to another shape at a constant period; None if it ends before."""
     before = robot.shape
     centre, inertia = after.centre - before.centre, after.inertia - before.inertia
 

@@ -1,10 +1,9 @@
-"""Feedback on the change of hands: the controller `lqr`, which `accord monkeybot lqr` designs.
+"""The controller `lqr`: a feedback law for the time at which the robot changes hands.
 
-The state is measured where the held link passes the vertical, between two ticks by interpolation,
-and the time of the change of hands follows from it by a linear law.
-
-Gains for another gait are a scenario's. Fields of LqrController are keys of scenarios and stay, and
-so does AT_VERTICAL, a guard against rounding; the law is fixed by test_controllers.
+When the held link hangs straight down, the state is measured, by interpolation between two ticks
+(calls of the controller). The time of the next change of hands follows from it by a linear law,
+whose gains `accord monkeybot lqr` computes (lqr.py). Gains for another gait are set in a scenario;
+the fields of LqrController are keys of scenarios, and stay.
 """
 
 from __future__ import annotations
@@ -21,25 +20,25 @@ from roboaccord.contract import Array, Command, RobotState, Target
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
-AT_VERTICAL = 1e-9  # rad: a start that is nearer has just passed the vertical
+AT_VERTICAL = 1e-9  # rad: a run that starts nearer to the vertical counts as starting there
 
 
 @dataclass(eq=False, repr=False)
 class LqrController:
-    """Change hands a while after the vertical, which depends on the state there.
+    """Change hands some time after the held link hangs straight down, depending on the state then.
 
-    As the held link passes the vertical, x = (th2, w1, w2) is measured, between two ticks by
-    interpolation. The hands change switch_t - gain . (x - nominal) later, at the nearest tick; then
-    the motor is on for motor_t. All is seen from the held hand.
+    As the held link passes the vertical, x = (th2, w1, w2) is measured in the frame of the held
+    hand. The hands change switch_t - gain . (x - nominal) later, at the nearest tick; then the
+    motor is on for motor_t.
 
     Args:
         setup: robot and scenario.
-        switch_t: from the vertical to the change of hands.
+        switch_t: time from the vertical to the change of hands.
         motor_t: how long the motor is on after each change.
         power: torque of the motor.
         nominal: x of the gait [rad, rad/s, rad/s].
-        gain: of the feedback; three zeros leave the gait to itself.
-        largest: absolute correction of the time.
+        gain: of the feedback; three zeros for no feedback.
+        largest: largest absolute correction of the time.
     """
 
     setup: Setup
@@ -64,39 +63,42 @@ class LqrController:
 
     def reset(self, seed: int) -> None:
         """Forget the gait so far."""
-        self._next, self._motor_off = math.inf, -math.inf  # hands change, the motor goes off [s]
-        self._last: tuple[float, Array] | None = None  # time [s] and state (4,) of the last tick
+        # Times at which the hands change and the motor stops [s].
+        self._change_time, self._motor_off = math.inf, -math.inf
+        # Time [s] and state (4,) of the last tick.
+        self._last_tick: tuple[float, Array] | None = None
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the torque of the moment, and change hands when it is time."""
+        """Return the present torque, and change hands when it is time."""
         mode = mode_of(state.switches)
         self._watch(state, mode)
-        if state.time + HALF_TICK >= self._next - self._half_period:
+        if state.time + HALF_TICK >= self._change_time - self._half_period:
             mode = other_hand(mode)
-            self._next, self._last = math.inf, None
+            self._change_time, self._last_tick = math.inf, None
             self._motor_off = state.time + self.motor_t
-        on = state.time + HALF_TICK < self._motor_off
-        return command(mode, self.power if on else 0.0, state)
+        motor_on = state.time + HALF_TICK < self._motor_off
+        return command(mode, self.power if motor_on else 0.0, state)
 
     def _watch(self, state: RobotState, mode: Mode) -> None:
         """Plan the change of hands when the held link has passed the vertical."""
         u = seen_from(mode, state)
-        last, self._last = self._last, (state.time, u)
-        if self._next < math.inf:
+        last, self._last_tick = self._last_tick, (state.time, u)
+        if self._change_time < math.inf:
             return
         if last is None:
             if abs(u[0]) < AT_VERTICAL:
                 self._plan(state.time, u)
         elif last[1][0] < 0.0 <= u[0] < 0.5 * math.pi:
-            before, x = last
-            share = x[0] / (x[0] - u[0])
-            step = u - x
-            step[1] = math.remainder(step[1], 2.0 * math.pi)
-            self._plan(before + share * (state.time - before), x + share * step)
+            # Interpolate linearly between the two ticks to th1 = 0.
+            before, previous = last
+            fraction = previous[0] / (previous[0] - u[0])
+            change = u - previous
+            change[1] = math.remainder(change[1], 2.0 * math.pi)
+            self._plan(before + fraction * (state.time - before), previous + fraction * change)
 
     def _plan(self, passed: float, x: Array) -> None:
-        """Set the time of the change from the state at the vertical (4,)."""
+        """Set the time of the change of hands, from the state x at the vertical (4,)."""
         deviation = x[1:] - self._nominal
         deviation[0] = math.remainder(deviation[0], 2.0 * math.pi)
         correction = float(np.clip(-self._gain @ deviation, -self.largest, self.largest))
-        self._next = passed + self.switch_t + correction
+        self._change_time = passed + self.switch_t + correction

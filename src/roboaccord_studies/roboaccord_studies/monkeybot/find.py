@@ -1,14 +1,12 @@
-"""Command `accord monkeybot find`: gaits of a kind, by Newton's method from random starts.
+"""Command `accord monkeybot find`: search of gaits that repeat, from random starts.
 
-Starts are drawn about the pose in which the free hand is level and behind, or anywhere. Newton's
-method runs coarsely from each, what comes near a root is refined (`orbits.find_orbit`), and gaits
-that are the same are listed once. Workers take blocks of starts; the result does not depend on how
-many there are.
+Starts are drawn near the pose in which the free hand is behind the held one and level with it, or
+anywhere. From each start Newton's method runs with loose tolerances. Starts that come near a root
+are refined (`orbits.find_orbit`), and equal gaits are listed once. Blocks of starts are processed
+in parallel, and the result does not depend on the number of cores.
 
-TILT, RATES and FASTEST, where starts are drawn from, and SAME, when two gaits are one, may be
-tuned, but then a seed no longer gives the gaits that docs/monkeybot_gaits.md prints. The order of
-the draws in `random_starts` stays, for the same reason. FIGURES and STATES, the columns that are
-printed, may be changed.
+TILT, RATES, FASTEST and SAME may be tuned, but then a seed no longer gives the gaits that
+docs/monkeybot_gaits.md prints. For the same reason the order of the draws in `random_starts` stays.
 """
 
 from __future__ import annotations
@@ -33,16 +31,18 @@ from roboaccord_studies.monkeybot.options import Controls, KindName, Rise, contr
 from roboaccord_studies.monkeybot.orbits import Closing, Orbit, find_orbit
 from roboaccord_studies.monkeybot.symmetry import asymmetry
 
-COARSE = 1e-8  # tolerance of the integrator
-DIFFERENCE = 1e-5  # of the unknowns, for derivatives at that tolerance
-STEPS = 24  # of Newton's method at most
-LONGEST_STEP = 0.3  # rad, rad/s, s and N m alike
-NEAR = 1e-3  # what a residual must be below to be refined
-SAME = 1e-6  # largest difference of starts and controls of one gait
-STANDS = 1e-3  # m: a gait of a shorter stride goes nowhere
-TILT, RATES = 0.3, ((-3.0, 4.0), (-4.0, 4.0))  # rad; rad/s of th1 and th2: about known gaits
-FASTEST = 10.0  # rad/s: the same where starts are looked for anywhere
-BLOCK = 10  # starts that a worker takes at once
+COARSE = 1e-8  # tolerance of the integrator in the first search
+DIFFERENCE = 1e-5  # step of the unknowns for derivatives, with that tolerance
+STEPS = 24  # largest number of Newton's steps
+LONGEST_STEP = 0.3  # rad, rad/s, s and N m alike: longer steps of Newton's method are shortened
+NEAR = 1e-3  # rad, rad/s: largest residual of a start that is refined
+SAME = 1e-6  # two gaits whose starts and controls differ by less are one
+STANDS = 1e-3  # m: a gait with a shorter stride does not walk, and is left out
+# Spread of the free hand's direction [rad], and ranges of w1 and w2 [rad/s], about known gaits.
+TILT, RATES = 0.3, ((-3.0, 4.0), (-4.0, 4.0))
+FASTEST = 10.0  # rad/s: largest rate of starts that are drawn anywhere
+BLOCK = 10  # starts that one process searches at a time
+# Columns of the two tables that are printed.
 FIGURES = ("orbit.spectral_radius", "orbit.settings", "orbit.stride", "orbit.drop")
 STATES = ("orbit.start", "orbit.work", "asymmetry", "straight")
 
@@ -55,17 +55,18 @@ def find_gaits(
 ) -> list[Orbit]:  # fmt: skip
     """Find gaits of a kind from random starts; the most stable one is first.
 
-    The result depends on the seed alone, not on the number of cores.
+    The result depends on the seed, and not on the number of cores.
 
     Args:
         kind: of the gaits.
         parameters: of the robot.
-        controls: all of the kind's; those it solves for start from half to one and a half of that.
-        samples: random starts.
+        controls: all controls of the kind; those that are solved for start at 0.5 to 1.5 times the
+            given value.
+        samples: number of random starts.
         seed: of the random numbers.
-        rise: wanted of a cycle [m], where the kind has a control to meet it.
-        anywhere: as of `random_starts`.
-        done: called with the number of starts that a block has added.
+        rise: wanted rise of a cycle [m], if the kind has a control to meet it.
+        anywhere: as in `random_starts`.
+        done: called after each block with its number of starts.
 
     Raises:
         AccordError: for a control that is missing or unknown.
@@ -87,15 +88,15 @@ def random_starts(
 ) -> Array:
     """Return random starts and controls to solve for (samples, 4 + solved).
 
-    The free hand is behind, about level with the held one: th1 + th2 / 2 is near -pi / 2.
+    The free hand is behind the held one and about level with it: th1 + th2 / 2 is near -pi / 2.
 
     Args:
         kind: of the gaits.
-        controls: all of the kind's.
+        controls: all controls of the kind.
         samples: number of starts.
         seed: of the random numbers.
-        anywhere: draw th1 from the full circle and rates up to `FASTEST`, and not near the gaits
-            that are known.
+        anywhere: draw th1 from the full circle and rates up to `FASTEST`, instead of near known
+            gaits.
     """
     rng = np.random.default_rng(seed)
     th1 = rng.uniform(*((-math.pi, math.pi) if anywhere else (-0.5 * math.pi, 0.0)), samples)
@@ -107,7 +108,7 @@ def random_starts(
 
 
 def same(a: Orbit, b: Orbit) -> bool:
-    """Return whether two orbits are one."""
+    """Return whether two orbits are the same, to within SAME."""
     difference = a.start - b.start
     difference[:2] = wrap(difference[:2])
     numbers = [a.controls[name] - b.controls[name] for name in a.controls]
@@ -136,7 +137,7 @@ def _search(
 
 @dataclass(frozen=True)
 class Found:
-    """A gait, how far a swing is from its mirror image, and how near it hangs straight."""
+    """A gait with two measures of its symmetry (symmetry.py)."""
 
     orbit: Orbit = field(metadata=INLINE)
     asymmetry: Annotated[
@@ -149,7 +150,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """The gaits that were found, and from what."""
+    """The gaits that were found, and the settings of the search."""
 
     kind: str
     samples: int

@@ -1,10 +1,9 @@
-"""Filling of a grid from one cell outwards, each cell from a neighbour, on all cores.
+"""Flood fill of a grid: from one cell outwards, each cell computed from a neighbouring one.
 
-The cells of a ring are computed side by side, from the values of the ring before. A ring is
-finished before any of it is entered, so that the number of cores changes nothing.
-
-The order of SIDES must stay: it decides which neighbour is tried first, and with another the maps
-of `stability` and `design` may differ (test_stability_maps).
+The maps of gaits use it, since a gait is found from a gait near by. A ring is the set of cells that
+were reached last. All cells next to it are computed in parallel from the values of the ring. Only
+when all are finished are they entered in the grid, so that the result does not depend on the number
+of cores. The order of SIDES must stay, for it decides which neighbour is tried first.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ def flood(
     *,
     done: Done | None = None,
 ) -> dict[Cell, T]:
-    """Fill a grid from its first cell outwards; return the cells that were reached.
+    """Fill a grid from its first cell outwards; return the values of the cells that were reached.
 
-    A cell is tried from every neighbour that a ring has added, in a fixed order, until one leads
-    there. So the result does not depend on the number of cores.
+    A cell is tried from each of its neighbours in the last ring, in a fixed order, until one
+    succeeds.
 
     Args:
         shape: of the grid.
         first: cell to begin at.
         value: of that cell.
-        go: leads from a value and a neighbouring cell to the neighbour's; None if it leads
-            nowhere. It is of a module, as what it is part of.
-        done: called with the number of cells that a ring has added.
+        go: function of a value and a neighbouring cell that returns the value of that cell, or None
+            if it cannot be reached.
+        done: called after each ring with its number of cells.
     """
     cells = {first: value}
     ring = [first]
@@ -49,7 +48,7 @@ def flood(
         if done:
             done(len(ring))
         neighbours = _neighbours(ring, shape, cells)
-        # The ring is finished before any of it is entered: `cells` stands still meanwhile.
+        # `cells` does not change while the new ring is computed.
         calls = ((go, cell, [cells[side] for side in sides]) for cell, sides in neighbours.items())
         values = run_pieces(_reach, calls, threads=True)
         ring = []
@@ -61,7 +60,7 @@ def flood(
 
 
 def _reach(go: Callable[[T, Cell], T | None], cell: Cell, neighbours: list[T]) -> T | None:
-    """Return the value of a cell, from the first of its neighbours' values that leads there."""
+    """Return the value of a cell, from the first of the neighbours' values that reaches it."""
     tries = (go(value, cell) for value in neighbours)
     return next((reached for reached in tries if reached is not None), None)
 

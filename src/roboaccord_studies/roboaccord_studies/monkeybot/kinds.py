@@ -1,11 +1,12 @@
-"""Kinds of gaits that repeat: by the clock, by the line, with a flight, of two steps, the report's.
+"""Kinds of gaits: what ends each phase, and which numbers a gait of the kind is made from.
 
-A kind is a family of gaits that are made from a few numbers, its controls: a function below returns
-the Gait, and a Kind names the numbers and those that a search may change.
+A kind is a family of gaits that are made from a few numbers, its controls, such as period and
+torque. For each kind a function below returns the Gait for given controls, and a Kind names the
+controls and those that a search may change so that the gait repeats.
 
-A kind is added as such a function, a Kind, and a place in KINDS, by which commands take it. Names
-of kinds and controls stay, keys of config/gaits.yaml and of `--json`. `report` is fixed by the
-source; the others are our choice, and test_orbits tests their orbits.
+A kind is added as such a function, a Kind, and an entry in KINDS, by which commands know it. The
+names of kinds and controls stay, for they are keys of config/gaits.yaml and of the JSON output.
+`report` is the report's gait; the others are our choice.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from roboaccord.contract import AccordError
 
 @dataclass(frozen=True)
 class Kind:
-    """Describe a kind of gait that repeats: a family, made from a few numbers.
+    """A kind of gait: a family that is made from a few numbers.
 
     Args:
         name: of the kind.
-        controls: names of the numbers; s, N m.
-        gait: makes the gait from them, in that order; its phases end with an impact.
-        solved: the controls that a search may change to meet the rise that is asked for; none
-            where the gait keeps its height by itself.
+        controls: names of the numbers, in s and N m.
+        gait: function of the controls, in that order, that returns the gait.
+        solved: controls that a search may change to meet the wanted rise; none if the gait keeps
+            its height by itself.
     """
 
     name: str
@@ -39,17 +40,18 @@ class Kind:
 
 
 def gait_of(kind: Kind, controls: Mapping[str, float]) -> Gait:
-    """Return the gait of a kind with these controls.
+    """Return the gait of a kind with given controls.
 
     Raises:
-        AccordError: for one that is missing or unknown.
+        AccordError: for a control that is missing or unknown.
     """
     if set(controls) != set(kind.controls):
         raise AccordError(f"{kind.name} takes {', '.join(kind.controls)}")
     return kind.gait(*(controls[name] for name in kind.controls))
 
 
-# For links of one length the free hand is in the direction th1 + th2 / 2 from the held one.
+# The free hand falls to the height of the held one. For links of equal length its direction from
+# the held one is th1 + th2 / 2.
 SINKING = linear("level, sinking", th1=-1.0, th2=-0.5, above=-0.5 * math.pi)
 
 
@@ -59,11 +61,11 @@ def clocked(period: float, torque: float) -> Gait:
 
 
 def level_triggered(torque: float) -> Gait:
-    """Return the gait of constant torque whose hands change where the free one sinks to the line.
+    """Return the gait of constant torque that changes hands when the free one sinks to the line.
 
-    It has risen above it before. Both hands are level then, so the gait keeps its height whatever
-    happens. The report changes hands in the upward crossing, where a slow hand only grazes the
-    line.
+    The line is the height of the held hand. The free hand rises above it, and grips when it comes
+    down to it, so the gait keeps its height whatever happens. The report changes hands in the
+    upward crossing, where a slow hand only grazes the line.
     """
     return Gait(
         "level-triggered", (Phase(level(), torque), Phase(SINKING, torque, then=Then.CHANGE))
@@ -76,7 +78,10 @@ def passive(period: float) -> Gait:
 
 
 def flying(period: float, flight: float, torque: float) -> Gait:
-    """Return the clocked gait with a flight between the hands: `period` is that of both."""
+    """Return the clocked gait with a flight before the other hand grips.
+
+    `period` [s] is the time of swing and flight together, `flight` [s] that of the flight.
+    """
     return Gait(
         "flying",
         (
@@ -87,7 +92,11 @@ def flying(period: float, flight: float, torque: float) -> Gait:
 
 
 def two_step(first: float, second: float, torque: float, more: float) -> Gait:
-    """Return the gait of two different steps: their durations, and torques half of `more` apart."""
+    """Return the clocked gait of two different steps.
+
+    Durations are `first` and `second` [s]; torques are `torque` plus and minus half of `more`
+    [N m].
+    """
     return Gait(
         "two-step",
         (
@@ -98,7 +107,10 @@ def two_step(first: float, second: float, torque: float, more: float) -> Gait:
 
 
 def report(switch: float, motor: float, torque: float) -> Gait:
-    """Return the report's gait by a clock that starts again at the vertical, where it begins."""
+    """Return the report's gait by a clock that starts again when the held link hangs straight down.
+
+    The hands change after `switch` [s]; then the motor is on for `motor` [s].
+    """
     return Gait(
         "report",
         (

@@ -1,11 +1,12 @@
 """Command `accord monkeybot landscape`: the error of the report's gait over a grid of its starts.
 
-It writes the arrays, two pictures and a page with the root of the error as an intensity map and as
-a surface that can be turned. The error, its CUT and the pictures are those of
-`monkeybot.gaits.landscape` and `monkeybot.source.landscapes`.
+The grid consists of the rates of both angles with which the robot hangs straight down at the start.
+The command writes the data, two pictures, and an HTML page that shows the root of the error as an
+intensity map and as a surface that can be turned. The landscape is computed by
+`monkeybot.gaits.landscape`, the pictures by `monkeybot.source.landscapes`.
 
-SOLID, PAGE_POINTS, EYE and WORDS, looks and words of the page, may be changed. The names of the
-four files and the arrays of landscape.npz are in docs/cli.md and stay.
+The looks of the page, SOLID, PAGE_POINTS, EYE and WORDS, may be changed. The names of the four
+files and of the arrays in landscape.npz stay.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from roboaccord.run import made_with, write_text
 
 from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid, span
 
-SOLID = {6: 4, 12: 6}  # sizes of dots in space [pixels], by those on the map
-PAGE_POINTS = 201  # of a side at most: the browser has to turn them
+SOLID = {6: 4, 12: 6}  # sizes of dots on the surface by their sizes on the map [pixels]
+PAGE_POINTS = 201  # largest number of points along a side, so that a browser can turn the surface
 W1 = (0.0, 3.0, 301)  # default grid of w1 [rad/s]
 W2 = (8.0, 14.0, 301)  # default grid of w2 [rad/s]
-EYE = {"x": 1.15, "y": -1.75, "z": 0.95}  # over the starts of too little energy, into the valley
+EYE = {"x": 1.15, "y": -1.75, "z": 0.95}  # viewpoint, in Plotly's units: looks into the valley
 WORDS = (
     f"The root of the error, cut off at {CUT:g}; dark is low. Empty: the start misses an event, "
     "as one without the energy to reach the line does."
@@ -72,7 +73,7 @@ def render_landscape(
 
 
 def _marks(field: Landscape, *, solid: bool = False) -> list[dict[str, Json]]:
-    """Return the minima and the lowest point as dots."""
+    """Return the minima and the lowest point as Plotly traces; `solid`: for the surface."""
     traces = list[dict[str, Json]]()
     for name, points, symbol, size, colour in (
         ("minima", field.minima[:MARKED], "x", 6, "#ffffff"),
@@ -140,7 +141,7 @@ def landscape_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Mapped:
-    """How many gaits a landscape has, and the least error."""
+    """Number of gaits of a landscape, its lowest error, and the files written."""
 
     gaits: Annotated[int, Quantity("")]
     missed: Annotated[int, Quantity("", "gaits that miss an event")] = field(metadata=LEFT_OUT)
@@ -153,7 +154,7 @@ class Mapped:
 def measured(
     gait: Gait, parameters: MonkeyBotParameters, w1: Array, w2: Array, tolerance: float
 ) -> tuple[Landscape, float]:
-    """Return a landscape and the speed at which it was evaluated [gaits/s], compiling not counted.
+    """Return a landscape and the speed of its evaluation, without compiling [gaits/s].
 
     Raises:
         AccordError: if no start gets to the end.

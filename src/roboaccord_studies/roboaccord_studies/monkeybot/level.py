@@ -1,12 +1,11 @@
-"""Horizontal clocked gaits over the period: the best, and how far they are stable.
+"""Horizontal clocked gaits of one robot: which periods are stable, and which is the best?
 
-`level_gaits` follows a gait to longer and to shorter periods, its torque being the one that keeps
-the height; `Level` knows the best of them and the range of stable periods about it. `clocked_gait`
-follows the shipped gait to a given period, to the last digit.
+In a clocked gait the torque is constant and hands change by the clock. For each period there is a
+torque with which the robot keeps its height. `level_gaits` follows such a gait to longer and to
+shorter periods. `Level` finds the most stable of them and the range of stable periods around it.
+`clocked_gait` follows the shipped gait to a given period, to the last digit.
 
-PERIOD_STEP, MOST_PERIODS, GIVE_UP and ORBIT_STEP may be tuned: finer is slower. The range of the
-report's robot must stay (test_stability_maps). `stable` and `width` are printed and drawn by
-`stability` and `design`.
+PERIOD_STEP, MOST_PERIODS, GIVE_UP and ORBIT_STEP may be tuned; finer steps take longer.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from roboaccord_studies.monkeybot.clocked import Setting, Step, follow_to, shipp
 from roboaccord_studies.monkeybot.kinds import CLOCKED
 from roboaccord_studies.monkeybot.orbits import Orbit, find_orbit, shipped_gait
 
-PERIOD_STEP = 0.00115  # of a period: 1 ms for the report's robot, as fine as its range is sampled
-MOST_PERIODS = 80  # that are tried in each direction from the first
-GIVE_UP = 1.6  # radius beyond which a branch is left
-ORBIT_STEP = 0.002  # s: of the period along a branch, small enough for Newton's method to follow
+PERIOD_STEP = 0.00115  # step between periods, relative to the first: 1 ms for the report's robot
+MOST_PERIODS = 80  # largest number of periods in each direction from the first
+GIVE_UP = 1.6  # spectral radius beyond which a family is not followed farther
+ORBIT_STEP = 0.002  # s: step of the period in `clocked_gait`, small enough for Newton's method
 
 
 @dataclass(frozen=True)
@@ -34,8 +33,8 @@ class Level:
     """The horizontal clocked gaits of one robot over the period.
 
     Args:
-        steps: the gaits, by rising period.
-        largest: spectral radius up to which they count as stable, at most 1.
+        steps: the gaits, in order of rising period.
+        largest: spectral radius up to which a gait counts as stable, at most 1.
     """
 
     steps: tuple[Step, ...]
@@ -48,9 +47,9 @@ class Level:
 
     @property
     def stable(self) -> Annotated[tuple[float, float], Quantity("s", form=".4f")]:
-        """First and last period of the stable gaits about the best; NaN without any.
+        """Shortest and longest period of the stable gaits around the best; NaN without any.
 
-        None between them has a spectral radius beyond `largest`.
+        All gaits in between have a spectral radius below `largest`.
         """
         radii, largest = [step.radius for step in self.steps], self.largest
         if min(radii) >= largest:
@@ -67,12 +66,18 @@ class Level:
     def width(
         self,
     ) -> Annotated[float, Quantity("1", "of the stable periods", form=".2f", shown="%")]:
-        """Range of stable periods over their middle; 0 without any."""
+        """Width of the range of stable periods over its middle; 0 without any."""
         low, high = self.stable
         return 0.0 if math.isnan(low) else 2.0 * (high - low) / (high + low)
 
     def _edge(self, inside: int, outside: int) -> float:
-        """Return the period between two gaits where the radius is `largest`, or of the last one."""
+        """Return the period between two gaits at which the spectral radius is `largest` [s].
+
+        By linear interpolation; if there is no gait outside, that of the last gait.
+
+        Args:
+            inside, outside: indices of the last stable gait and of its neighbour.
+        """
         stable = self.steps[inside]
         if not 0 <= outside < len(self.steps):
             return stable.period
@@ -82,24 +87,27 @@ class Level:
 
 
 def level_gaits(parameters: MonkeyBotParameters, step: Step, largest: float = 1.0) -> Level:
-    """Return the horizontal gaits of a robot, continued from one to longer and shorter periods.
+    """Return the horizontal gaits of a robot, followed from one to longer and shorter periods.
 
     Args:
         parameters: of the robot.
-        step: a gait of it.
-        largest: spectral radius up to which they count as stable.
+        step: a horizontal gait of the robot.
+        largest: spectral radius up to which a gait counts as stable.
     """
     down, up = (_walk(parameters, step, sign * PERIOD_STEP * step.period) for sign in (-1, 1))
     return Level((*reversed(down), step, *up), largest)
 
 
 def shipped_level(parameters: MonkeyBotParameters, largest: float = 1.0) -> Level:
-    """Return the horizontal gaits about the shipped one; arguments as of `level_gaits`."""
+    """Return the horizontal gaits around the shipped one; arguments as in `level_gaits`."""
     return level_gaits(parameters, shipped_step(parameters), largest)
 
 
 def _walk(parameters: MonkeyBotParameters, step: Step, by: float) -> list[Step]:
-    """Return the gaits in one direction along the period, until far from stability."""
+    """Return the gaits in one direction along the period, in steps `by` [s].
+
+    It ends if a gait cannot be followed, or is far from stable.
+    """
     steps: list[Step] = []
     last = step
     for k in range(1, MOST_PERIODS + 1):
@@ -112,23 +120,23 @@ def _walk(parameters: MonkeyBotParameters, step: Step, by: float) -> list[Step]:
 
 
 def clocked_gait(parameters: MonkeyBotParameters, period: float) -> Orbit:
-    """Return the horizontal gait of constant torque with a period [s].
+    """Return the horizontal clocked gait with a given period [s].
 
-    It is followed from the shipped one's period to this one.
+    It is followed from the period of the shipped gait to this one.
 
     Raises:
-        AccordError: where the branch ends before.
+        AccordError: if the family ends before.
     """
     if not (math.isfinite(period) and 0.5 <= period <= 1.5):
         raise AccordError(f"period is {period:g} s, and must be between 0.5 and 1.5 s")
     orbit = shipped_gait("clocked", parameters)
-    before = None
+    previous = None
     start = orbit.controls["period"]
     for at in np.linspace(start, period, 1 + math.ceil(abs(period - start) / ORBIT_STEP))[1:]:
         torque, guess = orbit.controls["torque"], orbit.start
-        if before is not None:
-            torque += torque - before.controls["torque"]
-            guess = 2.0 * guess - before.start
+        if previous is not None:
+            torque += torque - previous.controls["torque"]
+            guess = 2.0 * guess - previous.start
         try:
             closed = find_orbit(CLOCKED, parameters, {"period": float(at), "torque": torque}, guess)
         except AccordError:
@@ -136,5 +144,5 @@ def clocked_gait(parameters: MonkeyBotParameters, period: float) -> Orbit:
                 f"the branch of horizontal clocked gaits was followed to a period of "
                 f"{orbit.period:.4g} s, not to {period:g} s"
             ) from None
-        before, orbit = orbit, closed
+        previous, orbit = orbit, closed
     return orbit

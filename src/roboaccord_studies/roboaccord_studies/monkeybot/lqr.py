@@ -1,16 +1,17 @@
 """Command `accord monkeybot lqr`: LQR of the report's gait by the time of the exchange of hands.
 
-A cycle begins where the held link hangs straight down, th1 = 0, with x = (th2, w1, w2). The map
-from one vertical to the next, about a gait that repeats, is
+LQR is the linear quadratic regulator, the feedback with the least quadratic cost. A cycle of the
+gait begins when the held link hangs straight down, th1 = 0, with x = (th2, w1, w2). The map from
+there to the next such instant, linearised about a gait that repeats from x*, is
 
     x' - x* = A (x - x*) + B (s - s*),
 
-with s the time until the hands change. It is held by s = s* - K (x - x*), K from the discrete
-Riccati equation. The motor's time and torque stay what they are.
+where s is the time until the hands change. It is stabilised by s = s* - K (x - x*), with K from the
+discrete Riccati equation. The motor's time and torque are not changed.
 
-STATE_COST and TIME_COST may be changed; with others, the gain of the scenario report_lqr must be
-put in anew (test_lqr compares them). SAMPLE is the report's controller's, and stays; so does the
-order of INPUTS, the columns of B.
+STATE_COST and TIME_COST may be changed; then the gain in the scenario report_lqr must be changed as
+well. SAMPLE is that of the report's controller, and stays; so does the order of INPUTS, the columns
+of B.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ from roboaccord_studies.monkeybot.kinds import REPORT, gait_of
 from roboaccord_studies.monkeybot.orbits import FINE, Orbit, shipped_gait
 from roboaccord_studies.monkeybot.rollouts import Feedback
 
-SAMPLE = 1e-3  # s: of the report's controller
-STEP = 1e-5  # of the differences by a control, whose error is of its fourth power
+SAMPLE = 1e-3  # s: period of the report's controller
+STEP = 1e-5  # s, N m: of the differences by a control, whose error is its fourth power
 INPUTS = ("switch", "motor", "torque")
-# What a deviation costs: th2 [1/rad^2], w1, w2 [s^2/rad^2], the time [1/s^2].
+# Weights Q of deviations of th2 [1/rad^2], w1 and w2 [s^2/rad^2], and R of the time [1/s^2].
 STATE_COST, TIME_COST = (1.0, 1.0, 1.0), 1.0
 
 
@@ -44,12 +45,12 @@ class TimeLaw:
     """The parameters of the feedback law as plain numbers.
 
     Args:
-        switch: from the vertical until the hands change, on the orbit.
+        switch: time from the vertical until the hands change, on the orbit.
         motor: how long the motor is on after that.
         torque: of the motor, in the frame of the held hand.
         target: (th2, w1, w2) at the vertical on the orbit, in that frame.
-        gain: seconds by which the change comes earlier, per deviation from it (3,).
-        sample: to whole numbers of which both times are rounded [s]; 0 rounds nothing.
+        gain: by how much earlier the hands change, per deviation from the target (3,).
+        sample: period to whose multiples both times are rounded [s]; 0: not rounded.
     """
 
     switch: Annotated[float, Quantity("s", form=".7f")]
@@ -63,16 +64,16 @@ class TimeLaw:
 
     @property
     def feedback(self) -> Feedback:
-        """The same law for `walk`."""
+        """The same law in the form that `rollouts.walk` takes."""
         gains = np.zeros((3, 4))
         gains[0, 1:] = [-gain for gain in self.gain]
         return Feedback(gains, self.sample)
 
 
 def linearise(orbit: Orbit, parameters: MonkeyBotParameters) -> tuple[Array, Array]:
-    """Return A (3, 3) and B (3, 3) of the map between verticals, by differences.
+    """Return A (3, 3) and B (3, 3) of the map between verticals, by finite differences.
 
-    The columns of B belong to the time of the change, that of the motor, and its torque.
+    The columns of B are for the time of the change, the time of the motor, and its torque.
 
     Raises:
         AccordError: for a gait of another kind.
@@ -104,10 +105,10 @@ def controllability(A: Array, b: Array) -> Array:
 
 
 def lqr_gain(A: Array, b: Array) -> Array:
-    """Return the gain K (3,) of u = -K x that costs least: sum of x' Q x + R u^2.
+    """Return the gain K (3,) of u = -K x that minimises the sum of x' Q x + R u^2 over all cycles.
 
     Raises:
-        AccordError: if the input does not reach what is unstable.
+        AccordError: if the input cannot stabilise the gait.
     """
     column, R = b[:, None], np.array([[TIME_COST]])
     try:
@@ -118,10 +119,10 @@ def lqr_gain(A: Array, b: Array) -> Array:
 
 
 def conditioning(B: Array, torque: float) -> float:
-    """Return the condition number of three inputs at once: 1 ms, 1 ms and 1 % of the torque.
+    """Return the condition number of B for three inputs at once: 1 ms, 1 ms and 1 % of the torque.
 
-    A little more time of the motor and a little more torque are the same impulse: their columns
-    are all but parallel, and to use both is to add large, opposite inputs.
+    A little more time of the motor and a little more torque have the same effect, so their columns
+    are nearly parallel. A feedback that uses both would add large inputs of opposite sign.
 
     Args:
         B: columns of the inputs (3, 3).
@@ -134,7 +135,7 @@ def time_law(orbit: Orbit, parameters: MonkeyBotParameters, *, sample: float = S
     """Return the feedback law that stabilises an orbit of the report's kind.
 
     Raises:
-        AccordError: for a gait of another kind, or one that cannot be held.
+        AccordError: for a gait of another kind, or one that cannot be stabilised.
     """
     A, B = linearise(orbit, parameters)
     th2, w1, w2 = orbit.start[1:].tolist()
@@ -148,17 +149,17 @@ def time_law(orbit: Orbit, parameters: MonkeyBotParameters, *, sample: float = S
 
 
 def held_multipliers(orbit: Orbit, parameters: MonkeyBotParameters) -> Multipliers:
-    """Return the multipliers of the section map with the feedback, not rounded (3,)."""
+    """Return the multipliers of the map with the feedback, for times that are not rounded (3,)."""
     A, B = linearise(orbit, parameters)
     column = B[:, 0]
     return eigenvalues(A - np.outer(column, lqr_gain(A, column)))
 
 
 def held_gait(name: str, parameters: MonkeyBotParameters) -> tuple[Orbit, Feedback | None]:
-    """Return a shipped gait and its feedback.
+    """Return a shipped gait and its feedback, None for a gait that needs none.
 
     Raises:
-        AccordError: for an unknown name, or parameters with which it cannot be.
+        AccordError: for an unknown name, or parameters with which the gait does not exist.
     """
     orbit = shipped_gait(name, parameters)
     return orbit, time_law(orbit, parameters).feedback if orbit.kind is REPORT else None
@@ -166,7 +167,7 @@ def held_gait(name: str, parameters: MonkeyBotParameters) -> tuple[Orbit, Feedba
 
 @dataclass(frozen=True)
 class Held:
-    """The feedback of a gait, and what it changes."""
+    """The feedback of a gait, and the stability without and with it."""
 
     law: TimeLaw = field(metadata=INLINE)
     open_radius: Annotated[float, Quantity("1", "spectral radius", form=".4f")]

@@ -1,11 +1,11 @@
-"""Options that the commands share: of walks, of grids, of a kind of gait and its controls.
+"""Command-line options that several studies of the MonkeyBot have in common.
 
-`span` makes a grid of numbers from A B N, and `controls_of` a kind's controls from DEFAULTS and
-`--at CONTROL=VALUE`.
+They are about walks, grids, and kinds of gaits with their controls, the numbers that a gait is made
+from. `span` makes an array from the three values A B N of a grid; `controls_of` makes the controls
+of a kind from DEFAULTS and the changes `--at CONTROL=VALUE`.
 
-DEFAULTS may be changed, and must have a value for each control that a kind in kinds.py names; one
-that may be negative is left out of TIMES. MADE_WITH, the distributions whose versions are written
-into files, may be extended. Names of options are in docs/cli.md and stay.
+DEFAULTS must have a value for each control in kinds.py; TIMES has those that must be positive.
+MADE_WITH lists the distributions whose versions are written into files. The names of options stay.
 """
 
 from __future__ import annotations
@@ -32,16 +32,22 @@ Span = tuple[float, float, int]
 
 
 def grid(what: str) -> OptionInfo:
-    """Return an option of a grid: of what, and its values."""
+    """Return the option of a grid A B N; `what` completes its help text."""
     option: OptionInfo = typer.Option(metavar="A B N", help=f"Grid of the {what}.")
     return option
 
 
 def span(low: float, high: float, count: int, name: str, *, above: float = -math.inf) -> Array:
-    """Return evenly spaced rates (count,) [rad/s].
+    """Return evenly spaced values from `low` to `high` (count,).
+
+    Args:
+        low, high: first and last value.
+        count: number of values.
+        name: of the option, for errors.
+        above: bound that `low` must exceed.
 
     Raises:
-        AccordError: for fewer than two, or bounds that are not in order.
+        AccordError: for fewer than two values, or bounds that are not in order.
     """
     if count < 2:
         raise AccordError(f"{name} has {count} values, and needs 2 at least")
@@ -79,10 +85,10 @@ def kind_of(name: str) -> Kind:
 
 
 def controls_of(kind: Kind, changes: list[str] | None) -> dict[str, float]:
-    """Return a kind's controls by default, with `CONTROL=VALUE` changes.
+    """Return the default controls of a kind with changes `CONTROL=VALUE`.
 
     Raises:
-        AccordError: for a control that the kind has not, or no number.
+        AccordError: for an unknown control, or a value that is no number or out of range.
     """
     controls = changed({name: DEFAULTS[name] for name in kind.controls}, changes)
     for name, value in controls.items():

@@ -1,14 +1,14 @@
-"""Periodic orbits and their Floquet multipliers, by kinds of gaits, and the gaits that ship.
+"""Periodic orbits: gaits that repeat exactly, with their figures and their stability.
 
-A cycle starts right after an impact, from x = (th1, th2, w1, w2) seen from the hand that holds. The
-return map P takes x through the gait's phases to the same instant of the next cycle; x = P(x) makes
-it an orbit, which Newton's method finds. The eigenvalues of dP/dx, the multipliers, show whether
-disturbances fade.
+A cycle of a gait starts right after an impact, from the state x = (th1, th2, w1, w2) in the frame
+of the hand that holds. The return map P takes x through the gait's phases to the same instant of
+the next cycle. If x = P(x), the gait repeats, and its motion is called an orbit; Newton's method
+finds x. The eigenvalues of dP/dx, the Floquet multipliers, show whether disturbances fade: all of
+them must be inside the unit circle.
 
-Steps and tolerances may be tuned where Newton's method fails, but CLOSED says when an orbit counts
-as one, and stays. Fields of Orbit and the order of `to_json` stay, for `accord monkeybot gaits`
-prints them. A gait ships by an entry in config/gaits.yaml with a scenario of its name
-(test_scenarios), not by code.
+Shipped gaits are entries in config/gaits.yaml of the MonkeyBot, each with a scenario of its name.
+CLOSED, which defines an orbit, stays. So do the fields of Orbit and the order of `to_json`, for
+`accord monkeybot gaits` prints them.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from roboaccord.numerics import central_slope, newton_steps
 from roboaccord_studies.monkeybot.kinds import KINDS, Kind, gait_of
 
 FINE = 1e-13  # tolerance of the integrator
-NEWTON_STEPS = 40  # at most
-LONGEST_STEP = 0.2  # rad, rad/s, s and N m alike
-CLOSED, EXACT = 1e-9, 1e-12  # what a residual must be below, and is wanted to be
-SMALL = 1e-6  # of the differences of the search
-ROUND_OFF = 1e-12  # s: a phase with less to go has ended
-INSTANT = 1e-6  # s: a turning point is left by this before the next is looked for
+NEWTON_STEPS = 40  # largest number
+LONGEST_STEP = 0.2  # rad, rad/s, s and N m alike: longer steps of Newton's method are shortened
+CLOSED, EXACT = 1e-9, 1e-12  # residual that an orbit must reach, and at which the search ends
+SMALL = 1e-6  # step of the finite differences in the search
+ROUND_OFF = 1e-12  # s: a phase with less time left has ended
+INSTANT = 1e-6  # s: motion away from a turning point before the search of the next one
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Orbit:
 
     Args:
         kind: of the gait.
-        controls: its numbers by name.
+        controls: the numbers that the gait is made from, by name [s, N m].
         start: (th1, th2, w1, w2) right after the impact (4,).
         times: duration of every phase [s].
         period: of a cycle.
@@ -56,7 +56,7 @@ class Orbit:
         drop: downwards, per change of hands.
         work: integral of |torque x rate of the elbow|, per change of hands.
         multipliers: of the return map, the largest first (4,).
-        residual: by which P(start) is off.
+        residual: norm of P(start) - start, with the error of the rise.
     """
 
     kind: Kind
@@ -78,7 +78,7 @@ class Orbit:
 
     @property
     def settings(self) -> Annotated[str, Quantity("", "in s and N m", "controls", "text")]:
-        """The controls, to be read."""
+        """The controls as text."""
         return _text(self.controls)
 
     @property
@@ -100,7 +100,7 @@ class Orbit:
         return {"controls": dict(self.controls), "post_impact": to_json(self.start), **figures}
 
     def cost_of_transport(self, parameters: MonkeyBotParameters) -> float:
-        """Return work over weight and stride; infinite for a gait that goes nowhere."""
+        """Return work / (weight stride); infinite for a gait that does not move forward."""
         reach = parameters.mass * parameters.gravity * abs(self.stride)
         return self.work / reach if reach else float("inf")
 
@@ -114,34 +114,34 @@ def find_orbit(
     Args:
         kind: of the gait.
         parameters: of the robot.
-        controls: all of the kind's; those it solves for are guesses.
+        controls: all controls of the kind; those that are solved for are guesses.
         start: guess of (th1, th2, w1, w2) right after the impact (4,).
-        rise: wanted of a cycle [m], where the kind has a control to meet it.
+        rise: wanted rise of a cycle [m], if the kind has a control to meet it.
 
     Raises:
         AccordError: if none is found.
     """
-    z = np.concatenate([start, [controls[name] for name in kind.solved]])
-    closing, size = Closing(kind, parameters, controls, rise), math.inf
-    for root, residual in closing.newton(z, SMALL, longest=LONGEST_STEP, steps=NEWTON_STEPS):
-        new_size = float(np.linalg.norm(residual))
-        if size < CLOSED and not new_size < size:
+    unknowns = np.concatenate([start, [controls[name] for name in kind.solved]])
+    closing, norm = Closing(kind, parameters, controls, rise), math.inf
+    for root, residual in closing.newton(unknowns, SMALL, longest=LONGEST_STEP, steps=NEWTON_STEPS):
+        new_norm = float(np.linalg.norm(residual))
+        if norm < CLOSED and not new_norm < norm:
             break
-        z, size = root, new_size
-        if size < EXACT:
+        unknowns, norm = root, new_norm
+        if norm < EXACT:
             break
-    if not size < CLOSED:
+    if not norm < CLOSED:
         raise AccordError(
             f"no gait of kind {kind.name} was found near the guess: {_text(controls)}"
         )
-    return describe(kind, parameters, closing.controls_at(z), z[:4], residual=size)
+    return describe(kind, parameters, closing.controls_at(unknowns), unknowns[:4], residual=norm)
 
 
 def describe(
     kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], start: Array, *,
     residual: float = 0.0,
 ) -> Orbit:  # fmt: skip
-    """Return an orbit with its figures, from a start that is known to repeat."""
+    """Return the orbit with its figures from a start (4,) that is known to repeat."""
     gait = gait_of(kind, controls)
     cycle = evaluate(gait, parameters, start, tolerance=FINE)
     if not np.isfinite(cycle.times).all():
@@ -163,33 +163,34 @@ def describe(
 
 
 def work_of(gait: Gait, parameters: MonkeyBotParameters, start: Array, times: Array) -> float:
-    """Return the integral of |torque x w2| over a cycle [J].
+    """Return the integral of |torque w2| over a cycle [J].
 
-    Under a constant torque it is the torque times the travel of th2 between its turning points.
+    Under a constant torque this is |torque| times the path of th2, which is summed up from one
+    turning point of th2 to the next.
     """
     motion = Motion(parameters, np.concatenate([start, np.zeros(4)]))
     work = 0.0
     for phase, duration in zip(gait.phases, times, strict=True):
         end = motion.time + float(duration)
         while end - motion.time > ROUND_OFF:
-            before = motion.held[1]
+            th2_before = motion.held[1]
             motion.advance(min(INSTANT, end - motion.time), phase.torque)  # off a turning point
             turning = linear("turning", w2=-1.0 if motion.held[3] > 0.0 else 1.0)
             motion.advance(max(end - motion.time, 0.0), phase.torque, until=turning)
-            work += abs(phase.torque * (motion.held[1] - before))
+            work += abs(phase.torque * (motion.held[1] - th2_before))
         motion.then(phase.then)
     return work
 
 
 @dataclass(frozen=True)
 class Closing:
-    """State what makes a gait repeat: P(x) = x, and the rise of a cycle that is asked for.
+    """The conditions for a gait to repeat: P(x) = x, and the wanted rise of a cycle.
 
     Args:
         kind: of the gait.
         parameters: of the robot.
-        controls: all of the kind's.
-        rise: of a cycle [m], where the kind has a control to meet it.
+        controls: all controls of the kind.
+        rise: wanted rise of a cycle [m], if the kind has a control to meet it.
         tolerance: of the integrator.
     """
 
@@ -200,7 +201,7 @@ class Closing:
     tolerance: float = FINE
 
     def residual(self, start: Array) -> Array:
-        """Return P(x) - x, and the rise less the one that is asked for, (4 + solved,)."""
+        """Return P(x) - x and, for each solved control, the rise minus the wanted (4 + solved,)."""
         gait = gait_of(self.kind, self.controls)
         cycle = evaluate(gait, self.parameters, start, tolerance=self.tolerance)
         change = cycle.final[0] - start
@@ -208,13 +209,20 @@ class Closing:
         return np.array([*change, *[cycle.travel[0, 1] - self.rise] * len(self.kind.solved)])
 
     def controls_at(self, z: Array) -> dict[str, float]:
-        """Return all controls for the unknowns (start, then the solved controls)."""
+        """Return all controls for unknowns z: the start (4,), then the solved controls."""
         return {**self.controls, **dict(zip(self.kind.solved, z[4:].tolist(), strict=True))}
 
     def newton(
         self, z: Array, step: float, *, longest: float, steps: int
     ) -> Iterator[tuple[Array, Array]]:
-        """Yield the unknowns of Newton's method and their residuals; `step` is of differences."""
+        """Yield the unknowns and the residual of every step of Newton's method.
+
+        Args:
+            z: guess of the unknowns (4 + solved,).
+            step: of the finite differences.
+            longest: largest norm of a step.
+            steps: largest number of steps.
+        """
 
         def residual(z: Array) -> Array:
             return replace(self, controls=self.controls_at(z)).residual(z[:4])
@@ -229,7 +237,7 @@ def _text(controls: Mapping[str, float]) -> str:
 
 @cache
 def shipped_data() -> dict[str, dict[str, Any]]:
-    """Return what config/gaits.yaml states, by name."""
+    """Return the contents of config/gaits.yaml, by name of the gait."""
     return read_yaml(share("monkeybot") / "config" / "gaits.yaml")
 
 
@@ -237,7 +245,7 @@ def shipped_gait(name: str, parameters: MonkeyBotParameters) -> Orbit:
     """Return a shipped gait, refined for these parameters.
 
     Raises:
-        AccordError: for an unknown name, or parameters with which there is no such gait near by.
+        AccordError: for an unknown name, or parameters with which no such gait is near.
     """
     gaits = shipped_data()
     check_known("unknown gait ", name, gaits)

@@ -1,14 +1,14 @@
-"""Ensembles of walks: a gait repeated from many starts, disturbed in time and torque.
+"""Simulation of many walks: a gait repeated from many starts, with errors in time and torque.
 
-A robot with magnets always holds on to something; what it can lose is its gait. It has lost it in
-the first cycle in which it misses an event, in which its elbow has gone round, or after which the
-hand that grips is not further forwards. It is still on its orbit if at the end it is within NEAR of
-it. `walk_block` takes one walk after the other, `walk_together` all at once in the lanes of vectors
-where the equations allow it.
+The robot cannot fall, since a magnet always holds; but it can lose its gait. A walk has lost its
+gait in the first cycle in which it misses an event, its elbow makes a full turn, or the hand that
+grips is not further forwards. A walk survives if it keeps its gait to the end and then is within
+NEAR of the orbit, the motion of the gait that repeats exactly. `walk_block` simulates one walk
+after the other; `walk_together` simulates all at once, where the equations of
+monkeybot/model/ensemble.py allow it. A change of one needs the same change of the other.
 
-BLOCK, of speed alone, may be tuned. NEAR and `_lost` define who survives, and so the shares of
-`accord monkeybot basin` and `robust`: they stay. Both ways to walk must be changed together
-(test_basin compares them).
+BLOCK may be tuned. NEAR and `_lost` define which walks survive, and so the results of `accord
+monkeybot basin` and `robust`; they stay.
 """
 
 from __future__ import annotations
@@ -31,15 +31,22 @@ from roboaccord.run import run_pieces
 
 from roboaccord_studies.monkeybot.orbits import Orbit
 
-BLOCK = 256  # walks that a thread takes at once: some 0.1 s of work with 100 steps
-NEAR = np.array([0.2, 0.2, 1.0, 1.0])  # rad, rad/s: how far from the orbit a walk may end
+BLOCK = 256  # walks that a thread simulates at a time: some 0.1 s of work with 100 steps
+NEAR = np.array([0.2, 0.2, 1.0, 1.0])  # rad, rad/s: largest distance of a walk's end from its orbit
 
 Ts = TypeVarTuple("Ts")
 
 
 @kernel
 def _lost(u, target, before, forwards):
-    """Return whether a walk has lost its gait in the cycle that began at a place x of the hand."""
+    """Return whether a walk has lost its gait in a cycle.
+
+    Args:
+        u: state at the end of the cycle (8,).
+        target: state of the orbit there (4,).
+        before: x of the held hand at the beginning of the cycle [m].
+        forwards: sign of the motion along x.
+    """
     for i in range(4):
         if not math.isfinite(u[i]):
             return True
@@ -51,18 +58,18 @@ def walk_block(
     both, starts, phases, stop, target, gains, sample, jitter, factors, forwards, tolerance,
     cycles, finals,
 ):  # fmt: skip
-    """Repeat the phases of a gait from many starts, each until it has lost it.
+    """Repeat the phases of a gait from many starts, each walk until it loses the gait.
 
     Args:
         both, phases, stop, tolerance: as in `hybrid.run`.
         starts: states (k, 8) on hand A.
-        target: state (4,) of the orbit, where a cycle begins.
-        gains: what a phase that is timed lasts longer, by deviation from `target` (n, 4).
-        sample: to whole numbers of which the times are rounded [s]; 0 rounds nothing.
-        jitter: added to the times after that (k, cycles, n) [s].
+        target: state of the orbit at the beginning of a cycle (4,).
+        gains: by how much longer a timed phase lasts per deviation from `target` (n, 4).
+        sample: period to whose multiples the times are rounded [s]; 0: not rounded.
+        jitter: errors added to the times after that (k, cycles, n) [s].
         factors: of all torques (k,).
         forwards: sign of the motion along x.
-        cycles: filled with how many were walked (k,).
+        cycles: filled with the number of cycles until the gait was lost (k,).
         finals: filled with the state at the end, in the frame of the hand that holds (k, 8).
     """
     n = phases.shape[0]
@@ -97,9 +104,9 @@ def walk_together(
     gains: Array, sample: float, jitter: Array, factors: Array, forwards: float, tolerance: float,
     cycles: NDArray[np.int64], finals: Array,
 ) -> None:  # fmt: skip
-    """Do what `walk_block` does, cycle by cycle with all walks that go on, as an ensemble.
+    """Do the same as `walk_block`, cycle by cycle for all walks that still have their gait.
 
-    A walk that misses an event ends where the cycle began.
+    The only difference: a walk that misses an event ends in the state at which the cycle began.
     """
     from monkeybot.model.ensemble import run_ensemble  # imports numba
 
@@ -132,12 +139,12 @@ def walk_together(
 
 @dataclass(frozen=True)
 class Feedback:
-    """A law that changes the times of a gait by the state where its cycle begins.
+    """A law that changes the times of a gait by the state at the beginning of a cycle.
 
     Args:
-        gains: seconds that each phase lasts longer per deviation of (th1, th2, w1, w2) (n, 4);
-            only phases that are timed heed them.
-        sample: to whole numbers of which the times are rounded [s]; 0 rounds nothing.
+        gains: by how many seconds each phase lasts longer per deviation of (th1, th2, w1, w2)
+            (n, 4); they act on timed phases only.
+        sample: period to whose multiples the times are rounded [s]; 0: not rounded.
     """
 
     gains: Array
@@ -149,10 +156,10 @@ class Walks:
     """The results of k walks.
 
     Args:
-        cycles: that each walked before it lost its gait (k,).
+        cycles: number of cycles before each walk lost its gait (k,).
         final: (th1, th2, w1, w2) at the end (k, 4).
-        displacement: of the held hand, forwards and up (k, 2) [m].
-        survived: whether each walked all cycles and is near the orbit at the end (k,).
+        displacement: of the held hand from the start to the end, to the right and up (k, 2) [m].
+        survived: whether each walk kept its gait and ended near the orbit (k,).
     """
 
     cycles: NDArray[np.int64]
@@ -169,10 +176,10 @@ def walk(
     """Repeat an orbit's gait from many starts.
 
     Args:
-        orbit: whose gait it is, and whose path is to be kept.
-        parameters: of the robot that walks, which need not be the orbit's.
-        starts: (th1, th2, w1, w2) where a cycle begins (k, 4).
-        cycles: how many.
+        orbit: the gait, and the motion to be kept.
+        parameters: of the robot that walks, which may differ from that of the orbit.
+        starts: (th1, th2, w1, w2) at the beginning of a cycle (k, 4).
+        cycles: number of cycles.
         feedback: on the times of the phases.
         jitter: added to the time of every timed phase (k, cycles, n) [s].
         factors: of all torques (k,).
@@ -202,12 +209,12 @@ def walk(
 def run_walks(
     function: Callable[[*Ts], Walks], calls: Iterable[tuple[*Ts]], done: Done | None
 ) -> Walks:
-    """Return the walks of several calls of a function as one.
+    """Call a function several times in parallel, and return all walks together.
 
     Args:
-        function: of a module.
-        calls: its arguments.
-        done: called with the number of walks that a call has added.
+        function: a function at the top level of a module, which returns walks.
+        calls: arguments of each call.
+        done: called after each call with its number of walks.
     """
     count = (lambda walks: done(len(walks.cycles))) if done else None
     pieces = run_pieces(function, calls, threads=True, done=count)

@@ -1,13 +1,12 @@
 """Command `accord monkeybot stability`: gaits of constant torque over period and torque.
 
-Each pair of period and torque has a gait that repeats, but for its height: one that drops or rises
-with every step. From the shipped gait the grid is filled outwards (`flood`), each gait followed
-from a neighbour. The horizontal gaits are the line on the sheet where the drop is 0.
+For each pair of period and torque there is a gait that repeats but for its height: it drops or
+rises by the same amount in every step. Starting from the shipped gait, the grid is filled outwards
+(`flood`), each gait followed from a neighbouring one. The horizontal gaits, with a drop of 0, are a
+line in the map.
 
-LARGEST, BORDER and DOT, looks that `design` shares, and CONTROL_STEPS, how far a gait is followed
-at once, may be changed. The default grid is that of docs/images, which `make images` redraws.
-Fields of `StabilityMap` are the arrays of stability.npz, those of `Stability` the keys of the JSON
-output: both stay (test_stability_maps).
+LARGEST, BORDER, DOT and CONTROL_STEPS may be changed. The fields of `StabilityMap` are the arrays
+of stability.npz, those of `Stability` the keys of the JSON output; both stay.
 """
 
 from __future__ import annotations
@@ -32,10 +31,11 @@ from roboaccord_studies.monkeybot.flood import Cell, flood
 from roboaccord_studies.monkeybot.level import Level, shipped_level
 from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid, span
 
-LARGEST = 2.0  # radius at which the scale of colours ends
+LARGEST = 2.0  # spectral radius at which the colour scale ends
+# Styles of the border of stability and of marked gaits, in the pictures of `design` as well.
 BORDER = {"color": PAGE, "label": "border of stability"}
 DOT = {"ls": "none", "marker": "o", "mec": INK, "ms": 7.0, "clip_on": False}
-CONTROL_STEPS = 0.004, 0.04  # s, N m: done at once, if all goes well
+CONTROL_STEPS = 0.004, 0.04  # s, N m: largest steps of period and torque when a gait is followed
 PERIODS = (0.88, 1.0, 49)  # default grid of periods [s]
 TORQUES = (0.0, 1.0, 41)  # default grid of torques [N m]
 
@@ -51,12 +51,12 @@ class Best:
 
 @dataclass(frozen=True)
 class StabilityMap:
-    """The clocked gaits over a grid; NaN where the sheet of the shipped one does not reach.
+    """The clocked gaits over a grid; NaN where the family of the shipped gait does not reach.
 
     Args:
         period: (n,) [s].
         torque: (m,) [N m].
-        radius: size of the largest multiplier (n, m).
+        radius: spectral radius, the absolute value of the largest multiplier (n, m).
         drop: of a step [m] (n, m).
         stride: [m] (n, m).
         start: (th1, th2, w1, w2) right after the impact (n, m, 4).
@@ -76,7 +76,7 @@ class StabilityMap:
 
     @property
     def best(self) -> Best:
-        """The gait with the smallest radius."""
+        """The gait with the smallest spectral radius."""
         i, j = np.unravel_index(int(np.nanargmin(self.radius)), self.radius.shape)
         return Best(float(self.period[i]), float(self.torque[j]), float(self.radius[i, j]))
 
@@ -124,6 +124,7 @@ def _follow(
 
 
 def _gathered(period: Array, torque: Array, steps: dict[Cell, Step]) -> StabilityMap:
+    """Return the gaits by cell as arrays over the grid."""
     shape = len(period), len(torque)
     radius, drop, stride = np.full((3, *shape), np.nan)
     start = np.full((*shape, 4), np.nan)
@@ -197,7 +198,7 @@ def stability_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Stability:
-    """How many gaits there are and are stable, and the best."""
+    """How many gaits were found, how many of them are stable, and the best ones."""
 
     gaits: Annotated[int, Quantity("", "to which the shipped one was followed")]
     stable: Annotated[int, Quantity("")]

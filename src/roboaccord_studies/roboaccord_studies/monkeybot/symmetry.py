@@ -1,15 +1,15 @@
-"""Symmetry of a gait about the vertical, in which its swing is its own mirror image in time.
+"""Symmetry of a gait: is each swing the mirror image of itself in reversed time?
 
-The robot without friction is reversible: with q(t) = (th1, th2) a motion under the torque u(t),
--q(-t) is one under -u(-t). A swing from 0 to T is symmetric if q(T - t) = -q(t), modulo full turns:
-half-way it hangs straight, th1 = th2 = 0, or with a link folded up. A passive gait without impact
-always is: it starts and ends at rest with both hands level, at mirror images of one pose because
-the energy is kept, and the motion from a pose at rest is unique. A gait with an impact never is,
-since its energy after the change is not that before, nor one under a constant torque.
+The robot without friction is reversible: if q(t) = (th1, th2) is a motion under the torque u(t),
+then -q(-t) is a motion under -u(-t). A swing from 0 to T is called symmetric if q(T - t) = -q(t),
+modulo full turns. Half-way it then hangs straight, th1 = th2 = 0, or with a link folded up.
 
-SAMPLES may be changed: how many points of a swing are compared. `mirror` is fixed by the definition
-above, and test_asymmetry compares it with an integration of its own; `accord monkeybot find` prints
-both figures.
+A passive gait without impact is always symmetric: it starts and ends at rest with both hands level,
+in poses that are mirror images because the energy is the same, and only one motion starts from a
+pose at rest. A gait with an impact is never symmetric, since the impact changes the energy; nor is
+a gait under a constant torque.
+
+SAMPLES may be changed.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from roboaccord.contract import Array
 from roboaccord_studies.monkeybot.kinds import gait_of
 from roboaccord_studies.monkeybot.orbits import FINE, Orbit
 
-SAMPLES = 200  # intervals of a swing in which its halves are compared
+SAMPLES = 200  # number of intervals of a swing, at whose ends its halves are compared
 
 
 @dataclass(frozen=True)
 class Asymmetry:
-    """Measure how far a gait is from being symmetric; the most of its swings.
+    """How far a gait is from symmetric; of several swings, the largest value.
 
     Args:
         mirror: largest |q(t) + q(T - t)| of a joint, modulo full turns [rad].
-        straight: least distance from hanging straight, the larger of |th1| and |th2| [rad].
+        straight: smallest distance from hanging straight, the larger of |th1| and |th2| [rad].
     """
 
     mirror: float
@@ -43,7 +43,7 @@ class Asymmetry:
 
 
 def asymmetry(orbit: Orbit, parameters: MonkeyBotParameters) -> Asymmetry | None:
-    """Return the asymmetry of a periodic gait; None with a flight, or a start within a swing."""
+    """Return the asymmetry of a gait; None if it has a flight, or starts within a swing."""
     swings = _swings(orbit, parameters)
     if swings is None:
         return None
@@ -66,13 +66,18 @@ def _swings(orbit: Orbit, parameters: MonkeyBotParameters) -> list[Array] | None
             swings.append(_sampled(motion, pieces))
             motion.then(phase.then)
             pieces = []
-    if pieces and swings:  # a cycle that does not start at a change: its ends are one swing
+    if pieces and swings:  # the cycle starts within a swing, which it would cut in two
         return None
     return swings
 
 
 def _sampled(motion: Motion, pieces: list[tuple[float, float]]) -> Array:
-    """Return the angles over phases of a swing, each of a duration [s] and under a torque [N m]."""
+    """Return the angles at SAMPLES + 1 times of a swing (SAMPLES + 1, 2) [rad].
+
+    Args:
+        motion: at the start of the swing; moved to its end.
+        pieces: duration [s] and torque [N m] of each phase of the swing.
+    """
     ends = np.cumsum([duration for duration, _ in pieces])
     times = np.linspace(0.0, ends[-1], SAMPLES + 1)
     angles, now = [motion.held[:2].copy()], 0.0

@@ -1,11 +1,12 @@
-"""Command `accord snake adapt`: what the controller `adaptive` makes of a change of ground.
+"""Command `accord snake adapt`: does the adaptive controller help where the ground changes?
 
-The scenario change_of_ground runs twice, with the controller and with its first gait kept, and the
-last LAST seconds of both runs are compared. The controller and its thresholds are in `adaptive`,
-the ground and the time of the change in the scenario.
+The scenario change_of_ground runs twice: with the controller `adaptive`, which measures the
+friction and searches a gait for it (adaptive.py), and with the first gait kept throughout. Speed
+and cost of transport in the last seconds of both runs are compared. The ground is defined in the
+scenario and by the options.
 
-LAST may be changed, with the 4 s in docs/snake_optimise.md. Fields of `Adaptation`, keys of the
-JSON output, stay (test_adaptive).
+LAST may be changed, with the 4 s in docs/snake_optimise.md. The fields of `Adaptation` are keys of
+the JSON output, and stay.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from roboaccord_studies.snake.gait import run_shown, serpenoid_of, steady_figure
 from roboaccord_studies.snake.ideal import Figures
 
 GAIT = ("amplitude", "frequency", "waves")
-LAST = 4.0  # s: of a run over a change of ground, over which the speed on the second is taken
+LAST = 4.0  # s: end of a run over which figures on the second ground are taken
 
 
 def adapt_command(
@@ -83,7 +84,7 @@ def adapt_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Adaptation:
-    """What the controller noticed of a change of ground, and what that is worth."""
+    """What the controller noticed of a change of ground, and the figures of both runs."""
 
     engine: str
     mu_along: float
@@ -97,7 +98,7 @@ class Adaptation:
 
 
 def crossing(setup: Setup, trajectory: Trajectory) -> tuple[float | None, float | None]:
-    """Return when the head and when the tail first come to the second ground [s]."""
+    """Return the times at which head and tail first reach the second ground [s]; None if never."""
     line = float(setup.scenario.friction["beyond"]["x"])
     x = PlanarSnake(setup.parameters).middles(trajectory)[:, :, 0]
     beyond = (np.flatnonzero(end > line) for end in (x[:, -1], x[:, 0]))

@@ -1,14 +1,14 @@
-"""Adaptive controller: it notices a change of friction, and searches a better gait meanwhile.
+"""Adaptive controller of the snake: it measures the friction, and searches a better gait for it.
 
-While it tracks its gait, GroundEstimator measures the friction. An estimate that departs from the
-friction believed in, clearly and for long enough, is a change of ground. Once the new estimate has
-settled, a compass search goes on for some integration steps in every tick, and the gait follows the
-best one so far. The controller never reads the scenario's friction: a test changes that and expects
-the same commands.
+While the snake tracks its gait, GroundEstimator estimates the friction coefficients from the
+motion. The controller assumes a pair of coefficients, the belief. If the estimate departs from the
+belief clearly and for long enough, the ground has changed. When the new estimate has settled, it
+becomes the belief, and a compass search (compass.py) starts. The search does some integration steps
+in every tick, the controller's period, and the snake always uses the best gait so far. The
+controller never reads the friction of the scenario.
 
-WINDOW to CHUNK and the defaults of AdaptiveController may be tuned, as long as test_adaptive still
-sees no false alarm, a change within 4 periods, and coefficients within 3 %. Fields of
-AdaptationEvent, columns and JSON keys of `accord snake adapt`, stay.
+The constants and the defaults of AdaptiveController may be tuned. The fields of AdaptationEvent
+stay, for `accord snake adapt` prints them as JSON keys.
 """
 
 from __future__ import annotations
@@ -32,23 +32,24 @@ from roboaccord_studies.snake.ideal import Gait, IdealModel
 
 LOG = logging.getLogger(__name__)
 
-WINDOW = 0.5  # s: of the estimate
-INTERVAL = 0.05  # s: over which it takes changes of momentum
-FIT_PERIOD = 0.02  # s: between two Gauss-Newton steps
-SIGMAS = 3.0  # an estimate must be beyond the threshold by so many standard errors
-SETTLED = 0.05  # relative: the estimate has settled when it changes by less in a window
-CHUNK = 16  # integration steps of the model in a control tick
+WINDOW = 0.5  # s: time over which friction is estimated
+INTERVAL = 0.05  # s: intervals over which changes of momentum are taken
+FIT_PERIOD = 0.02  # s: time between two Gauss-Newton steps of the estimate
+SIGMAS = 3.0  # number of standard errors by which an estimate must exceed the threshold
+SETTLED = 0.05  # relative change in a window, below which the estimate has settled
+CHUNK = 16  # integration steps of the search in a control tick
 
 
 @dataclass(frozen=True, slots=True)
 class AdaptationEvent:
-    """Record an event of the adaptation: detection, estimate, or change of gait.
+    """An event of the adaptation.
 
     Args:
         time: [s].
-        kind: `noticed` a change, `measured` the ground, or `changed` the gait for good.
-        mu: (mu_along, mu_across) that it then believes in.
-        gait: in use, or gone over to.
+        kind: `noticed`: a change of ground was detected; `measured`: the estimate has settled;
+            `changed`: the search has ended.
+        mu: believed (mu_along, mu_across) after the event.
+        gait: gait in use after the event.
     """
 
     time: Annotated[float, Quantity("s", form=".2f")]
@@ -68,22 +69,19 @@ class AdaptationEvent:
 class AdaptiveController:
     """Track a gait, estimate friction, and optimise the gait after a change of ground.
 
-    The friction of the scenario is not read: the controller believes what it is given at the start,
-    and then what it measures.
-
     Args:
-        setup: robot and scenario.
-        amplitude, frequency, waves: of the gait to start with [rad, Hz, 1].
-        mu_along, mu_across: what to believe of the ground at the start.
+        setup: robot and scenario; its friction is not read.
+        amplitude, frequency, waves: of the gait at the start [rad, Hz, 1].
+        mu_along, mu_across: believed friction coefficients at the start.
         slip_speed: smoothing speed of the friction law.
-        objective: `speed`, or `cost` of transport.
-        max_effort: of a joint in the steady state.
-        max_frequency: of the wave.
-        min_speed: of a cheap gait.
+        objective: of the search: `speed`, or `cost` of transport.
+        max_effort: largest allowed effort of a joint in the steady state.
+        max_frequency: largest allowed frequency of the wave.
+        min_speed: lowest allowed speed if the cost is minimised.
         threshold: relative departure of a coefficient from the belief that counts as a change.
-        patience: time for which it must last.
-        adapt: whether to look for a better gait; False only watches.
-        time_constant: of changes of the gait.
+        patience: time for which the departure must last.
+        adapt: whether to search a better gait; False only estimates the friction.
+        time_constant: with which the gait follows a change of its parameters.
         bandwidth: of the tracking.
     """
 
@@ -143,14 +141,14 @@ class AdaptiveController:
         self._estimator.restart(self._initial_mu)
         self._serpenoid.reset()
         self._search: Generator[Gait, None, None] | None = None
-        self._away_since = np.inf  # since when the estimate departs from the belief [s]
-        self._settled_since = np.inf  # since when it has not moved by SETTLED [s]
-        self._changing = False  # whether a change was noticed and is not yet measured
-        self._last = self._initial_mu.copy()  # the estimate at `_settled_since` (2,)
+        self._away_since = np.inf  # time since which the estimate departs from the belief [s]
+        self._settled_since = np.inf  # time since which it has changed by less than SETTLED [s]
+        self._changing = False  # whether a change was noticed and the estimate has not settled yet
+        self._settled_mu = self._initial_mu.copy()  # the estimate at `_settled_since` (2,)
         self._tick = 0
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the efforts that track the gait of the moment."""
+        """Return the efforts that track the present gait; estimate and search in between."""
         y = self._chain.pack(state)
         self._estimator.add(state.time, y)
         self._tick += 1
@@ -171,39 +169,42 @@ class AdaptiveController:
 
     @property
     def estimate(self) -> Array:
-        """The friction that is measured (mu_along, mu_across), whether believed or not yet (2,)."""
+        """The estimated friction (mu_along, mu_across), whether or not it is believed yet (2,)."""
         return self._estimator.mu.copy()
 
     def _friction(self) -> GroundFriction:
-        """Return the friction that is believed in, of uniform ground."""
+        """Return the believed friction, of uniform ground."""
         weight = self._chain.parameters.link_mass * self._chain.parameters.gravity
         mu_along, mu_across = self.believed.tolist()
         return GroundFriction(mu_along, mu_across, weight, self.slip_speed, pyramid=False)
 
     def _judge(self, time: float) -> None:
-        """Compare the estimate with the assumed friction, and react to a change of ground."""
+        """Compare the estimate with the believed friction, and react to a change of ground."""
         mu = self._estimator.mu
+        # After a change, wait until the estimate has settled, then search.
         if self._changing:
             self.believed = mu.copy()
-            if np.abs(np.log(mu / self._last)).max() > SETTLED:
-                self._last, self._settled_since = mu.copy(), time
+            if np.abs(np.log(mu / self._settled_mu)).max() > SETTLED:
+                self._settled_mu, self._settled_since = mu.copy(), time
             elif time - self._settled_since >= WINDOW:
                 self._changing = False
                 self._note(time, "measured")
                 if self.adapt:
                     self._begin_search()
             return
+        # Otherwise look for a departure from the belief that is clear and lasts.
         excess = np.abs(mu - self.believed) - self.threshold * self.believed
         if not (excess > 0).any():
             self._away_since = np.inf
             return
         self._away_since = min(self._away_since, time)
         lasted = time - self._away_since
-        # Windows that do not overlap err independently, so what lasts need not be as clear.
+        # Estimates of separate windows have independent errors, so a departure that lasts needs a
+        # smaller excess.
         doubt = SIGMAS * self._estimator.deviation / np.sqrt(1.0 + lasted / WINDOW)
         if lasted >= self.patience and (excess > doubt).any():
             self.believed = mu.copy()
-            self._last, self._settled_since = mu.copy(), time
+            self._settled_mu, self._settled_since = mu.copy(), time
             self._away_since, self._changing, self._search = np.inf, True, None
             self._note(time, "noticed")
 
@@ -212,7 +213,7 @@ class AdaptiveController:
         self._search = compass_search(model, self._task, self.gait, CHUNK)
 
     def _continue_search(self, time: float) -> None:
-        """Do a portion of the search, and go over to the best gait so far."""
+        """Do CHUNK integration steps of the search, and use the best gait so far."""
         assert self._search is not None
         try:
             self.gait = next(self._search)
@@ -228,7 +229,7 @@ class AdaptiveController:
         )
 
     def _compile(self, setup: Setup) -> None:
-        """Run everything once, so that no tick waits for a compiler."""
+        """Run everything once, so that no kernel has to be compiled during a run."""
         self.update(setup.initial, None)
         self._begin_search()
         self._continue_search(0.0)

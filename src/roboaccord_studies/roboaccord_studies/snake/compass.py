@@ -1,14 +1,14 @@
-"""Compass (pattern) search of a gait, interleaved with control.
+"""Search of a better gait in small portions, which a controller can do while it runs.
 
-Compass search [Kolda, Lewis, Torczon 2003]: try a step along each direction, go where the score
-falls, and halve the steps when no direction helps. It is a generator, so that a control tick does
-a bounded part of it; it draws no random numbers, so that runs repeat to the bit. The score is the
-speed or the cost of transport, with penalties for what is beyond the limits.
+In a compass search (Kolda, Lewis and Torczon, 2003) a step is tried along each of several
+directions; it is taken if the score falls, and when no direction helps the steps are halved. Here
+the search is a generator, so that each control tick does a limited part of it. It uses no random
+numbers, so that runs repeat exactly. The score is minus the speed, or the cost of transport, plus
+penalties for exceeded limits.
 
-AMPLITUDE, FREQUENCY, WAVES, EFFORT_MARGIN, WEIGHT, STEPS, HALVINGS and TOLERANCE may be tuned.
-Other bounds give other gaits than docs/snake_optimise.md and `accord snake optimise`, which takes
-the same ones; the margin of 5 % and the penalties are fixed by test_ideal. A new objective is a
-branch in `score` and a name that Task accepts.
+The bounds, limits and penalties are also those of `accord snake optimise`; other values give other
+gaits than docs/snake_optimise.md. STEPS, HALVINGS and TOLERANCE may be tuned. A new objective needs
+a branch in `score` and a name that Task accepts.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from snake.model.parameters import SnakeParameters
 
 from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 
-AMPLITUDE = (0.05, 0.97)  # rad, and part of the joint limit: tracking needs some room
-FREQUENCY = 0.2  # Hz: least
-WAVES = (0.5, 3.0)
-EFFORT_MARGIN = 0.05  # what tracking may need beyond the ideal effort
-WEIGHT = 20.0  # of the penalties; gains are about 3 for the whole of a limit
-STEPS = np.array([0.1, 0.8, 0.3])  # rad, Hz, waves: the first ones
+AMPLITUDE = (0.05, 0.97)  # smallest [rad]; largest as a part of the joint limit, for the tracking
+FREQUENCY = 0.2  # Hz: lowest, in either direction of the wave
+WAVES = (0.5, 3.0)  # smallest and largest number on the body
+EFFORT_MARGIN = 0.05  # relative effort that tracking may need beyond the ideal effort
+WEIGHT = 20.0  # of the penalties; by exceeding a limit twofold a gait gains at most about 3
+STEPS = np.array([0.1, 0.8, 0.3])  # first steps of amplitude [rad], frequency [Hz] and waves
 HALVINGS = 4  # of the steps, before the search ends
-TOLERANCE = 1e-2  # of the steady state of a candidate
-# Amplitude against frequency as well: along the limit of effort one goes up as the other goes down.
+TOLERANCE = 1e-2  # relative change of the speed at which a candidate counts as steady
+# The first two change amplitude and frequency in opposite ways, along the limit of the effort.
 DIRECTIONS = np.array(
     [[1, -1, 0], [-1, 1, 0], [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
 )
@@ -39,14 +39,14 @@ DIRECTIONS = np.array(
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """Specify an optimisation.
+    """What an optimisation is to reach.
 
     Args:
-        objective: `speed`, or `cost` of transport.
-        max_effort: largest effort of a joint in the steady state [N m].
-        max_frequency: [Hz].
-        min_speed: what a cheap gait must reach at least [m/s].
-        seed: of the search.
+        objective: `speed` (highest), or `cost` (lowest cost of transport).
+        max_effort: largest allowed effort of a joint in the steady state [N m].
+        max_frequency: largest allowed frequency [Hz].
+        min_speed: lowest allowed speed if the cost is minimised [m/s].
+        seed: of the random numbers of `optimise`.
     """
 
     objective: str
@@ -67,26 +67,33 @@ class Task:
 
 
 def bounds_of(parameters: SnakeParameters, task: Task) -> list[tuple[float, float]]:
-    """Return the box of the search; both directions of the wave are in it."""
+    """Return lower and upper bounds of amplitude [rad], shifted frequency [Hz] and waves.
+
+    The frequency is shifted by FREQUENCY towards 0, so that the excluded frequencies around 0 Hz
+    leave no gap between both directions of the wave (`optimise.gait_of`).
+    """
     reach = task.max_frequency - FREQUENCY
     return [(AMPLITUDE[0], AMPLITUDE[1] * parameters.joint_limit), (-reach, reach), WAVES]
 
 
 def score(figures: Figures, task: Task) -> float:
-    """Return what is minimised: minus the speed, or the cost of transport, and the penalties."""
+    """Return the number to be minimised: minus speed or cost of transport, plus penalties."""
     value = -figures.speed if task.objective == "speed" else min(figures.cost_of_transport, 1e3)
     return value + WEIGHT * excess(figures, task)
 
 
 def excess(figures: Figures, task: Task) -> float:
-    """Return by which part figures go beyond the limits; only forward speeds count."""
+    """Return by how much figures exceed the limits: relative effort plus lack of speed [m/s].
+
+    A negative speed, which is backward, counts as a lack.
+    """
     effort = figures.peak_effort * (1.0 + EFFORT_MARGIN) / task.max_effort - 1.0
     lack = task.min_speed - figures.speed if task.objective == "cost" else 0.0
     return max(0.0, effort) + max(0.0, lack)
 
 
 def overlap(model: IdealModel, gait: Gait) -> float:
-    """Return a penalty for links that would run into each other, which no engine notices here."""
+    """Return a penalty for links that would overlap, which the ideal model does not notice."""
     p = model.parameters
     diagonal = math.hypot(p.link_length, p.link_width)
     return WEIGHT * max(0.0, 1.0 - model.clearance(gait) / diagonal)
@@ -95,20 +102,20 @@ def overlap(model: IdealModel, gait: Gait) -> float:
 def compass_search(
     model: IdealModel, task: Task, start: Gait, chunk: int
 ) -> Generator[Gait, None, None]:
-    """Yield the best gait so far, again and again, until there is none better near by.
+    """Yield the best gait so far, again and again, until no better gait is near.
 
     Args:
         model: snake and ground.
-        task: what is asked for.
-        start: where to begin; the wave in the opposite direction is tried as well.
+        task: objective and limits.
+        start: gait to begin at; the wave in the opposite direction is tried as well.
         chunk: integration steps of the model between two yields.
     """
     best = start
-    lowest = yield from _value(model, task, start, best, chunk)
-    back = replace(start, frequency=-start.frequency)
-    value = yield from _value(model, task, back, best, chunk)
-    if value < lowest:
-        best, lowest = back, value
+    best_score = yield from _value(model, task, start, best, chunk)
+    reversed_wave = replace(start, frequency=-start.frequency)
+    trial_score = yield from _value(model, task, reversed_wave, best, chunk)
+    if trial_score < best_score:
+        best, best_score = reversed_wave, trial_score
     steps = STEPS.copy()
     for _ in range(HALVINGS):
         improved = True
@@ -118,20 +125,26 @@ def compass_search(
                 trial = moved(best, direction * steps, model, task)
                 if trial == best:
                     continue
-                value = yield from _value(model, task, trial, best, chunk)
-                if value < lowest:
-                    best, lowest, improved = trial, value, True
+                trial_score = yield from _value(model, task, trial, best, chunk)
+                if trial_score < best_score:
+                    best, best_score, improved = trial, trial_score, True
         steps *= 0.5
     yield best
 
 
 def moved(gait: Gait, by: np.ndarray, model: IdealModel, task: Task) -> Gait:
-    """Return a gait changed by (amplitude, size of the frequency, waves), inside the bounds."""
+    """Return a gait with changed amplitude, absolute frequency and waves, within the bounds.
+
+    Args:
+        gait: before the change.
+        by: changes (3,) [rad, Hz, 1].
+        model, task: define the bounds.
+    """
     low, high = bounds_of(model.parameters, task)[0]
-    size = min(max(abs(gait.frequency) + float(by[1]), FREQUENCY), task.max_frequency)
+    frequency = min(max(abs(gait.frequency) + float(by[1]), FREQUENCY), task.max_frequency)
     return Gait(
         amplitude=min(max(gait.amplitude + float(by[0]), low), high),
-        frequency=size if gait.frequency > 0 else -size,
+        frequency=frequency if gait.frequency > 0 else -frequency,
         waves=min(max(gait.waves + float(by[2]), WAVES[0]), WAVES[1]),
     )
 
@@ -139,7 +152,7 @@ def moved(gait: Gait, by: np.ndarray, model: IdealModel, task: Task) -> Gait:
 def _value(
     model: IdealModel, task: Task, gait: Gait, best: Gait, chunk: int
 ) -> Generator[Gait, None, float]:
-    """Return the score of a gait, and yield the best one as long as that takes."""
+    """Return the score of a gait; while it is evaluated, yield the best gait so far."""
     figures: Figures | None = None
     for figures in model.evaluating(gait, chunk, TOLERANCE):
         if figures is None:

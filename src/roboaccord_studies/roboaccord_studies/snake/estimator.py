@@ -1,18 +1,22 @@
-"""Estimation of friction from the motion over a sliding window.
+"""Estimation of the friction coefficients of the ground from the motion of the snake.
 
-The ground alone changes the momentum P of the whole robot and its angular momentum L about the
-centre of mass; joint efforts cancel. Over an interval of a few control periods
+Only the ground changes the momentum P of the whole robot and its angular momentum L about the
+centre of mass, since joint efforts cancel. Over an interval of a few control periods
 
     P(t1) - P(t0) = integral of sum_j f_j(v_j; mu) dt
     L(t1) - L(t0) = integral of sum_j r_j x f_j(v_j; mu) dt
 
-with the slip velocities v_j, that follow from joint angles, rates and the base's pose and twist,
-and the friction f of the ellipse. Gauss-Newton steps fit mu = (mu_along, mu_across) to the
-intervals of a sliding window. The angular line is divided by the body's radius of gyration.
+where r_j are the links' centres relative to the centre of mass. The slip velocities v_j follow from
+joint angles and rates and the motion of the base; f is the friction force of the smoothed ellipse,
 
-RANGE and SINGULAR, guards, may be tuned; window and interval are the caller's (adaptive.py). The
-balance of momentum is fixed, and so is the friction in `normal_equations`, the smoothed ellipse of
-the simulator: test_adaptive compares fits with scipy's and recovers drawn grounds within 0.1 %.
+    f = -N (mu_along^2 v_along, mu_across^2 v_across) / sqrt(s),
+    s = (mu_along v_along)^2 + (mu_across v_across)^2 + (max(mu) slip_speed)^2
+
+with the load N of a link. Steps of the method of Gauss and Newton fit mu = (mu_along, mu_across) to
+the intervals of a sliding window. The angular equation is divided by the body's radius of gyration,
+so that all residuals have the same unit.
+
+RANGE and SINGULAR may be tuned. The friction in `normal_equations` must stay that of the simulator.
 """
 
 from __future__ import annotations
@@ -26,13 +30,21 @@ from snake.model.coordinates import PlanarSnake
 from snake.model.kinematics import link_places, link_velocities
 from snake.model.parameters import SnakeParameters
 
-RANGE = (0.005, 5.0)  # of a friction coefficient
-SINGULAR = 1e-12  # of the determinant, beside the squared trace
+RANGE = (0.005, 5.0)  # smallest and largest friction coefficient of an estimate
+SINGULAR = 1e-12  # determinant over squared trace, below which the normal matrix is singular
 
 
 @kernel
 def sample(body, y, row):
-    """Fill row (3 + 6 N,): momenta px, py, L, then along, across, c, s, x, y of each link."""
+    """Fill a sample of the window from a state.
+
+    Args:
+        body: (a, b, m, J) of a link.
+        y: state (2N + 4,) (`snake.model.coordinates`).
+        row: filled with the momenta px, py [N s] and L [N m s]; then for each link the velocity
+            along and across it [m/s], the cosine and sine of its heading, and its position x, y
+            relative to the centre of mass [m] (3 + 6 N,).
+    """
     _, _, m, J = body
     n = y.shape[0] // 2 - 2
     c, s = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2])
@@ -56,20 +68,29 @@ def sample(body, y, row):
 
 @kernel
 def normal_equations(rows, times, group, mu, load, slip, gyration, normal, right):
-    """Fill normal (2, 2) and right (2,) of the Gauss-Newton step; return the squared residual.
+    """Fill the normal equations of a Gauss-Newton step; return the sum of squared residuals.
 
-    `rows` (k, 3 + 6 N) are samples in order of `times` (k,) [s], taken together in intervals of
-    `group` samples.
+    Args:
+        rows: samples, as `sample` fills them (k, 3 + 6 N).
+        times: of the samples (k,) [s].
+        group: number of samples in an interval.
+        mu: present estimate (2,).
+        load: weight of a link [N].
+        slip: slip speed of the friction law [m/s].
+        gyration: radius of gyration of the body [m].
+        normal: filled with J' J of the Jacobian J of the integrals by mu (2, 2).
+        right: filled with J' times the residuals (2,).
     """
     n = (rows.shape[1] - 3) // 6
     normal[:] = 0.0
     right[:] = 0.0
     squared = 0.0
     top = max(mu[0], mu[1])
-    # Of px, py and L: the integral of the force, and of its derivatives by mu.
-    whole, now, before = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3))
+    # Rows: the force, and its derivatives by mu_along and mu_across; columns: px, py and L. `whole`
+    # is the integral over the interval, `now` and `before` are the values at two samples.
+    integral, force, force_before = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3))
     for i in range(rows.shape[0]):
-        now[:] = 0.0
+        force[:] = 0.0
         for j in range(n):
             k = 3 + 6 * j
             along, across, c, s = rows[i, k], rows[i, k + 1], rows[i, k + 2], rows[i, k + 3]
@@ -79,32 +100,33 @@ def normal_equations(rows, times, group, mu, load, slip, gyration, normal, right
                 # f = -mu^2 v scale, and its derivatives by mu_along and mu_across
                 fa, fc = mu[0] * mu[0] * along, mu[1] * mu[1] * across
                 if d > 0:
-                    other = mu[d - 1] * (along if d == 1 else across) ** 2
+                    factor = mu[d - 1] * (along if d == 1 else across) ** 2
                     if mu[d - 1] == top:
-                        other += top * slip * slip
-                    fa *= -other / square
-                    fc *= -other / square
+                        factor += top * slip * slip
+                    fa *= -factor / square
+                    fc *= -factor / square
                     if d == 1:
                         fa += 2.0 * mu[0] * along
                     else:
                         fc += 2.0 * mu[1] * across
                 fx, fy = -scale * (c * fa - s * fc), -scale * (s * fa + c * fc)
-                now[d, 0] += fx
-                now[d, 1] += fy
-                now[d, 2] += (rows[i, k + 4] * fy - rows[i, k + 5] * fx) / gyration
+                force[d, 0] += fx
+                force[d, 1] += fy
+                force[d, 2] += (rows[i, k + 4] * fy - rows[i, k + 5] * fx) / gyration
+        # Trapezoidal rule; at the end of an interval, its residuals enter the equations.
         if i > 0:
-            whole += 0.5 * (times[i] - times[i - 1]) * (now + before)
+            integral += 0.5 * (times[i] - times[i - 1]) * (force + force_before)
         if i > 0 and i % group == 0:
             for d in range(3):
                 change = rows[i, d] - rows[i - group, d]
-                residual = (change / gyration if d == 2 else change) - whole[0, d]
+                residual = (change / gyration if d == 2 else change) - integral[0, d]
                 squared += residual * residual
                 for e in range(2):
-                    right[e] += whole[e + 1, d] * residual
+                    right[e] += integral[e + 1, d] * residual
                     for f in range(2):
-                        normal[e, f] += whole[e + 1, d] * whole[f + 1, d]
-            whole[:] = 0.0
-        before[:] = now
+                        normal[e, f] += integral[e + 1, d] * integral[f + 1, d]
+            integral[:] = 0.0
+        force_before[:] = force
     return squared
 
 
@@ -113,9 +135,9 @@ class GroundEstimator:
 
     Args:
         parameters: of the snake.
-        period: of the samples [s].
-        window: how far back to look [s].
-        interval: over which changes of momentum are taken [s].
+        period: time between two samples [s].
+        window: length of the sliding window [s].
+        interval: time over which changes of momentum are taken [s].
         slip_speed: smoothing speed of the friction law [m/s].
     """
 
@@ -126,7 +148,7 @@ class GroundEstimator:
         self._body = PlanarSnake(parameters).body
         self._load = parameters.link_mass * parameters.gravity
         self._slip = slip_speed
-        # Of a straight body; it only weighs angular against linear momentum.
+        # Radius of gyration of a straight body; it only weighs angular against linear momentum.
         self._gyration = sum(self._body[:2]) * parameters.links / math.sqrt(12.0)
         self._group = max(1, round(interval / period))
         self._size = max(2, round(window / interval)) * self._group + 1
@@ -135,13 +157,13 @@ class GroundEstimator:
         self.restart(np.ones(2))
 
     def restart(self, mu: Array) -> None:
-        """Forget all samples, and start the fit at mu (2,)."""
+        """Forget all samples, and start the estimate at mu (2,)."""
         self.mu = np.array(mu, dtype=float)
         self.deviation = np.full(2, np.inf)
         self._count = 0
 
     def add(self, time: float, y: Array) -> None:
-        """Take the state y (2N + 4,) at `time` [s]."""
+        """Add the state y (2N + 4,) at `time` [s] to the window."""
         if self._count == len(self._rows):
             self._count = self._size - 1
             self._rows[: self._count] = self._rows[-self._count :]
@@ -164,11 +186,11 @@ class GroundEstimator:
             self._gyration, normal, right,
         )  # fmt: skip
         if not np.linalg.det(normal) > SINGULAR * np.trace(normal) ** 2:
-            self.deviation = np.full(2, np.inf)  # a robot at rest shows nothing
+            self.deviation = np.full(2, np.inf)  # a robot at rest gives no information
             return
         inverse = np.linalg.inv(normal)
-        freedom = 3 * (self._size // self._group) - 2
-        self.deviation = np.sqrt(np.diag(inverse) * squared / freedom)
-        # At most a factor of 2 in a step: the law bends, and mu stays positive.
+        degrees_of_freedom = 3 * (self._size // self._group) - 2
+        self.deviation = np.sqrt(np.diag(inverse) * squared / degrees_of_freedom)
+        # At most a factor of 2 in a step: the law is not linear in mu, and mu must stay positive.
         self.mu = np.clip(self.mu + inverse @ right, 0.5 * self.mu, 2.0 * self.mu)
         self.mu = np.clip(self.mu, *RANGE)

@@ -1,10 +1,11 @@
-"""Command `accord snake figures`: steering, the cost of gaits, a change of ground.
+"""Command `accord snake figures`: pictures of steering, gait costs and a change of ground.
 
-The pictures are those of docs/snake.md and docs/snake_optimise.md, which `make images` redraws:
-runs of the reference, and the costs of gaits from the ideally tracked model.
+They are the pictures of docs/snake.md and docs/snake_optimise.md, which `make images` redraws.
+Steering and the change of ground are runs of the reference simulator; the costs of gaits come from
+the model of ideal.py, in which the joints follow the gait exactly.
 
-Colours, SMOOTH and SHOWN, looks, may be changed. GROUND, EFFORT, WAVES and the grids of AMPLITUDES
-and FREQUENCIES stay, for the pages' words speak of them (test_snake_figures tests the costs).
+Colours, SMOOTH and SHOWN may be changed. GROUND, EFFORT, WAVES, AMPLITUDES and FREQUENCIES stay,
+for the pages state them.
 """
 
 from __future__ import annotations
@@ -35,18 +36,18 @@ from roboaccord_studies.snake.optimise import gait_of, optimise
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-GROUND = {"mu_along": 0.1, "mu_across": 1.0}  # the default of scenarios
-EFFORT = 3.0  # N m: limit of the searches
-AMPLITUDES = {0.1: BLUE, 0.2: RED, 0.4: GREEN}  # rad
-FREQUENCIES = (0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0)  # Hz
-COSTS = (0.1, 0.2, 0.5, 1.0, 2.0)  # marked on the axis
-WAVES = 1.7  # of the gaits whose cost is drawn over the frequency
-SMOOTH = 0.5  # s, over which a speed is averaged
-SHOWN = 11.0  # s of the change of ground
+GROUND = {"mu_along": 0.1, "mu_across": 1.0}  # friction coefficients, the defaults of scenarios
+EFFORT = 3.0  # N m: largest effort of a joint in the searches
+AMPLITUDES = {0.1: BLUE, 0.2: RED, 0.4: GREEN}  # rad: one curve of costs each, with its colour
+FREQUENCIES = (0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0)  # Hz: points of these curves
+COSTS = (0.1, 0.2, 0.5, 1.0, 2.0)  # ticks of the axis of costs
+WAVES = 1.7  # number of waves of the gaits of these curves
+SMOOTH = 0.5  # s: time over which a speed is averaged
+SHOWN = 11.0  # s: duration of the run over the change of ground
 
 
 class Watch(Observer):
-    """Record what an adaptive controller measures of the ground: rows t [s], mu along, across."""
+    """Record the friction that an adaptive controller estimates: rows t [s], mu along, across."""
 
     def __init__(self, controller: AdaptiveController) -> None:
         self._controller, self.rows = controller, list[tuple[float, float, float]]()
@@ -57,7 +58,7 @@ class Watch(Observer):
 
 
 def write_steering(folder: Path, changes: Sequence[str] = ()) -> Path:
-    """Write a quarter turn and the waypoints, as the reference runs them."""
+    """Write the picture of a quarter turn and of a course by waypoints, run by the reference."""
     from matplotlib.patches import Circle
 
     path = folder / "steer.svg"
@@ -77,7 +78,7 @@ def write_steering(folder: Path, changes: Sequence[str] = ()) -> Path:
 
 
 def optima() -> dict[str, Gait]:
-    """Return the fastest gait within `EFFORT`, and the cheapest of half the default's speed."""
+    """Return the fastest gait within `EFFORT`, and the cheapest with half the default's speed."""
     model = _model()
     least = 0.5 * abs(model.evaluate(DEFAULT_GAIT).speed)
     return {
@@ -89,7 +90,13 @@ def optima() -> dict[str, Gait]:
 
 
 def write_costs(folder: Path, best: Mapping[str, Gait] | None = None, count: int = 350) -> Path:
-    """Write the cost of transport over the frequency, and of gaits drawn at random."""
+    """Write the picture of the cost of transport: over the frequency, and of random gaits.
+
+    Args:
+        folder: for the file.
+        best: gaits to mark, by name; None searches them (`optima`).
+        count: number of random gaits.
+    """
     model, path = _model(), folder / "optimise_cost.svg"
     low, high = np.array(bounds_of(model.parameters, Task(objective="speed", max_effort=EFFORT))).T
     points = np.random.default_rng(0).uniform(low, high, (count, len(low)))
@@ -119,7 +126,7 @@ def write_costs(folder: Path, best: Mapping[str, Gait] | None = None, count: int
 
 
 def write_change_of_ground(folder: Path, changes: Sequence[str] = ()) -> Path:
-    """Write the speed and the estimate of an adaptive snake that comes to other ground."""
+    """Write the picture of a change of ground: speed and friction that the controller estimates."""
     path = folder / "change_of_ground.svg"
     setup = _setup("change_of_ground", (f"duration={SHOWN!r}", *changes))
     controller = make_controller(setup)
@@ -132,8 +139,8 @@ def write_change_of_ground(folder: Path, changes: Sequence[str] = ()) -> Path:
     findings = {finding.kind: finding.time for finding in controller.findings}
     time, *mu = np.array(watch.rows).T
     with picture(path, (7.5, 5.2), nrows=2, sharex=True) as (above, below):
-        for one, words, colour in ((adaptive, "adaptive", BLUE), (stayed, "gait kept", RED)):
-            above.plot(*_speed(setup, one), color=colour, label=words)
+        for run, words, colour in ((adaptive, "adaptive", BLUE), (stayed, "gait kept", RED)):
+            above.plot(*_speed(setup, run), color=colour, label=words)
         for values, words, colour in zip(mu, ("mu_along", "mu_across"), (GREEN, SOFT), strict=True):
             below.plot(time, values, color=colour, label=words)
         for axes in (above, below):
@@ -161,7 +168,7 @@ def _model() -> IdealModel:
 
 
 def _speed(setup: Setup, trajectory: Trajectory) -> tuple[Array, Array]:
-    """Return times [s] and the speed of the centre of mass over `SMOOTH` about them [m/s]."""
+    """Return times [s], and the speed of the centre of mass averaged over `SMOOTH` there [m/s]."""
     ticks = round(SMOOTH / setup.scenario.control_period)
     centre, _ = body_motion(setup, trajectory)
     speed = np.linalg.norm(centre[ticks:] - centre[:-ticks], axis=1) / SMOOTH
@@ -185,7 +192,7 @@ def _draw_path(axes: Axes, setup: Setup, trajectory: Trajectory, times: Sequence
 
 
 def _draw_heading(axes: Axes, setup: Setup, trajectory: Trajectory) -> None:
-    """Draw the mean heading of the links, and that over a period, with the set-point."""
+    """Draw the mean heading of the links, its mean over a period, and the wanted heading."""
     spec, time = setup.scenario.controller, trajectory.time
     _, heading = body_motion(setup, trajectory)
     goal = np.where(time < spec["turn_time"], 0.0, spec["heading"])

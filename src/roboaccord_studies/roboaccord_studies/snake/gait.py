@@ -1,11 +1,11 @@
 """Command `accord snake gait`: speed, effort and cost of transport, in the steady state of a gait.
 
-A gait runs in full simulation. Figures are taken over whole cycles after the start, and a gait
-counts as steady when the cycles of the last half have the same travel.
+The gait runs in a full simulation. Speed and cost of transport are measured over whole cycles (one
+period of the gait) after the start. A gait counts as steady when the snake moves equally far in
+each cycle of the last half of the run.
 
-SETTLE, MEASURE and STEADY, which part of a run is measured and what counts as steady, may be tuned
-(test_measure). DEFAULT_GAIT stays: every optimum is compared with it, here, in `optimise` and in
-the pages. Fields of `MeasuredGait`, keys of the JSON output, stay.
+SETTLE, MEASURE and STEADY may be tuned. DEFAULT_GAIT stays, for every optimum is compared with it.
+The fields of `MeasuredGait` are keys of the JSON output, and stay.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from snake.simulators.metrics import ROUND_OFF, body_motion, metrics, start_and_
 from roboaccord_studies.snake.ideal import Figures, Gait
 
 DEFAULT_GAIT = Gait(amplitude=0.4, frequency=1.0, waves=1.5)
-SETTLE = 3.0  # s: of start, in which the amplitude rises and the speed settles
-MEASURE = 4.0  # s: at least, in whole periods
-STEADY = 0.01  # of the speed: by how much the cycles of a steady gait may differ
+SETTLE = 3.0  # s: start of a run, in which the amplitude rises and the speed settles
+MEASURE = 4.0  # s: shortest measurement, which takes whole periods
+STEADY = 0.01  # largest relative difference between the cycles of a steady gait
 
 
 def setup_of(gait: Gait, *, joints: int, mu_along: float, mu_across: float) -> Setup:
-    """Return the serpenoid's setup with a gait and a ground, as long as a measurement takes."""
+    """Return the setup of a serpenoid on a ground, with the duration that a measurement takes."""
     changes = [
         f"parameters.joints={joints}",
         serpenoid_of(gait.amplitude, gait.frequency, gait.waves),
@@ -60,13 +60,13 @@ def setup_of(gait: Gait, *, joints: int, mu_along: float, mu_across: float) -> S
 
 
 def serpenoid_of(amplitude: float, frequency: float, waves: float) -> str:
-    """Return the change of a scenario to the serpenoid with a gait."""
+    """Return the change `controller={...}` of a scenario to the serpenoid with given parameters."""
     gait = f"amplitude: {amplitude!r}, frequency: {frequency!r}, waves: {waves!r}"
     return f"controller={{name: serpenoid, {gait}}}"
 
 
 def window(gait: Gait) -> tuple[float, float]:
-    """Return how long to wait and how long to measure [s], whole periods both."""
+    """Return how long to wait and how long to measure, both whole periods [s]."""
     period = 1.0 / abs(gait.frequency)
     return math.ceil(SETTLE / period) * period, math.ceil(MEASURE / period) * period
 
@@ -87,9 +87,9 @@ def steady_figures(setup: Setup, trajectory: Trajectory, start: float, length: f
 
 
 def travel_of_cycles(setup: Setup, time: Array, centre: Array, heading: Array) -> Array:
-    """Return how far the robot came headwards in each whole cycle after the start (k,) [m].
+    """Return how far the robot moved forward in each whole cycle after the start (k,) [m].
 
-    That is the displacement of the centre of mass in the cycle along the mean heading in the
+    That is the displacement of the centre of mass in the cycle along the mean heading in this
     cycle, so a robot that turns is measured along its curve.
     """
     ends = _ends_of_cycles(setup, time)
@@ -101,21 +101,21 @@ def travel_of_cycles(setup: Setup, time: Array, centre: Array, heading: Array) -
 
 
 def _ends_of_cycles(setup: Setup, time: Array) -> NDArray[np.intp]:
-    """Return the samples at which the whole cycles after the start begin, and the last one ends."""
+    """Return indices of the samples at which whole cycles after the start begin or end (k + 1,)."""
     start, cycle = start_and_cycle(setup)
     count = max(int((time[-1] - start + ROUND_OFF) / cycle), 0)
     return np.searchsorted(time, start + cycle * np.arange(count + 1) - ROUND_OFF)
 
 
 def last_cycles(travel: Array) -> Array:
-    """Return the travel of the last half of all cycles, of at least two if there are as many."""
+    """Return the travel of the last half of all cycles, and of at least two if there are two."""
     return travel[-max(2, (len(travel) + 1) // 2) :]
 
 
 def speed_and_cost_of_last(setup: Setup, trajectory: Trajectory) -> tuple[float, float, Array]:
     """Return the speed [m/s] and cost of transport of the last cycles, and the travel of all [m].
 
-    Without a whole cycle speed and cost are of the whole run.
+    If the run has no whole cycle, speed and cost are those of the whole run.
     """
     centre, heading = body_motion(setup, trajectory)
     travel = travel_of_cycles(setup, trajectory.time, centre, heading)
@@ -134,8 +134,8 @@ def speed_and_cost_of_last(setup: Setup, trajectory: Trajectory) -> tuple[float,
 def is_steady(travel: Array) -> bool:
     """Return whether a gait has settled: its last cycles all have the same speed within 1 %.
 
-    A settled gait is a limit cycle up to the motion of the plane, so every cycle has the same
-    travel. A run of less than two whole cycles after its start shows no limit cycle.
+    A settled gait is a limit cycle but for its displacement, so every cycle has the same travel. A
+    run with less than two whole cycles after its start cannot show that.
 
     Args:
         travel: of each cycle (k,) [m], as `travel_of_cycles` gives it.

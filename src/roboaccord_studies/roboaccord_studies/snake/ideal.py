@@ -1,18 +1,18 @@
-"""The ideally tracked gait: the shape is prescribed, and only the base moves under friction.
+"""Fast evaluation of snake gaits: speed, effort and cost, if the joints followed the gait exactly.
 
-With the joint angles q(t) given, three unknowns are left: the centre of mass p and the mean
-heading Th. The ground's forces f_j and moments on the links give
+The shape of the snake, its joint angles q(t), is prescribed by the gait (a serpenoid wave). Then
+only three unknowns are left: the centre of mass p and the mean heading Th. The ground's forces f_j
+and moments on the N links give
 
     N m p'' = sum f_j
-    Th''    = what keeps the angular momentum about the centre of mass in balance
+    Th''    from the balance of angular momentum about the centre of mass
 
-and the inverse dynamics the efforts that this takes. It is integrated with Runge-Kutta 4, one
-period after the other, until the mean velocity no longer changes: the periodic steady state.
+and inverse dynamics gives the joint efforts. The motion is integrated with Runge-Kutta 4, one
+period of the gait after the other, until the speed no longer changes: the periodic steady state.
+One gait takes milliseconds, so that searches can compare thousands.
 
-MAX_STEP, MIN_STEPS, MAX_PERIODS and SLOW may be tuned, a matter of accuracy against time; STIFFNESS
-must stay below 2.78. The equations are fixed: test_ideal compares speeds within 1 % and efforts
-with an independent computation. Fields of Gait and Figures, columns and JSON keys of `accord snake
-optimise`, stay.
+MAX_STEP, MIN_STEPS, MAX_PERIODS and SLOW may be tuned; STIFFNESS must stay below 2.78. The fields
+of Gait and Figures stay, for `accord snake optimise` prints them as JSON keys.
 """
 
 from __future__ import annotations
@@ -30,18 +30,26 @@ from snake.model.ground import GroundFriction, ground_forces
 from snake.model.parameters import SnakeParameters
 from snake.model.tracking import inverse_dynamics, serpenoid, set_differences
 
-MAX_STEP = 2e-3  # s: of integration
-MIN_STEPS = 160  # in a period
-MAX_PERIODS = 40  # until the steady state, or what is there counts as it
-SLOW = 0.01  # m/s: below it, convergence is judged by this speed
-STIFFNESS = 2.0  # largest step times the rate of the smoothed friction; RK4 is stable to 2.78
+MAX_STEP = 2e-3  # s: largest step of the integration
+MIN_STEPS = 160  # smallest number of steps in a period
+MAX_PERIODS = 40  # largest number of periods until the motion is taken to be steady
+SLOW = 0.01  # m/s: for slower gaits, changes of the speed are compared with this speed
+STIFFNESS = 2.0  # largest step times the rate of the smoothed friction; RK4 is stable up to 2.78
 
 
 @kernel
 def base_slope(body, base, time, wave, friction, points, q, qd, qdd, tau, slope):
-    """Fill the slope (6,) of base = [p, Th, v, Th'], the shape q, qd, qdd (n,) and efforts tau.
+    """Fill the derivative of the base, and with it the shape and the efforts.
 
-    `wave` is (amplitude [rad], rate [rad/s], lag [rad]) of the serpenoid.
+    Args:
+        body: (a, b, m, J) of a link.
+        base: centre of mass p, mean heading Th, and their rates [p, Th, v, Th'] (6,).
+        time: [s].
+        wave: amplitude [rad], rate 2 pi f [rad/s] and lag [rad] of the serpenoid.
+        friction, points: of the ground, as in `snake.model.ground.ground_forces`.
+        q, qd, qdd: filled with the shape (n,) [rad, rad/s, rad/s^2].
+        tau: filled with the efforts (n,) [N m].
+        slope: filled with the derivative of `base` (6,).
     """
     n = q.shape[0] + 1
     serpenoid(time, wave[0], wave[1], wave[2], 0.0, 0.0, q, qd, qdd)
@@ -62,18 +70,24 @@ def base_slope(body, base, time, wave, friction, points, q, qd, qdd, tau, slope)
 
 @kernel
 def ideal_steps(body, base, time, h, steps, wave, friction, points, joints, sums):
-    """Advance base (6,) in place by `steps` steps of h [s], and add to sums (3,).
+    """Advance the base by steps of Runge-Kutta 4, and add to the sums over the motion.
 
-    `sums` are the integral of the mean heading [rad s], the work sum |tau qd| [J] and the largest
-    effort so far [N m].
+    Args:
+        body, wave, friction, points: as in `base_slope`.
+        base: advanced in place (6,).
+        time: at the start [s].
+        h, steps: length [s] and number of the steps.
+        joints: number n of joints.
+        sums: integral of the mean heading [rad s], work sum |tau qd| [J], and largest effort so far
+            [N m]; updated in place (3,).
     """
     q, qd, qdd, tau = np.empty(joints), np.empty(joints), np.empty(joints), np.empty(joints)
     slope, stage, end = np.empty(6), base.copy(), base.copy()
     for step in range(steps):
         for k in range(4):
-            reach = 0.0 if k == 0 else (h if k == 3 else 0.5 * h)
-            now = time + step * h + reach
-            base_slope(body, stage, now, wave, friction, points, q, qd, qdd, tau, slope)
+            offset = 0.0 if k == 0 else (h if k == 3 else 0.5 * h)
+            stage_time = time + step * h + offset
+            base_slope(body, stage, stage_time, wave, friction, points, q, qd, qdd, tau, slope)
             if k == 0:
                 sums[0] += h * base[2]
                 sums[1] += h * np.abs(tau * qd).sum()
@@ -85,12 +99,19 @@ def ideal_steps(body, base, time, h, steps, wave, friction, points, joints, sums
 
 @kernel
 def clearance(body, wave, phases, joints):
-    """Return the least distance [m] of the centres of links that are not neighbours."""
+    """Return the smallest distance of the centres of links that are not neighbours [m].
+
+    Args:
+        body: (a, b, m, J) of a link.
+        wave: as in `base_slope`.
+        phases: number of phases of the wave that are tried.
+        joints: number of joints.
+    """
     a, b, _, _ = body
     n = joints + 1
     q, qd, qdd = np.empty(joints), np.empty(joints), np.empty(joints)
     x, y = np.zeros(n), np.zeros(n)
-    least = np.inf
+    smallest = np.inf
     for phase in range(phases):
         time = phase / phases * 2.0 * math.pi / abs(wave[1])
         serpenoid(time, wave[0], wave[1], wave[2], 0.0, 0.0, q, qd, qdd)
@@ -102,8 +123,8 @@ def clearance(body, wave, phases, joints):
             x[j] += a * math.cos(heading)
             y[j] += a * math.sin(heading)
             for k in range(j + 2, n):
-                least = min(least, (x[j] - x[k]) ** 2 + (y[j] - y[k]) ** 2)
-    return math.sqrt(least)
+                smallest = min(smallest, (x[j] - x[k]) ** 2 + (y[j] - y[k]) ** 2)
+    return math.sqrt(smallest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +147,8 @@ class Figures:
     """The figures of a gait in the periodic steady state.
 
     Args:
-        speed: displacement along the mean heading over a period, by its time.
-        peak_effort: largest of any joint.
+        speed: displacement along the mean heading in a period, divided by the period.
+        peak_effort: largest effort of any joint.
         cost_of_transport: work / (N m g distance), with the work sum |effort qd|.
     """
 
@@ -141,7 +162,7 @@ class IdealModel:
 
     Args:
         parameters: of the snake.
-        friction: of the ground; a change of it along the way is left out.
+        friction: of the ground; a change of the ground along x is ignored.
         points: contact points of a link (k, 2) [m].
     """
 
@@ -154,7 +175,7 @@ class IdealModel:
         self._body = PlanarSnake(parameters).body
 
     def evaluate(self, gait: Gait, tolerance: float = 1e-4) -> Figures:
-        """Return the figures of a gait: as `evaluating` gives them, at once."""
+        """Return the figures of a gait, computed at once; `tolerance` as in `evaluating`."""
         *_, figures = self.evaluating(gait, 1_000_000, tolerance)
         assert figures
         return figures
@@ -162,49 +183,54 @@ class IdealModel:
     def evaluating(
         self, gait: Gait, chunk: int, tolerance: float = 1e-4
     ) -> Iterator[Figures | None]:
-        """Evaluate a gait, `chunk` integration steps between two yields; yield its figures at last.
+        """Evaluate a gait bit by bit, so that a controller can do some of it in each tick.
 
-        They are those of the first period in which the speed has changed by less than `tolerance`,
-        relative, or of the last of MAX_PERIODS.
+        Yields None after every `chunk` integration steps, and the figures in the end. They are
+        those of the first period in which the speed has changed by less than `tolerance`, relative
+        to the speed, or of the last of MAX_PERIODS.
         """
         period = 1.0 / abs(gait.frequency)
         count = self._steps(period)
         h = period / count
         base, wave = np.zeros(6), self._wave(gait)
-        before = np.inf
+        previous_speed = np.inf
         for cycle in range(MAX_PERIODS):
-            start, sums = base.copy(), np.zeros(3)
-            done = 0
-            while done < count:
-                steps = min(chunk, count - done)
+            base_before, sums = base.copy(), np.zeros(3)
+            steps_done = 0
+            while steps_done < count:
+                steps = min(chunk, count - steps_done)
                 ideal_steps(
-                    self._body, base, cycle * period + done * h, h, steps, wave, self.friction,
-                    self.points, self.parameters.joints, sums,
+                    self._body, base, cycle * period + steps_done * h, h, steps, wave,
+                    self.friction, self.points, self.parameters.joints, sums,
                 )  # fmt: skip
-                done += steps
+                steps_done += steps
                 yield None
-            figures = self._figures(base - start, sums, period)
-            if abs(figures.speed - before) <= tolerance * max(abs(figures.speed), SLOW):
+            figures = self._figures(base - base_before, sums, period)
+            if abs(figures.speed - previous_speed) <= tolerance * max(abs(figures.speed), SLOW):
                 break
-            before = figures.speed
+            previous_speed = figures.speed
         yield figures
 
     def clearance(self, gait: Gait) -> float:
-        """Return the least distance [m] of the centres of links that are not neighbours."""
+        """Return the smallest distance of the centres of links that are not neighbours [m]."""
         return float(clearance(self._body, self._wave(gait), 16, self.parameters.joints))
 
     def _steps(self, period: float) -> int:
+        """Return the number of steps in a period: at most MAX_STEP long, and stable."""
         mu = max(self.friction.mu_along, self.friction.mu_across)
-        slowest = self.friction.slip_speed / (mu * self.parameters.gravity) if mu > 0 else np.inf
-        return max(MIN_STEPS, math.ceil(period / min(MAX_STEP, STIFFNESS * slowest)))
+        # Time constant of the smoothed friction near rest.
+        decay = self.friction.slip_speed / (mu * self.parameters.gravity) if mu > 0 else np.inf
+        return max(MIN_STEPS, math.ceil(period / min(MAX_STEP, STIFFNESS * decay)))
 
     def _wave(self, gait: Gait) -> Array:
+        """Return amplitude [rad], rate [rad/s] and lag [rad] of a gait (3,)."""
         turn = 2.0 * math.pi
         return np.array(
             [gait.amplitude, turn * gait.frequency, turn * gait.waves / self.parameters.joints]
         )
 
     def _figures(self, moved: Array, sums: Array, period: float) -> Figures:
+        """Return the figures of a period, from the change of the base (6,) and the sums (3,)."""
         heading = float(sums[0]) / period
         forward = float(moved[0] * math.cos(heading) + moved[1] * math.sin(heading))
         weight = self.parameters.mass * self.parameters.gravity

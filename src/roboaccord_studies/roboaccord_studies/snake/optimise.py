@@ -1,13 +1,13 @@
-"""Optimisation of a gait for speed or cost of transport on a given ground.
+"""Global optimisation of a gait for speed or cost of transport on a given ground.
 
-Candidates are evaluated by the ideally tracked gait. Differential evolution [Storn, Price 1997]
-searches the box, Nelder and Mead's simplex polishes what it finds. Limits enter as exact
-penalties: beyond a limit the objective grows faster than anything can be gained there. The
-variables, their box and the limits are in `compass`.
+Gaits are evaluated by the model of ideal.py, in which the joints follow the gait exactly.
+Differential evolution (Storn and Price, 1997) searches the whole box of amplitude, frequency and
+number of waves; Nelder and Mead's simplex then improves the best gait. Limits such as the largest
+effort enter as exact penalties: beyond a limit, the penalty grows faster than the objective can
+improve. The bounds and penalties are those of compass.py.
 
-POPULATION (a power of 2), GENERATIONS, POLISH and SEARCH_TOLERANCE may be tuned, time for how near
-the optimum is: with others a seed gives another gait than docs/snake_optimise.md prints. No gait
-drawn at random must be better (test_optimise).
+POPULATION (a power of 2), GENERATIONS, POLISH and SEARCH_TOLERANCE may be tuned; with other values
+a seed gives another gait than docs/snake_optimise.md prints.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from roboaccord_studies.snake.compass import (
 )
 from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 
-POPULATION = 32  # a power of 2: SciPy rounds Sobol's points up to one
-GENERATIONS = 18
-POLISH = 120  # evaluations
-SEARCH_TOLERANCE = 1e-3  # of the steady state, while searching
+POPULATION = 32  # a power of 2, to which SciPy would round up the number of Sobol's points
+GENERATIONS = 18  # of differential evolution
+POLISH = 120  # largest number of evaluations by the simplex
+SEARCH_TOLERANCE = 1e-3  # relative change of the speed at which a gait of the search is steady
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +41,10 @@ class Optimum:
     """The result of an optimisation.
 
     Args:
-        gait: the best one.
-        figures: its own.
-        evaluations: how many gaits were evaluated.
-        bounds: names of the parameters that are at their bounds, with the bound.
+        gait: the best gait.
+        figures: of the best gait.
+        evaluations: number of gaits that were evaluated.
+        bounds: parameters that are at a bound, with the bound, by name.
     """
 
     gait: Gait
@@ -60,14 +60,13 @@ def optimise(
 
     Args:
         model: snake and ground.
-        task: what is asked for.
-        on_evaluation: called at each evaluation with its number, and how many there will be at
-        most.
+        task: objective and limits.
+        on_evaluation: called at each evaluation with its number and the largest possible number.
 
     Raises:
         AccordError: if no gait keeps within the limits.
     """
-    # It takes a third of a second to import, and the adaptive controller does without.
+    # Imported here because it takes a third of a second, and only this function needs it.
     from scipy.optimize import differential_evolution, minimize
 
     total = POPULATION * (GENERATIONS + 1) + POLISH
@@ -102,22 +101,25 @@ def optimise(
 
 
 def gait_of(x: Array) -> Gait:
-    """Return the gait of a point of the search.
+    """Return the gait for a point of the search (3,).
 
-    Its second coordinate is the frequency less its least value, with the sign of the frequency:
-    the gap around 0 Hz is not a place to search.
+    Its second coordinate is the frequency, shifted towards 0 by the lowest frequency: so the
+    excluded frequencies around 0 Hz are no part of the box.
     """
     amplitude, beyond, waves = (float(v) for v in x)
     return Gait(amplitude, beyond + math.copysign(FREQUENCY, beyond), waves)
 
 
 def rounded(gait: Gait) -> Gait:
-    """Return a gait with figures that can be typed again: 0.1 mrad, 1 mHz, 0.001 waves."""
+    """Return a gait rounded to 0.1 mrad, 1 mHz and 0.001 waves, so that it can be typed again."""
     return Gait(round(gait.amplitude, 4), round(gait.frequency, 3), round(gait.waves, 3))
 
 
 def simplex(x: Array, box: list[tuple[float, float]]) -> Array:
-    """Return a start for Nelder and Mead: 3 % of the box along each axis, to the inside."""
+    """Return the first simplex for Nelder and Mead (n + 1, n): x, and a step along each axis.
+
+    A step is 3 % of the box, inwards.
+    """
     points = np.tile(x, (len(x) + 1, 1))
     for i, (low, high) in enumerate(box):
         step = 0.03 * (high - low)
@@ -126,7 +128,7 @@ def simplex(x: Array, box: list[tuple[float, float]]) -> Array:
 
 
 def at_bounds(gait: Gait, model: IdealModel, task: Task) -> dict[str, float]:
-    """Return the parameters within 1 % of the box of its bounds, with the bound."""
+    """Return the parameters that are within 1 % of the box of a bound, with the bound, by name."""
     limits = {
         "amplitude": (gait.amplitude, bounds_of(model.parameters, task)[0]),
         "frequency": (abs(gait.frequency), (FREQUENCY, task.max_frequency)),

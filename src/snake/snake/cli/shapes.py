@@ -1,10 +1,10 @@
-"""Command `accord snake shapes`: the post's eight configurations.
+"""Command `accord snake shapes`: the eight body shapes of the blog post's gait.
 
-It prints the twists of the segments, the angles that they stand for, and on request the picture
-(source/shapes.py).
+A shape, which the post calls a configuration, is given by a twist of each of four segments of the
+snake. The command prints the twists with the joint angles that they stand for, and draws a picture
+on request (source/shapes.py). The table's content is the post's (source/post.py).
 
-Names of options, keys of `data` and the text of the help stay; the table's content is the post's
-(source/post.py). Its layout may be changed.
+The names of options and the keys of `data` stay.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Physical parameters of the snake, and the factories of its friction laws.
+"""Physical parameters of the snake, and the friction laws that scenarios may name.
 
-`SnakeParameters` reads config/parameters.yaml, where every value has its source. `law_of` makes the
-friction of a scenario from its keys: coefficients, slip speed, contact points and loads.
+`SnakeParameters` has the values of config/parameters.yaml, where each value names its source.
+`law_of` returns the function that makes a friction law from the keys under `friction` in a
+scenario: coefficients, slip speed, contact points and loads.
 
-Values may be changed for a run by `--set parameters.NAME=...`; those marked "post" are the blog
-post's and stay. A new parameter is an entry in the file and in the docstring below, and must change
-the description or the reference (test_every_parameter_counts). A new law is one more `law_of(...)`,
-registered in robot.py.
+A run may change values by `--set parameters.NAME=...`; values marked "post" are the blog post's and
+stay. A new parameter needs an entry in the file and in the docstring below. A new friction law is
+one more `law_of(...)`, registered in robot.py.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class SnakeParameters(Parameters):
         link_mass: [kg].
         link_length, link_width, link_height: along, across and upwards [m].
         inertia_along, inertia_across, inertia_vertical: about the link's axes [kg m^2].
-        pivot_behind_front: from a link's centre back to the joint behind it [m].
-        pivot_ahead_of_rear: from a link's centre forward to the joint ahead of it [m].
+        pivot_behind_front: distance a from a link's centre back to the joint behind it [m].
+        pivot_ahead_of_rear: distance b from a link's centre to the joint ahead of it [m].
         joint_limit: joints stop at plus and minus this [rad].
         effort_limit: [N m].
-        gravity: [m/s^2]; loads the friction.
+        gravity: [m/s^2]; the weight that it causes loads the friction.
     """
 
     joints: int
@@ -70,11 +70,11 @@ Law = TypeVar("Law", bound=EllipseFriction)
 
 
 def law_of(kind: type[Law]) -> Callable[..., Law]:
-    """Return the factory of a law of friction, whose arguments are the keys of a scenario.
+    """Return a function that makes a friction law from the keys of a scenario.
 
     Args:
-        kind: the body-fixed Coulomb ellipse, or the pyramid, which is bounded on each axis by
-            itself.
+        kind: EllipseFriction, in which forces along and across a link are bounded together by an
+            ellipse, or PyramidFriction, in which each is bounded by itself.
     """
 
     def make(
@@ -91,12 +91,12 @@ def law_of(kind: type[Law]) -> Callable[..., Law]:
         Args:
             setup: robot and scenario.
             mu_along, mu_across: coefficients along and across the body.
-            slip_speed: smoothing speed; at 0 the pyramid sticks, in the reference alone:
-                simulators/sticking.py.
-            points: `centre` of each link, or its four lower `corners`.
-            loads: `equal`, each link's own weight; or `rigid`, as a contact solver shares the
-                weight out among the points of a body that does not bend upwards.
-            beyond: `x`, and the `mu_along` and `mu_across` of links beyond it.
+            slip_speed: smoothing speed; with 0 the pyramid sticks, in the reference simulator only
+                (simulators/sticking.py).
+            points: where a link touches the ground: `centre`, or its four lower `corners`.
+            loads: `equal`: each link carries its own weight; `rigid`: the weight is shared out as a
+                contact solver does it for a body that does not bend upwards.
+            beyond: `x` [m] of a line, and `mu_along` and `mu_across` of links beyond it.
         """
         p: SnakeParameters = setup.parameters
         places, gyration = _points(p, points), _gyration(p, loads)
@@ -110,6 +110,7 @@ ellipse, pyramid = law_of(EllipseFriction), law_of(PyramidFriction)
 
 
 def _points(p: SnakeParameters, name: str) -> Array:
+    """Return the contact points of a link, along and across it from its centre (k, 2) [m]."""
     x, y = 0.5 * p.link_length, 0.5 * p.link_width
     places = {"centre": np.zeros((1, 2)), "corners": np.array([[x, y], [x, -y], [-x, y], [-x, -y]])}
     if name not in places:
@@ -118,6 +119,7 @@ def _points(p: SnakeParameters, name: str) -> Array:
 
 
 def _gyration(p: SnakeParameters, loads: str) -> tuple[float, float] | None:
+    """Return the squared radii of gyration of a link [m^2] for rigid loads, None for equal ones."""
     if loads not in ("equal", "rigid"):
         raise ValueError(f"loads is {loads!r}, and must be equal or rigid")
     squared = p.inertia_along / p.link_mass, p.inertia_across / p.link_mass

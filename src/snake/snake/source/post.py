@@ -1,9 +1,9 @@
 """The gait of eight configurations, as the blog post describes it and as its author's code does it.
 
-The post (docs/snake.md names it) divides the snake into four segments of five joints: head, body1,
-body2 and tail. A configuration gives every segment a twist: 2 bends its joints to the upper stop,
--2 to the lower one, 1 and -1 half as far, and 0 asks for nothing. Each configuration holds for a
-while. Four of them (START) start a wave that runs along the body; four others (LOOP) repeat it.
+The post (docs/snake.md names it) divides the snake into four segments: head, body1, body2 and tail.
+A configuration gives every segment a twist: 2 bends its joints to the upper stop, -2 to the lower
+one, 1 and -1 half as far, and 0 asks for nothing. Each configuration holds for a while. Four of
+them (START) start a wave that runs along the body; four others (LOOP) repeat it.
 
 `AsDescribed` follows the post's table, and holds the angles that it states by a controller of ours.
 `AsCoded` does what the author's Gazebo plugin does, update by update, with its errors.

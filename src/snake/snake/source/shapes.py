@@ -1,10 +1,8 @@
-"""Picture of the post's eight configurations: its table, and the shape of the body in each.
+"""Picture of the blog post's eight configurations: its table, and the body's shape in each.
 
-A row is drawn for each configuration: its number, the twists of the four segments, and the outlines
-of the links with the head on the left. `accord snake shapes --out` calls `write_picture`.
-
-Colours and the metres of the layout (COLOURS to INCH) may be changed. The table comes from post.py
-and the angles from the joint limit: test_lateral_undulation compares outlines with both.
+Each configuration is a row: its number, the twists of the four segments (post.py), and the outlines
+of the links with the head on the left. `accord snake shapes --out` calls `write_picture`. Colours
+and layout (COLOURS to INCH) may be changed.
 """
 
 from __future__ import annotations
@@ -23,14 +21,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = ("#d1495b", "#ee9b3a", "#12a594", "#5b8def")
-LEFT, FIRST, COLUMN = -2.2, -1.5, 0.33  # m left of the shapes: where the table's columns are
-MARGIN, HEADING = 0.09, 0.25  # m: above and below a shape, and of the words on top
-RIGHT = 0.1  # m beyond the longest shape
-INCH = 1.95  # a metre as drawn [inches]
+# x of the table's left edge and of its first column of twists, and the columns' width [m]; the
+# shapes begin at 0.
+LEFT, FIRST, COLUMN = -2.2, -1.5, 0.33
+MARGIN, HEADING = 0.09, 0.25  # m: space above and below a shape, and height of the headings
+RIGHT = 0.1  # m: space beyond the longest shape
+INCH = 1.95  # inches of the picture for a metre of the snake
 
 
 def angles_of(parameters: SnakeParameters, twists: tuple[int, ...]) -> Array:
-    """Return the joint angles (n,) [rad] of a configuration; an empty cell is drawn straight."""
+    """Return the joint angles of a configuration (n,) [rad]; for a twist of 0 they are 0."""
     by_joint = np.array(twists)[segment_of(parameters.joints)]
     return np.asarray(0.5 * parameters.joint_limit * by_joint)
 
@@ -38,7 +38,7 @@ def angles_of(parameters: SnakeParameters, twists: tuple[int, ...]) -> Array:
 def outlines(parameters: SnakeParameters, angles: Array) -> Array:
     """Return the corners of the links from the head to the tail (n + 1, 4, 2) [m].
 
-    The body lies with its mean heading to the left, as one reads: the head first.
+    The body is turned such that its mean heading points to the left.
     """
     p = parameters
     heading = np.append(np.cumsum(angles[::-1])[::-1], 0.0)
@@ -53,7 +53,7 @@ def outlines(parameters: SnakeParameters, angles: Array) -> Array:
 
 
 def write_picture(parameters: SnakeParameters, path: Path) -> None:
-    """Write the table with the shapes as the file's name ends, .svg or .png.
+    """Write the table with the shapes as an image, .svg or .png by the name of the file.
 
     Raises:
         AccordError: for another ending, or a file that cannot be written.
@@ -81,7 +81,7 @@ def draw_row(axes: Axes, parameters: SnakeParameters, number: int, links: Array)
     segment = np.append(segment_of(parameters.joints), 3)
     front, centre = links[0, :2], links[0].mean(axis=0)
     tip = centre + 2.6 * (front.mean(axis=0) - centre)
-    head = np.array([*front, tip])  # marks the head, and points forward
+    head = np.array([*front, tip])  # a triangle that marks the head
     axes.add_collection(PolyCollection(list(links), facecolors=[COLOURS[s] for s in segment]))
     axes.add_collection(PolyCollection([head], facecolors=report.INK))
     low, high = links[..., 1].min(), links[..., 1].max()

@@ -1,10 +1,10 @@
 """Commands `accord monkeybot basin` and `robust`: the share of disturbed walks that survive.
 
-Both draw walks and print the share with its interval. Which walks survive, and how they are
-disturbed, is in `monkeybot.basin` and `monkeybot.rollouts`.
+A walk is a gait repeated many times. `basin` draws random starts near a gait, `robust` random
+errors of clock, motor and robot; both print the share of walks that survive, with its confidence
+interval. The simulation is in ../basin.py, the definition of surviving in ../rollouts.py.
 
-Options, their defaults and their words may be changed here; docs/monkeybot_gaits.md names them.
-Fields of `Walked` and `Robust`, keys of the JSON output, stay.
+The fields of `Walked` and `Robust` are keys of the JSON output, and stay.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from roboaccord_studies.monkeybot.options import GaitName, Samples, Steps
 
 @dataclass(frozen=True)
 class Walked:
-    """What was asked, and the share of walks that survived."""
+    """The settings, and the share of walks that survived."""
 
     gait: str
     sd_angle: Radians
@@ -79,7 +79,7 @@ def basin_command(
     return Result(Walked(name, sd_angle, sd_rate, draws, survived))
 
 
-SIZES = {  # of each disturbance, where none is asked for
+SIZES = {  # of the disturbances that are applied one at a time if no option names one
     "jitter": (0.5e-3, 1e-3, 2e-3, 5e-3, 10e-3),  # s
     "torque_error": (0.005, 0.01, 0.02, 0.05),
     "parameter_error": (0.001, 0.002, 0.005, 0.01),
@@ -155,7 +155,7 @@ def robust_command(
 
 
 def disturbances(sizes: Mapping[str, float | None], spread: str) -> list[Disturbance]:
-    """Return the disturbance of the sizes that are given, or a list of single ones without any."""
+    """Return one disturbance of the given sizes; if there are none, all of SIZES one at a time."""
     chosen = {name: size for name, size in sizes.items() if size is not None}
     if chosen:
         return [Disturbance(**chosen, spread=spread)]

@@ -1,11 +1,12 @@
 """Command `accord monkeybot design`: the shape of the links with the most stable gait.
 
-It maps the gaits over the shape of the links (`monkeybot.design`), refines the two best robots of
-the grid, and writes the arrays and a picture for each margin.
+The shape of a link is its mass distribution: the position of the centre of gravity and the inertia.
+The command follows the clocked gait over a grid of shapes (../design.py), and searches from the
+best of the grid for the robots with the smallest spectral radius and with the widest range of
+stable periods. It writes the data and a picture for each of these two measures.
 
-COLUMNS, what is printed of a robot, and CUTS, where the scale of each map's colours ends and its
-words, may be changed; CUTS must have an entry for each of `design.MARGINS`. The names in `robots`,
-keys of the JSON output, stay.
+CUTS must have an entry for each of `design.MARGINS`. The names in `robots` are keys of the JSON
+output, and stay.
 """
 
 from __future__ import annotations
@@ -46,12 +47,12 @@ from roboaccord_studies.monkeybot.design import (
 from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid, span
 from roboaccord_studies.monkeybot.stability import BORDER, DOT, LARGEST
 
-COLUMNS = (
+COLUMNS = (  # of the table that is printed
     "shape.centre", "shape.inertia", "level.best.radius", "level.best.period",
     "level.best.torque", "level.stable", "level.width",
 )  # fmt: skip
 INERTIAS = (0.004, 0.076, 25)  # default grid [m L^2]
-CUTS = {
+CUTS = {  # value at which the colour scale of a map ends, and its label
     "radius": (LARGEST, "smallest spectral radius"),
     "width": (0.06, "range of stable periods over their middle"),
 }
@@ -117,7 +118,7 @@ def design_command(
 
 @dataclass(frozen=True)
 class Design:
-    """How many robots were followed and are stable, and the best by name."""
+    """How many robots were found, how many of them are stable, and the best by name."""
 
     robots_followed: Annotated[int, Quantity("")]
     robots_stable: Annotated[int, Quantity("", "at some period")]

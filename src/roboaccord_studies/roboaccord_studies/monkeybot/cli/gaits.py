@@ -1,11 +1,11 @@
-"""Commands `accord monkeybot gaits` and `stable`: shipped gaits, and one of a period.
+"""Commands `accord monkeybot gaits` and `stable`: the shipped gaits, and a gait for a given period.
 
-`gaits` refines each shipped gait for the robot's parameters and estimates its basin; `stable` finds
-the horizontal clocked gait of a period.
+`gaits` refines each gait of config/gaits.yaml for the robot's parameters and estimates its basin,
+the share of disturbed starts from which the robot keeps walking. `stable` finds the clocked gait
+with a given period in which the robot keeps its height.
 
-A gait is added in config/gaits.yaml of the MonkeyBot, not here. COLUMNS, what is printed, may be
-changed. SD_ANGLE, SD_RATE and STEPS are the starts of the basin column, named in the help and in
-the JSON output: they stay, and so do the keys of `Shipped.to_json`, listed in docs/cli.md.
+A gait is added in config/gaits.yaml of the MonkeyBot. SD_ANGLE, SD_RATE and STEPS are stated in the
+help, and stay; so do the keys of `Shipped.to_json`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from roboaccord_studies.monkeybot.level import clocked_gait
 from roboaccord_studies.monkeybot.lqr import held_gait, held_multipliers
 from roboaccord_studies.monkeybot.orbits import Orbit, shipped_data
 
-SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100  # of the starts of the basin, rad, rad/s
-COLUMNS = (
+# Standard deviations of the starts [rad, rad/s], and number of steps, for the basin.
+SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100
+COLUMNS = (  # of the table that is printed
     "name", "orbit.period", "orbit.stride", "orbit.drop", "orbit.work", "cost_of_transport",
     "orbit.spectral_radius", "survived",
 )  # fmt: skip
@@ -79,11 +80,11 @@ class Shipped:
         float | None,
         Quantity("1", "share of disturbed starts that walk 100 steps", "basin", ".0f", "%"),
     ]:
-        """The share of the basin."""
+        """The share of starts that survive, None if no basin was estimated."""
         return self.basin.survived if self.basin else None
 
     def to_json(self) -> dict[str, Json]:
-        """Return the figures by name, those of the orbit among them."""
+        """Return all figures by name."""
         figures, survival = self.orbit.to_json(), dict[str, Json]()
         drop = figures.pop("drop")
         if self.basin is not None:

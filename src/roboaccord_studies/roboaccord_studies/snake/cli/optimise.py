@@ -1,10 +1,10 @@
-"""Command `accord snake optimise`: the best serpenoid for a ground.
+"""Command `accord snake optimise`: the best serpenoid gait for a ground.
 
-The search is in `snake.optimise`, the default gait and the measurement that confirms the best one
-in full simulation in `snake.gait`.
+The command searches the gait by the model of ideal.py, in which the joints follow the gait exactly
+(../optimise.py). Then it runs the best gait and the default one in full simulation (../gait.py), to
+confirm the gain.
 
-Defaults and words may be changed here. Fields of `Optimisation`, `Pair` and `Settled`, keys of the
-JSON output, listed in docs/cli.md, stay (test_optimise).
+The fields of `Optimisation`, `Pair` and `Settled` are keys of the JSON output, and stay.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from roboaccord_studies.snake.optimise import optimise
 
 
 class Objective(StrEnum):
-    """Objectives of the optimisation."""
+    """What is optimised: the speed, or the cost of transport."""
 
     speed = "speed"
     cost = "cost"
@@ -55,14 +55,14 @@ class Measured:
 
 @dataclass(frozen=True)
 class Settled(Figures):
-    """The settled figures of a run, and the peak effort of its start."""
+    """The figures of a run after its start, and the peak effort including the start."""
 
     peak_effort_start: NewtonMetres
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The default gait beside the best, and how much better that is."""
+    """The figures of the default gait and of the best one, and the gain."""
 
     default: Figures = field(metadata=BESIDE)
     optimum: Figures = field(metadata=BESIDE)
@@ -70,7 +70,7 @@ class Pair:
 
     @classmethod
     def of(cls, default: Figures, optimum: Figures, objective: str) -> Pair:
-        """Compare by an objective."""
+        """Return the pair with its gain by an objective [%]."""
         if objective == "cost":
             share = 1.0 - optimum.cost_of_transport / default.cost_of_transport
         else:
@@ -194,7 +194,7 @@ def optimise_command(
 def confirm(
     setup_for: Callable[[Gait], Setup], best: Gait, engine: str, task: Task, bar: Progress
 ) -> Pair:
-    """Run both gaits in an engine: their figures are settled, with the peak effort of the start."""
+    """Run the default and the best gait in an engine, and return their figures after the start."""
     settled = list[Settled]()
     for gait in (DEFAULT_GAIT, best):
         setup = setup_for(gait)
