@@ -113,7 +113,7 @@ class ConstrainedDynamics:
         return -float(self.forces @ (friction @ v))
 
     def stop(self, x: Array) -> Array:
-        """Return the state (2n,) with the nearest rates at which closed gaps do not slip or close."""
+        """Return the state (2n,) with the nearest rates at which no closed gap slips or closes."""
         q, v = x.reshape(2, -1)
         features, mass = self.closed.features, self.arm.mass_matrix(q)
         _, jacobian, witnesses = self.gap_functions.measure(features, q)
