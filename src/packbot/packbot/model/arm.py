@@ -67,7 +67,7 @@ class Arm:
         return np.asarray(pin.aba(self.model, self.data, q, qd, effort))
 
     def efforts(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Return the efforts (7,) [N m] of a motion by inverse dynamics (recursive Newton-Euler)."""
+        """Return the efforts (7,) [N m] of a motion, by the recursive Newton-Euler algorithm."""
         return np.asarray(pin.rnea(self.model, self.data, q, qd, qdd))
 
     def regressor(self, q: Array, qd: Array, qdd: Array) -> Array:

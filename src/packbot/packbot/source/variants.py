@@ -108,7 +108,7 @@ class JointClampReference(ArmSimulator):
         first = self._slope(self._x)
         while True:
             step = take_step(self._slope, self._x, first, size, self._options["tolerance"])
-            # Where a forbidden acceleration changes its sign, the slope jumps, and no step is exact.
+            # The slope jumps where a forbidden acceleration changes sign: no step is exact there.
             if step.error <= 1.0 or size < LEAST_STEP:
                 return step
             size = step.next_size

@@ -23,9 +23,6 @@ from roboaccord.contract import Array, Quantity
 NONE = " ".join("0" for _ in JOINTS)  # default of rates and efforts: seven zeros
 
 
-# `gathers` lets these options take several words, such as --q 0 1.2 -0.8 0.3 0 0 0.
-
-
 @gathers("--q", "--qd", "--tau")
 def dynamics_command(
     q: Annotated[str, Quantity("rad"), typer.Option(
