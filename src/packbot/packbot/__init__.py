@@ -2,10 +2,10 @@
 
 model         parameters, kinematics and dynamics
 contact       hulls, distances and contact laws
-simulators    the reference and the engines
+simulators    the analytical engine `reference`, and the arm in physics engines
 planning      paths and poses, also with failed joints
-controllers   what drives the arm, and trials of that
-source        what the report did and claims
+controllers   controllers of the arm, and trials of them
+source        contact scheme and experiment of the source report
 cli           commands of `accord packbot`
 
 Start with robot.py, which the entry point in setup.cfg names; its name must stay. "The report" in

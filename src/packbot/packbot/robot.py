@@ -1,11 +1,12 @@
 """Registration of the Packbot in the workspace, and the figures of its runs.
 
 `Packbot` tells the core what the robot consists of: parameters, controllers, contact laws,
-simulators, obstacles, and the figures of a run. The report is GRRC TR 2010-02, docs/packbot.md.
+simulators, obstacles. `ArmFigures` computes the figures of a run. "The report" in this package is
+GRRC Technical Report 2010-02 (docs/packbot.md).
 
-A controller or contact law may be added: an entry in `controllers` or `contacts`; scenarios use its
-key, and its arguments are further keys there. CLOSE and SAMPLES may be tuned. Figures of a run are
-keys of `--json` and stay. Joints and their order are fixed by the URDF.
+A controller or contact law is added as an entry of `controllers` or `friction_laws`; scenarios name
+it by its key, and its arguments are further keys there. Figures of a run are keys of `--json` and
+must stay.
 """
 
 from __future__ import annotations
@@ -41,31 +42,31 @@ from packbot.model.parameters import JOINTS, LENS, PackbotParameters, pose
 from packbot.simulators.engines import make_engine_simulator
 from packbot.simulators.world import make_world
 
-CLOSE = 1e-3  # m: smaller gaps are shown as contacts
-TOUCHING = ("contact", "impact")  # events that are counted as contacts
-SAMPLES = 200  # states at which distances are measured, evenly over the run
-DRAWN_EFFORT = 0.01  # of the effort limits, see `Packbot.draw_state`
+CLOSE = 1e-3  # m; smaller gaps are shown as contacts
+TOUCHING = ("contact", "impact")  # kinds of events that are counted as contacts
+SAMPLES = 200  # number of states at which distances are measured, evenly over the run
+DRAWN_EFFORT = 0.01  # part of the effort limits of random efforts, see `Packbot.draw_state`
 
 
 class ArmFigures(Tally):
-    """Number of contact events, and the least signed distance [m].
+    """Figures of a run: number of contact events, and the smallest signed distance [m].
 
-    After a reach, also the distance of the finger tips from their target [m], or of the point that
-    the camera looks at. Distances are left out if the libraries for them are missing.
+    For a reach, also the distance of the finger tips (or of the point that the camera watches) from
+    their target [m]. Distances are left out if the libraries for them are missing.
 
     Args:
         setup: robot and scenario.
-        ticks: of the run; the states at which distances are measured are spread over them.
+        ticks: number of control periods of the run, over which the measured states are spread.
     """
 
     def __init__(self, setup: Setup, ticks: int) -> None:
         self._setup = setup
         self._indices = np.unique(np.linspace(0, ticks, SAMPLES).round().astype(int))
-        self._count = 0  # states so far
-        self._poses: list[Array] = []  # angles (7,) at the indices so far [rad]
+        self._count = 0  # number of states so far
+        self._poses: list[Array] = []  # angles (7,) of the selected states so far [rad]
 
     def add(self, piece: Trajectory) -> None:
-        """Take the next piece of the motion, which begins with the last state of the one before."""
+        """Add the next piece of the motion, which begins with the last state of the one before."""
         first = max(self._count - 1, 0)
         end = first + len(piece)
         due = self._indices[(self._indices >= self._count) & (self._indices < end)]
@@ -145,7 +146,7 @@ class Packbot(Robot):
         return make_engine_simulator(setup, engine)
 
     def contact_points(self, setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]]:
-        """Return a function that finds points where hulls are closer than `CLOSE`; forces are 0.
+        """Return a function of a state: the points where hulls are closer than `CLOSE`, forces 0.
 
         Raises:
             AccordError: without pinocchio and coal.
@@ -164,7 +165,7 @@ class Packbot(Robot):
         """Draw joints anywhere within their limits of angle and speed, and efforts.
 
         Efforts are within a hundredth of their limits: larger ones would accelerate the light wrist
-        so much that the accelerations of all other joints were negligible.
+        so much that the accelerations of all other joints would be negligible.
         """
         p: PackbotParameters = setup.parameters
         lower, upper = p.limits
@@ -174,7 +175,7 @@ class Packbot(Robot):
         return RobotState(0.0, q, qd, np.zeros(len(q))), effort
 
     def aim(self, setup: Setup) -> Aim:
-        """Return the finger tips, or the point that the camera shall see, with the target."""
+        """Return the finger tips, or the point that the camera watches, with the target."""
         spec = setup.scenario.controller
         target = None if spec.get("target") is None else np.array(spec["target"], dtype=float)
         if watch := float(spec.get("watch", 0.0)):

@@ -1,10 +1,9 @@
 """`accord packbot collapse`: the report's experiment.
 
-The command simulates a fall of the arm, and with --perturb further falls of arms with drawn
-parameters. The experiment itself, and what the report fixes of it, is in source/collapse.py.
+The command simulates a fall of the arm without torque, and with --perturb further falls of arms
+with randomly drawn parameters. The experiment itself is in source/collapse.py.
 
-A contact law to compare may be added: a name in its CONTACTS, and in the help here. Options and
-keys of the JSON output stay (test_packbot_collapse).
+Options and keys of the JSON output must stay (test_packbot_collapse).
 """
 
 from __future__ import annotations

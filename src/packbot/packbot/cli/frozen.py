@@ -1,9 +1,10 @@
-"""`accord packbot look --joint`: the arm with a frozen joint, whose two links are one.
+"""`accord packbot look --joint`: the arm with a frozen joint, whose two links become one.
 
-DH tables are reduced, and inertias merged, by model/tables.py and model/merged.py. The error of the
-report's interpolation of inertia is measured over the range of the joint, and drawn.
+The Denavit-Hartenberg tables are reduced by model/tables.py, and the inertias of the two links are
+merged by model/merged.py. The error of the report's interpolation of this inertia is computed over
+the range of the joint, and drawn.
 
-SAMPLES may be tuned. Fields are keys of `--json`, with units, and stay (test_packbot_faults).
+SAMPLES may be tuned. Fields are keys of `--json` and must stay (test_packbot_faults).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from roboaccord.scenario import Setup
 from packbot.model.merged import Inertia, MergedLinks
 from packbot.model.tables import Table, camera_table, hand_table, reduce_table
 
-SAMPLES = 601  # angles at which the error of merged inertia is measured
+SAMPLES = 601  # number of angles at which the error of the merged inertia is computed
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class InterpolationError:
 
 @dataclass(frozen=True, kw_only=True)
 class Reduced:
-    """DH tables and inertia of the arm of one link less."""
+    """DH tables of the arm with one link less, and the inertia of the merged link."""
 
     joint: str
     angle: si.Radians

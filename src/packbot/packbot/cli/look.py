@@ -1,10 +1,10 @@
-"""`accord packbot look`: the arm in one pose, with a frozen joint, and what links are made of.
+"""`accord packbot look`: the arm in one pose, with a frozen joint, and the shapes of its links.
 
-The options choose a mode (MODES), and each mode is a function with a dataclass of its results: the
-pose, distances, line of sight, the arm with a frozen joint (frozen.py), or the package's meshes.
+The options choose a mode (MODES): named poses, one pose, a pose at a target, distances, line of
+sight, the arm with a frozen joint (frozen.py), or the meshes of the package. Each mode is a
+function, with a dataclass of its results.
 
-A mode may be added: a function like `distances_at`, a row in MODES and a branch in `look_command`.
-SHOWN may be tuned. Fields are keys of `--json`, with units, and stay (test_packbot_sight,
+SHOWN may be tuned. Fields are keys of `--json` and must stay (test_packbot_sight,
 test_packbot_kinematics).
 """
 
@@ -31,7 +31,7 @@ from packbot.model.parameters import JOINTS, check_limits, named_poses, pose
 from packbot.planning.inverse import Inverse
 from packbot.planning.sight import Sight
 
-SHOWN = 10  # pairs of hulls in the table
+SHOWN = 10  # number of pairs of hulls in the table
 POSES = "named poses"  # the mode without arguments
 MODES = {
     "with --distances": "distances name q scenario set",

@@ -1,10 +1,7 @@
-"""Options that commands of the Packbot share, and how their words become numbers.
+"""Options that commands of the Packbot share, and the conversion of their words to numbers.
 
-`joint_values` reads values of all joints, `point` a point; both refuse bad words in one line.
-Metavars and help texts here appear in every command with these options, the studies' among them.
-
-Options may be added once a second command takes them. What is read, and refused, is fixed by tests
-of the commands.
+`joint_values` reads values of all joints, `point` reads a point; both refuse bad input with a
+message of one line. An option that only one command has is in the module of this command.
 """
 
 from __future__ import annotations
@@ -31,7 +28,7 @@ Pitch = Annotated[
 
 
 def joint_values(words: str, option: str) -> Array:
-    """Return the values of all joints (7,): of 7 numbers, or of NAME=VALUE,.. and 0 else.
+    """Return the values of all joints (7,), from 7 numbers, or from NAME=VALUE,.. (others are 0).
 
     Raises:
         AccordError: naming the joint that is missing, unknown, there twice or no finite number.

@@ -1,11 +1,10 @@
 """`accord packbot plan` and `reach`: paths, also of failed arms.
 
-`plan` shows a path of the healthy arm, `reach` runs the arm in an engine (controllers/trial.py).
-Paths themselves are decided in planning/.
+`plan` computes a path of the healthy arm, by the modules in planning/. `reach` runs the arm in an
+engine, with a controller that reacts to failures or ignores them (controllers/trial.py).
 
-A controller to compare may be added: a name in CONTROLLERS and a branch in `run_reach`. Fields of
-Plan, and of Reach in controllers/trial.py, are keys of `--json`: they stay, and others may be
-added. test_packbot_kinematics and test_packbot_recovery test both commands.
+Fields of Plan, and of Reach in controllers/trial.py, are keys of `--json` and must stay
+(test_packbot_kinematics, test_packbot_recovery).
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from packbot.planning.reaching import MARGIN, Goal
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import in_time
 
-CONTROLLERS = ("recover", "ignore")
-SAMPLES = 200  # poses along a path at which its clearance is measured
+CONTROLLERS = ("recover", "ignore")  # values of --controller
+SAMPLES = 200  # number of poses along a path at which its clearance is measured
 
 
 @by_option("to", "", "target pitch", "from scenario margin speed seed set")
@@ -80,7 +79,7 @@ def plan_command(
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Corners of a path, when it is there, and how close the arm comes to anything."""
+    """Corners of a path, the times at which it reaches them, and its smallest distance."""
 
     joints: Sequence[str] = JOINTS
     corners: Array

@@ -6,10 +6,10 @@ laws          contact laws of a scenario
 clearance     distances between hulls, by coal
 polyhedra     closest points of triangles, segments and hulls, compiled
 features      gaps of vertices, edges and joint limits, compiled
-gaps          which gaps are near, with the directions in which they push
-forces        contact forces at rest, impacts and friction
+gaps          which gaps are near, and their derivatives
+forces        forces of lasting contacts, impulses of impacts, and friction
 
-A contact law may be added in laws.py. The equations of forces.py are fixed, and engines must get
-the same hulls as the reference (the analytical model). Tests: test_packbot_clearance, _hulls,
-_reference, _contact_points.
+A contact law may be added in laws.py. The equations of forces.py must stay, and engines must get
+the same hulls as the engine `reference`. Tests: test_packbot_clearance, _hulls, _reference,
+_contact_points.
 """

@@ -1,10 +1,12 @@
-"""Controllers of the arm, and what they are made of.
+"""Controllers of the arm, and their parts.
 
-reach, velocity, transition   controllers of a healthy arm, of an operator, over an equilibrium
-recovery                      the controller of an arm with failures; its parts are diagnosis (what
-                              finds failures), doubts, rest, replanning and tip_servo
-torque                        the control laws of all of them
-trial                         a reach with failures in an engine, and what came of it
+reach        the healthy arm goes to a target or a pose
+velocity     an operator commands joint rates or positions
+transition   a loose joint swings over its unstable equilibrium
+recovery     the arm reaches a target although joints fail; its parts are diagnosis (reports of
+             failures), doubts, rest, replanning and tip_servo
+torque       the control laws of all of them
+trial        a reach with failures in an engine, and its result
 
 Controllers may be added: a class here and an entry of `controllers` in robot.py. The names there
 and the keyword arguments are keys of scenarios and must stay. Tests: test_packbot_controllers,

@@ -1,12 +1,12 @@
-"""Findings about failed joints, the protocol of a diagnosis, and the diagnosis `told`.
+"""Reports of failed joints, the protocol of a diagnosis, and the diagnosis `told`.
 
-The controller `recover` takes its diagnosis by name, `controller.diagnosis`. `told` reads the
-scenario's faults; other packages add those that look at the motion, by entry points `packbot.NAME`
-of `roboaccord.controllers`.
+A diagnosis examines the measured states of the arm one by one, and reports failed joints. The
+controller `recover` uses the one that the key `controller.diagnosis` of a scenario names. `told`
+does not diagnose: it reports the faults that the scenario injects. Other packages add diagnoses
+that examine the motion, by entry points `packbot.NAME` of `roboaccord.controllers`.
 
-A diagnosis may be added: a class with `reset`, `update` and `probe`. Verdicts are printed as `kind`
-by `accord packbot reach`: existing ones stay, and others may be added. test_packbot_recovery tests
-`told`, and what is refused.
+Verdicts are output of `accord packbot reach` and must stay. test_packbot_recovery tests `told`, and
+which names are refused.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from roboaccord.scenario import Setup, part_of
 Verdict = Literal[
     "healthy", "loose", "frozen", "undetermined", "unexplained", "weak", "slipping", "stuck"
 ]
-KINDS: dict[str, Verdict] = {kind: kind for kind in get_args(Verdict)}  # kinds of `Fault`, too
-SAME = 1e-9  # s: times that differ by less differ by rounding
+KINDS: dict[str, Verdict] = {kind: kind for kind in get_args(Verdict)}  # some are kinds of `Fault`
+SAME = 1e-9  # s; times that differ by less are the same
 
 
 @dataclass(frozen=True)
 class Detection:
-    """A finding about a joint.
+    """A report about a joint.
 
     Args:
-        joint: name.
+        joint: name of the joint.
         kind: `frozen`, `loose`, or `undetermined` as long as the measurements fit both; `healthy`
-            if an earlier finding is taken back; `unexplained` if no failure fits, so that the model
-            must be wrong. Partial failures are those of `Fault`.
-        time: of the finding [s].
-        delay: since the failure began, as estimated [s].
+            if an earlier report is taken back; `unexplained` if no failure fits, so that the model
+            must be wrong; otherwise a partial failure, see `Fault`.
+        time: time of the report [s].
+        delay: estimated time since the failure began [s].
         residual: effort that is missing [N m].
-        size: of a partial failure, as of `Fault`.
+        size: size of a partial failure, see `Fault`.
     """
 
     joint: Annotated[str, Quantity("")]
@@ -70,17 +70,17 @@ class Detection:
 
 
 class Diagnosis(Protocol):
-    """Protocol of what finds failures, state by state."""
+    """Protocol of a diagnosis, which takes measured states one by one."""
 
     def reset(self) -> None:
-        """Forget all, as at the start of a run."""
+        """Return to the state at the start of a run."""
 
     def update(self, state: RobotState, effort: Array) -> Sequence[Detection]:
-        """Return new findings about joints; earlier ones hold until then.
+        """Return new reports about joints; earlier reports remain valid until then.
 
         Args:
-            state: as measured.
-            effort: commanded over the period before (7,) [N m].
+            state: measured state.
+            effort: commanded over the period before it (7,) [N m].
         """
         ...
 
@@ -93,30 +93,30 @@ class Diagnosis(Protocol):
 
 
 class Told:
-    """Report the scenario's faults when they come; kinds that are no verdicts are left out."""
+    """Diagnosis that reports the scenario's faults when they occur, if they are verdicts."""
 
     def __init__(self, setup: Setup, **_: object) -> None:
         self._faults = [fault for fault in setup.faults if fault.kind in KINDS]
         self.reset()
 
     def reset(self) -> None:
-        """Forget that any came."""
-        self._waiting = list(self._faults)  # that have not come yet
+        """Return to the start of a run."""
+        self._pending = list(self._faults)  # faults that have not occurred yet
 
     def update(self, state: RobotState, effort: Array) -> Sequence[Detection]:
-        """Return those that have come since the last state."""
-        due = [fault for fault in self._waiting if fault.time <= state.time + SAME]
-        self._waiting = [fault for fault in self._waiting if fault not in due]
+        """Report the faults that have occurred since the last state."""
+        due = [fault for fault in self._pending if fault.time <= state.time + SAME]
+        self._pending = [fault for fault in self._pending if fault not in due]
         now = state.time
         return [Detection(f.joint, KINDS[f.kind], now, now - f.time, size=f.size) for f in due]
 
     def probe(self, q: Array, joint: int) -> Array | None:
-        """Return None: what is told needs no test."""
+        """Return None, as there is no doubt about injected faults."""
         return None
 
 
 def make_diagnosis(setup: Setup, name: str, **keys: Any) -> Diagnosis:
-    """Return a diagnosis by its name, made with keys of the controller.
+    """Return the diagnosis of a name, made with `keys` of the controller as arguments.
 
     Raises:
         AccordError: for an unknown one, or one whose package is not installed.
@@ -133,23 +133,23 @@ def make_diagnosis(setup: Setup, name: str, **keys: Any) -> Diagnosis:
 
 
 class KnownArm(Protocol):
-    """The arm as it was identified, by the key `identified` of a controller."""
+    """Protocol of the identified arm, which the key `identified` of a controller names."""
 
     def setup(self, setup: Setup) -> Setup:
-        """Return the setup of this arm."""
+        """Return the setup of the identified arm."""
         ...
 
     def seen(self, state: RobotState) -> RobotState:
-        """Return a measured state, corrected for the encoders' zeros."""
+        """Return a measured state, corrected by the identified encoder zeros."""
         ...
 
     def driven(self, command: Command, limits: Array) -> Command:
-        """Return the command at which the drives really give the efforts of `command`."""
+        """Return the command with which the drives really give the efforts of `command`."""
         ...
 
 
 def known_arm(identified: str) -> KnownArm | None:
-    """Return the arm that was identified, by its file; None for none.
+    """Return the identified arm of a file; None if the name of the file is empty.
 
     Raises:
         AccordError: if it cannot be read, or the package that reads it is not installed.

@@ -1,11 +1,11 @@
-"""Joints that were named loose but are not given up yet: they are turned a little to see.
+"""Test of joints that were reported as loose: each is turned a little before it is given up.
 
-A joint that seems loose is held like a sound one until the arm is at rest. Then it is turned by a
-small safe motion, which the diagnosis chooses, and back. If its drive works after all, the
-diagnosis takes the name back; if not, the joint is given up. Several joints are turned one after
-the other, the one named last first.
+A joint in doubt is held like a healthy one until the arm is at rest. Then it is turned by a small
+safe motion, which the diagnosis chooses, and back. If its drive works after all, the diagnosis
+takes its report back; otherwise the joint is given up. Several joints are tested one after the
+other, the one reported last first.
 
-The order may be changed; that only motions of the diagnosis are made must stay (test_detector).
+Only motions that the diagnosis chooses may be made (test_detector).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class DoubtfulJoints:
     Args:
         setup: robot and scenario.
         speed: fraction of the speed limits that a test uses.
-        bandwidth: of the control [rad/s].
+        bandwidth: bandwidth of the control law [rad/s].
 
     Attributes:
-        names: of the joints in doubt, in the order in which they were named.
+        names: names of the joints in doubt, in the order in which they were reported.
     """
 
     def __init__(self, setup: Setup, speed: float, bandwidth: float) -> None:
@@ -41,17 +41,17 @@ class DoubtfulJoints:
         self.restart(setup.initial.q)
 
     def restart(self, q: Array, names: Sequence[str] = ()) -> None:
-        """Doubt the joints of these names, which are held at angles q (7,) [rad]."""
+        """Put the joints of these names in doubt, to be held at angles q (7,) [rad]."""
         self.names, self._hold = list(names), q
         self._turn: TimedPath | None = None
         self._turn_start = 0.0  # s
 
     def test(self, state: RobotState, diagnosis: Diagnosis, *, at_rest: bool) -> None:
-        """Turn the joint that was named last; one that is done, or cannot be turned, is given up.
+        """Test the joint that was reported last; give it up after the test, or if it has none.
 
         Args:
-            state: as measured.
-            diagnosis: that chooses the motion.
+            state: measured state.
+            diagnosis: diagnosis that chooses the motion.
             at_rest: whether the arm is at rest, so that a test may begin.
         """
         if self._turn is None and at_rest:
@@ -67,13 +67,13 @@ class DoubtfulJoints:
             self.names.pop()
 
     def drive(self, state: RobotState, command: Command) -> Command:
-        """Return a command in which the joints in doubt are held, or turned, as sound ones."""
+        """Return a command in which the joints in doubt are held or turned like healthy ones."""
         if not self.names:
             return command
         r, rate, change = self._hold, np.zeros(len(state.q)), np.zeros(len(state.q))
         if self._turn:
             r, rate, change = self._turn.at(state.time - self._turn_start)
-        sound, effort = self._control.command(state, r, rate, change).effort, command.effort.copy()
+        held, effort = self._control.command(state, r, rate, change).effort, command.effort.copy()
         for joint in map(self._setup.joints.index, self.names):
-            effort[joint] = sound[joint]
+            effort[joint] = held[joint]
         return replace(command, effort=effort)

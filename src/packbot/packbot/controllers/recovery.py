@@ -1,13 +1,15 @@
-"""Controller that reaches a target even if joints fail during the motion.
+"""Controller `recover`, which reaches a target even if joints fail during the motion.
 
-A diagnosis looks at each state and at the commands before it. When it names a joint and its kind of
-failure, or takes a name back, the arm is held until it is at rest (rest.py). A joint that seems
-loose is turned a little first (doubts.py), since a sound one would show itself so. Then a path is
-planned with the joints that still work (replanning.py) and tracked by computed torque (torque.py).
-At its end the tips are drawn to the target by what is measured (tip_servo.py). If there is no path,
-the arm goes to the nearest point that has one.
+ 1. The path of the healthy arm is tracked, while a diagnosis examines each state and the commands
+    before it.
+ 2. When the diagnosis reports a frozen or loose joint, or takes a report back, the arm is held
+    until it is at rest (rest.py).
+ 3. A joint that seems loose is turned a little, because a healthy one would move (doubts.py).
+ 4. A path is planned with the joints that still work (replanning.py), to the target or to the
+    nearest point that has a path, and tracked by computed torque (torque.py).
+ 5. At its end, feedback of the measured angles moves the finger tips to the target (tip_servo.py).
 
-All constants may be tuned; the pages on recovery were measured with these. test_packbot_recovery
+The constants may be tuned; the pages on recovery were measured with these. test_packbot_recovery
 runs the controller in each engine.
 """
 
@@ -45,41 +47,41 @@ if TYPE_CHECKING:
     from packbot.planning.recovery import Recoverer, Recovery
     from packbot.planning.trajectories import TimedPath
 
-SLOW = 0.3  # fraction of the speed limits at which loose joints come along, nearly at rest
-LAST = 3.0  # s for which the arm must be at rest at the end of a path
-LONGEST = 50.0  # s after which the end of a path is final even if the tips still move
-CLOSE = 5e-3  # m: tips closer to where they are to be have arrived; half of what a reach allows
-CREEP = 1e-4  # rad/s: joints slower than that will not bring the tips closer
+SLOW = 0.3  # fraction of the speed limits at which loose joints follow nearly in equilibrium
+LAST = 3.0  # s; the arm must be at rest for this time at the end of a path
+LONGEST = 50.0  # s; after this time at the end of a path it is final, even if the tips still move
+CLOSE = 5e-3  # m; tips closer than that to their aim have arrived; half of what a reach allows
+CREEP = 1e-4  # rad/s; joints slower than that will not bring the tips closer
 _log = logging.getLogger(__name__)
 
 
 class RecoveryController:
     """Reach a target, and if a joint fails, with the remaining joints (Controller).
 
-    As long as it is open whether a failed joint is frozen or loose, the arm goes on, because the
-    motion decides it.
+    As long as it is undetermined whether a failed joint is frozen or loose, the motion goes on,
+    because it is needed to decide.
 
     Args:
         setup: robot and scenario; the path starts at its initial state.
-        target: where the finger tips shall be, x, y, z.
-        watch: distance from which the camera shall look at the target instead.
-        speed: part of the speed limits that is used.
-        bandwidth: of the control.
-        margin: that the path keeps from touching.
-        uncertainty: by how much the arm may differ from its model, for the diagnosis. With it the
-            arm is controlled with care, as by `reach`.
+        target: desired position of the finger tips, x, y, z.
+        watch: if not 0, the camera has to look at the target from this distance instead.
+        speed: fraction of the speed limits that is used.
+        bandwidth: bandwidth of the control law.
+        margin: distance that the path keeps from contact.
+        uncertainty: by how much the arm may differ from its model, for the diagnosis. If given, the
+            control law is that for an uncertain arm, as in `reach`.
         identified: file of `accord identify packbot BAG --json`: planning, control and diagnosis
-            take the arm as identified, with the uncertainties that remain.
-        diagnosis: by name, what finds the failures; see `controllers.diagnosis`.
+            are for the identified arm, with the uncertainties that remain.
+        diagnosis: name of the diagnosis that finds the failures; see `controllers.diagnosis`.
 
     Attributes:
-        planner: for the failed arm at rest; one that is set beforehand is used where it fits.
-        arm: with the failures found so far.
-        detected: what was found last of each failed joint, by its name.
+        planner: planner for the failed arm at rest; one that is set beforehand is used if it fits.
+        arm: the arm with the failures found so far.
+        detected: last report about each failed joint, by name of the joint.
         motion: path that is tracked; None while the arm is held.
         started: time at which the motion, or the hold at its end, began [s]; None before.
-        recovery: result of the plan for the failed arm; None before it.
-        reason: why the target is refused; "" if it is not.
+        recovery: result of planning for the failed arm; None before.
+        reason: why the target is refused, or "".
         done: whether the arm will not come closer.
     """
 
@@ -89,7 +91,7 @@ class RecoveryController:
         uncertainty: Mapping[str, float] | None = None, identified: str = "",
         diagnosis: str = "told",
     ) -> None:  # fmt: skip
-        self._known = known_arm(identified)  # the arm as it was identified, or None
+        self._known = known_arm(identified)  # the identified arm, or None
         self.planner: Recoverer | None = None
         keys = {"uncertainty": uncertainty, "known": self._known}
         with compiled("the controller recover"):
@@ -111,7 +113,7 @@ class RecoveryController:
         self._integral = Integral(bandwidth, self._period)
 
     def reset(self, seed: int) -> None:
-        """Forget everything, and plan the path of the healthy arm; `seed` is of the sampling."""
+        """Forget all failures, and plan the path of the healthy arm with a random seed."""
         self._seed = seed
         self._diagnosis.reset()
         self._integral.reset()
@@ -131,7 +133,7 @@ class RecoveryController:
             self.motion, self.started = self._healthy.motion, 0.0
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the efforts that track the motion or hold the arm, and what was found."""
+        """Return the efforts that track the motion or hold the arm, and new reports as events."""
         detections = self._diagnosis.update(state, self._effort)
         state = self._known.seen(state) if self._known else state
         self._rest.see(state)
@@ -144,7 +146,7 @@ class RecoveryController:
         if self._known:
             command = self._known.driven(command, self._setup.effort_limits)
         self._effort = command.effort
-        events = [Event(each.time, FOUND + each.kind, each.joint) for each in detections]
+        events = [Event(report.time, FOUND + report.kind, report.joint) for report in detections]
         if self.reason and self.recovery is not recovery:
             events.append(Event(state.time, REFUSED, self.reason))
         return replace(command, findings=tuple(events))
@@ -152,12 +154,12 @@ class RecoveryController:
     @property
     def _faults(self) -> tuple[Fault, ...]:
         """Faults of the joints that are known to be loose or frozen."""
-        return tuple(found.fault for found in self.detected.values() if found.fault)
+        return tuple(report.fault for report in self.detected.values() if report.fault)
 
     def _note(self, detection: Detection) -> None:
-        """Take a detection over into what is known of the joints."""
+        """Update `detected` by a new report."""
         earlier = self.detected.get(detection.joint)
-        # A loose joint that was given up stays so: it has no drive that could show itself.
+        # A loose joint that was given up remains loose: it is not driven, and could not be tested.
         doubted = detection.joint in self._doubts.names
         given_up = earlier is not None and earlier.kind == "loose" and not doubted
         if detection.kind == "unexplained" and given_up:
@@ -170,7 +172,13 @@ class RecoveryController:
     def _decide(
         self, detections: Sequence[Detection], before: Sequence[Fault], state: RobotState
     ) -> None:
-        """Stop, test a joint or plan anew, by the detections and the faults known before them."""
+        """Stop the arm, test a joint, or plan a new path.
+
+        Args:
+            detections: new reports.
+            before: faults that were known before them.
+            state: measured state.
+        """
         stuck = [detection.joint for detection in detections if detection.kind == "stuck"]
         old, new = (
             {fault.joint: fault.kind for fault in these} for these in (before, self._faults)
@@ -178,11 +186,11 @@ class RecoveryController:
         if stuck:
             self._hold_arm(state)
             self.reason = f"the encoder of {stuck[0]} is stuck"
-        elif self.reason and any(known.kind == "stuck" for known in self.detected.values()):
+        elif self.reason and any(report.kind == "stuck" for report in self.detected.values()):
             self.done = self._rest.may_go_on(state.time)
         elif new != old:
-            # Only loose joints are tested: one called frozen is not driven any more, and if it is
-            # not frozen gravity turns it.
+            # Only loose joints are tested: a joint reported as frozen is no longer driven, so that
+            # gravity turns it if it is not frozen.
             loose = [joint for joint, kind in new.items() if kind == "loose" and joint not in old]
             self._hold_arm(state, loose)
         elif self._doubts.names:
@@ -193,11 +201,11 @@ class RecoveryController:
             self._replan(state)
 
     def _hold_arm(self, state: RobotState, doubtful: Sequence[str] = ()) -> None:
-        """Hold the arm where it is until there is a new path, by a model with its faults.
+        """Hold the arm where it is until there is a new path, as an arm with the known faults.
 
         Args:
-            state: as measured.
-            doubtful: names of joints that are tested before they are given up.
+            state: measured state.
+            doubtful: names of loose joints that are tested before they are given up.
         """
         from packbot.planning.failed_arm import FailedArm
 
@@ -212,7 +220,7 @@ class RecoveryController:
         self._control = FailedTorque(setup, self.arm, self._bandwidth, uncertain=uncertain)
 
     def _replan(self, state: RobotState) -> None:
-        """Begin, or take over, the plan of a path from the resting pose."""
+        """Start planning a path from the resting pose, or take the result when it is due."""
         from packbot.planning.trajectories import in_time
 
         plan = self._replanner.advance(
@@ -229,7 +237,7 @@ class RecoveryController:
 
     def _follow(self, state: RobotState) -> Command:
         """Return the efforts along the motion, or those that hold the arm."""
-        # Angles to be followed, their rates and accelerations.
+        # Desired angles, rates and accelerations.
         r, rate, change = self._hold, np.zeros(len(state.q)), np.zeros(len(state.q))
         elapsed = state.time - (self.started or 0.0)
         if self.motion is not None:
@@ -245,11 +253,12 @@ class RecoveryController:
         return self._control.command(state, r, rate, change)
 
     def _finish(self, state: RobotState, elapsed: float, end: float) -> None:
-        """Draw the tips to where they are to be, and decide whether that is done.
+        """Move the tips to their aim by feedback, and decide whether the reach is done.
 
         Args:
-            state: as measured.
-            elapsed, end: time since the motion began, and its duration [s].
+            state: measured state.
+            elapsed: time since the motion began [s].
+            end: duration of the motion [s].
         """
         aim = self.recovery.nearest if self.recovery and self.reason else self._target
         distance = self._servo.step(state.q, aim)
@@ -258,8 +267,8 @@ class RecoveryController:
         self.done = bool((rested and settled) or elapsed > end + LONGEST)
 
     def _strengthened(self, command: Command) -> Command:
-        """Return a command that asks more of weak drives, by the fraction that they still give."""
-        weak = [found for found in self.detected.values() if found.kind == "weak"]
+        """Return a command whose efforts of weak drives are divided by what they still give."""
+        weak = [report for report in self.detected.values() if report.kind == "weak"]
         if not weak:
             return command
         effort = np.array(command.effort)

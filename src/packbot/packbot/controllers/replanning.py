@@ -1,8 +1,8 @@
 """Planning of a path for a failed arm at rest, in a thread of its own.
 
-The controller goes on holding the arm meanwhile. It takes the path `THOUGHT` of simulated time
-after the start, however fast the machine is, and waits for a slow one: results must not depend on
-the machine. THOUGHT must therefore stay simulated time and WAIT wall time; both may be tuned.
+The controller holds the arm in the meantime. It takes the path when the simulated time `THOUGHT`
+has passed since planning began, however fast the machine is, and waits if the machine is slow, so
+that results do not depend on the machine. THOUGHT and WAIT may be tuned.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from roboaccord.scenario import Setup
 from packbot.planning.failed_arm import FailedArm
 from packbot.planning.recovery import Recoverer, Recovery
 
-THOUGHT = 0.2  # s of simulated time from the start of planning until the path begins
-WAIT = 5.0  # s of wall time for which one control period waits for the plan
+THOUGHT = 0.2  # s of simulated time; from the start of planning until the path begins
+WAIT = 5.0  # s of wall time; each control period waits up to that long for the plan
 
 
 class Replanner:
-    """One plan at a time, for the failures and the resting pose at which it is begun.
+    """Planner in a thread, which plans one path at a time.
 
     Args:
         setup: robot and scenario.
-        target: where the finger tips, or what the camera looks at, shall be (3,) [m].
-        watch: distance from which the camera shall look at the target [m], or 0.
-        margin: that the path keeps from touching [m].
+        target: desired position of the finger tips, or of the point that is watched (3,) [m].
+        watch: distance from which the camera has to look at the target [m], or 0.
+        margin: distance that the path keeps from contact [m].
     """
 
     def __init__(self, setup: Setup, target: Array, watch: float, margin: float) -> None:
@@ -35,7 +35,7 @@ class Replanner:
         self.discard()
 
     def discard(self) -> None:
-        """Leave a plan that no longer fits; its thread ends by itself."""
+        """Discard a plan that no longer fits; its thread ends by itself."""
         self._plan: Future[tuple[Recoverer, Recovery]] | None = None
         self._start = 0.0  # s
 
@@ -47,14 +47,16 @@ class Replanner:
     def advance(
         self, time: float, faults: Sequence[Fault], q: Array, seed: int, planner: Recoverer | None
     ) -> tuple[Recoverer, Recovery] | None:
-        """Return the planner and its path once `THOUGHT` has passed; begin to plan if need be.
+        """Return the planner and its result once `THOUGHT` has passed; before, return None.
+
+        The first call starts the planning.
 
         Args:
-            time: [s].
-            faults: of the arm.
+            time: present time [s].
+            faults: faults of the arm.
             q: angles of the resting pose (7,) [rad].
-            seed: of the sampling.
-            planner: that is used again if it was made for this arm and pose.
+            seed: seed of the random samples.
+            planner: earlier planner, which is used again if it fits this arm and pose.
         """
         if self._plan is None:
             pool = ThreadPoolExecutor(1)
@@ -67,7 +69,7 @@ class Replanner:
     def _planned(
         self, faults: Sequence[Fault], q: Array, seed: int, planner: Recoverer | None
     ) -> tuple[Recoverer, Recovery]:
-        # An arm of its own: the controller uses another one in the meantime.
+        # The thread has its own arm, as the controller uses another one in the meantime.
         arm = FailedArm(self._setup, faults, q=q, watch=self._watch)
         if planner is None or not planner.starts_at(arm, q):
             planner = Recoverer(arm, q, seed, self.margin)

@@ -1,10 +1,11 @@
-"""Controller that takes a loose joint over its unstable equilibrium.
+"""Controller `transition`, which swings a loose joint over its unstable equilibrium.
 
-The active joints follow an optimised trajectory under a time-varying linear-quadratic regulator,
-whose accelerations become efforts by partial feedback linearisation [Spong 1994]. The trajectory is
-planned once in a process, as that takes long.
+A loose joint has no drive: only the motion of the other (active) joints moves it. These follow an
+optimised trajectory under a time-varying linear-quadratic regulator. Its accelerations are turned
+into efforts by partial feedback linearisation [Spong 1994]. The trajectory is planned once in a
+process, because that takes long.
 
-Defaults, keys of scenarios, may be tuned (test_packbot_transition).
+The arguments are keys of a scenario; their defaults may be tuned (test_packbot_transition).
 """
 
 from __future__ import annotations
@@ -34,11 +35,12 @@ class TransitionController:
 
     Args:
         setup: robot and scenario; its initial state is the first equilibrium.
-        via: angles of shoulder and elbow 1 at which link 3 tips over by itself: the
-            optimisation starts from a motion that goes there.
-        length: of the transition.
-        speed: over the speed limits, which are estimates: within them no transition keeps clear.
-        bandwidth: of turret, camera and wrist, which are held.
+        via: angles of shoulder and elbow 1 at which link 3 tips over by itself; the optimisation
+            starts from a motion to these angles.
+        length: duration of the transition.
+        speed: factor on the speed limits, which are estimates: with 1 no transition avoids
+            contact.
+        bandwidth: bandwidth with which turret, camera and wrist are held.
 
     Raises:
         AccordError: unless `via` is two numbers and elbow 2 is loose.
@@ -64,19 +66,19 @@ class TransitionController:
         self.motion: Transition | None = None
 
     def reset(self, seed: int) -> None:
-        """Plan the transition, once in a process for what it depends on; nothing is drawn."""
+        """Plan the transition, once in a process for equal arguments; it does not use `seed`."""
         if self._key not in _plans:
             _plans[self._key] = self.planar.plan(self._via, self._length)
         self.motion = _plans[self._key]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the efforts that follow the transition, and hold its end."""
+        """Return the efforts that follow the transition, and hold the arm at its end."""
         assert self.motion is not None
         efforts = self._control.efforts(state.q, state.qd, self.accelerations(state))
         return Command(clip_efforts(efforts, self._limits))
 
     def accelerations(self, state: RobotState) -> Array:
-        """Return the accelerations that the active joints shall have (7,) [rad/s^2]."""
+        """Return the desired accelerations of the active joints (7,) [rad/s^2]."""
         assert self.motion is not None
         plane, active, w = self.planar.plane, self.planar.active, self._bandwidth
         a = w * w * (self.planar.start - state.q) - 2.0 * w * state.qd

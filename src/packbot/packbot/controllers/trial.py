@@ -1,16 +1,13 @@
-"""A reach of the arm with failed joints in an engine, and its result.
+"""A trial: the arm with failed joints reaches for a target in an engine, and is judged.
 
-`run_reach` drives the controller `recover`, or that of the healthy arm, until it is done, and
-judges the run: the finger tips must end at the target, nothing may touch but what loose joints rest
-on, and no effort may be at its limit.
+`run_reach` runs the controller `recover`, or that of the healthy arm, until it is done. A reach
+succeeds if the finger tips end within 10 mm of the target, nothing touches except what loose joints
+rest on, and no effort is at its limit. If the simulated arm differs from its model, unknown encoder
+zeros and lengths displace the true tips from the measured ones; this displacement at the end is
+allowed in addition.
 
-An arm that is not its model ends elsewhere than it measures: unknown encoder zeros and lengths
-displace the tips from where readings and model have them. That displacement at the end is allowed
-in addition to the 10 mm.
-
-REACHED and SEEN define success in pages and studies: they stay, and so do the fields of Reach and
-Noticed, JSON keys of `accord packbot reach`. The other constants may be tuned. A further criterion
-goes into `_judged`, with its word as `reason`. test_packbot_recovery reaches in every engine.
+REACHED and SEEN define success in pages and studies and must stay; the other constants may be
+tuned. test_packbot_recovery reaches in every engine.
 """
 
 from __future__ import annotations
@@ -36,13 +33,13 @@ from packbot.planning.recovery import Recoverer, Recovery
 from packbot.planning.sight import Sight
 from packbot.planning.trajectories import TimedPath
 
-REACHED = 0.01  # m from the target within which the finger tips have reached it
-SEEN = 0.05  # m: width of the target for the camera
-LONGEST = 90.0  # s that a reach may take
-AFTER = 2.0  # s that the healthy arm's controller has at the end of its path
-DRAWS = 3000  # poses among which a clear start is looked for
-PLANNING = 600.0  # s of wall time that a plan may take
-DETECTED = "detected"  # the diagnosis if a scenario names none
+REACHED = 0.01  # m; the finger tips have reached the target within this distance
+SEEN = 0.05  # m; width of the target for the camera
+LONGEST = 90.0  # s; longest duration of a reach
+AFTER = 2.0  # s; the healthy arm's controller has this time at the end of its path
+DRAWS = 3000  # number of random poses among which a start without contact is sought
+PLANNING = 600.0  # s of wall time; longest duration of planning
+DETECTED = "detected"  # default diagnosis
 CONTACT_EVERY = 5  # control periods between poses that are checked for contact
 
 
@@ -67,15 +64,15 @@ class Reach:
         measured: the same by the model at the encoders' angles, without noise [m].
         reason: why the target was refused, or what went wrong; None if it was reached.
         nearest: point nearest to the target that has a path (3,) [m], or None.
-        detected: failed joints as the controller's diagnosis found them; one alone in no list.
+        detected: failed joints that the diagnosis found; a single one is not in a list.
         path: corners of the last path planned (k, 7) [rad].
-        seen: visible fraction of the target, 50 mm wide, at the end; None without a camera's task.
+        seen: visible fraction of a target 50 mm wide at the end; None if the camera has no task.
         touched: pairs of links that touched.
         load: greatest effort over its joint's limit.
-        duration: of the run [s].
-        start: angles at first (7,) [rad].
-        trajectory: of the run.
-        planner: of the failed arm, to be used again.
+        duration: duration of the run [s].
+        start: angles at the start (7,) [rad].
+        trajectory: motion of the run.
+        planner: planner of the failed arm, which may be used again.
     """
 
     reached: Annotated[bool, si.Quantity("")] = False
@@ -98,8 +95,8 @@ class OffModel(Simulator):
     """Simulator of an arm that is not its model.
 
     Attributes:
-        truth: setup of the arm as it is.
-        zeros: errors of its encoders (7,) [rad].
+        truth: setup of the simulated arm.
+        zeros: zeros of its encoders (7,) [rad].
     """
 
     truth: Setup
@@ -107,11 +104,11 @@ class OffModel(Simulator):
 
 
 class Ending(Hold):
-    """Hold no target, and end the run when a controller is done.
+    """Input without a target, which ends the run when a controller is done.
 
     Args:
-        controller: that reports it.
-        last: time after which the run ends in any case [s].
+        controller: controller, with an attribute `done` or without.
+        last: time at which the run ends in any case [s].
     """
 
     def __init__(self, controller: Controller, last: float) -> None:
@@ -119,13 +116,13 @@ class Ending(Hold):
         self._controller, self._last = controller, last
 
     def switches(self, state: RobotState) -> dict[str, bool]:
-        """Return none, and see how far the controller is."""
+        """Return no switches, and end the run if the controller is done."""
         self.over = bool(getattr(self._controller, "done", False)) or state.time >= self._last
         return {}
 
 
 def clear_start(setup: Setup) -> Setup:
-    """Return a setup whose start touches nothing, with joints that can turn at the nearest pose.
+    """Return a setup whose start is the nearest pose without contact, frozen joints unchanged.
 
     Raises:
         AccordError: if none is found.
@@ -260,10 +257,13 @@ def _judged(
 
 
 def _noticed(setup: Setup, failed: RecoveryController) -> list[Noticed]:
+    """Return the failures that the diagnosis found, with delays since the faults were injected."""
     began = {fault.joint: fault.time for fault in setup.faults}
     return [
-        Noticed(each.joint, each.kind, each.time - began.get(each.joint, each.time - each.delay))
-        for each in failed.detected.values()
+        Noticed(
+            found.joint, found.kind, found.time - began.get(found.joint, found.time - found.delay)
+        )
+        for found in failed.detected.values()
     ]
 
 

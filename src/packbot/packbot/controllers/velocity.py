@@ -1,9 +1,9 @@
-"""Controller of joint rates or positions that are commanded by hand.
+"""Controller `velocity` of joint rates or positions that an operator commands.
 
-Commanded rates are limited so that each joint stops short of its limit, and no pair of hulls comes
-closer than `clearance`. They are integrated to angles, which computed torque tracks.
+The commanded rates are limited so that each joint stops before its limit, and no two hulls come
+closer than `clearance`. They are integrated to desired angles, which computed torque tracks.
 
-LAG, SHORT and the defaults, keys of scenarios, may be tuned (test_packbot_controllers).
+LAG, SHORT and the defaults of the arguments may be tuned (test_packbot_controllers).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from roboaccord.scenario import Setup
 from packbot.controllers.torque import ComputedTorque
 from packbot.model import compiled
 
-LAG = 0.1  # rad by which the arm may stay behind, if something blocks it
-SHORT = 0.01  # rad by which a joint stays short of its limit, so that feedback does not reach it
+LAG = 0.1  # rad; bound of the error of a joint if something blocks the arm
+SHORT = 0.01  # rad; joints stop that much before their limits, so that feedback does not reach them
 
 
 class VelocityController:
@@ -41,11 +41,12 @@ class VelocityController:
 
     Args:
         setup: robot and scenario.
-        acceleration: of every joint.
-        bandwidth: of the control.
-        clearance: kept of obstacles; 0 leaves the operator to look.
+        acceleration: acceleration of every joint.
+        bandwidth: bandwidth of the control law.
+        clearance: distance that hulls keep; with 0, avoiding contact is left to the operator.
         approach: speed at which commanded positions are approached.
-        uncertainty: with it, empty or not, friction is compensated with care; see `reach`.
+        uncertainty: if given, even as an empty mapping, the arm's friction is taken to be
+            uncertain, as in `reach`.
     """
 
     def __init__(
@@ -70,14 +71,15 @@ class VelocityController:
         self.reset(0)
 
     def reset(self, seed: int) -> None:
-        """Forget where the joints were to be."""
-        self._r: Array | None = None  # angles to be tracked (7,) [rad]
+        """Forget the desired angles; the next state sets them."""
+        self._r: Array | None = None  # desired angles (7,) [rad]
         self._rate = np.zeros(len(self._speeds))  # their rates [rad/s]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the efforts for the rates asked for, from where the joints were to be."""
+        """Return the efforts that follow the commanded rates or positions."""
         if self._r is None:
             self._r = state.q.copy()
+        # Commanded rates; a commanded position of a joint comes first.
         commanded = np.zeros_like(self._rate)
         if target is not None and target.velocity is not None:
             commanded = np.asarray(target.velocity, dtype=float)
@@ -90,13 +92,13 @@ class VelocityController:
         change = (rate - self._rate) / self._period
         command = self._control.command(state, self._r, self._rate, change)
         r = self._r + 0.5 * self._period * (self._rate + rate)
-        # What blocks the arm must not let the motion run away from it.
+        # If something blocks the arm, the desired angles must not run away from it.
         self._r = state.q + clip_efforts(r - state.q, np.full_like(r, LAG))
         self._rate = rate
         return command
 
     def _next_rate(self, commanded: Array, r: Array) -> Array:
-        """Return the rates (7,) [rad/s] one period on, at the angles r."""
+        """Return the desired rates (7,) [rad/s] after a period, at the desired angles r (7,)."""
         wanted = clip_efforts(commanded, self._speeds)
         wanted = np.minimum(wanted, self._braking(np.maximum(self._upper - r, 0.0)))
         wanted = np.maximum(wanted, -self._braking(np.maximum(r - self._lower, 0.0)))
@@ -106,7 +108,7 @@ class VelocityController:
     def _braking(self, distance: Array) -> Array:
         """Return the rates (7,) [rad/s] from which a joint stops within a distance (7,) [rad].
 
-        In discrete time it brakes one period early, so that it never passes the place.
+        In discrete time it brakes one period early, so that it never overshoots.
         """
         rise = self._acceleration * self._period
         return np.asarray(np.sqrt(rise**2 + 2.0 * self._acceleration * distance) - rise)
@@ -117,18 +119,23 @@ class VelocityController:
         return np.sign(away) * np.minimum(self._braking(np.abs(away)), self._approach)
 
     def _towards(self, wanted: Array) -> Array:
-        """Return the rates (7,) [rad/s] that come nearest to wanted ones in a period."""
+        """Return the rates (7,) [rad/s] nearest to the wanted ones that a period allows."""
         rise = np.full_like(wanted, self._acceleration * self._period)
         return self._rate + clip_efforts(wanted - self._rate, rise)
 
     def _approaches(self, rate: Array, r: Array) -> bool:
-        """Return whether a pair that comes together would stop within the margin."""
+        """Return whether a pair that approaches would come closer than the margin before it stops.
+
+        Args:
+            rate: desired rates (7,) [rad/s].
+            r: desired angles (7,) [rad].
+        """
         if self._clearance is None or not rate.any():
             return False
         brake = rate * np.abs(rate) / (2.0 * self._acceleration)
         stop = r + self._period * rate + brake
         if not self._clearance.touches(stop, self._margin):
             return False
-        now = self._clearance.distances(r)
-        then = self._clearance.distances(stop)
-        return bool(((then < self._margin) & (then < now)).any())
+        distances = self._clearance.distances(r)
+        at_stop = self._clearance.distances(stop)
+        return bool(((at_stop < self._margin) & (at_stop < distances)).any())

@@ -2,8 +2,8 @@
 
 parameters       JOINTS and the physical parameters, with named poses
 arm, chain       dynamics and forward kinematics by pinocchio; compiled kinematics of a chain
-tables, merged   DH tables, also with a frozen joint; inertia of the two links at one
-compiled         (here) one line that says what to install if pinocchio, coal or MuJoCo is missing
+tables, merged   DH tables, also with a frozen joint; inertia of the two links at a frozen joint
+compiled         (here) message that says what to install if pinocchio, coal or MuJoCo is missing
 
 Modules that import these libraries are imported in a `with compiled("what")`. This file and
 `parameters` must stay free of them, because robot.py and the commands import them where they are

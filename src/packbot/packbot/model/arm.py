@@ -1,12 +1,12 @@
 """The arm's rigid-body dynamics and its forward kinematics, by pinocchio [Carpentier et al. 2019].
 
-`Arm` has accelerations, efforts, mass matrix and energy; `Kinematics` has the places and Jacobians
-of finger tips, camera and link 3. The arm is whatever urdf/packbot.urdf.xacro describes, as long as
-its joints are JOINTS.
+`Arm` computes accelerations, efforts, mass matrix and energy; `Kinematics` computes poses and
+Jacobians of finger tips, camera and link 3. The arm is read from urdf/packbot.urdf.xacro; its
+joints must be JOINTS.
 
-A frame to follow, such as a tool, may be added: an `_add` in Kinematics with a name. The equations
-are fixed: test_packbot_dynamics compares them with those of test/rigid_bodies.py in numpy
-[Featherstone 2008], test_packbot_kinematics with DH tables.
+test_packbot_dynamics compares the dynamics with equations in numpy [Featherstone 2008],
+test_packbot_kinematics the poses with DH tables. Another frame, such as a tool, is another `_add`
+in Kinematics.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Arm:
     """Pinocchio's model of the arm on a fixed chassis.
 
     Args:
-        urdf: description, its base fixed.
+        urdf: text of the URDF, with a fixed base.
         armature: reflected inertia of the joints (7,) [kg m^2].
-        gravity: along -z [m/s^2].
+        gravity: acceleration along -z [m/s^2].
     """
 
     def __init__(self, urdf: str, armature: Array, gravity: float) -> None:
@@ -53,12 +53,12 @@ class Arm:
 
     @property
     def parameters(self) -> Array:
-        """The links' inertial parameters (70,), as `regressor` takes them."""
+        """Inertial parameters of all links (70,), in the order of the columns of `regressor`."""
         bodies = self.model.inertias.tolist()[1:]
         return np.concatenate([body.toDynamicParameters() for body in bodies])
 
     def change(self, parameters: Array) -> None:
-        """Take other inertial parameters (70,), which need not be those of rigid bodies."""
+        """Set the inertial parameters (70,); they need not be physical."""
         for j, of_link in enumerate(parameters.reshape(-1, 10), start=1):
             self.model.inertias[j] = pin.Inertia.FromDynamicParameters(of_link)
 
@@ -67,7 +67,7 @@ class Arm:
         return np.asarray(pin.aba(self.model, self.data, q, qd, effort))
 
     def efforts(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Return the efforts (7,) [N m] of a motion, by recursive Newton-Euler."""
+        """Return the efforts (7,) [N m] of a motion, by the recursive Newton-Euler algorithm."""
         return np.asarray(pin.rnea(self.model, self.data, q, qd, qdd))
 
     def regressor(self, q: Array, qd: Array, qdd: Array) -> Array:
@@ -87,8 +87,8 @@ class Arm:
         return np.asarray(pin.crba(self.model, self.data, q))
 
     def energy(self, q: Array, qd: Array) -> float:
-        """Return kinetic and potential energy [J]; the latter is 0 at the height of the ground."""
-        # pinocchio 4.1.0 forgets some of the reflected inertia in computeKineticEnergy.
+        """Return kinetic plus potential energy [J]; the latter is 0 at the height of the ground."""
+        # computeKineticEnergy of pinocchio 4.1.0 leaves out some of the reflected inertia.
         kinetic = 0.5 * float(qd @ self.mass_matrix(q) @ qd)
         return kinetic + float(pin.computePotentialEnergy(self.model, self.data, q))
 
@@ -100,7 +100,10 @@ class Arm:
 
 @dataclass(frozen=True)
 class Placement:
-    """A frame in the world: origin (3,) [m], rotation (3, 3); x is along hand or line of sight."""
+    """Pose of a frame in the world: origin (3,) [m] and rotation (3, 3).
+
+    The x axis is along the hand, the line of sight, or link 3.
+    """
 
     position: Array
     rotation: Array
@@ -111,7 +114,7 @@ class Kinematics:
 
     Args:
         setup: robot and scenario.
-        watch: distance [m] before the lens of the point that is the `tip` instead; 0 for none.
+        watch: if not 0, the point at this distance [m] before the lens is the `tip` instead.
     """
 
     def __init__(self, setup: Setup, watch: float = 0.0) -> None:
@@ -127,7 +130,7 @@ class Kinematics:
         self._data = model.createData()
 
     def placement(self, frame: str, q: Array) -> Placement:
-        """Return where a frame is at joint angles (7,) [rad]."""
+        """Return the pose of a frame, by name, at joint angles (7,) [rad]."""
         pin.forwardKinematics(self.arm.model, self._data, q)
         placement = pin.updateFramePlacement(self.arm.model, self._data, self._frames[frame])
         return Placement(placement.translation.copy(), placement.rotation.copy())

@@ -1,10 +1,10 @@
-"""Inertia of the two links at a frozen joint as that of one link.
+"""Inertia of the two links at a frozen joint, merged to one link.
 
-The report interpolates the inertia of an arm with a frozen joint over the angle of the joint (3.2).
-Here it is exact: a body is moved to the frame of the other and the two are added. The report's
-interpolation, piecewise linear between any number of knots, is here for comparison.
+`MergedLinks.exact` moves one body to the frame of the other and adds the two. The source report
+(3.2) interpolates the inertia over the angle of the joint instead; `MergedLinks.interpolated` does
+this, piecewise linearly between any number of angles, for comparison.
 
-The sum of bodies is fixed: test_packbot_faults compares it with pinocchio's.
+test_packbot_faults compares the sum of bodies with pinocchio's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Inertia:
         """Return the same body in another frame.
 
         Args:
-            rotation, position: of this frame in that one (3, 3), (3,) [m].
+            rotation: rotation of the present frame in the other one (3, 3).
+            position: origin of the present frame in the other one (3,) [m].
         """
         turned = rotation @ self.inertia @ rotation.T
         return Inertia(self.mass, position + rotation @ self.centre, turned)
@@ -41,20 +42,21 @@ class Inertia:
         return Inertia(mass, centre, self._about(centre) + other._about(centre))
 
     def _about(self, point: Array) -> Array:
+        """Return the inertia about a point (3,) [m] (3, 3), by the parallel axis theorem."""
         r = self.centre - point
         return np.asarray(self.inertia + self.mass * (r @ r * np.eye(3) - np.outer(r, r)))
 
 
 class MergedLinks:
-    """The two links at a frozen joint as one, in the frame of the first of them.
+    """The two links at a frozen joint as one link, in the frame of the first of them.
 
     Args:
-        tree: of the arm.
-        joint: that is frozen.
+        tree: links and joints of the arm.
+        joint: name of the frozen joint.
 
     Attributes:
-        names: of the two links.
-        limits: of the angle, lower and upper [rad].
+        names: names of the two links.
+        limits: lower and upper limit of the joint's angle [rad].
 
     Raises:
         AccordError: for an unknown joint.
@@ -70,12 +72,12 @@ class MergedLinks:
         self.limits = self._joint.lower, self._joint.upper
 
     def exact(self, angle: float) -> Inertia:
-        """Return mass, centre and inertia at an angle [rad]."""
+        """Return mass, centre and inertia at an angle [rad] of the joint."""
         turn = self._joint.rotation @ axis_angle_matrix(self._joint.axis, np.array(angle))
         return self._first + self._second.moved(turn, self._joint.position)
 
     def interpolated(self, angle: float, knots: int) -> Inertia:
-        """Return them by linear interpolation between `knots` angles, evenly over the limits."""
+        """Return the same by linear interpolation between `knots` angles, even over the limits."""
         angles = np.linspace(*self.limits, knots)
         k = int(np.clip(np.searchsorted(angles, angle) - 1, 0, knots - 2))
         low, high = self.exact(float(angles[k])), self.exact(float(angles[k + 1]))

@@ -1,12 +1,12 @@
-"""Physical parameters of the Packbot, which config/parameters.yaml declares.
+"""Physical parameters of the Packbot, which config/parameters.yaml declares, and its named poses.
 
-Lengths, masses and drives are estimates and may be changed there, since no drawing is public;
-uncertainties of 5 mm and 0.1 kg are fixed by the report (appendix A). config/real.yaml has the
-drives' inertia and friction, config/packbot.srdf the named poses. A parameter of joints is seven
-entries KIND_JOINT, read by `of_joints`.
+A parameter that each joint has is seven entries KIND_JOINT there, such as `viscous_wrist`;
+`PackbotParameters.of_joints` returns them as an array. config/real.yaml has the inertia and
+friction of real drives, config/packbot.srdf the named poses.
 
-The order of JOINTS is that of all arrays (7,) and files, and is fixed. LENS must follow
-config/shapes.yaml. test_packbot_kinematics checks parameters, poses and refusals.
+Lengths, masses and drives are estimates and may be changed, since no drawing is public. The order
+of JOINTS, that of all arrays (7,), must stay. test_packbot_kinematics checks parameters, poses and
+refusals.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from roboaccord.contract import AccordError, Array, check_known
 from roboaccord.description import Parameters
 
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
-POSITIVE = ("_mass", "_radius", "_speed", "_length")  # ends of names of positive parameters
+POSITIVE = ("_mass", "_radius", "_speed", "_length")  # endings of names of positive parameters
 LIMITS = ("effort_limit", "speed_limit")  # beginnings of names of positive parameters
-NOT_NEGATIVE = ("viscous", "coulomb", "stiction", "reflected")  # beginnings of names
+NOT_NEGATIVE = ("viscous", "coulomb", "stiction", "reflected")  # beginnings: at least 0
 # The lens is in the middle of the front of the camera head (config/shapes.yaml); it sees along x.
 LENS = np.array([0.065, 0.0, 0.03])  # m, in pan_link
 
@@ -30,9 +30,9 @@ LENS = np.array([0.065, 0.0, 0.03])  # m, in pan_link
 class PackbotParameters(Parameters):
     """Packbot's parameters, in SI units; config/parameters.yaml describes each.
 
-    Names of the joints' parameters end in the joint: `lower_`, `upper_` [rad], `effort_limit_`
+    Parameters that each joint has end in its name: `lower_`, `upper_` [rad], `effort_limit_`
     [N m], `speed_limit_` [rad/s], `viscous_` [N m s/rad], `coulomb_`, `stiction_` [N m] and
-    `reflected_inertia_` [kg m^2]; `of_joints` gives those of all.
+    `reflected_inertia_` [kg m^2]; `of_joints` returns those of all joints.
     """
 
     def check(self) -> None:

@@ -1,17 +1,18 @@
 """Denavit-Hartenberg tables of the arm, and of the arm with a frozen joint as one link less.
 
-Standard form [Denavit, Hartenberg 1955]: a row takes the frame before it to its own by
-Rot_z(theta + q) Trans_z(d) Trans_x(a) Rot_x(alpha). The chain ends at the camera's pan. The hand is
-a branch: it leaves after elbow 1, with a row for elbow 2 of its own.
+In the standard form [Denavit, Hartenberg 1955], a row is the transform from the frame before it to
+its own, Rot_z(theta + q) Trans_z(d) Trans_x(a) Rot_x(alpha). There are two chains: to the pan of
+the camera, and to the finger tips. They share the rows up to elbow 1.
 
-The report redefines an arm with a frozen joint as "a five-link manipulator, with the two links
-connected by the frozen joint considered to be one link" (3.2). A rigid transform is Rot_z(theta)
-Trans_z(d) Trans_x(a) Rot_x(alpha) Rot_z(beta) Trans_z(c), uniquely unless axes are parallel: a DH
-row, and a screw about z that commutes with the turn of the next joint. So the row of a frozen joint
-is multiplied into the transform before it, and the screw that is left goes to the next row.
+The source report redefines an arm with a frozen joint as "a five-link manipulator, with the two
+links connected by the frozen joint considered to be one link" (3.2). Any rigid transform is
+Rot_z(theta) Trans_z(d) Trans_x(a) Rot_x(alpha) Rot_z(beta) Trans_z(c), uniquely unless axes are
+parallel. That is a DH row, and a screw about z, which commutes with the rotation of the next joint.
+The row of a frozen joint is therefore multiplied into the transform before it; the result is split
+into a new row and a screw, and the screw is multiplied into the next row.
 
 Lengths come from config/parameters.yaml. test_packbot_kinematics compares the tables with the URDF,
-so a changed axis there is a changed row here; test_packbot_faults compares reduced with whole ones.
+test_packbot_faults reduced tables with whole ones.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from roboaccord.contract import Array, Quantity
 
 from packbot.model.parameters import PackbotParameters
 
-RIGHT = 0.5 * math.pi  # rad
-PARALLEL = 1e-12  # m, and sine of an angle: axes that differ by less are parallel but for rounding
+RIGHT = 0.5 * math.pi  # rad; a right angle
+PARALLEL = 1e-12  # m, 1; axes are parallel if the sine of their angle is smaller, up to rounding
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,9 @@ class Table:
     """A chain of frames from `base_link` to its end.
 
     Args:
-        base: from `base_link` to the frame of the first row (4, 4) [m].
-        rows: of the joints that turn.
-        tool: from the frame of the last row to the end of the chain (4, 4) [m].
+        base: transform from `base_link` to the frame of the first row (4, 4) [m].
+        rows: rows of the joints that turn.
+        tool: transform from the frame of the last row to the end of the chain (4, 4) [m].
     """
 
     base: Array
@@ -72,8 +73,8 @@ class Table:
 def camera_table(p: PackbotParameters) -> Table:
     """Return the chain from the turret to the camera's pan.
 
-    The tilt axis is `tilt_x` along link 3 and `tilt_z` above it: that is a of elbow 2 as length and
-    its theta offset as angle, which the row of tilt turns back.
+    The tilt axis is `tilt_x` along link 3 and `tilt_z` above it. In polar form, the length is a of
+    elbow 2, and the angle is its offset of theta, which the row of tilt turns back.
     """
     rise = math.atan2(p.tilt_z, p.tilt_x)
     rows = (
@@ -96,12 +97,14 @@ def hand_table(p: PackbotParameters) -> Table:
 
 
 def _base(p: PackbotParameters) -> Array:
+    """Return the transform from `base_link` to the turret (4, 4)."""
     base = np.eye(4)
     base[:3, 3] = p.base_x, 0.0, p.base_z
     return base
 
 
 def _trunk(p: PackbotParameters) -> tuple[Row, ...]:
+    """Return the rows of turret, shoulder and elbow 1, which both chains share."""
     return (
         Row("turret", 0.0, p.turret_d, 0.0, RIGHT),
         Row("shoulder", 0.0, -p.shoulder_d, p.shoulder_a, 0.0),
@@ -111,6 +114,7 @@ def _trunk(p: PackbotParameters) -> tuple[Row, ...]:
 
 def reduce_table(table: Table, frozen: Mapping[str, float]) -> Table:
     """Return the table of a chain with joints frozen at angles [rad], by name."""
+    # Transforms of the joints that turn, with the rows of frozen ones after them multiplied in.
     base, links = table.base, list[tuple[str, Array]]()
     for row in table.rows:
         if row.joint not in frozen:
@@ -120,6 +124,7 @@ def reduce_table(table: Table, frozen: Mapping[str, float]) -> Table:
             links.append((joint, before @ row.frame(np.array(frozen[row.joint]))))
         else:
             base = base @ row.frame(np.array(frozen[row.joint]))
+    # Each becomes a row and a screw, which goes to the next one.
     rows, screw = list[Row](), np.eye(4)
     for joint, link in links:
         row, screw = split(joint, screw @ link)
@@ -129,9 +134,10 @@ def reduce_table(table: Table, frozen: Mapping[str, float]) -> Table:
 
 def split(joint: str, link: Array) -> tuple[Row, Array]:
     """Split a transform (4, 4) into a DH row and a screw about z (4, 4) after it."""
+    # The z axis after the transform gives theta and alpha.
     R, p = link[:3, :3], link[:3, 3]
     sine = math.hypot(R[0, 2], R[1, 2])
-    if sine < PARALLEL:
+    if sine < PARALLEL:  # parallel z axes: the screw has no translation
         a, d, shift = math.hypot(p[0], p[1]), float(p[2]), 0.0
         turn = math.atan2(R[1, 0], R[0, 0])
         theta = math.atan2(p[1], p[0]) if a > PARALLEL else turn

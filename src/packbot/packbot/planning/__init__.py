@@ -2,7 +2,7 @@
 
 reaching, inverse, sight      goals, inverse kinematics in closed form, line of sight
 rrt, trajectories             collision-free paths, and their times within limits
-failed_arm                    where loose joints of a failed arm rest, and what it can hold
+failed_arm                    equilibria of loose joints (without drive), and poses that can be held
 goals, failed_planner         poses of a failed arm at a target, and paths to them
 recovery                      both together: a path to a target, or why there is none
 planar, transition            dynamic motions of a loose joint past its unstable equilibrium

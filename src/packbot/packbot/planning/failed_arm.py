@@ -1,13 +1,12 @@
-"""The arm with failed joints: what is left to move, and where loose joints come to rest.
+"""The arm with failed joints: which joints can still move, and where loose joints come to rest.
 
-A frozen joint is a lock. A loose joint bears no torque: it is in equilibrium where gravity's is
-zero, on a contact, or at its stop. About a single joint gravity's torque is A sin(q - s) with s its
-stable zero, so that two torques a quarter turn apart give s in closed form; the joint falls towards
-it by less than half a turn, in steps that look for contact.
+A frozen joint is locked. A loose joint has no drive: it is in equilibrium where the torque of
+gravity is zero, on a contact, or at its stop. The torque of gravity about a joint with the angle q
+is A sin(q - s), with the stable equilibrium s; two torques a quarter turn apart give A and s. A
+loose joint falls towards s, in steps that are checked for contact.
 
 GAP must equal the margin of the contact law (0.5 mm). The other constants trade time against missed
-equilibria and may be tuned. The conditions of rest are fixed: test_packbot_recovery compares them
-with energies and runs.
+equilibria and may be tuned. test_packbot_recovery compares equilibria with energies and runs.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ from packbot.planning.reaching import ARM
 from packbot.planning.sight import Sight
 from packbot.planning.trajectories import RESERVE
 
-GAP = 5e-4  # m at which a loose joint rests on a contact: the margin of the contact law
-FALL = 0.02  # rad: steps in which a fall looks for contact; the tips move by 37 mm at most
-FINE = 1e-4  # rad: to which the angle at a contact is found
-LIFT = 0.3  # rad by which a contact may push a loose joint at once
-WEIGHTLESS = 1e-9  # N m: smaller torques of gravity are rounding
-HANGING = 1e-3  # rad from the zero of its torque, within which a loose joint hangs there
-LIGHT = 0.02  # N m: a loose joint on which gravity has less torque is taken to hang
-LEANING = 0.5  # fraction of the effort limits for an arm that leans on something, which may slide
-TIPPING = 0.2  # rad that a loose joint keeps from where it would fall to the other side
-ROUNDS = 30  # over several loose joints, until all rest
+GAP = 5e-4  # m; gap at which a loose joint rests on a contact: the margin of the contact law
+FALL = 0.02  # rad; steps in which a fall is checked for contact; the tips move by up to 37 mm
+FINE = 1e-4  # rad; accuracy of the angle at a contact
+LIFT = 0.3  # rad; bound of the angle by which a contact may push a loose joint at once
+WEIGHTLESS = 1e-9  # N m; smaller torques of gravity are rounding
+HANGING = 1e-3  # rad; a loose joint this close to its stable equilibrium hangs there
+LIGHT = 0.02  # N m; a loose joint with a smaller torque of gravity is taken to hang
+LEANING = 0.5  # usable fraction of the effort limits if the arm leans on something, and may slide
+TIPPING = 0.2  # rad; distance of a loose joint from its unstable equilibrium
+ROUNDS = 30  # bound of the rounds over several loose joints until all rest
 
 
 class FailedArm:
@@ -43,17 +42,17 @@ class FailedArm:
 
     Args:
         setup: robot and scenario.
-        faults: of the joints, one each.
-        q: angles (7,) [rad] at which joints froze whose fault names none; the scenario's start if
-            not given.
+        faults: faults of the joints, at most one for each joint.
+        q: angles (7,) [rad] at which joints froze whose faults have no angle; by default the start
+            of the scenario.
         payload: mass at the finger tips [kg].
-        clearance: of the setup, if one was made already.
-        watch: distance [m] of a point before the lens that takes the place of the finger tips.
+        clearance: distances of the setup, if made already.
+        watch: if not 0, a point at this distance [m] before the lens replaces the finger tips.
 
     Attributes:
         frozen, loose, active: indices of the joints of each kind.
-        lower, upper: limits of the angles (7,) [rad]; of frozen joints both are where they are.
-        efforts: limits of the joints (7,) [N m].
+        lower, upper: limits of the angles (7,) [rad]; both are the angle of a frozen joint.
+        efforts: effort limits of the joints (7,) [N m].
 
     Raises:
         AccordError: for an unknown joint, one with two faults, or an angle outside the limits.
@@ -93,32 +92,38 @@ class FailedArm:
         return np.asarray(pin.computeGeneralizedGravity(self._model, self._data, q)).copy()
 
     def swing(self, q: Array, joint: int) -> tuple[float, float]:
-        """Return how far a joint is past its stable zero torque [rad], and A [N m]; see above."""
+        """Return the angle q - s of a joint from its stable equilibrium [rad], and A [N m].
+
+        By the torques A sin(q - s) at the angles q (7,), and A cos(q - s) a quarter turn further.
+        """
         turned = q.copy()
         turned[joint] += 0.5 * np.pi
-        here, there = self.gravity(q)[joint], self.gravity(turned)[joint]
-        size = float(np.hypot(here, there))
-        return (float(np.arctan2(here, there)) if size > WEIGHTLESS else 0.0), size
+        sine, cosine = self.gravity(q)[joint], self.gravity(turned)[joint]
+        size = float(np.hypot(sine, cosine))
+        return (float(np.arctan2(sine, cosine)) if size > WEIGHTLESS else 0.0), size
 
     def hang(self, q: Array) -> Array:
-        """Return the angles (7,) with loose joints at zero torque or a stop, whatever touches."""
+        """Return the angles (7,) with loose joints in equilibrium or at a stop, without contact."""
         return self._settled(q, self._swings)[0]
 
     def rest(self, q: Array) -> Array | None:
-        """Return where loose joints come to rest, the others held: at zero torque, stop or contact.
+        """Return where loose joints come to rest while the others are held.
 
         Args:
-            q: angles (7,) [rad] from which they fall; a contact that has moved into a loose link
-                pushes it.
+            q: angles (7,) [rad] from which they fall. If a loose link overlaps something, it is
+                first pushed out.
 
         Returns:
-            angles (7,) [rad]; None where loose joints alone cannot part what touches.
+            angles (7,) [rad]; None if moving loose joints cannot end an overlap.
         """
         rest, settled = self._settled(q, self._fall)
         return rest if settled else None
 
     def _settled(self, q: Array, move: Callable[[Array, int], bool]) -> tuple[Array, bool]:
-        """Return the angles (7,) after moves of loose joints in turn, and whether all rest."""
+        """Return the angles (7,) after moving loose joints in turn, and whether all rest.
+
+        `move` moves one joint in an array of angles (7,), and returns whether it succeeded.
+        """
         q = q.copy()
         for _ in range(ROUNDS):
             before = q[self.loose]
@@ -129,34 +134,41 @@ class FailedArm:
         return q, False
 
     def _swings(self, q: Array, joint: int) -> bool:
-        """Move a loose joint in `q` to its zero torque or stop, whatever touches."""
+        """Move a loose joint in `q` to its equilibrium or stop, without contact; return True."""
         q[joint] = self._bottom(q, joint)
         return True
 
     def _bottom(self, q: Array, joint: int) -> float:
-        """Return the angle [rad] of a joint at its stable zero of torque, or at the stop before."""
+        """Return the angle [rad] of a joint in its stable equilibrium, or at the stop before it."""
         past, _ = self.swing(q, joint)
         return float(np.clip(q[joint] - past, self.lower[joint], self.upper[joint]))
 
     def _fall(self, q: Array, joint: int) -> bool:
-        """Move a loose joint in `q` to its equilibrium; return whether it is clear there."""
+        """Move a loose joint in `q` to where it comes to rest; return False if it cannot be clear.
+
+        `clear` is the last angle without contact, `end` one with contact; the contact is found
+        between them by bisection.
+        """
         bottom = self._bottom(q, joint)
         down = 1.0 if bottom > q[joint] else -1.0
 
         def touches(angle: float) -> bool:
+            """Set the angle of the joint, and return whether anything touches."""
             q[joint] = angle
             return self.clearance.touches(q, GAP)
 
         clear = float(q[joint])
+        # It overlaps something: push it up until it is clear.
         if touches(clear):
             steps = np.arange(FALL, LIFT, FALL)
             up = [clear - down * step for step in steps]
-            if abs(bottom - clear) < FALL:  # it may be pushed past its zero in either direction
+            if abs(bottom - clear) < FALL:  # near the equilibrium, in either direction
                 up = [clear + side * step for step in steps for side in (-down, down)]
             lifted = next((angle for angle in up if not touches(angle)), None)
             if lifted is None:
                 return False
             clear, end = lifted, clear
+        # It is clear: let it fall until it touches, or to its equilibrium.
         else:
             angles = np.linspace(clear, bottom, int(abs(bottom - clear) / FALL) + 2)[1:].tolist()
             hit = next((i for i, angle in enumerate(angles) if touches(angle)), None)
@@ -170,35 +182,38 @@ class FailedArm:
         return True
 
     def hanging(self, q: Array) -> Index:
-        """Return the loose joints at a zero of gravity's torque, those without weight left out."""
+        """Return the indices of loose joints in equilibrium without contact, if gravity acts."""
         swings = [(i, *self.swing(q, i)) for i in self.loose.tolist()]
         return _indices(i for i, past, size in swings if abs(past) < HANGING and size > WEIGHTLESS)
 
     def holding(self, q: Array) -> Array:
-        """Return the efforts (7,) [N m] at rest: against gravity, and against contacts.
+        """Return the efforts (7,) [N m] that hold the arm at rest, against gravity and contacts.
 
-        What a loose joint lacks is borne by the pair that touches, or by its stop.
+        The torque of gravity on a loose joint is balanced by the forces of contacts, or by its
+        stop.
         """
         efforts = self.gravity(q)
         pairs = self.propping(q)
+        # Contact forces l >= 0 by J_p^T l = g_p of the loose joints p, with gravity's torques g.
         if len(pairs):
-            lines = self.clearance.witness(q, pairs).jacobian
-            forces = np.linalg.lstsq(lines[:, self.loose].T, efforts[self.loose], rcond=None)[0]
-            efforts = efforts - np.maximum(forces, 0.0) @ lines
+            jacobian = self.clearance.witness(q, pairs).jacobian
+            forces = np.linalg.lstsq(jacobian[:, self.loose].T, efforts[self.loose], rcond=None)[0]
+            efforts = efforts - np.maximum(forces, 0.0) @ jacobian
         efforts[self.loose] = 0.0
         return efforts
 
     def propping(self, q: Array) -> Index:
-        """Return the pairs (k,) on which loose joints rest."""
+        """Return the indices of the pairs of hulls on which loose joints rest (k,)."""
         if not len(self.loose) or not (np.abs(self.gravity(q)[self.loose]) > LIGHT).any():
             return _indices(())
         near = self.clearance.near(q, 3.0 * GAP)
         return near[(self.clearance.reaches[near][:, self.loose] > 0.0).any(axis=1)]
 
     def bears(self, q: Array) -> bool:
-        """Return whether the active joints can hold the arm still, and no loose one tips over.
+        """Return whether the active joints can hold the arm still, and no loose joint tips over.
 
-        They have a reserve, a greater one where something leans on a contact, which may slide.
+        Efforts must stay below a fraction of their limits, a smaller one if the arm leans on a
+        contact, which may slide.
         """
         reserve = LEANING if len(self.propping(q)) else RESERVE
         if (np.abs(self.holding(q)) > reserve * self.efforts)[self.active].any():
@@ -207,14 +222,14 @@ class FailedArm:
         return all(abs(self.swing(q, i)[0]) < np.pi - TIPPING for i in placing)
 
     def sees(self, q: Array) -> bool:
-        """Return whether nothing hides the point that the camera is to look at."""
+        """Return whether the camera sees the point that it has to look at."""
         return not self._sight or self._sight.look(q, self.kinematics.tip(q)).visible
 
     def tip_jacobian(self, q: Array) -> Array:
-        """Return the change of the tips with active joints (3, 7) [m/rad], loose ones following.
+        """Return the Jacobian of the tips by the active joints (3, 7), with loose joints following.
 
-        A loose joint at its zero torque follows by dq_p = -(dg_p/dq_p)^-1 dg_p/dq_a dq_a, one on a
-        contact so that the gap stays; one at a stop stays.
+        A hanging loose joint p keeps g_p = 0, so that dq_p = -(dg_p/dq_p)^-1 dg_p/dq_a dq_a for the
+        active joints a. One on a contact keeps the gap. One at a stop stays. Units: [m/rad].
         """
         jacobian = self.kinematics.jacobian("tip", q)[:3].copy()
         hanging = self.hanging(q)
@@ -225,13 +240,14 @@ class FailedArm:
             jacobian[:, self.active] += jacobian[:, hanging] @ follow
         pairs = self.propping(q)
         if len(pairs):
-            line = self.clearance.witness(q, pairs[:1]).jacobian[0]
-            leaning = self.loose[np.abs(line[self.loose]).argmax()]
-            if line[leaning]:
-                jacobian -= np.outer(jacobian[:, leaning] / line[leaning], line)
+            gradient = self.clearance.witness(q, pairs[:1]).jacobian[0]  # of the gap
+            leaning = self.loose[np.abs(gradient[self.loose]).argmax()]
+            if gradient[leaning]:
+                jacobian -= np.outer(jacobian[:, leaning] / gradient[leaning], gradient)
         jacobian[:, np.concatenate([self.frozen, self.loose])] = 0.0
         return jacobian
 
 
 def _indices(joints: Iterable[int]) -> Index:
+    """Return indices of joints as a sorted array."""
     return np.array(sorted(joints), dtype=np.int64)

@@ -1,11 +1,12 @@
-"""Paths of an arm with failed joints, loose joints following the others.
+"""Paths of an arm with failed joints.
 
-A path is followed quasi-statically: loose joints follow the others, at zero torque or in contact
-with what they lie on. RRT-Connect (rrt.py) plans with frozen joints. Where loose joints matter, a
-tree of the equilibria that can be reached grows from the present one.
+A path is followed so slowly that it is a sequence of equilibria: loose joints (without drive) hang,
+or lie on something, while the other joints move. Without loose joints that gravity moves,
+RRT-Connect plans (rrt.py). With them, a random tree of equilibria grows from the present one, and a
+goal is tried from its nearest nodes.
 
-All constants may be tuned: more samples find more paths and take longer, and change paths that
-pages show. test_packbot_recovery checks that each pose of a tree is a rest.
+The constants may be tuned: more samples find more paths and take longer. test_packbot_recovery
+checks that each pose of a tree is an equilibrium.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from packbot.planning.failed_arm import GAP, FailedArm
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.rrt import Planner, SearchTree
 
-TRIES = 1500  # samples of a search: the budget of a path
-REACHES = 1000  # samples of a tree
-BRANCHES = 12  # nodes of a tree, the nearest ones, from which a goal is tried
-SHORTCUTS = 40  # that are tried on a path
-SWING = 0.15  # rad by which a loose joint may follow in one step; more is a fall
-MEETS = 0.02  # rad: poses whose angles differ by less are taken to be the same
+TRIES = 1500  # number of samples of a search by RRT-Connect
+REACHES = 1000  # number of samples of a tree of equilibria
+BRANCHES = 12  # number of nearest nodes of a tree from which a goal is tried
+SHORTCUTS = 40  # number of shortcuts that are tried on a path
+SWING = 0.15  # rad; bound of the motion of a loose joint in one step; more is a fall
+MEETS = 0.02  # rad; poses whose angles differ by less are the same
 
 
 class FailedPlanner(Planner):
     """Planner of paths of an arm with failed joints.
 
     Args:
-        arm: with its failures.
-        margin: that pairs keep [m], except pairs that are closer at the start or at the goal.
+        arm: the arm with its failures.
+        margin: distance that pairs of links keep, unless they are closer at start or goal [m].
     """
 
     def __init__(self, arm: FailedArm, *, margin: float = MARGIN) -> None:
@@ -44,7 +45,7 @@ class FailedPlanner(Planner):
         self.radii[np.concatenate([arm.frozen, arm.loose])] = 0.0
 
     def plan(self, start: Array, goal: Array, seed: int = 0) -> Array:
-        """Return the corners (k, 7) [rad] of a path of an arm whose loose joints do not matter.
+        """Return the corners (k, 7) [rad] of a path of an arm whose loose joints do not hang.
 
         Raises:
             AccordError: if none is found.
@@ -53,7 +54,7 @@ class FailedPlanner(Planner):
         return super().plan(start, goal, seed)
 
     def explore(self, start: Array, seed: int) -> SearchTree:
-        """Return a tree of the equilibria that a start leads to, an RRT [LaValle 1998]."""
+        """Return a tree of equilibria that can be reached from a start, by RRT [LaValle 1998]."""
         self._allow(start)
         rng, tree = np.random.default_rng(seed), SearchTree(start)
         fixed = np.setdiff1d(np.arange(len(start)), self.arm.active[self.arm.active < ARM])
@@ -77,7 +78,7 @@ class FailedPlanner(Planner):
         return None
 
     def shortened(self, path: list[Array], seed: int) -> Array:
-        """Return the corners (k, 7) [rad] of a path of the tree, shorter if possible."""
+        """Return the corners (k, 7) [rad] of a path of the tree, shortened if possible."""
         self._allow(path[0], path[-1])
         short = self.follow(self._shorten(path, np.random.default_rng(seed)))
         return np.array(short if self._met(short[-1], path[-1]) else path)
@@ -87,7 +88,7 @@ class FailedPlanner(Planner):
         self._close = set[tuple[str, str]]().union(*map(self.links_near, poses))
 
     def links_near(self, q: Array) -> set[tuple[str, str]]:
-        """Return the pairs of links closer than the margin that no loose joint moves."""
+        """Return the pairs of links closer than the margin, without those of loose links."""
         if not self.clearance.touches(q, self.margin):
             return set()
         near = self.clearance.near(q, self.margin)
@@ -102,20 +103,20 @@ class FailedPlanner(Planner):
         return self.links_near(q) <= self._close and self.arm.bears(q)
 
     def walk(self, a: Array, b: Array) -> Array:
-        """Return how far the active joints come from a towards b (7,), loose ones following."""
+        """Return the last equilibrium (7,) on the straight way of the active joints from a to b."""
         count = int(np.ceil(self.motion(a, b) / self.margin))
-        line = np.zeros(len(a))
-        line[self.arm.active] = ((b - a) / max(count, 1))[self.arm.active]
+        increment = np.zeros(len(a))
+        increment[self.arm.active] = ((b - a) / max(count, 1))[self.arm.active]
         q = a
         for _ in range(count):
-            rest = self.arm.rest(q + line)
+            rest = self.arm.rest(q + increment)
             if rest is None or np.abs(rest - q)[:ARM].max() > SWING or not self.is_free(rest):
                 return q
             q = rest
         return q
 
     def follow(self, corners: list[Array]) -> list[Array]:
-        """Return corners with loose joints following, up to the first corner that is not met."""
+        """Return corners with loose joints in equilibrium, up to the first one that is missed."""
         path = [corners[0]]
         for corner in corners[1:]:
             path.append(self.walk(path[-1], corner))
@@ -124,10 +125,11 @@ class FailedPlanner(Planner):
         return path
 
     def clear(self, a: Array, b: Array) -> bool:
-        """Return whether the active joints can go straight from a to b (7,), others following."""
+        """Return whether the active joints can go straight from a to b (7,) [rad]."""
         return self._met(self.walk(a, b), b)
 
     def _met(self, a: Array, b: Array) -> bool:
+        """Return whether two poses (7,) are the same within `MEETS`, except camera and wrist."""
         return bool(np.abs(a - b)[:ARM].max() < MEETS)
 
     def _check(self, name: str, q: Array) -> None:

@@ -1,11 +1,12 @@
-"""Poses of a failed arm whose finger tips are at a target.
+"""Inverse kinematics of an arm with failed joints: poses whose finger tips are at a target.
 
-Poses are drawn at random, loose joints at rest, and those nearest to the target are refined by
-damped least squares [Nakamura, Hanafusa 1986], loose joints following. That serves every set of
-failures alike: where too few joints are left, it ends at the point nearest to the target.
+Many poses are drawn at random, with loose joints (joints without drive) at rest. Those nearest to
+the target are refined by damped least squares [Nakamura, Hanafusa 1986], while loose joints follow
+the others. This works for any set of failures: if too few joints are left to reach the target, it
+ends at the nearest point.
 
-NEAR, by which tests judge whether a target is reached, stays. The other constants trade time
-against missed poses and may be tuned (test_packbot_recovery compares refusals with sampling).
+The constants, except NEAR, trade time against missed poses and may be tuned (test_packbot_recovery
+compares refusals with sampling). NEAR must stay, as tests judge by it.
 """
 
 from __future__ import annotations
@@ -19,30 +20,30 @@ from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import WEIGHTLESS, FailedArm
 from packbot.planning.reaching import ARM
 
-POSES = 4000  # that are drawn
-PROPPED = 300  # poses that are drawn with loose joints on contacts
-SEEDS = 40  # nearest poses, of those drawn and of the others, from which a target is looked for
-NEAR = 5e-3  # m from the target within which it counts as reached; half of what a reach allows
-EXACT = 1e-5  # m: least progress of an iteration
-ITERATIONS = 30  # of the least squares, at most
-TURN = 0.3  # rad by which a joint turns in an iteration at most
-DAMPING = 1e-3  # m: of motions that move the tips by less than 1 mm/rad
-ALIKE = 1e-2  # rad: poses whose angles differ by less are the same
+POSES = 4000  # number of poses that are drawn
+PROPPED = 300  # number of poses that are drawn with loose joints resting on contacts
+SEEDS = 40  # number of nearest poses that are refined, of those drawn and of the others each
+NEAR = 5e-3  # m; a target is reached within this distance, half of what a reach allows
+EXACT = 1e-5  # m; the iterations end when one brings the tips nearer by less
+ITERATIONS = 30  # bound of the number of iterations
+TURN = 0.3  # rad; bound of the change of an angle in an iteration
+DAMPING = 1e-3  # m; damps motions that move the tips by less than 1 mm/rad
+ALIKE = 1e-2  # rad; poses whose angles differ by less are the same
 
 
 class Goals:
-    """Poses of a failed arm at a target.
+    """Finder of poses of a failed arm at a target.
 
     Args:
-        arm: with its failures.
-        present: angles (7,) [rad] whose camera and wrist are kept where they can move.
-        seed: of the poses drawn.
+        arm: the arm with its failures.
+        present: angles (7,) [rad]; those of camera and wrist are kept.
+        seed: seed of the random poses.
 
     Attributes:
-        q: poses at rest (k, 7) [rad] from which targets are looked for: `drawn` ones, loose joints
-            hanging, and others.
-        tips: their finger tips (k, 3) [m].
-        heavy: loose joints that gravity moves.
+        drawn: random poses, with loose joints hanging (k, 7) [rad].
+        q: all poses from which the search may begin: `drawn` and others (k, 7) [rad].
+        tips: finger tips of the poses `q` (k, 3) [m].
+        heavy: indices of loose joints that gravity moves.
     """
 
     def __init__(self, arm: FailedArm, present: Array, seed: int = 0) -> None:
@@ -59,13 +60,13 @@ class Goals:
             self.extend(self._fallen(drawn[:PROPPED], rng))
 
     def extend(self, poses: Iterable[Array]) -> None:
-        """Add poses (7,) [rad] from which targets are looked for."""
+        """Add poses (7,) [rad] from which the search may begin."""
         q = np.reshape([*poses], (-1, len(JOINTS)))
         tips = np.reshape([self.arm.kinematics.tip(pose) for pose in q], (-1, 3))
         self.q, self.tips = np.concatenate([self.q, q]), np.concatenate([self.tips, tips])
 
     def _fallen(self, drawn: Array, rng: np.random.Generator) -> Iterator[Array]:
-        """Yield poses (7,) with loose joints fallen onto something from anywhere."""
+        """Yield poses (7,) in which loose joints have fallen onto something, from random angles."""
         arm = self.arm
         for q in drawn:
             q[self.heavy] = rng.uniform(arm.lower[self.heavy], arm.upper[self.heavy])
@@ -74,11 +75,11 @@ class Goals:
                 yield rest
 
     def near(self, target: Array, present: Array) -> Iterator[Array]:
-        """Yield refined poses (7,), each unlike those before: the best that seeds come to.
+        """Yield the distinct poses (7,) [rad] to which refinement leads from all seeds.
 
         Args:
             target: point in the world (3,) [m].
-            present: angles (7,) [rad] with which the search begins.
+            present: angles (7,) [rad] that are the first seed.
         """
         refined = list[Array]()
         for q in [present, *self.seeds(target)]:
@@ -90,44 +91,52 @@ class Goals:
     def seeds(self, target: Array) -> Array:
         """Return the poses (k, 7) whose tips are nearest to a target, turned to it if possible."""
         q, tips = self.q, self.tips
+        # With a failed turret, the distance is that of the points.
         if 0 not in self.arm.active:
-            return np.asarray(q[self._least(np.linalg.norm(tips - target, axis=1))])
+            return np.asarray(q[self._nearest(np.linalg.norm(tips - target, axis=1))])
+        # Otherwise it is that of radius and height about the turret, which is then turned.
         axis = np.array([self.arm.setup.parameters.base_x, 0.0])
-        flat, aim = tips[:, :2] - axis, target[:2] - axis
-        distances = np.hypot(np.hypot(*flat.T) - np.hypot(*aim), tips[:, 2] - target[2])
-        order = self._least(distances)
-        chosen, flat = q[order].copy(), flat[order]
-        turn = np.arctan2(aim[1], aim[0]) - np.arctan2(flat[:, 1], flat[:, 0])
+        horizontal, aim = tips[:, :2] - axis, target[:2] - axis
+        distances = np.hypot(np.hypot(*horizontal.T) - np.hypot(*aim), tips[:, 2] - target[2])
+        order = self._nearest(distances)
+        chosen, horizontal = q[order].copy(), horizontal[order]
+        turn = np.arctan2(aim[1], aim[0]) - np.arctan2(horizontal[:, 1], horizontal[:, 0])
         turrets = (chosen[:, 0] + turn + np.pi) % (2.0 * np.pi) - np.pi
         chosen[:, 0] = np.clip(turrets, self.arm.lower[0], self.arm.upper[0])
         return np.asarray(chosen)
 
-    def _least(self, distances: Array) -> Index:
-        """Return the poses with the least distances (k,): `SEEDS` of those drawn, and of others."""
-        drawn = len(self.drawn)
+    def _nearest(self, distances: Array) -> Index:
+        """Return the indices of the poses with the smallest distances (k,).
+
+        `SEEDS` of those drawn, and as many of the others.
+        """
+        count = len(self.drawn)
         order = distances.argsort(kind="stable")
-        return np.concatenate([order[order < drawn][:SEEDS], order[order >= drawn][:SEEDS]])
+        return np.concatenate([order[order < count][:SEEDS], order[order >= count][:SEEDS]])
 
     def refine(self, q: Array, target: Array) -> Array:
-        """Return the angles (7,) to which damped least squares brings the tips near a target.
+        """Return the angles (7,) [rad] to which damped least squares leads from q to a target.
 
-        A pose on a contact is not refined further once the contact is lost or another is met.
+        A pose in which loose joints rest on a contact is refined only as long as they do.
         """
-        arm, best, least = self.arm, q, np.inf
+        arm, best, smallest = self.arm, q, np.inf
         propped = len(arm.propping(q)) > 0
         for _ in range(ITERATIONS):
             error = target - arm.kinematics.tip(q)
-            size = float(np.linalg.norm(error))
-            if size >= least - EXACT:
+            distance = float(np.linalg.norm(error))
+            if distance >= smallest - EXACT:
                 break
-            best, least = q, size
+            best, smallest = q, distance
+            # Joints at a limit do not move beyond it.
             jacobian = arm.tip_jacobian(q)
             jacobian[:, ((q <= arm.lower) & (jacobian.T @ error < 0.0))] = 0.0
             jacobian[:, ((q >= arm.upper) & (jacobian.T @ error > 0.0))] = 0.0
+            # dq = J^T (J J^T + DAMPING^2)^-1 e, bounded by TURN.
             damped = jacobian @ jacobian.T + DAMPING**2 * np.eye(3)
             step = jacobian.T @ np.linalg.solve(damped, error)
             step *= min(1.0, TURN / max(float(np.abs(step).max()), TURN))
             q = np.clip(q + step, arm.lower, arm.upper)
+            # Loose joints follow.
             if self.heavy:
                 rest = arm.rest(q) if propped else arm.hang(q)
                 if rest is None:

@@ -1,13 +1,11 @@
 """Inverse kinematics in closed form: finger tips at a point, camera aimed at a point.
 
-The hand lies on link 3's axis, so that turret, shoulder, elbow 1 and elbow 2 put the finger tips
-anywhere: the turret turns the arm's plane through the point, and in the plane a hand of given pitch
-leaves two lengths and two angles. The wrist rolls the hand where it is. If no pitch is asked for,
-many are tried, and of all poses the one that is reached soonest and touches nothing is taken.
+Turret, shoulder, elbow 1 and elbow 2 place the finger tips; the wrist only rolls the hand. The
+turret turns the plane of the arm through the point. In this plane, the pitch of the hand determines
+where elbow 2 must be, and shoulder and elbow 1 follow by the law of cosines. If no pitch is given,
+many are tried. Of all poses without contact, the one that is reached soonest is returned.
 
-PITCHES may be tuned: half a degree, which test_packbot_kinematics repeats. The rest is geometry,
-which forward kinematics undoes in the tests. To prefer other poses change what `solve` sorts by;
-another tool needs other `lengths_of`.
+PITCHES may be tuned. test_packbot_kinematics checks the poses by forward kinematics.
 """
 
 from __future__ import annotations
@@ -22,18 +20,18 @@ from packbot.contact.clearance import Clearance
 from packbot.model.arm import Kinematics, Placement
 from packbot.model.parameters import LENS, PackbotParameters
 
-PITCHES = 720  # of the hand that are tried if none is given, half a degree apart
-ROUND_OFF = 1e-9  # by which a cosine may exceed 1 at the edge of the reach
-AT_LIMIT = 1e-11  # rad: angles beyond a joint's limit by less are at it but for rounding
+PITCHES = 720  # number of pitches of the hand that are tried, half a degree apart
+ROUND_OFF = 1e-9  # a cosine may exceed 1 by that at the edge of the reach
+AT_LIMIT = 1e-11  # rad; an angle may exceed a joint's limit by that through rounding
 
 
 @dataclass(frozen=True)
 class Inverse:
-    """Joint angles that put the finger tips at a point.
+    """Finder of joint angles that put the finger tips at a point.
 
     Args:
-        parameters: of the robot.
-        clearance: by which poses that touch are refused.
+        parameters: parameters of the robot.
+        clearance: distances by which poses in contact are refused.
     """
 
     parameters: PackbotParameters
@@ -42,13 +40,13 @@ class Inverse:
     def solve(
         self, target: Array, *, near: Array, pitch: float | None = None, margin: float = 0.0
     ) -> Array:
-        """Return the clear pose soonest reached whose finger tips are at a point.
+        """Return the pose (7,) [rad] with the finger tips at a point that is reached soonest.
 
         Args:
             target: point in the world (3,) [m].
-            near: angles (7,) [rad] to be near to; its tilt, pan and wrist are kept.
-            pitch: of the hand above the horizontal [rad]; None for any.
-            margin: that the pose keeps from touching [m].
+            near: present angles (7,) [rad]; those of tilt, pan and wrist are kept.
+            pitch: angle of the hand above the horizontal [rad]; None for any.
+            margin: distance that the pose keeps from contact [m].
 
         Raises:
             AccordError: if the point is out of reach, or every pose that reaches it touches.
@@ -74,39 +72,42 @@ class Inverse:
         )
 
     def solutions(self, target: Array, pitch: float | None = None) -> Array:
-        """Return turret, shoulder and elbows (k, 4) [rad] within limits, whatever they touch.
+        """Return turret, shoulder and elbows (k, 4) [rad] within limits; contact is not checked.
 
         Args:
             target: point in the world (3,) [m].
-            pitch: of the hand [rad]; None for `PITCHES` of them.
+            pitch: pitch of the hand [rad]; None for `PITCHES` of them.
         """
+        # The target from the shoulder. The plane of the arm is beside the turret's axis.
         p = self.parameters
         x, y, height = target - np.array([p.base_x, 0.0, p.base_z + p.turret_d])
-        aside = p.shoulder_d - p.elbow1_d  # of the hand, from the plane through the turret's axis
+        aside = p.shoulder_d - p.elbow1_d  # distance of the arm's plane from the turret's axis [m]
         ahead = np.sqrt(np.maximum(x * x + y * y - aside * aside, 0.0))
         if x * x + y * y < aside * aside:
             return np.empty((0, 4))
         poses = []
-        for r in (ahead, -ahead):  # the arm's plane, forward and over the back
+        for r in (ahead, -ahead):  # the arm reaches forward, or over its back
             turret = np.arctan2(y, x) - np.arctan2(aside, r)
-            first = np.arctan2(height, r)  # a stretched arm points there, and has no other pitch
-            turns = first + 2.0 * np.pi / PITCHES * np.arange(PITCHES)
-            ends = self._pitches_at_limits(complex(r, height))
-            pitches = np.concatenate([turns, ends]) if pitch is None else np.array([pitch])
+            first = np.arctan2(height, r)  # the only pitch of a fully stretched arm
+            grid = first + 2.0 * np.pi / PITCHES * np.arange(PITCHES)
+            at_limits = self._pitches_at_limits(complex(r, height))
+            pitches = np.concatenate([grid, at_limits]) if pitch is None else np.array([pitch])
             planar = self._planar(float(r), float(height), pitches)
             poses.append(np.column_stack([np.full(len(planar), turret), planar]))
+        # Angles modulo 2 pi, of those within the limits.
         lower, upper = p.limits[:, :4]
         q = np.concatenate(poses)
         q = lower + (q - lower + AT_LIMIT) % (2.0 * np.pi) - AT_LIMIT
         return np.asarray(np.clip(q[(q <= upper + AT_LIMIT).all(axis=1)], lower, upper))
 
     def _pitches_at_limits(self, target: complex) -> Array:
-        """Return the pitches (k,) at which shoulder, elbow 1 or elbow 2 are at a limit.
+        """Return the pitches (k,) [rad] at which shoulder, elbow 1 or elbow 2 is at a limit.
 
-        The pitches within all limits are intervals between these; one can be a single point.
+        The possible pitches are intervals between these. An interval can be a single point, which
+        a grid of pitches would miss.
 
         Args:
-            target: from the shoulder in the arm's plane, ahead and up [m].
+            target: from the shoulder in the arm's plane: ahead (real) and up (imaginary) [m].
         """
         a, b, hand = lengths_of(self.parameters)
         (s, e, w), (s_up, e_up, w_up) = self.parameters.limits[:, 1:4]
@@ -122,7 +123,13 @@ class Inverse:
         return np.array(pitches)
 
     def _planar(self, r: float, height: float, pitches: Array) -> Array:
-        """Return shoulder, elbow 1 and elbow 2 (k, 3) for pitches, by the law of cosines."""
+        """Return shoulder, elbow 1 and elbow 2 (k, 3) [rad], by the law of cosines.
+
+        Args:
+            r, height: target from the shoulder, ahead and up [m].
+            pitches: pitches of the hand [rad].
+        """
+        # Position of elbow 2, at the distance of the hand from the target.
         a, b, hand = lengths_of(self.parameters)
         pr, pz = r - hand * np.cos(pitches), height - hand * np.sin(pitches)
         cosine = (pr * pr + pz * pz - a * a - b * b) / (2.0 * a * b)
@@ -157,11 +164,17 @@ def lengths_of(p: PackbotParameters) -> tuple[float, float, float]:
 
 
 def _words(target: Array) -> str:
+    """Return a point for messages."""
     return "(" + ", ".join(f"{x:g}" for x in target) + ")"
 
 
 def _bends(target: complex, first: float, second: float) -> list[float]:
-    """Return the directions [rad] of the second of two lengths [m] that reach a point together."""
+    """Return the directions [rad] of the second of two links that together reach a point.
+
+    Args:
+        target: the point, as a complex number [m].
+        first, second: lengths of the links [m].
+    """
     cosine = (abs(target) ** 2 - first**2 - second**2) / (2.0 * first * second)
     if abs(cosine) > 1.0 + ROUND_OFF:
         return []
@@ -176,9 +189,9 @@ def looking(setup: Setup, clearance: Clearance, q: Array, target: Array, margin:
     Args:
         setup: robot and scenario.
         clearance: of the setup.
-        q: angles to begin with (7,) [rad]; of the two solutions the nearer is taken.
+        q: present angles (7,) [rad]; the solution nearer to them is tried first.
         target: the point in the world (3,) [m].
-        margin: that the pose keeps from touching [m].
+        margin: distance that the pose keeps from contact [m].
 
     Raises:
         AccordError: if the camera cannot be turned there.

@@ -1,10 +1,10 @@
 """Goal of a reach: a named pose, or a point for the finger tips.
 
-`Goal` checks what it is given, and `angles` turns it into joint angles by inverse kinematics.
+`Goal` checks its arguments, which come from a command or a scenario, and `Goal.angles` turns the
+goal into joint angles by inverse kinematics.
 
-MARGIN, the default of commands and controllers, may be tuned. ARM follows from the order of JOINTS.
-A kind of goal may be added: a field of Goal, checked where it is made and turned into angles in
-`angles`; ReachController takes it as a key. test_packbot_kinematics tests goals and refusals.
+MARGIN, the default of commands and controllers, may be tuned. test_packbot_kinematics tests goals
+and refusals.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from packbot.contact.clearance import Clearance
 
 
-ARM = 4  # joints that place the hand, the first of JOINTS: turret, shoulder and elbows
-MARGIN = 0.02  # m that a path keeps from touching
+ARM = 4  # number of joints that place the hand, the first of JOINTS: turret, shoulder, elbows
+MARGIN = 0.02  # m; default distance of a path from contact
 
 
 class Goal:
     """Goal of a reach.
 
     Args:
-        target: of the finger tips (3,) [m], or None.
+        target: desired position of the finger tips (3,) [m], or None.
         pose: name of a pose, or "".
-        pitch: of the hand at the target [rad], or None for any.
+        pitch: angle of the hand above the horizontal at the target [rad], or None for any.
         look: whether the camera is turned to the target.
 
     Raises:
@@ -62,7 +62,14 @@ class Goal:
         self.target = values[:3]
 
     def angles(self, setup: Setup, clearance: Clearance, margin: float, near: Array) -> Array:
-        """Return the angles (7,) [rad] to go to, near to others, that keep a margin [m]."""
+        """Return the angles (7,) [rad] of the goal.
+
+        Args:
+            setup: robot and scenario.
+            clearance: distances of the setup.
+            margin: distance that the pose keeps from contact [m].
+            near: present angles (7,) [rad]; of several solutions the nearest is returned.
+        """
         if self.target is None:
             return pose(self.pose)
         from packbot.planning.inverse import Inverse, looking

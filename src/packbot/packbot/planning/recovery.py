@@ -1,12 +1,12 @@
-"""Reaching with failed joints: a path with the joints that are left, or the reason for none.
+"""Reaching a target with failed joints: a path of the remaining joints, or why there is none.
 
-Poses at the target are looked for first (`Goals`). A target is refused if there is none within
-reach, none that the joints can hold, or none that is clear; else a path to the soonest of them is
-planned (`FailedPlanner`). For a refused target a path leads to the nearest point that has one.
+First, poses at the target are sought (`Goals`). The target is refused if none is within reach, none
+can be held by the joints, or none is free of collision. Otherwise a path to the pose that is
+reached soonest is planned (`FailedPlanner`). If the target is refused, the path leads to the
+nearest point that has a path.
 
-REASONS are words of results and tables, which studies count: their order and spelling stay. GOALS,
-NEAREST and HALVINGS, how many poses are tried, may be tuned. test_packbot_recovery compares
-refusals with closed forms and with sampling, so a shorter search must not refuse more.
+GOALS, NEAREST and HALVINGS may be tuned, but no target that can be reached may be refused
+(test_packbot_recovery). REASONS are words of results and must stay.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.rrt import SearchTree
 
 REASONS = ("out_of_reach", "torque", "collision", "no_path")
-GOALS = 4  # poses to which a path is planned; with a tree all are tried
-NEAREST = 6  # poses that are tried near a refused target
-HALVINGS = 6  # of the way on which a pose can be drawn towards a refused target
+GOALS = 4  # number of poses to which a path is planned; with a tree of equilibria all are tried
+NEAREST = 6  # number of poses that are tried near a refused target
+HALVINGS = 6  # number of bisections when a pose is moved towards a refused target
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """What a failed arm can do about a target.
+    """Result of planning for a failed arm.
 
     Args:
-        corners: of the path, loose joints at rest (k, 7) [rad]; if refused, of that to `nearest`.
+        corners: corners of the path, with loose joints at rest (k, 7) [rad].
         reason: why the target is refused, one of `REASONS`; "" if it is reached.
-        nearest: point nearest to the target to which there is a path (3,) [m].
+        nearest: end of the path: the target, or the nearest point with a path (3,) [m].
     """
 
     corners: Array
@@ -50,14 +50,15 @@ class Recoverer:
     """Planner of reaches of a failed arm.
 
     Args:
-        arm: with its failures.
+        arm: the arm with its failures.
         present: angles (7,) [rad] of its resting pose.
-        seed: of all random draws.
-        margin: that paths keep from touching [m].
+        seed: seed of all random draws.
+        margin: distance that paths keep from contact [m].
 
     Attributes:
-        goals: poses at targets.
-        tree: of the equilibria that can be reached; None if gravity moves no loose joint.
+        goals: finder of poses at targets.
+        tree: equilibria that can be reached from the resting pose; None if gravity moves no loose
+            joint.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Recoverer:
         return Recovery(corners, reason, self.arm.kinematics.tip(corners[-1]))
 
     def find(self, target: Array) -> tuple[str, list[Array]]:
-        """Return "" and a path to a target (3,) [m]; or a reason, and a path to a point near it."""
+        """Return "" and a path to a target (3,) [m]; or a reason, and a path to a near point."""
         key = target.tobytes()
         if key not in self._results:
             self._results[key] = self._find(target)
@@ -107,11 +108,14 @@ class Recoverer:
         return "" if reached else reason or "no_path", path
 
     def sift(self, candidates: list[Array], target: Array) -> tuple[str, list[Array]]:
-        """Return "" and the candidates that serve, the soonest first; or why none does, and []."""
+        """Return "" and the possible poses of the candidates, the one reached soonest first.
+
+        If none is possible, the reason and an empty list are returned.
+        """
         tip = self.arm.kinematics.tip
         at_target = [q for q in candidates if np.linalg.norm(tip(q) - target) < NEAR]
         if not at_target:
-            return self._short(target), []
+            return self._out_of_reach_reason(target), []
         bearable = [q for q in at_target if self.arm.bears(q)]
         if not bearable:
             return "torque", []
@@ -119,8 +123,8 @@ class Recoverer:
         clear.sort(key=lambda q: float((np.abs(q - self.present) / self.speeds).max()))
         return ("" if clear else "collision"), clear
 
-    def _short(self, target: Array) -> str:
-        """Return "torque" if loose joints with torque would reach a target; else "out_of_reach"."""
+    def _out_of_reach_reason(self, target: Array) -> str:
+        """Return "torque" if loose joints with drives would reach a target, else "out_of_reach"."""
         if not self.goals.heavy:
             return "out_of_reach"
         tip = self._strong.arm.kinematics.tip
@@ -130,13 +134,16 @@ class Recoverer:
 
     @cached_property
     def _strong(self) -> Goals:
-        """Poses of the arm if its loose joints had torque."""
+        """Finder of poses of the arm if its loose joints had drives."""
         frozen = [fault for fault in self.arm.faults if fault.kind == "frozen"]
         arm = FailedArm(self.arm.setup, frozen, q=self.present, clearance=self.arm.clearance)
         return Goals(arm, self.present, self.seed)
 
     def stands(self, q: Array) -> bool:
-        """Return whether loose joints rest, nothing else touches, and the camera's view is free."""
+        """Return whether a pose is possible.
+
+        Loose joints are at rest, nothing touches but what they rest on, and the camera sees.
+        """
         arm, touches = self.arm, self.arm.clearance.touches
         if not arm.sees(q):
             return False
@@ -148,10 +155,12 @@ class Recoverer:
         return bool(props) and links <= props and not touches(q, 0.5 * GAP) and self._rests(q)
 
     def _rests(self, q: Array) -> bool:
+        """Return whether loose joints are at rest in a pose (7,)."""
         rest = self.arm.rest(q)
         return rest is not None and self.planner._met(rest, q)
 
     def _path_to(self, goal: Array) -> list[Array] | None:
+        """Return a path to a pose (7,), or None."""
         if self.tree is not None:
             return self.planner.branch(self.tree, goal)
         try:
@@ -169,7 +178,7 @@ class Recoverer:
         return next((path for path in attempts if path is not None), [self.present])
 
     def _tree_paths(self, tree: SearchTree, target: Array) -> list[list[Array]]:
-        """Return paths to nodes of the tree nearest to a target, and on towards it."""
+        """Return paths to the nodes of the tree nearest to a target, extended towards it."""
         tip, nodes = self.arm.kinematics.tip, tree.nodes
         order = np.linalg.norm([tip(q) - target for q in nodes], axis=1).argsort(kind="stable")
         return [
@@ -178,13 +187,13 @@ class Recoverer:
         ]
 
     def _next_best(self, target: Array, candidates: list[Array]) -> Iterator[Array]:
-        """Yield poses that stand, first those nearest to a target, then ever further ones."""
+        """Yield possible poses, first those nearest to a target, then ones ever farther away."""
 
-        def away(q: Array) -> float:
+        def distance(q: Array) -> float:
             return float(np.linalg.norm(self.arm.kinematics.tip(q) - target))
 
-        seeds = sorted([*candidates, *self.goals.seeds(target)], key=away)
-        near = (self._drawn(q, target) for q in seeds if self.arm.bears(q) and self.stands(q))
+        seeds = sorted([*candidates, *self.goals.seeds(target)], key=distance)
+        near = (self._approached(q, target) for q in seeds if self.arm.bears(q) and self.stands(q))
         yield from islice(near, NEAREST)
         order = np.linalg.norm(self.goals.tips - target, axis=1).argsort(kind="stable")
         for i in 2 ** np.arange(3, int(np.log2(len(order)))):
@@ -192,8 +201,11 @@ class Recoverer:
             if self.arm.bears(q) and self.stands(q):
                 yield q
 
-    def _drawn(self, q: Array, target: Array) -> Array:
-        """Return the pose to which one that stands can be drawn towards a target and stand."""
+    def _approached(self, q: Array, target: Array) -> Array:
+        """Return the pose nearest to a target, on the line from q, that is still possible.
+
+        The line ends where least squares brings the tips near the target; it is bisected.
+        """
         end = self.goals.refine(q, target)
         if self.arm.bears(end) and self.stands(end):
             return end

@@ -1,18 +1,17 @@
 """Collision-free path planning: RRT-Connect [Kuffner, LaValle 2000] with shortcutting.
 
-Two trees grow towards each other from start and goal. Their path is shortened by random shortcuts,
-and the quickest of several paths is taken.
+Two random trees of poses grow towards each other from start and goal. The path where they meet is
+shortened by random shortcuts, and the quickest of several such paths is returned.
 
-No collision is missed between the angles that are checked. When joint i turns by dq_i, no point of
-what it carries moves further than r_i |dq_i|, r_i being how far such a point can be from its axis;
-so no distance between two hulls changes by more than the motion sum_i r_i |dq_i|. An edge is
-checked at angles whose motion from one to the next is at most the margin m, each with all pairs m
-apart: anywhere between, the nearer of two is at most m / 2 away, and all pairs are m / 2 apart.
+No collision is missed between the poses that are checked. If joint i turns by dq_i, no point that
+it carries moves further than r_i |dq_i|, where r_i bounds the distance of such a point from the
+joint. The distance of two hulls therefore changes by at most the motion sum_i r_i |dq_i|. A line is
+checked at poses whose motion from one to the next is at most the margin m, and all pairs are m
+apart there. Any pose between them is at most m / 2 from a checked one, so all pairs are m / 2 apart
+everywhere.
 
-The constants may be tuned: they change which path is found and how soon, and figures of pages with
-it. The bound must stay (test_packbot_planning checks it between the angles), and so must that a
-seed gives one path: draw from the given `rng` alone. Another planner is a class with
-`plan(start, goal, seed)`.
+The constants may be tuned; they change which path is found. A seed must give one path, so that all
+random numbers come from the given `rng`. test_packbot_planning checks distances between the poses.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ from packbot.model.parameters import PackbotParameters, check_limits
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.trajectories import RAMP
 
-STEP = 0.5  # m of motion by which a tree grows at once
-TRIES = 10_000  # samples before a search is given up
-SHORTCUTS = 150  # that are tried on a path
-SEARCHES = 3  # paths that are searched, of which the quickest is taken
-WANDER = 0.2  # fraction of the samples in which camera and wrist are drawn, too
+STEP = 0.5  # m; motion by which a tree grows at once
+TRIES = 10_000  # number of samples after which a search is given up
+SHORTCUTS = 150  # number of shortcuts that are tried on a path
+SEARCHES = 3  # number of paths that are found, of which the quickest is returned
+WANDER = 0.2  # fraction of the samples in which camera and wrist are random, too
 
 
 class SearchTree:
-    """Nodes (n, 7) [rad], and the index of each one's parent; -1 for the root."""
+    """Tree of poses: nodes (n, 7) [rad], and the index of each node's parent, -1 for the root."""
 
     def __init__(self, root: Array) -> None:
         self._nodes = np.tile(root, (64, 1))
@@ -59,29 +58,29 @@ class SearchTree:
         return count
 
     def nearest(self, q: Array, weights: Array) -> int:
-        """Return the node nearest to q."""
+        """Return the index of the node nearest to q (7,), with weights (7,) of the joints."""
         return int((np.abs(self.nodes - q) @ weights).argmin())
 
     def path(self, i: int) -> list[Array]:
-        """Return the path from the root to node `i`."""
-        back = []
+        """Return the poses (7,) from the root to node `i`."""
+        poses = []
         while i >= 0:
-            back.append(self[i])
+            poses.append(self[i])
             i = self.parents[i]
-        return back[::-1]
+        return poses[::-1]
 
 
 class Planner:
-    """Planner of paths of a setup's arm among its obstacles; a seed gives one path.
+    """Planner of paths of the arm of a setup among its obstacles; a seed gives one path.
 
     Args:
         setup: robot and scenario.
-        margin: by which all pairs stay apart at the angles that are checked [m].
-        clearance: of the setup, if it is there already.
+        margin: distance of all pairs of hulls at the poses that are checked [m].
+        clearance: distances of the setup, if made already.
 
     Attributes:
-        tries, searches, shortcuts: see the constants of these names.
-        radii: how far what a joint carries can be from its axis (7,) [m].
+        tries, searches, shortcuts: as the constants TRIES, SEARCHES, SHORTCUTS.
+        radii: r, bounds of the distances of carried points from each joint (7,) [m].
     """
 
     def __init__(
@@ -118,13 +117,13 @@ class Planner:
         """
         count = int(np.ceil(self.motion(a, b) / self.margin))
         parts = np.arange(1, count) / max(count, 1)
-        # The middle first: an obstacle is found soonest furthest from both ends.
+        # The middle first, where an obstacle is most likely, as the ends are clear.
         order = np.argsort(np.abs(parts - 0.5), kind="stable")
         touches, margin = self.clearance.touches, self.margin
         return not any(touches(a + part * (b - a), margin) for part in parts[order])
 
     def motion(self, a: Array, b: Array) -> float:
-        """Return sum_i r_i |b_i - a_i| [m], a bound on any distance's change along the line."""
+        """Return sum_i r_i |b_i - a_i| [m], the bound of any distance's change from a to b (7,)."""
         return float(self.radii @ np.abs(b - a))
 
     def _check(self, name: str, q: Array) -> None:
@@ -138,7 +137,7 @@ class Planner:
             )
 
     def _search(self, start: Array, goal: Array, rng: np.random.Generator) -> list[Array]:
-        """Return a path by two trees that grow towards each other in turn."""
+        """Return a path (poses (7,)) by two trees, which in turn grow and connect to the other."""
         from_start, from_goal = SearchTree(start), SearchTree(goal)
         tree, other = from_start, from_goal
         for _ in range(self.tries):
@@ -154,14 +153,14 @@ class Planner:
         )
 
     def _sample(self, start: Array, goal: Array, rng: np.random.Generator) -> Array:
-        """Return random angles (7,); tilt, pan and wrist are mostly between start and goal."""
+        """Return a random pose (7,); tilt, pan and wrist are mostly between start and goal."""
         q: Array = rng.uniform(self._lower, self._upper)
         if rng.random() >= WANDER:
             q[ARM:] = start[ARM:] + rng.random() * (goal - start)[ARM:]
         return q
 
     def _step(self, tree: SearchTree, towards: Array, i: int | None = None) -> int | None:
-        """Extend a tree by a step from node `i`, or the nearest; None if blocked."""
+        """Extend a tree by a step from node `i`, or the nearest; return the new node or None."""
         i = tree.nearest(towards, self.radii) if i is None else i
         a = tree[i]
         b = self.towards(a, towards)
@@ -170,12 +169,12 @@ class Planner:
         return tree.add(b, i)
 
     def towards(self, a: Array, b: Array) -> Array:
-        """Return b (7,), or where a step from a to it ends."""
+        """Return b (7,), or the end of a step from a towards b if b is farther away."""
         path = self.motion(a, b)
         return b if path <= STEP else a + STEP / path * (b - a)
 
     def _connect(self, tree: SearchTree, target: Array) -> int | None:
-        """Extend a tree towards a target until reached or blocked; None if blocked."""
+        """Extend a tree until it reaches a target; return the last node, or None if blocked."""
         i: int | None = tree.nearest(target, self.radii)
         while i is not None and not np.array_equal(tree[i], target):
             i = self._step(tree, target, i)
@@ -219,5 +218,6 @@ class Planner:
 
 
 def _between(path: list[Array], times: Array, i: int, time: float) -> Array:
-    part = (time - times[i]) / (times[i + 1] - times[i])
-    return np.asarray(path[i] + part * (path[i + 1] - path[i]))
+    """Return the pose (7,) at a time [s] on line `i` of a path with times of its corners."""
+    fraction = (time - times[i]) / (times[i + 1] - times[i])
+    return np.asarray(path[i] + fraction * (path[i + 1] - path[i]))

@@ -1,12 +1,11 @@
 """Line of sight from the camera to a target, and the hulls that occlude it.
 
-The report's section 5 proposes it: a long, thin polytope from camera to target, tested against the
-hulls. Here it is a frustum, from all of the lens to all of the target. The lens is LENS of
-model/parameters.py; the angle of view is an argument.
+As the source report proposes (section 5), a long, thin polytope from the camera to the target is
+tested for collision with the hulls of the arm and of obstacles. Here it is a frustum between a
+square at the lens and a square at the target.
 
-LENS_WIDTH and SHORT may be changed, since no drawing of the camera is public, and DISC refined.
-Fields of View, keys of `accord packbot look --sight`, stay. test_packbot_sight compares with lines
-clipped by faces.
+LENS_WIDTH is an estimate, as no drawing of the camera is public; it, SHORT and DISC may be changed.
+test_packbot_sight compares with lines that are clipped by the faces of hulls.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ from packbot.contact.solids import Hull
 from packbot.model.parameters import LENS
 
 CAMERA = "pan_link"  # link that carries the lens
-LENS_WIDTH = 0.01  # m: an estimate
-# Faces of a frustum: corners 0 to 3 about the line at the lens, 4 to 7 at the target.
+LENS_WIDTH = 0.01  # m; width of the square at the lens, an estimate
+# Triangles of a frustum: its corners 0 to 3 are at the lens, 4 to 7 at the target.
 FRUSTUM = np.array(
     [(0, 2, 1), (0, 3, 2), (4, 5, 6), (4, 6, 7)]
     + [t for i in range(4) for j in [(i + 1) % 4] for t in ((i, j, 4 + j), (i, 4 + j, 4 + i))]
 )
-CORNERS = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])  # of a square
-# Points of a unit disc with even shares of it: the centre, and two rings.
+CORNERS = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])  # corners of a square
+# 19 points of a unit disc, each for an equal part of its area: the centre, and two rings.
 DISC = [
     (r * math.cos(2.0 * math.pi * i / n), r * math.sin(2.0 * math.pi * i / n))
     for r, n in ((0.0, 1), (0.46, 6), (0.83, 12))
     for i in range(n)
 ]
-SHORT = 1e-3  # m by which the frustum ends before the target, which may lie on an obstacle
+SHORT = 1e-3  # m; the frustum ends that much before the target, which may lie on an obstacle
 
 
 @dataclass(frozen=True)
@@ -63,9 +62,9 @@ class Sight:
     """Visibility of targets from the camera's lens.
 
     Args:
-        clearance: holds the hulls, and where they are.
-        angle: of the cone that the camera sees [rad]; half the space where it is not known.
-        width: of the target [m].
+        clearance: provides the hulls and their poses.
+        angle: opening angle of the camera's cone of view [rad]; by default a half space.
+        width: width of the target [m].
     """
 
     def __init__(self, clearance: Clearance, angle: float = math.pi, width: float = 0.0) -> None:
@@ -73,7 +72,7 @@ class Sight:
         self._camera = clearance.links.index(CAMERA)
         self._identity, self._result = coal.Transform3s(), coal.CollisionResult()
         self._request = coal.CollisionRequest()
-        # At coal's own 1e-6 a tip that is 10 um wide can be 1 mm deep in a wall unnoticed.
+        # With coal's default of 1e-6, a tip 10 um wide that is 1 mm deep in a wall can be missed.
         self._request.gjk_tolerance = TOLERANCE
         self._others = [(i, link) for i, link in enumerate(clearance.links) if link != CAMERA]
         self._first = {link: clearance.links.index(link) for _, link in self._others}
@@ -115,8 +114,8 @@ class Sight:
 
         Args:
             q: angles (7,) [rad].
-            target: its centre [m].
-            width: of the disc [m]; it is looked at in 19 points, with even shares.
+            target: centre of the disc [m].
+            width: diameter of the disc [m]; 19 points of it are tested.
         """
         u, v = np.linalg.svd((target - self.eye(q)[0])[None])[2][1:]
         spots = [target + 0.5 * width * (a * u + b * v) for a, b in DISC]
@@ -124,6 +123,7 @@ class Sight:
         return sum(point.look(q, spot).visible for spot in spots) / len(spots)
 
     def _meets(self, line: coal.Convex, hull: int, place: coal.Transform3s) -> bool:
+        """Return whether the frustum meets a hull (index) at a pose."""
         body = self.clearance.bodies[hull]
         self._result.clear()
         return bool(coal.collide(line, self._identity, body, place, self._request, self._result))
@@ -137,18 +137,20 @@ class Sight:
 
 
 def frustum(lens: Array, along: Array, distance: float, width: float) -> Hull:
-    """Return the frustum between squares of given widths at lens and target.
+    """Return the frustum between the lens, of LENS_WIDTH, and the target.
 
     Args:
-        lens: (3,) [m].
+        lens: position of the lens (3,) [m].
         along: unit vector from the lens to the target (3,).
-        distance: between them [m].
-        width: of the target [m].
+        distance: distance of lens and target [m].
+        width: width of the target [m].
     """
-    across = -along[np.abs(along).argmin()] * along  # an axis, less its part along the line
+    # Two unit vectors perpendicular to the line: a coordinate axis less its part along the line,
+    # and the cross product of both.
+    across = -along[np.abs(along).argmin()] * along
     across[np.abs(along).argmin()] += 1.0
     (x, y, z), (u, v, w) = along, across / np.sqrt(across @ across)
-    normal = (y * w - z * v, z * u - x * w, x * v - y * u)  # to both
+    normal = (y * w - z * v, z * u - x * w, x * v - y * u)
     square = np.sqrt(0.5) * (CORNERS @ [(u, v, w), normal])
     reach = distance - SHORT
     far = width + (LENS_WIDTH - width) * SHORT / distance

@@ -1,13 +1,12 @@
-"""Times along a piecewise linear path in joint space, at rest in its corners.
+"""Trajectory along a path of straight lines in joint space, within limits of speed and effort.
 
-On each line the fraction s of it goes from 0 to 1 at a speed that rises by a smooth step (Hermite's
-3 x^2 - 2 x^3), stays, and falls: accelerations are continuous, and the path is kept exactly. A line
-whose efforts exceed the limits is slowed down.
+The arm stops in each corner of the path. On each line, the fraction s of the way goes from 0 to 1.
+Its speed rises by a smooth step (Hermite's 3 x^2 - 2 x^3), stays constant, and falls in the same
+way, so that accelerations are continuous. A line whose efforts exceed the limits is slowed down
+until they do not.
 
-RAMP, RESERVE, SAMPLES and SLOWER may be tuned, but RESERVE, which other modules use as well, must
-leave effort to feedback. Limits of speed and effort are those of config/parameters.yaml. Another
-profile must replace `_profile`, with its two derivatives: test_packbot_planning differentiates it,
-and checks limits between the samples.
+RAMP, RESERVE, SAMPLES and SLOWER may be tuned; RESERVE must leave some effort to feedback.
+test_packbot_planning differentiates the profile, and checks the limits between the samples.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from roboaccord.scenario import Setup
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 
-RAMP = 0.5  # s in which the speed rises and falls, at least
-RESERVE = 0.9  # fraction of the effort limits that a motion takes; feedback has the rest
-SAMPLES = 60  # times of a line at which efforts are computed
+RAMP = 0.5  # s; shortest time in which the speed rises, and falls
+RESERVE = 0.9  # fraction of the effort limits that a motion may use; feedback has the rest
+SAMPLES = 60  # number of times on a line at which efforts are computed
 SLOWER = 1.1  # factor on the times of a line that needs too much effort
 
 
@@ -34,9 +33,9 @@ class TimedPath:
     """A path with its times.
 
     Args:
-        corners: (k + 1, 7) [rad].
-        cruise: greatest rate of s on each line (k,) [1/s].
-        ramp: time in which it is reached (k,) [s].
+        corners: corners of the path (k + 1, 7) [rad].
+        cruise: largest rate of s on each line (k,) [1/s].
+        ramp: time in which this rate is reached (k,) [s].
     """
 
     corners: Array
@@ -54,7 +53,10 @@ class TimedPath:
         return float(self.times[-1])
 
     def at(self, time: float) -> tuple[Array, Array, Array]:
-        """Return angles, rates, accelerations (7,) [rad, s] at a time [s]; at rest at the end."""
+        """Return angles, rates and accelerations (7,) [rad, s] at a time [s].
+
+        After the end, the arm rests in the last corner.
+        """
         times = self.times
         i = int(np.searchsorted(times, time, side="right")) - 1
         if i >= len(self.cruise):
@@ -72,8 +74,8 @@ def in_time(setup: Setup, corners: Array, speed: float = 1.0) -> TimedPath:
 
     Args:
         setup: robot and scenario.
-        corners: of the path (k + 1, 7) [rad].
-        speed: part of the speed limits that is used.
+        corners: corners of the path (k + 1, 7) [rad].
+        speed: fraction of the speed limits that is used.
 
     Raises:
         AccordError: if gravity alone needs more than the joints can give.
@@ -94,20 +96,33 @@ def in_time(setup: Setup, corners: Array, speed: float = 1.0) -> TimedPath:
 
 
 def _profile(time: float, cruise: float, ramp: float) -> tuple[float, float, float]:
-    """Return s and its first two derivatives at a time [s] after a corner."""
-    whole = 1.0 / cruise + ramp
-    early = min(time, whole - time)
-    if early >= ramp:
+    """Return s and its first two derivatives at a time [s] after a corner.
+
+    Args:
+        time: [s].
+        cruise: largest rate of s [1/s].
+        ramp: time in which this rate is reached [s].
+    """
+    duration = 1.0 / cruise + ramp
+    from_end = min(time, duration - time)  # time from the nearer end [s]
+    if from_end >= ramp:
         return cruise * (time - 0.5 * ramp), cruise, 0.0
-    x = early / ramp
+    # In a ramp: the integral, the value and the derivative of the smooth step.
+    x = from_end / ramp
     s = cruise * ramp * x * x * x * (1.0 - 0.5 * x)
     rate = cruise * x * x * (3.0 - 2.0 * x)
     change = cruise / ramp * 6.0 * x * (1.0 - x)
-    return (s, rate, change) if time == early else (1.0 - s, rate, -change)
+    return (s, rate, change) if time == from_end else (1.0 - s, rate, -change)
 
 
 def _affordable(setup: Setup, arm: Arm, a: Array, b: Array, rate: float, rise: float) -> bool:
-    """Return whether the efforts along a line are within the limits.
+    """Return whether the efforts along a line from a to b (7,) [rad] are within the limits.
+
+    Args:
+        setup: robot and scenario.
+        arm: its dynamics.
+        a, b: ends of the line (7,) [rad].
+        rate, rise: cruise and ramp of the line, see `_profile`.
 
     Raises:
         AccordError: if it takes too much to hold the arm still.

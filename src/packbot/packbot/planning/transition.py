@@ -1,14 +1,14 @@
-"""Dynamic transition of an arm with a loose joint from one equilibrium to another.
+"""Dynamic transition of the arm, whose elbow 2 is loose, from one equilibrium to another.
 
-A first guess goes to angles at which the loose joint tips over, and back. It is improved in the
-arm's plane (planar.py) by differential dynamic programming with the Gauss-Newton Hessian of the
-cost [Li and Todorov 2004, iterative LQR], with penalties that are raised in stages. Gains along the
-trajectory are those of the time-varying linear-quadratic regulator. X, U, A, R, K and d are as in
-planar.py.
+At the start, link 3 leans on something; at the end, it hangs on the other side of its unstable
+equilibrium. A first guess moves the active joints to angles at which the loose joint tips over, and
+back. It is improved in the plane of the arm (planar.py) by iterative LQR, that is differential
+dynamic programming with the Gauss-Newton Hessian of the cost [Li and Todorov 2004]; the penalties
+of the limits are raised in stages. The result has the gains of a time-varying linear-quadratic
+regulator. The arrays X, U, A, R, K and d are explained in planar.py.
 
-All constants may be tuned: FLOOR and NEAR keep the arm off its tracks and limits; WEIGHTS, END and
-STAGES shape the optimisation, and with others the scenario `transition` may have no plan
-(test_packbot_transition). Only elbow 2 may be the loose joint.
+The constants may be tuned, but with other WEIGHTS, END and STAGES the scenario `transition` may
+have no plan (test_packbot_transition).
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ from packbot.planning.failed_arm import FALL, GAP, FailedArm
 from packbot.planning.planar import GRAVITY, RATE, SPRING_END, Model, linearise, rollout, step
 from packbot.planning.trajectories import RESERVE
 
-PLANE = (1, 2, 3)  # shoulder, elbow1, elbow2
-FLOOR = 0.25  # m: least height of elbow 2 and of the finger tips; the tracks reach 0.18 m
-NEAR = 0.15  # rad that the joints keep from their limits
-STILL = 400  # control periods at the goal, after which the regulator is that of infinite time
-STEP = 2  # control periods of a step of the plan
-SERVO, TURN = 3.0, 5.0  # 1/s: gains of the first guess on angles, and on rates
-HASTE = 4.0  # rad/s^2: its largest acceleration
-TIPPED = 0.05  # rad past its unstable zero, from which on the guess leads back
-WEIGHTS = np.array([0.2, 60.0, 100.0, 0.3, 200.0])  # of residuals, in the order of planar.py
+PLANE = (1, 2, 3)  # indices of the joints of the plane: shoulder, elbow1, elbow2
+FLOOR = 0.25  # m; smallest height of elbow 2 and of the finger tips; the tracks reach 0.18 m
+NEAR = 0.15  # rad; distance of the joints from their limits
+STILL = 400  # control periods at the goal, long enough for the regulator to become constant
+STEP = 2  # control periods in a step of the plan
+SERVO, TURN = 3.0, 5.0  # 1/s; gains of the first guess on angles, and on rates
+HASTE = 4.0  # rad/s^2; largest acceleration of the first guess
+TIPPED = 0.05  # rad; once the loose joint is this far past its unstable equilibrium, it has tipped
+WEIGHTS = np.array([0.2, 60.0, 100.0, 0.3, 200.0])  # weights of residuals, in planar.py's order
 END = np.array([1e3, 1e3, 1e3, 1e2, 1e2, 1e2])  # weights of angles and rates at the end
-STAGES = ((0.1, 1.0), (0.3, 2.0), (1.0, 5.0))  # factors on weights of the end and the limits
-ROUNDS, GAIN = 100, 1e-5  # iterations of a stage at most; relative gain of the cost to go on
-CLOSE = 0.01  # rad and rad/s from the goal within which a plan ends
-HALVINGS = 12  # of a change of the inputs, until it lowers the cost
-FIRST_WEIGHT, LEAST_WEIGHT = 1e-3, 1e-9  # of the regularisation, which is raised and lowered
-STIFF = np.array([10.0, 10.0, 10.0, 1.0, 1.0, 1.0])  # weights of the regulator, over acceleration
+STAGES = ((0.1, 1.0), (0.3, 2.0), (1.0, 5.0))  # factors on weights of the end and of the limits
+ROUNDS, GAIN = 100, 1e-5  # iterations of a stage at most; it ends at a smaller relative gain
+CLOSE = 0.01  # rad, rad/s; largest distance of the end of a plan from the goal
+HALVINGS = 12  # number of halvings of a change of the inputs, until it lowers the cost
+FIRST_WEIGHT, LEAST_WEIGHT = 1e-3, 1e-9  # first and smallest weight of the regularisation
+STIFF = np.array([10.0, 10.0, 10.0, 1.0, 1.0, 1.0])  # weights of the regulator; inputs have 1
 
 
 @dataclass(frozen=True)
 class Transition:
-    """Trajectory of shoulder and elbows, and its regulator, by control period.
+    """Trajectory of shoulder and elbows, and gains of its regulator, for each control period.
 
     Args:
         states: angles and rates (n + 1, 6) [rad, rad/s].
         inputs: accelerations of the active joints (n, 2) [rad/s^2].
-        gains: (n + 1, 2, 6); the last is that of the goal.
+        gains: gains of the regulator (n + 1, 2, 6), the last one at the goal.
     """
 
     states: Array
@@ -69,9 +69,9 @@ class PlanarArm:
 
     Args:
         setup: robot and scenario.
-        arm: with its failures: elbow 2 is loose, and no other fault.
+        arm: the arm with its failures: elbow 2 is loose, and nothing else has failed.
         start: angles (7,) [rad], at rest; turret, camera and wrist stay there.
-        speed: part of the speed limits that is used.
+        speed: fraction of the speed limits that is used.
 
     Attributes:
         start: angles (7,) [rad] with the loose joint at rest on what it leans on.
@@ -127,11 +127,13 @@ class PlanarArm:
         Raises:
             AccordError: if none is found within the limits and without contact.
         """
+        # First guess, improved in stages.
         period = STEP * self.period
         X, U = self._guess(via, round(duration / period))
         for end, limit in STAGES:
             self._weights = np.concatenate([WEIGHTS * [1.0, limit, limit, 1.0, limit], self._sizes])
             X, U = self._improve(X, U, end * END)
+        # States at every control period: STEP = 2, so that one is inserted between each two.
         between = (step(self.model, self.loose, self.period, x, u) for x, u in zip(X, U))
         Y = np.array([x for pair in zip(X, between) for x in pair] + [X[-1]])
         V = np.repeat(U, STEP, axis=0)
@@ -198,6 +200,7 @@ class PlanarArm:
         for _ in range(ROUNDS):
             K, d = riccati(A, R, np.diag(end), end * (X[-1] - goal), period, weight)
             attempts = (follow(K, 0.5**i * d) for i in range(HALVINGS))
+            # The largest change that lowers the cost; without one, the regularisation is raised.
             better = next((attempt for attempt in attempts if attempt[0] < cost), None)
             if better is None:
                 weight *= 10.0
@@ -211,7 +214,10 @@ class PlanarArm:
         return X, U
 
     def _regulate(self, X: Array, U: Array) -> Array:
-        """Return the gains of the regulator (n + 1, 2, 6), the last at the goal."""
+        """Return the gains of the regulator (n + 1, 2, 6), the last one at the goal.
+
+        The trajectory is continued by STILL periods at the goal, and the model has no spring.
+        """
         free = *self.model[:SPRING_END], np.zeros(2), self.model[GRAVITY]
         end = np.concatenate([X[:-1], np.tile(self._ends[1], (STILL, 1))])
         u = np.concatenate([U, np.zeros((STILL, 2))])
@@ -226,14 +232,17 @@ class PlanarArm:
 def riccati(
     A: Array, R: Array, V: Array, v: Array, period: float, weight: float
 ) -> tuple[Array, Array]:
-    """Return gains (n, 2, 6) and changes of inputs (n, 2) that lower the cost, from the end back.
+    """Return the gains (n, 2, 6) and changes of inputs (n, 2) that minimise the quadratic cost.
+
+    The Riccati recursion from the end back, with Hessian V and gradient v of the cost to go. In
+    each step, H and g are Hessian and gradient by state (first 6) and input (last 2).
 
     Args:
-        A: Jacobians of steps (n, 6, 8), over state and input.
-        R: those of residuals, and residuals (n, r, 9).
+        A: Jacobians of steps by state and input (n, 6, 8).
+        R: Jacobians of r residuals, and the residuals in the last column (n, r, 9).
         V, v: Hessian (6, 6) and gradient (6,) of the cost of the end.
-        period: of a step [s].
-        weight: of regularisation.
+        period: duration of a step [s].
+        weight: weight of the regularisation.
     """
     K, d = np.empty((len(A), 2, 6)), np.empty((len(A), 2))
     squares = period * np.swapaxes(R[:, :, :8], 1, 2) @ R
@@ -248,10 +257,10 @@ def riccati(
 
 
 def _model(model: pin.Model, q: Array, p: PackbotParameters, stop: tuple[float, float]) -> Model:
-    """Return lengths, masses, moments, inertias, friction, armature, stop and gravity.
+    """Return the model of the arm in its plane, as explained in planar.py.
 
     Args:
-        model: of the whole arm.
+        model: pinocchio's model of the whole arm.
         q: angles (7,) at which the joints outside the plane are held.
         p: with its friction.
         stop: angle at which the loose joint leans on something, and the sign of the free side.

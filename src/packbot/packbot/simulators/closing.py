@@ -1,11 +1,10 @@
-"""Where in a time step a gap closes, also one that opens again before its end.
+"""Time within a step at which a gap closes, also if it opens again before the end of the step.
 
-A gap that is negative at the end of a step has closed; its root is found by regula falsi. A gap
-that falls at the start and rises at the end may have closed in between: if its tangents allow that,
-it is sampled, and its lowest point is found.
+A gap that is negative at the end of a step has closed; the time is found by regula falsi. A gap
+that falls at the start and rises at the end may have been closed in between. If its tangents at
+both ends allow that, it is sampled, and its lowest point is found.
 
-SAMPLES, LOWEST and the bounds of iterations may be tuned: test_packbot_events compares times with
-closed forms.
+The constants may be tuned: test_packbot_events compares times with closed forms.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from roboaccord.numerics import Step
 
 Gaps = Callable[[Array], Array]
 Pair = tuple[float, float]
-SAMPLES = 8  # of a step in which a gap may close and open again
-LOWEST = 1e-4  # of a step: error of the lowest point; at 100 m/s^2 and 4 ms 1e-11 m of the gap
-ITERATIONS = 60  # of regula falsi at most; few are needed
-EXACT = 0.05  # of the tolerance of gaps: error of a root
+SAMPLES = 8  # number of parts of a step at whose ends a gap is sampled
+LOWEST = 1e-4  # part of a step; error of the lowest point, 1e-11 m of a gap at 100 m/s^2 and 4 ms
+ITERATIONS = 60  # bound of the iterations of regula falsi; few are needed
+EXACT = 0.05  # error of the gap at a root, over the tolerance of gaps
 
 
 def first_closing(
@@ -33,11 +32,11 @@ def first_closing(
     A gap has closed when it is half a tolerance below 0, or below its start if that is lower.
 
     Args:
-        step: to look at.
-        gaps: gives the gaps (m,) in a state.
-        ends: gaps at its start and end (m,).
-        rates: of the gaps there (m,).
-        tolerance: of the gaps.
+        step: the step.
+        gaps: function that returns the gaps (m,) of a state.
+        ends: gaps at the start and at the end of the step (m,).
+        rates: rates of the gaps at both ends (m,).
+        tolerance: accuracy of closed gaps [m, rad].
     """
     targets = np.minimum(ends[0], 0.0) - 0.5 * tolerance
     before, after = ends[0] - targets, ends[1] - targets
@@ -53,13 +52,22 @@ def first_closing(
 
 
 def _dip(step: Step, gaps: Gaps, i: int, ends: Pair, rates: Pair, target: float) -> float:
-    """Return a fraction of a step where a gap that closes and reopens is below its target, or 2."""
-    # Where the tangents cross is not above the gap, if it bends upwards.
+    """Return a fraction of a step at which a gap is below its target, or 2 if it never is.
+
+    Args:
+        step, gaps: as in `first_closing`.
+        i: index of the gap.
+        ends: gap less its target at both ends.
+        rates: rates of the gap at both ends.
+        target: value at which the gap counts as closed.
+    """
+    # A convex gap lies above its tangents; if these cross above the target, it does not close.
     fall, climb = step.size * rates[0], step.size * rates[1]
     if ends[0] + fall * (ends[1] - ends[0] - climb) / (fall - climb) > 0.0:
         return 2.0
 
     def above(fraction: float) -> float:
+        """Return the gap less its target at a fraction of the step."""
         return float(gaps(step.at(fraction))[i] - target)
 
     samples = [ends[0]]

@@ -1,11 +1,10 @@
-"""Energy balance of a run: rises beyond the work of the efforts, and what took energy.
+"""Energy balance of a run: rises of energy beyond the work of the efforts, and losses.
 
-Friction and impacts take energy, and contact gives none. What rises beyond the work of the efforts
-is therefore an error of the integration. Losses by channel are only added up where they are asked
-for.
+Friction and impacts dissipate energy, and contacts do not supply any. A rise of the energy beyond
+the work of the efforts is therefore an error of the integration. The losses are added up by channel
+(joint friction, contact friction, impacts, stops) if they are asked for.
 
-POINTS and WEIGHTS are fixed by Lobatto's rule. A loss may be added: a `note_...` with a channel,
-and its call in stepping.py. test_packbot_energy tests that the balance closes.
+test_packbot_energy tests that the balance closes.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ class EnergyBook:
     """Sum of the rises of energy, and the account of losses.
 
     Args:
-        arm: whose energy it is.
-        account: of losses by channel.
+        arm: dynamics of the arm.
+        account: account of losses by channel.
 
     Attributes:
         rise: sum of all rises beyond the work of the efforts [J].
-        largest: rise of all [J].
+        largest: largest of these rises [J].
         metered: whether losses are asked for.
     """
 
@@ -59,12 +58,12 @@ class EnergyBook:
         self._q, self._energy = q, energy
 
     def note_step(self, step: Step, friction: JointFriction, slides: tuple[float, float]) -> None:
-        """Record a step: losses in joint friction and in contact friction.
+        """Record the losses of a step by joint friction and by contact friction.
 
         Args:
-            step: with its states in between.
-            friction: of the joints.
-            slides: power that the friction of contacts takes before and after it [W].
+            step: the step, with its states in between.
+            friction: friction of the joints.
+            slides: power dissipated by contact friction at both ends of the step [W].
         """
         n = len(step.start) // 2
         rates = [step.at(point)[n:] for point in POINTS]
@@ -75,13 +74,15 @@ class EnergyBook:
     def note_impact(
         self, features: Index, jacobian: Array, impulses: Array, before: Array, after: Array
     ) -> None:
-        """Record an impact: an impulse's work is its product with the mean of the rates around it.
+        """Record the losses of an impact along the normals.
+
+        The work of an impulse is its product with the mean of the gap's rates before and after it.
 
         Args:
-            features: of the contacts and stops that were hit (m, 6).
-            jacobian: of their gaps (m, n).
-            impulses: along the normals (m,) [N s].
-            before, after: velocities (n,), without the friction of the impact.
+            features: contacts and stops that were hit (m, 6).
+            jacobian: Jacobian of their gaps (m, n).
+            impulses: impulses along the normals (m,) [N s].
+            before, after: joint rates (n,) [rad/s], without the friction of the impact.
         """
         loss = -0.5 * impulses * (jacobian @ (before + after))
         stops = features[:, KIND] >= LOWER
@@ -89,6 +90,6 @@ class EnergyBook:
         self.losses.add(losses.IMPACTS, float(loss[~stops].sum()))
 
     def note_stop(self, mass: Array, before: Array, after: Array) -> None:
-        """Count a drop of kinetic energy between two velocities (n,) as contact friction."""
+        """Record the drop of kinetic energy between two joint rates (n,) as contact friction."""
         lost = 0.5 * float(before @ mass @ before - after @ mass @ after)
         self.losses.add(losses.FRICTION, lost)

@@ -1,11 +1,11 @@
-"""The arm in physics engines: its model, its joint friction, and checks of its start.
+"""The arm in physics engines: its model, its joint friction, and checks of its initial state.
 
-An engine gets the URDF with the hulls of the reference simulator, and the same friction of joints.
-The report's contact is refused, because only the reference has it.
+An engine gets the URDF with the same convex hulls as the engine `reference`, and the same friction
+of joints. The contact scheme of the source report is refused, because only `reference` offers it.
 
-DAMPING_RATIO may be tuned; `engine_options.mujoco.contact_damping` of a scenario overrides it.
-`joint_friction` must stay the same in every simulator. What a single engine needs goes into
-`make_engine_simulator`. test_packbot_drives and test_packbot_reference compare engines.
+DAMPING_RATIO may be tuned; `engine_options.mujoco.contact_damping` of a scenario overrides it. All
+simulators must have the same `joint_friction`. test_packbot_drives and test_packbot_reference
+compare engines.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from packbot.model.parameters import PackbotParameters, check_limits
 if TYPE_CHECKING:
     from packbot.contact.clearance import Clearance
 
-# Of MuJoCo's contacts: at its own 1 they rebound with 0.135 of the speed, at 3 with 0.022. More
-# takes longer to open again what an impact has pressed together.
+# Damping ratio of MuJoCo's contacts. With its default of 1 they rebound with 0.135 of the speed of
+# approach, with 3 with 0.022. With more, the overlap of an impact takes longer to vanish.
 DAMPING_RATIO = 3.0
 
 

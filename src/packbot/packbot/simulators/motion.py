@@ -1,12 +1,12 @@
-"""Equations of motion with active contacts, for the event-driven integrator.
+"""Equations of motion with active contacts, for the event-driven integrator (stepping.py).
 
-`slope` solves for the accelerations and the forces of the closed gaps together. `project` takes
-away the drift of the gaps that press, and `stop` the slip of contacts that jam. `friction_rates` is
-the stiff part of the slope, for implicit steps.
+`slope` solves for the accelerations together with the forces of the closed gaps. `project` removes
+the numerical drift of gaps that press, and `stop` the slip of contacts for which friction leaves no
+finite forces (they jam). `friction_rates` is the stiff part of the derivative of the slope, for
+implicit steps.
 
-Nothing may be tuned here: STILL is a bound of rounding. A new force belongs in
-`ConstrainedDynamics.slope`, and in `friction_rates` if it is stiff. test_packbot_reference and
-test_packbot_events check forces, impacts and steps.
+A new force belongs in `ConstrainedDynamics.slope`, and in `friction_rates` if it is stiff.
+test_packbot_reference and test_packbot_events check forces, impacts and steps.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from packbot.contact.forces import GIVE, SOFT, Sliding, accelerate
 from packbot.contact.gaps import ClosedGaps, GapFunctions
 from packbot.model.arm import Arm
 
-STILL = 1e-7  # m/s, rad/s: slower opening or closing of a gap is rounding
+STILL = 1e-7  # m/s, rad/s; slower opening or closing of a gap is rounding
 
 
 class JammedError(DivergedError):
@@ -31,15 +31,15 @@ class ConstrainedDynamics:
     """Derivative of a state x = (q, v) with active contacts.
 
     Args:
-        arm: dynamics.
-        friction: of the joints.
+        arm: dynamics of the arm.
+        friction: friction of the joints.
         gap_functions: measures the gaps.
-        sliding: friction where hulls touch.
+        sliding: friction of contacts.
 
     Attributes:
-        closed: gaps that may press.
-        forces: of the closed gaps at the last slope (m,) [N, N m].
-        efforts: held by the joints (n,) [N m].
+        closed: gaps whose contacts may press.
+        forces: forces of the closed gaps at the last slope (m,) [N, N m].
+        efforts: efforts of the drives (n,) [N m].
         dry: whether there is dry friction, which can be stiff.
     """
 
@@ -81,9 +81,11 @@ class ConstrainedDynamics:
         return out
 
     def friction_rates(self, x: Array) -> Array:
-        """Return by how much accelerations fall with the rates through friction (n, n) [1/s].
+        """Return minus the derivative of the accelerations by the rates through friction (n, n).
 
-        In the state of the last slope: what presses there holds its gaps.
+        In 1/s, at the state of the last slope. The contacts that press there keep their gaps: with
+        D the derivative of the friction efforts, this is P M^-1 D, P the projection on motions that
+        leave these gaps unchanged.
         """
         q, v = x.reshape(2, -1)
         damping = np.diag(self.friction.damping(v))
@@ -107,22 +109,23 @@ class ConstrainedDynamics:
             return 0.0
         q, v = x.reshape(2, -1)
         _, jacobian, witnesses = self.gap_functions.measure(features, q)
-        across = self.sliding.force_directions(features, q, v, jacobian, witnesses) - jacobian
-        return -float(self.forces @ (across @ v))
+        friction = self.sliding.force_directions(features, q, v, jacobian, witnesses) - jacobian
+        return -float(self.forces @ (friction @ v))
 
     def stop(self, x: Array) -> Array:
-        """Return a state whose closed gaps neither slip nor close."""
+        """Return the state (2n,) with the nearest rates at which no closed gap slips or closes."""
         q, v = x.reshape(2, -1)
         features, mass = self.closed.features, self.arm.mass_matrix(q)
         _, jacobian, witnesses = self.gap_functions.measure(features, q)
         return np.concatenate([q, self.sliding.stop(mass, features, q, v, witnesses, jacobian)])
 
     def project(self, x: Array, tolerance: float) -> Array:
-        """Return a state projected onto the active contacts, in position and velocity.
+        """Return a state projected onto the contacts that press, in position and velocity.
 
-        Angles go along M^-1 J^T to where the gaps are 0 if one is off by half a tolerance. The
-        velocities lose what changes the gaps, orthogonally in the metric of M: that never adds
-        kinetic energy. Where it would close another closed gap, that is held as well.
+        If a gap differs from 0 by more than half a tolerance, the angles move along M^-1 J^T to
+        where all are 0. The part of the rates that changes the gaps is removed, orthogonally in the
+        metric of M, which never adds kinetic energy. If another closed gap would close by that, it
+        is held as well.
         """
         hold = self.forces > 0.0
         if not hold.any():
@@ -131,17 +134,20 @@ class ConstrainedDynamics:
         features = self.closed.features
         gaps, jacobian, _ = self.gap_functions.measure(features, q)
         if np.abs(gaps[hold]).max() > 0.5 * tolerance:
-            q = q + self._least(q, jacobian[hold], -gaps[hold])
+            q = q + self._smallest_change(q, jacobian[hold], -gaps[hold])
             _, jacobian, _ = self.gap_functions.measure(features, q)
         while True:
-            projected = v + self._least(q, jacobian[hold], -(jacobian[hold] @ v))
+            projected = v + self._smallest_change(q, jacobian[hold], -(jacobian[hold] @ v))
             closing = ~hold & (jacobian @ projected < -STILL)
             if not closing.any():
                 return np.concatenate([q, projected])
             hold |= closing
 
-    def _least(self, q: Array, jacobian: Array, wanted: Array) -> Array:
-        """Return the smallest change (n,) in the metric of M that changes the gaps as required."""
+    def _smallest_change(self, q: Array, jacobian: Array, wanted: Array) -> Array:
+        """Return the smallest vector d (n,) in the metric of M with J d = `wanted` (m,).
+
+        d = M^-1 J^T (J M^-1 J^T)^-1 wanted.
+        """
         responses = np.linalg.solve(self.arm.mass_matrix(q), jacobian.T)
         delassus = jacobian @ responses
         delassus[np.diag_indices_from(delassus)] *= 1.0 + SOFT

@@ -1,15 +1,14 @@
-"""The arm's analytical simulator: rigid bodies with rigid contact, integrated from event to event.
+"""The engine `reference` of the arm: rigid bodies with rigid contact, integrated event by event.
 
-An event is a gap that closes: a pair of hulls at its margin, a joint at its limit. It is located in
-time, its impact is solved (contact/forces.py), and from then on the gap presses as long as it must.
-On event-driven schemes see Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems
-(2008), 8. The equations of motion are in motion.py, the integrator in stepping.py. `ArmSimulator`
-has what this simulator and the report's variant share.
+An event is a gap that closes: two hulls at their margin, or a joint at its limit. The event is
+located in time and its impact is solved (contact/forces.py); after that, the contact presses as
+long as its force is positive. On event-driven schemes see Acary and Brogliato, Numerical Methods
+for Nonsmooth Dynamical Systems (2008), chapter 8. The equations of motion are in motion.py, the
+integrator is in stepping.py. `ArmSimulator` is the common part of this simulator and of the one
+with the report's contact (source/variants.py).
 
-Defaults of ReferenceSettings, keys of `engine_options.reference`, may be tuned: tighter ones
-converge (test_packbot_reference), and figures of the pages are of these. But `near` and
-`slip_speed` are part of the model and stay. Engines are judged by this simulator, so it must not be
-fitted to one.
+The defaults of ReferenceSettings may be tuned, except `near` and `slip_speed`, which are part of
+the model. Physics engines are judged by this simulator, so it must not be fitted to any of them.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ from packbot.simulators.engines import check_start, joint_friction
 from packbot.simulators.motion import ConstrainedDynamics
 from packbot.simulators.stepping import EventDrivenStepper
 
-ROUNDS = 50  # in which hulls are moved apart, at most
-ROOM = 1.01  # factor on the distance: each round is right to first order only
+ROUNDS = 50  # bound of the number of rounds in which hulls are moved apart
+ROOM = 1.01  # factor on the desired distance, as each round is exact to first order only
 
 
 class ArmSimulator(Reference):
@@ -53,10 +52,10 @@ class ArmSimulator(Reference):
         setup: robot and scenario.
 
     Attributes:
-        arm: dynamics.
-        clearance: measures distances.
-        joint_friction: of the joints.
-        energy: book of the energy.
+        arm: dynamics of the arm.
+        clearance: distances of its hulls.
+        joint_friction: friction of the joints.
+        energy: energy balance of the run.
     """
 
     version = f"roboaccord-packbot {roboaccord.__version__}"
@@ -97,12 +96,12 @@ class ReferenceSettings:
         AccordError: for one that is not a positive number.
     """
 
-    tolerance: float = 1e-8  # rad, rad/s: error of a step
-    max_step: float = 4e-3  # s: longer explicit steps are unstable by the light wrist's friction
-    gap_tolerance: float = 1e-9  # m, rad: to which gaps are closed; lower hops do not open them
-    near: float = 5e-3  # m: closer hulls are looked at feature by feature
-    rest_speed: float = 5e-3  # m/s, rad/s: at slower approach nothing bounces
-    slip_speed: float = 5e-3  # m/s: at slower slip dry friction of contacts creeps
+    tolerance: float = 1e-8  # rad, rad/s; error of a step
+    max_step: float = 4e-3  # s; longer explicit steps are unstable by the light wrist's friction
+    gap_tolerance: float = 1e-9  # m, rad; accuracy of closed gaps; lower hops do not open them
+    near: float = 5e-3  # m; hulls closer than that are measured feature by feature
+    rest_speed: float = 5e-3  # m/s, rad/s; slower impacts have no restitution
+    slip_speed: float = 5e-3  # m/s; Coulomb friction is regularised below this slip speed
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
@@ -126,12 +125,12 @@ def read_reference_options(setup: Setup) -> dict[str, float]:
 class PackbotReference(ArmSimulator):
     """Simulate the Packbot's arm.
 
-    Without a contact law there is neither contact nor limits of joints.
+    Without a contact law there are neither contacts nor limits of joints.
 
     Attributes:
-        energy: book of the energy.
-        tighter: options by which its own error is measured: a tenth of the tolerance, from which
-            its steps follow, and a quarter of the longest step.
+        energy: energy balance of the run.
+        tighter: options of a second run that measures the error of the first: a tenth of the
+            tolerance, which determines the steps, and a quarter of the longest step.
     """
 
     channels = losses.CHANNELS
@@ -160,12 +159,12 @@ class PackbotReference(ArmSimulator):
         self.reset(setup.initial)
 
     def _start(self, state: RobotState) -> None:
-        """Begin at a state.
+        """Start at a state.
 
         States of other simulators can have hulls closer than the margin, or joints outside their
-        limits. From then on the distance of such a pair is its margin, and the angle of such a
-        joint its limit. Hulls closer than `LEAST_MARGIN` are moved that far apart first: by joints
-        that are not frozen, or by all if these cannot.
+        limits. The distance of such a pair becomes its margin, and the angle of such a joint its
+        limit. Hulls closer than `LEAST_MARGIN` are first moved that far apart, by the joints that
+        are not frozen, or by all joints if that is not enough.
         """
         gap_functions = self._stepper.motion.gap_functions
         if self._contact:
@@ -217,9 +216,10 @@ class PackbotReference(ArmSimulator):
 
 
 def part(arm: Arm, clearance: Clearance, q: Array, least: float) -> Array:
-    """Return angles (n,) [rad] near q, at which all pairs are `least` [m] apart.
+    """Return angles (n,) [rad] near q at which all pairs are at least `least` [m] apart.
 
-    Each round takes the displacement that is least in the metric of the mass matrix.
+    Each round moves the joints by the smallest displacement in the metric of the mass matrix that
+    opens the gaps to first order.
 
     Raises:
         DivergedError: if they cannot be parted.

@@ -1,12 +1,13 @@
-"""Event-driven time integration with contact: steps, impacts, and the active set after them.
+"""Event-driven time integration with contact: steps, impacts, and the active contacts after them.
 
-A step ends where the first gap closes (closing.py). Then impacts are solved, gaps that press are
-closed and the others released, and the next step begins. Steps are explicit (Dormand, Prince), or
-implicit where dry friction is stiff (stiff.py). Where friction jams, the slip is stopped first.
+A step ends where the first gap closes (closing.py). The impact is solved there; gaps whose contacts
+press are then active (closed), and the others are released. Steps are explicit (Dormand, Prince),
+or implicit if dry friction is stiff (stiff.py). Contacts jam if friction leaves no finite contact
+forces; their slip is then stopped by an impulse.
 
-EXPLICIT and SHORTER choose between the two kinds of step and may be tuned. APPROACH, which impacts
-are reported, may be changed: no motion depends on it. A new kind of event is named in `_note`.
-test_packbot_events and test_packbot_reference check times, impulses and the order of steps.
+EXPLICIT and SHORTER, which choose between the two kinds of step, and APPROACH, which selects the
+impacts that are reported, may be tuned. test_packbot_events and test_packbot_reference check times,
+impulses and the order of steps.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from packbot.simulators.energy import EnergyBook
 from packbot.simulators.motion import STILL, ConstrainedDynamics, JammedError
 from packbot.simulators.stiff import take_stiff_step
 
-EXPLICIT = 3.3  # rate times step size up to which Dormand and Prince's steps are stable
-SHORTER = 4.0  # implicit steps are taken if explicit ones had to be that many times shorter
-LEAST_STEP = 1e-12  # s: shorter times are rounding
-JAM = 1e-6  # s: contacts that jam within a step that short are taken to jam at once
-TURN_MARGIN = 1.1  # factor on the largest rate of a step's stages, for rates between them
-SHORTEN = 0.8  # factor on a step in which something could come near unnoticed
-CLOSED_BEFORE = 10  # gap tolerances within which a gap that pressed stays closed
+EXPLICIT = 3.3  # largest product of rate and step size for which explicit steps are stable
+SHORTER = 4.0  # steps are implicit if explicit ones would have to be that many times shorter
+LEAST_STEP = 1e-12  # s; shorter times are rounding
+JAM = 1e-6  # s; contacts that jam within a step shorter than that jam at its start
+TURN_MARGIN = 1.1  # factor on the largest rate of a step's stages, for the rates between them
+SHORTEN = 0.8  # factor on a step in which a contact could be missed
+CLOSED_BEFORE = 10  # gap tolerances; a gap that pressed and is smaller stays closed
 STANDARD_GRAVITY = 9.81  # m/s^2
-APPROACH = 1e-4  # m/s, rad/s: slower impacts are not reported
+APPROACH = 1e-4  # m/s, rad/s; slower impacts are not reported
 
 
 class EventDrivenStepper:
@@ -43,7 +44,7 @@ class EventDrivenStepper:
 
     Args:
         motion: equations of motion.
-        energy: book that is kept.
+        energy: energy balance of the run.
         options: `tolerance` of a step, `max_step` [s], `gap_tolerance` [m, rad], `near` [m],
             `rest_speed` [m/s, rad/s].
         restitution: speed of parting over speed of approach.
@@ -65,12 +66,13 @@ class EventDrivenStepper:
         self._restitution, self.x = restitution, np.zeros(0)  # no state until the start
 
     def start(self, q: Array, v: Array, time: float) -> None:
-        """Begin at a state."""
+        """Start at angles q and rates v (n,) and a time [s]."""
         self.n, self.time, self.deepest, self.steps = len(q), time, 0.0, 0
-        self._touched = dict[str, float]()  # when things touched last, by their event [s]
+        self._touched = dict[str, float]()  # time of the last contact, by its name [s]
         self.energy.start(q, v)
         self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
         self._size = self._options["max_step"]
+        # Angles, features and bounds of the last search for near features.
         self._looked = np.zeros(0), np.zeros((0, 6), dtype=np.int64), np.zeros(0)
         self._features = self._look(q)
         self.x = self._settle(np.concatenate([q, v]))
@@ -88,7 +90,7 @@ class EventDrivenStepper:
         motion.closed = ClosedGaps(motion.closed.features[free], motion.closed.active[free])
 
     def jump(self, q: Array, v: Array, time: float) -> None:
-        """Go on at a time [s] from other velocities; what then closes has its impact."""
+        """Continue at a time [s] from other rates v (n,), with the impacts that these cause."""
         self.time = time
         self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
         self._features = self._look(q)
@@ -96,7 +98,7 @@ class EventDrivenStepper:
         self.x = self._settle(np.concatenate([q, v]))
 
     def run(self, end: float) -> None:
-        """Advance to the time `end` [s], with the efforts that `motion` has."""
+        """Advance to the time `end` [s] under the efforts of `motion`."""
         self.x, slope = self._unjammed(self.x)
         while (remaining := end - self.time) > LEAST_STEP:
             try:
@@ -108,6 +110,7 @@ class EventDrivenStepper:
         """Take one step, at most `remaining` [s] long; return the slope after it."""
         energy, sliding = self.energy, self.motion.sliding.any and self.energy.metered
         slides = self.motion.sliding_power(self.x) if sliding else 0.0
+        # The step, shortened to the first gap that closes.
         step = self._try(first, remaining)
         fraction = self._closing(step)
         if fraction < 1.0:
@@ -119,6 +122,7 @@ class EventDrivenStepper:
         if energy.metered:
             after = self.motion.sliding_power(step.end) if sliding else 0.0
             energy.note_step(step, self.motion.friction, (slides, after))
+        # The state at its end, without the drift of closed gaps, and after impacts.
         self._gap_functions.proximity.move(self._angles(step))
         self.time += step.size
         self.steps += 1
@@ -129,7 +133,7 @@ class EventDrivenStepper:
         return slope
 
     def _unjammed(self, x: Array) -> tuple[Array, Array]:
-        """Return a state and its slope; where friction jams, one without slip."""
+        """Return a state and its slope; if contacts jam, the state without slip."""
         try:
             return x, self.motion.slope(x)
         except JammedError:
@@ -145,7 +149,7 @@ class EventDrivenStepper:
     def _try(self, first: Array, remaining: float) -> Step:
         """Return a step within the error tolerance, and short enough to miss no contact.
 
-        The remaining time is shared evenly by the steps, so that the last one is not tiny.
+        The remaining time is divided evenly among the steps, so that the last one is not tiny.
         """
         self._jacobian = self._stiff_jacobian() if self.motion.dry else None
         size = remaining / math.ceil(remaining / min(self._size, self._options["max_step"]))
@@ -158,6 +162,7 @@ class EventDrivenStepper:
                     raise
                 size *= 0.5
                 continue
+            # No pair that was not near may cross the whole distance `near` in the step.
             far = self._gap_functions.proximity.fastest(self._angles(step))
             if step.error <= 1.0 and far <= near:
                 return step
@@ -173,7 +178,7 @@ class EventDrivenStepper:
         return take_stiff_step(slope, self.x, first, self._jacobian, size, tolerance)
 
     def _stiff_jacobian(self) -> Array | None:
-        """Return the derivative of the slope by friction (2n, 2n); None where it is not stiff."""
+        """Return the derivative of the slope by friction (2n, 2n), or None if it is not stiff."""
         rates, n = self.motion.friction_rates(self.x), self.n
         fastest = np.abs(np.linalg.eigvals(rates)).max()
         if fastest * self._options["max_step"] < SHORTER * EXPLICIT:
@@ -183,32 +188,35 @@ class EventDrivenStepper:
         return jacobian
 
     def _angles(self, step: Step) -> Array:
-        """Return the largest rotation of each joint in a step (n,) [rad]."""
+        """Return a bound of the rotation of each joint in a step (n,) [rad]."""
         return np.asarray(TURN_MARGIN * step.size * np.abs(step.slopes[:, : self.n]).max(axis=0))
 
     def _closing(self, step: Step) -> float:
         """Return the fraction of a step at which a gap closes, 2 if none does."""
         proximity, n = self._gap_functions.proximity, self.n
+        # Features that are near at the start or at the end, and not closed yet.
         bounds = proximity.bounds.copy()
         proximity.move(self._angles(step))
         try:
             after = self._look(step.end[:n])
         finally:
             proximity.bounds[:] = bounds
-        watch = np.concatenate([self._features, after[~same(after, self._features)]])
-        watch = watch[~same(watch, self.motion.closed.features)]
-        if not len(watch):
+        open_features = np.concatenate([self._features, after[~same(after, self._features)]])
+        open_features = open_features[~same(open_features, self.motion.closed.features)]
+        if not len(open_features):
             return 2.0
-        (before, jacobian, _), (then, later, _) = (
-            self._gap_functions.measure(watch, x[:n]) for x in (step.start, step.end)
+        (gaps_start, jacobian_start, _), (gaps_end, jacobian_end, _) = (
+            self._gap_functions.measure(open_features, x[:n]) for x in (step.start, step.end)
         )
         return first_closing(
-            step, lambda x: self._gap_functions.measure(watch, x[:n])[0], (before, then),
-            (jacobian @ step.start[n:], later @ step.end[n:]), self._options["gap_tolerance"],
+            step, lambda x: self._gap_functions.measure(open_features, x[:n])[0],
+            (gaps_start, gaps_end),
+            (jacobian_start @ step.start[n:], jacobian_end @ step.end[n:]),
+            self._options["gap_tolerance"],
         )  # fmt: skip
 
     def _look(self, q: Array) -> Index:
-        """Return the features that are near (m, 6); those of the last angles are kept."""
+        """Return the features that are near at angles q (m, 6); the last result is remembered."""
         proximity = self._gap_functions.proximity
         if np.array_equal(q, self._looked[0]):
             proximity.bounds[:] = self._looked[2]
@@ -217,19 +225,22 @@ class EventDrivenStepper:
         return self._looked[1]
 
     def _settle(self, x: Array) -> Array:
-        """Find the closed gaps, and return the state after their impacts."""
+        """Find the closed gaps, and return the state (2n,) after their impacts."""
         q, v = x[: self.n], x[self.n :]
         tolerance = self._options["gap_tolerance"]
+        # Gaps that are shut: within the tolerance, wider for those that pressed before.
         gaps, jacobian, witnesses = self._gap_functions.measure(self._features, q)
         self.deepest = max(self.deepest, -float(gaps.min(initial=0.0)))
         pressed = same(self._features, self.motion.closed.features[self.motion.forces > 0.0])
         shut = (gaps <= tolerance) | (pressed & (gaps <= CLOSED_BEFORE * tolerance))
         features, pressed = self._features[shut], pressed[shut]
         jacobian, witnesses = jacobian[shut], witnesses[shut]
+        # None of them closes: contacts without an impact.
         rates = jacobian @ v
         if rates.min(initial=0.0) >= -STILL:
             self._close(features, (rates <= STILL) | pressed)
             return x
+        # Impact along the normals, then its friction.
         bounce = self._restitution if -rates.min() > self._options["rest_speed"] else 0.0
         mass = self.motion.arm.mass_matrix(q)
         impulses, v = impact(mass, jacobian, v, bounce)
@@ -251,13 +262,13 @@ class EventDrivenStepper:
         return x
 
     def _close(self, features: Index, which: np.ndarray) -> None:
-        """Activate contact features."""
+        """Make the features (m, 6) in a mask `which` (m,) the closed ones."""
         self.motion.closed = ClosedGaps(features[which], np.ones(int(which.sum()), dtype=np.bool_))
         for feature in self.motion.closed.features:
             self._touched[self._gap_functions.name(feature)] = self.time
 
     def _note(self, features: Index, impulses: Array, rates: Array) -> None:
-        """Record the events of an impact for pairs that were apart; a hop does not count."""
+        """Record the events of an impact, one for each pair or joint that was apart before."""
         sums: dict[tuple[str, str], float] = {}
         for feature, impulse, rate in zip(features, impulses, rates, strict=True):
             if impulse > 0.0 and rate < -APPROACH:

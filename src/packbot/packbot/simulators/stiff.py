@@ -1,12 +1,11 @@
 """One time step with stiff friction, by the linearly implicit method ROS34PW2.
 
-Dry friction about rest is a damper of k / e, k the friction and e the rate below which it falls, by
-which a light link relaxes in microseconds. The W-method ROS34PW2 (Rang and Angermann, BIT 45, 2005)
-is of order 3 whatever matrix stands for the Jacobian, and L-stable if that contains the stiff part:
-so the derivative of friction alone is enough.
+Dry friction k that falls to 0 below a rate e acts, near rest, like a damper of k / e. A light link
+then relaxes in microseconds, too fast for explicit steps. The method ROS34PW2 (Rang and Angermann,
+BIT 45, 2005) is a W-method: it is of order 3 for any matrix in place of the Jacobian, and L-stable
+if the matrix contains the stiff part. The derivative of friction alone is therefore enough.
 
-GAMMA to EMBEDDED are its published coefficients and stay to the last digit; test_packbot_reference
-measures order 3.
+The coefficients are published ones and must stay; test_packbot_reference measures order 3.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ COUPLING = (  # weights of the stages in the terms with the Jacobian
     np.array([-0.90338057013044082, 0.054180672388095326]),
     np.array([0.24212380706095346, -1.2232505839045147, 0.54526025533510214]),
 )
-# Of the stages in the end of the step, and in that of the embedded method of order 2.
+# Weights of the stages at the end of the step, and in the embedded method of order 2.
 WEIGHTS = np.array([0.24212380706095346, -1.2232505839045147, 1.545260255335102, GAMMA])
 EMBEDDED = np.array([0.37810903145819369, -0.096042292212423178, 0.5, 0.2179332607542295])
 
@@ -53,12 +52,12 @@ def take_stiff_step(
     """Take a linearly implicit step.
 
     Args:
-        slope: gives the slope (n,) of a state (n,).
-        start: state (n,).
-        first: its slope.
-        jacobian: the stiff part of the derivative of the slope (n, n).
-        size: [s].
-        tolerance: of each step, relative and absolute.
+        slope: function that returns the slope (n,) of a state (n,).
+        start: state at the start (n,).
+        first: its slope (n,).
+        jacobian: stiff part of the derivative of the slope (n, n).
+        size: length of the step [s].
+        tolerance: bound of the error of a step, relative and absolute.
     """
     inverse = np.linalg.inv(np.eye(len(start)) - GAMMA * size * jacobian)
     stages = np.empty((4, len(start)))

@@ -1,9 +1,9 @@
-"""Gazebo's world of a scenario: its ground, boxes and hulls as fixed models.
+"""World file of Gazebo for a scenario: its ground, boxes and hulls as fixed models.
 
-The file and its meshes are written to the cache, in a folder named by their content.
+The file and its meshes are written to the cache, in a folder whose name is a hash of their content.
 
 GROUND_MASK and MASK must fit the masks in urdf/gazebo.xacro: test_packbot_gazebo compares the pairs
-that can touch with those of the reference. A further kind of obstacle is a branch of `_model`.
+that can touch with those of the engine `reference`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from roboaccord.scenario import Setup
 from packbot.contact.collisions import Fixtures
 from packbot.simulators.engines import refuse_bad_start
 
-NAME = "packbot"  # of the world
-# Which links can touch the ground, and everything else: urdf/gazebo.xacro has the links' masks.
+NAME = "packbot"  # name of the world
+# Collision masks of the ground and of other obstacles; urdf/gazebo.xacro has those of the links.
 GROUND_MASK, MASK = 0x00F, 0x10F
 COMMENT = """What stands around the Packbot in a scenario: physics alone, without sensors.
 

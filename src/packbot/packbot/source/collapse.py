@@ -1,12 +1,12 @@
-"""The report's experiment: without torque in any joint, the arm falls until at rest (section 4).
+"""Experiment of the source report (section 4): the arm falls without torque until it is at rest.
 
-`run_collapse` simulates the fall and evaluates it: resting angles, time of rest, rises of energy,
-depth of overlaps. For the spread of results, parameters are drawn within their uncertainties, which
-config/parameters.yaml has from the report's appendix A.
+`run_collapse` simulates the fall and evaluates it: resting angles, time until rest, rises of
+energy, depth of overlaps. For the spread of the results, further arms are simulated whose
+parameters are drawn at random within the uncertainties in config/parameters.yaml (appendix A of the
+report).
 
-AT_REST may be tuned. The experiment is fixed by the report. Fields of Collapse and Drawn, keys of
-`accord packbot collapse --json`, stay; a further figure is a field of Collapse, filled in
-`run_collapse`. test_packbot_collapse compares resting angles with plane geometry.
+Fields of Collapse and Drawn are keys of `accord packbot collapse --json` and must stay.
+test_packbot_collapse compares resting angles with plane geometry.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from packbot.model.arm import Arm
 from packbot.simulators.reference import ArmSimulator
 
 CONTACTS = ("normal", "joint_clamp", "none")  # laws of contact that are compared
-LINKS = ("link1", "link2", "link3")  # the long ones
-PITCHES = ("shoulder", "elbow1", "elbow2")  # joints in one plane; their angles add up
-AT_REST = 0.01  # rad/s: slower joints are at rest
+LINKS = ("link1", "link2", "link3")  # the three long links
+PITCHES = ("shoulder", "elbow1", "elbow2")  # joints in one plane, whose angles add up
+AT_REST = 0.01  # rad/s; slower joints are at rest
 
 
 @dataclass(frozen=True, kw_only=True)

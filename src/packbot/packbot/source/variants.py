@@ -1,16 +1,18 @@
-"""The report's own contact (its section 3.4 and appendix C), kept for comparison.
+"""Simulator with the contact scheme of the source report (3.4, appendix C), for comparison.
 
-When hulls intersect, the run goes back to the step before, the joints between the two bodies are
-stopped, and until the two are apart again each of these joints may not accelerate in the direction
-in which it was turning. That is neither along the normal nor orthogonal in the metric of the mass
-matrix: stopping some joints can add kinetic energy, and a joint that did not cause the contact is
-held in the wrong direction. What the report calls a broken case is counted: a pair that intersects
-while it is held. If that repeats and no time passes, the pair may overlap from then on, which the
-report does not state: its code would stop there for good.
+When two hulls intersect, the simulation returns to the state before the step, and stops the joints
+between the two bodies. Until the bodies are apart again, none of these joints may accelerate in the
+direction in which it was turning. This is not physical: stopping some joints can add kinetic
+energy, and joints that did not cause the contact are held, too. Correct contact is in
+contact/forces.py.
 
-The rules of stopping and holding are the report's and must stay, errors included:
-test_packbot_report_variants tests the 2.6 J that one stop adds. FIRST_STEP, STUCK and PROGRESS,
-about which the report is silent, may be tuned. For correct contact see contact/forces.py.
+A pair that intersects although it is held is counted ("secondary intersection"). If this repeats
+without progress in time, the pair is declared broken and may overlap from then on; the report does
+not say so, and its code would never get past this time.
+
+The rules of stopping and holding must stay, errors included: test_packbot_report_variants tests the
+2.6 J that one stop adds. FIRST_STEP, STUCK and PROGRESS, which the report does not give, may be
+tuned.
 """
 
 from __future__ import annotations
@@ -28,12 +30,12 @@ from packbot.model.chain import MOVED, chain_of, place_bodies
 from packbot.simulators.engines import check_start
 from packbot.simulators.reference import ArmSimulator, read_reference_options
 
-FIRST_STEP = 1e-4  # s: after a stop, as a solver restarts
-STUCK = 20  # stops in a row without PROGRESS between them, after which a pair may overlap
-PROGRESS = 1e-3  # s: shorter motions between two stops do not count
-PARALLEL = 1e-9  # relative difference of axes that are parallel but for rounding
-LEAST_STEP = 1e-6  # s: shorter steps are taken whatever their error
-ROUND_OFF = 1e-12  # s: of times
+FIRST_STEP = 1e-4  # s; first step after a stop, where the solver restarts
+STUCK = 20  # number of stops in a row without PROGRESS after which a pair may overlap
+PROGRESS = 1e-3  # s; shorter motions between two stops are no progress
+PARALLEL = 1e-9  # 1; axes are parallel if their cosine differs from 1 by less
+LEAST_STEP = 1e-6  # s; shorter steps are accepted whatever their error
+ROUND_OFF = 1e-12  # s; rounding errors of times
 
 
 class JointClampReference(ArmSimulator):
@@ -43,7 +45,7 @@ class JointClampReference(ArmSimulator):
         resets: number of times that the joints of a pair were stopped.
         secondary: those of them in which the pair was held already.
         broken: pairs that may overlap, because stopping their joints did not help.
-        relevant: indices of the planar joints between the bodies of each pair, p arrays (k,).
+        relevant: for each of the p pairs, indices of the planar joints between its bodies (k,).
     """
 
     def __init__(self, setup: Setup, contact: ClampContact) -> None:
@@ -76,7 +78,7 @@ class JointClampReference(ArmSimulator):
         self.energy.note(state.q, state.qd, self._effort)
 
     def _slope(self, x: Array) -> Array:
-        """Return (v, a), where a has no entry that a collision does not allow (cdyn2)."""
+        """Return (v, a) without accelerations that contacts forbid (`cdyn2` in the report)."""
         n = len(self.joints)
         q, v = x[:n], x[n:]
         a = self.arm.acceleration(q, v, self._effort + self.joint_friction.efforts(v))
@@ -102,16 +104,17 @@ class JointClampReference(ArmSimulator):
         self.energy.note(self._x[:n], self._x[n:], self._effort)
 
     def _try(self, size: float) -> Step:
+        """Return a step of at most a size [s] within the error tolerance."""
         first = self._slope(self._x)
         while True:
             step = take_step(self._slope, self._x, first, size, self._options["tolerance"])
-            # What is held switches with the sign of an acceleration: no step is exact there.
+            # The slope jumps where a forbidden acceleration changes sign: no step is exact there.
             if step.error <= 1.0 or size < LEAST_STEP:
                 return step
             size = step.next_size
 
     def _stop(self, met: Index, v: Array) -> None:
-        """Stop the joints of pairs that have met, and hold them (findRelevantJoints)."""
+        """Stop and hold the joints of pairs that have met (`findRelevantJoints` in the report)."""
         n = len(self.joints)
         x = self._x.copy()
         for pair in met.tolist():
@@ -149,8 +152,8 @@ class JointClampReference(ArmSimulator):
 def relevant_joints(clearance: Clearance) -> list[Index]:
     """Return the planar joints between the two bodies of each pair of hulls.
 
-    Those are joints whose axes, with all joints at 0, are parallel to most other axes: the report
-    leaves out waist and camera pan.
+    Planar joints are those whose axes, with all joints at 0, are parallel to most other axes: the
+    report leaves out turret and camera pan.
     """
     chain = chain_of(clearance.model)
     n = len(chain[0])

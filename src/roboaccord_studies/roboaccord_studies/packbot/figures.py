@@ -1,11 +1,12 @@
-"""The report's figures reproduced: the arm, its joints, its hulls, the collapse, and figure 5.
+"""Figures of the source report (Hall 2010, figures 1 to 3 and 5 to 10), drawn again.
 
-`write_figures` draws all of them from three collapses, which cli/figures.py runs. Figure 5 shows
-how far the normal between two casings is off when they are prisms instead of cylinders.
+They show the arm, its joints, its hulls, and its collapse without torque. Figure 5 shows the error
+of the normal between two casings if they are modelled as prisms instead of cylinders.
+`write_figures` draws all of them from three collapses with different contact laws, which
+cli/figures.py runs.
 
-Which figures there are, and their titles, is fixed by the report (Hall 2010, figures 1 to 3, 5 to
-10). Colours, AXIS, CORNER and GAPS may be changed. LAWS must have a word for each of
-`packbot.source.collapse.CONTACTS`, in that order. test_drawn reads what is drawn.
+The figures and their titles follow the report; colours, AXIS, CORNER and GAPS may be changed
+(test_drawn).
 """
 
 from __future__ import annotations
@@ -49,15 +50,15 @@ from roboaccord_studies.drawing import (
 )
 
 TIME = "time [s]"  # label of axes
-COLOURS = dict(zip(PITCHES, (BLUE, RED, GREEN), strict=True))  # of the joints' curves
+COLOURS = dict(zip(PITCHES, (BLUE, RED, GREEN), strict=True))  # colours of the joints' curves
 HUES = ("#3366cc", "#d1495b", "#12a594", "#e0a030", "#7d5ba6", "#5d6878", "#4f9fd0", "#c2773c")
 AROUND = "#c9b48a"  # colour of obstacles
-AXIS = 0.12  # m: length of an axis as drawn
-THROUGH = 1.5  # s into the fall without contact, which figure 7 shows
-RADII, LENGTH, SIDES = (0.05, 0.045), 0.12, 12  # m, m, 1: of the casings of elbows 1 and 2
-BISECTIONS = 60  # of the distance of their centres: down to rounding
-CORNER = 15.0  # degrees: direction of a corner of both prisms
-LAWS = ("contact along the normal", "the report's joint_clamp", "without collision")
+AXIS = 0.12  # m; length of a joint axis in the drawing
+THROUGH = 1.5  # s; time in the fall without contact that figure 7 shows
+RADII, LENGTH, SIDES = (0.05, 0.045), 0.12, 12  # m, m, 1; of the casings of elbows 1 and 2
+BISECTIONS = 60  # number of bisections for the distance of the casings, down to rounding
+CORNER = 15.0  # degrees; direction of a corner of both prisms
+LAWS = ("contact along the normal", "the report's joint_clamp", "without collision")  # of CONTACTS
 GAPS = {"0.1 mm in overlap": -1e-4, "0.5 mm apart": 5e-4, "5 mm apart": 5e-3}  # m, figure 5
 
 

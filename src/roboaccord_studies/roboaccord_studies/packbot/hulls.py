@@ -1,13 +1,12 @@
 """`accord packbot look --hulls`: links as rigid bodies of convex hulls, of any URDF or meshes.
 
-Shapes are read from the URDF or the meshes (shapes.py), each becomes a convex hull, and the hulls
-of a link a body of one density. Hulls are written as OBJ, and volumes, centres and inertias as
-hulls.yaml. The report's createCollisionBodies asks for the points of every polyhedron and boxes
-those of a frame; here they are read.
+Shapes are read from the URDF or the meshes (shapes.py). Each becomes a convex hull, and the hulls
+of a link become a body of uniform density. Hulls are written as OBJ files; volumes, centres and
+inertias are written to hulls.yaml (docs/packbot_hulls.md). The mode is added to `accord packbot
+look` by an entry point.
 
-FAR may be tuned. HULLS names the options of the mode, which is added to `look` by an entry point.
-HEAD and the keys of `figures_of` stay: others read them from hulls.yaml and the JSON output
-(docs/packbot_hulls.md). test_hulls compares volumes, centres and inertias with sums over parts.
+FAR may be tuned. HEAD and the keys of `figures_of` are output and must stay. test_hulls compares
+volumes, centres and inertias with sums over parts.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from roboaccord.run import make_folder, write_text
 
 from roboaccord_studies.packbot.shapes import Shape, mesh_shape, read_collisions, split
 
-FAR = 0.9  # of a hull's volume: a mesh that fills less is far from convex
+FAR = 0.9  # a mesh that fills a smaller part of its hull's volume is far from convex
 HEAD = """\
 # Convex hulls of links, made by `accord packbot look --hulls`: m, kg, kg m^2, in the links' frames.
 # Inertia is about the centre of mass; fit is the volume of a shape over its hull's.

@@ -1,9 +1,8 @@
-"""Recorded runs of the Packbot: their setup, and what was measured and commanded in them.
+"""Recorded runs of the Packbot: their setup, measured states and commanded efforts.
 
-Detection takes any run with commands. Identification refuses runs that are shorter than SHORTEST,
-that have a failed joint, or in which hulls come within TOUCHING of each other.
+Detection of failures accepts any run with commands. Identification refuses runs that are shorter
+than SHORTEST, that have a failed joint, or in which hulls come within TOUCHING of each other.
 
-Which runs are taken may be changed. A `Motion` must have what `identification.estimate` reads.
 test_identification and test_commands test the refusals.
 """
 
@@ -17,10 +16,10 @@ from roboaccord.bag import BagRun
 from roboaccord.contract import AccordError, Array, clip_efforts, fault_of
 from roboaccord.scenario import Setup
 
-SHORTEST = 5.0  # s: 20 moments of each joint's effort below 2 Hz (`estimate.BAND`)
-CONTACT_EVERY = 10  # ticks between the poses at which contact is looked for
-TOUCHING = 2e-3  # m: closer hulls may touch between these poses
-ROUND_OFF = 1e-7  # s: of times
+SHORTEST = 5.0  # s; long enough for 20 sines below 2 Hz (`estimate.BAND`)
+CONTACT_EVERY = 10  # ticks between the poses that are checked for contact
+TOUCHING = 2e-3  # m; closer hulls may touch between these poses
+ROUND_OFF = 1e-7  # s; rounding errors of times
 
 
 class Motion(NamedTuple):

@@ -1,10 +1,11 @@
 """Collision shapes of any URDF: boxes, cylinders, balls, and the connected parts of meshes.
 
-A shape has points, whose convex hull stands for it, and its exact volume, so that the fit of the
-hull is known. Cylinders become prisms, and balls polyhedra with points of a Fibonacci lattice.
+A shape is represented by points, whose convex hull approximates it, and by its exact volume; the
+ratio of both volumes is the fit of the hull. Cylinders become prisms, and balls polyhedra with
+points of a Fibonacci lattice.
 
-ROUND and SPHERE may be tuned: volumes and inertias of the hulls that `hulls` makes depend on them.
-A kind of geometry may be added: a case of `_shape`; others must be refused by name (test_hulls).
+ROUND and SPHERE may be tuned; volumes and inertias of hulls depend on them. Unknown kinds of
+geometry must be refused by name (test_hulls).
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from packbot.contact.solids import Hull, box_corners, prism_corners
 from roboaccord.contract import AccordError, Array, Index
 from roboaccord.description import Geometry, read_geometry, read_mesh
 
-ROUND = 32  # sides of the prism that stands for a cylinder
-SPHERE = 162  # points of the polyhedron that stands for a sphere
+ROUND = 32  # number of sides of the prism that approximates a cylinder
+SPHERE = 162  # number of points of the polyhedron that approximates a sphere
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,11 @@ class Shape:
     """One collision shape: what a URDF states of it, in its link's frame.
 
     Args:
-        name: of the collision element, or the link's name and a number.
-        link: to which it belongs.
-        points: of its surface (m, 3) [m].
-        volume: that it encloses [m^3]; nan where it is a mesh that is not closed.
-        faces: triangles (f, 3) of a mesh; None of a primitive, whose points are those of its hull.
+        name: name of the collision element, or the link's name and a number.
+        link: name of its link.
+        points: points of its surface (m, 3) [m].
+        volume: enclosed volume [m^3]; nan for a mesh that is not closed.
+        faces: triangles (f, 3) of a mesh; None for a box, cylinder or ball.
     """
 
     name: str
@@ -95,7 +96,7 @@ def mesh_shape(name: str, link: str, points: Array, faces: Index) -> Shape:
 
 
 def split(shape: Shape) -> list[Shape]:
-    """Return the connected components of a mesh, each a shape; a primitive as it is."""
+    """Return the connected components of a mesh, each a shape; other shapes are not split."""
     if shape.faces is None:
         return [shape]
     a, b, c = shape.faces.T

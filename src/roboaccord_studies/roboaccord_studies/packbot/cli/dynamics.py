@@ -1,9 +1,10 @@
 """`accord packbot dynamics`: the arm's rigid-body dynamics in one state.
 
-The command reads angles, rates and efforts, and prints accelerations, mass matrix and bias, which
-`packbot.model.arm` computes. Tables and digits may be changed. Fields of `Dynamics`, keys of the
-JSON output, and the order of the joints, JOINTS of `packbot.model.parameters`, stay. test_commands
-checks that accelerations balance the bias.
+The command reads angles, rates and efforts of the seven joints, and prints accelerations, mass
+matrix and bias efforts (gravity, Coriolis and centrifugal), which `packbot.model.arm` computes.
+
+Fields of `Dynamics` are keys of the JSON output and must stay. test_commands checks that
+accelerations balance the bias.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from packbot.model.parameters import JOINTS, check_limits
 from roboaccord.cli import Changes, Result, gathers, grid_of, load_setup
 from roboaccord.contract import Array, Quantity
 
-NONE = " ".join("0" for _ in JOINTS)  # default of rates and efforts
+NONE = " ".join("0" for _ in JOINTS)  # default of rates and efforts: seven zeros
 
 
 @gathers("--q", "--qd", "--tau")

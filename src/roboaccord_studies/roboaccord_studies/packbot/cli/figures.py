@@ -1,10 +1,10 @@
 """`accord packbot figures`: the report's figures, drawn from three collapses.
 
-The collapses, CONTACTS of `packbot.source.collapse`, are run one after the other; `packbot.figures`
-of these studies draws the figures, and a page shows them with the command that made them.
+A collapse is a fall of the arm without torque. It is simulated with each contact law in CONTACTS of
+`packbot.source.collapse`; `roboaccord_studies.packbot.figures` draws the figures, and a page shows
+them with the command that made them.
 
-The words of the page may be changed. Fields of `Figures`, keys of the JSON output, and SOURCE, the
-report's name, stay. test_drawn tests what is drawn.
+Fields of `Figures` are keys of the JSON output and must stay (test_drawn).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Options that several commands of these studies share.
 
-`draws` makes the option of a picture; `workspace` and `equilibria` use it. An option of a single
-command is in that command, and may be moved here once a second one takes it.
+`draws` makes the option that names the file of a picture, for `workspace` and `equilibria`. An
+option that only one command has is in the module of this command.
 """
 
 from __future__ import annotations

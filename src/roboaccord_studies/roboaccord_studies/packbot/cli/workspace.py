@@ -1,12 +1,12 @@
-"""`accord packbot workspace`: what an arm with failed joints still reaches.
+"""`accord packbot workspace`: the part of its workspace that an arm with failed joints retains.
 
-Cases are failures, each with a payload; `recovery.workspace` measures what an arm keeps in each.
-With `--study` all joints are measured with all PAYLOADS, and the results are kept in a file from
-which an interrupted study resumes: whatever a result depends on must be an argument of
-`ResultsFile.run`.
+A case is a set of failures with a payload; `recovery.workspace` measures the retained workspace of
+each. With `--study`, failures of all joints are measured with all PAYLOADS. The results are saved
+in a file, from which an interrupted study resumes; everything that a result depends on must
+therefore be an argument of `ResultsFile.run`.
 
-Defaults and tables may be changed. PAYLOADS are keys of the JSON output and in the names of
-pictures: they stay, and so do the fields of `Workspace` and `Study` (test_workspace).
+PAYLOADS and the fields of `Workspace` and `Study` are keys of the JSON output and must stay
+(test_workspace).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from roboaccord_studies.packbot.recovery.workspace import (
 )
 from roboaccord_studies.results_file import FILE, ResultsFile
 
-PAYLOADS = (0.0, 5.0, 10.0)  # kg at the finger tips, in the study
+PAYLOADS = (0.0, 5.0, 10.0)  # kg; payloads at the finger tips in the study
 
 Failing = Annotated[
     list[str] | None,

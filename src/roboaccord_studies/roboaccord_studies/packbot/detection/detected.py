@@ -1,14 +1,12 @@
 """The diagnosis `detected` of the controller `recover`, and `accord packbot detect`, of a bag.
 
-Both look at joint states and commanded efforts alone, of the arm as it is known: by its model, or
-as it was identified. `Detected` removes what was identified from the measurements (encoder zeros,
-torque constants, latency) and hands them to `Diagnosis`, which finds the failures. `findings` does
-that for a recorded run, and compares the times with those of the recorded faults.
+Both use joint states and commanded efforts alone, and the arm by its model, or as identified from
+an earlier motion. `Detected` corrects the measurements by what was identified (encoder zeros,
+torque constants, latency of the efforts), and passes them to `Diagnosis`, which finds the failures.
+`findings` does that for a recorded run, and compares the times with those of the recorded faults.
 
-Options and figures of `accord packbot detect` may be added, and so may detectors with the methods
-of `Watcher`, by which campaigns compare them. The methods of `Detected`, which
-`packbot.controllers.diagnosis` asks for, and the fields of `Findings`, keys of the JSON output,
-must stay.
+The methods of `Detected`, which are those of `packbot.controllers.diagnosis.Diagnosis`, and the
+fields of `Findings`, keys of the JSON output, must stay.
 """
 
 from __future__ import annotations

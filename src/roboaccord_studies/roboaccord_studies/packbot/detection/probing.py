@@ -1,13 +1,12 @@
-"""Failures that cannot be distinguished yet, and the small safe motion that would decide.
+"""Small safe motions that decide between failures which measurements cannot distinguish yet.
 
-Whether a joint is healthy is decided by turning it. Whether a joint that failed is frozen or loose
-is decided by a motion after which gravity would turn it if it were loose. The motions of SIZES are
-tried, the smallest first, and one is safe if it keeps the joint limits, and MARGIN of
-`packbot.planning.reaching` between hulls.
+If a joint may be healthy, the motion turns this joint. If it has failed, and is either frozen or
+loose, the motion turns any joint so that gravity would then turn it if it were loose. The motions
+of SIZES are tried, the smallest first. A motion is safe if it stays within the joint limits and
+keeps MARGIN of `packbot.planning.reaching` between hulls.
 
-SIZES, WAIT, YIELDS and CHECKS may be tuned. What is safe must stay, and so must the fields of
-`Doubt`, keys of the JSON output of `accord packbot detect`. test_detector checks which joints can
-be decided.
+SIZES, WAIT, YIELDS and CHECKS may be tuned; what is safe must stay. test_detector checks for which
+joints there is a motion.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from packbot.planning.reaching import MARGIN
 from roboaccord.contract import Array, Quantity
 from roboaccord.scenario import Setup
 
-SIZES = (0.1, 0.2, 0.4, 0.8)  # rad by which a joint is turned
-WAIT = 1.0  # s in which a loose joint has to yield
-YIELDS = 0.05  # rad: it has yielded if it turned by more, 50 times the noise of the angles
-CHECKS = 10  # poses along a motion that are checked for contact
+SIZES = (0.1, 0.2, 0.4, 0.8)  # rad; angles by which a joint is turned
+WAIT = 1.0  # s; time in which a loose joint has to yield to gravity
+YIELDS = 0.05  # rad; a loose joint has to turn by more, 50 times the noise of the angles
+CHECKS = 10  # number of poses along a motion that are checked for contact
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,11 @@ class Prober:
         return None
 
     def _yields(self, q: Array, joint: int) -> bool:
-        """Return whether gravity would turn a loose joint against its viscous friction in time."""
+        """Return whether gravity would turn a loose joint by more than YIELDS within WAIT.
+
+        With the constant torque T of gravity, inertia I and friction b, the joint turns in a time t
+        by T / b (t + I / b (exp(-b t / I) - 1)).
+        """
         rest = np.zeros_like(q)
         inertia = 1.0 / float(np.linalg.inv(self._arm.mass_matrix(q))[joint, joint])
         effort = float(self._arm.bias(q, rest)[joint])

@@ -1,9 +1,9 @@
-"""Encoders that are stuck, told from joints that stopped.
+"""Detection of stuck encoders, which have to be distinguished from joints that really stopped.
 
-A stuck encoder repeats its reading to the bit, which noise never does. Where there is no noise, a
-joint that really stopped within a tick has passed on an impulse to the other joints; one with a
-stuck encoder has not. Encoders in counts, whose rates are differences, repeat at rest as well: they
-are not looked at, and a stuck one seems to be a frozen joint.
+A stuck encoder repeats its reading exactly, which noisy readings never do. Without noise, an
+impulse decides: a joint that really stops within a tick (control period) jerks the other joints,
+one with a stuck encoder does not. Encoders that measure in counts repeat their readings at rest as
+well; these are not examined, so that a stuck one is taken for a frozen joint.
 
 REPEATS, PASSED and SILENT may be tuned (test_diagnosis, test_counts).
 """
@@ -17,16 +17,16 @@ from roboaccord_studies.packbot.detection.balance import Tick
 from roboaccord_studies.packbot.detection.filters import N
 from roboaccord_studies.packbot.detection.noise import ADAPT, QUIET, SETTLED
 
-REPEATS = 5  # of a reading, to the bit, after which an encoder is called stuck
-PASSED = 0.5  # fraction of the impulse expected of a stop, above which there was one
-SILENT = 10.0 * QUIET[1]  # rad/s: changes of rates smaller than that show no impulse
+REPEATS = 5  # number of exact repetitions of a reading after which an encoder is stuck
+PASSED = 0.5  # part of the impulse expected of a stop; with a larger one the joint stopped
+SILENT = 10.0 * QUIET[1]  # rad/s; smaller changes of rates cannot show an impulse
 
 
 class StuckEncoders:
-    """Counts of repeated readings, and whether each joint passed on an impulse as it stopped.
+    """Counter of repeated readings, which also notes whether stopping joints gave an impulse.
 
     Args:
-        rate_noise: standard deviation of the rates that is assumed at first [rad/s].
+        rate_noise: initially assumed standard deviation of the rates [rad/s].
     """
 
     def __init__(self, rate_noise: float) -> None:
@@ -55,11 +55,12 @@ class StuckEncoders:
         repeated = (after.q == before.q) & (after.qd == 0.0) & (not counted)
         elapsed = after.time - self._begun
         for j in np.flatnonzero(repeated & (self._repeats == 0)).tolist():
-            # Before that, no impulse can be expected of the arm.
+            # Before the unknowns of the arm are estimated, no impulse can be predicted.
             settled = after.time > self._begun + SETTLED
             self._impulse[j] = not settled or _passes(j, unknowns, tick, before.qd, after.qd)
         self._repeats = np.where(repeated, self._repeats + 1, 0)
-        # What was assumed of the noise at first fades from the estimate.
+        # Readings are noisy if the noise exceeds its lower bound and the initial assumption, which
+        # fades from the estimate.
         noisy = noise > 2.0 * (QUIET[1] + self._rate_noise * np.exp(-0.5 * elapsed / ADAPT))
         stuck = (self._repeats == REPEATS) & (noisy | ~self._impulse)
         return int(stuck.argmax()) if stuck.any() else None
@@ -68,15 +69,19 @@ class StuckEncoders:
 def _passes(joint: int, unknowns: Array, tick: Tick, before: Array, after: Array) -> bool:
     """Return whether the other joints show the impulse by which a joint has stopped in a tick.
 
+    An impulse on a joint changes all rates in proportion to its column of `tick.free`. The measured
+    change is projected on this column, without the joint itself, and compared with the change that
+    would have stopped the joint.
+
     Args:
-        joint: index.
-        unknowns: of the arm (m,).
-        tick: in which it stopped.
-        before, after: rates at its ends (7,) [rad/s].
+        joint: index of the joint.
+        unknowns: estimated unknowns of the arm (m,).
+        tick: terms of the balance of the tick in which it stopped.
+        before, after: measured rates at its ends (7,) [rad/s].
     """
     efforts = tick.modelled + tick.motor + tick.effects @ unknowns
     expected = tick.keep @ before + tick.free @ efforts
     shape = np.delete(tick.free[:, joint] / tick.free[joint, joint], joint)
     jump = np.delete(after - expected, joint)
-    full = -float(expected[joint]) * float(shape @ shape)  # of `shape @ jump`, if it stopped
+    full = -float(expected[joint]) * float(shape @ shape)  # value of `shape @ jump` after a stop
     return abs(full) < SILENT or float(shape @ jump) / full > PASSED

@@ -1,12 +1,12 @@
-"""Contacts that may explain efforts which are no failure: of hulls, obstacles and joint stops.
+"""Possible contacts of the arm, which explain efforts that are no failure of a joint.
 
-`Touching` looks at measured states one by one. A pair of hulls may be in contact if its gap is
-smaller than MARGIN and what noise, errors of zeros and lengths, and the motion within a tick add.
-Its impulse may be anything along the normal, and with friction also across.
+`Touching` takes measured states one by one. It finds the pairs of hulls and the joint stops that
+may have been in contact: those whose measured gap is smaller than MARGIN plus the errors by noise,
+encoder zeros and lengths, and the motion within a tick (control period). The impulse of such a pair
+may have any size along the normal, and with friction also across it.
 
-NEAR, MARGIN, STOP and MEMORY may be tuned: smaller ones make false alarms of contacts, larger ones
-hide failures near them. IMPULSE must exceed what any contact gives in a tick. test_detector tests
-stops, and a collapse without alarms.
+NEAR, MARGIN, STOP and MEMORY may be tuned: smaller values cause false alarms at contacts, larger
+ones hide failures near contacts. test_detector tests stops, and a collapse without alarms.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from packbot.contact.gaps import GapFunctions, Proximity
 from roboaccord.contract import Array, Index
 from roboaccord.scenario import Setup
 
-NEAR = 0.05  # m: larger gaps are not measured
-MARGIN = 2e-3  # m: least gap without contact; four times the margin of the contact law
-STOP = 0.01  # rad: least distance from a joint's limit without contact
-SIGMAS = 3.0  # standard deviations of the noise of angles
-IMPULSE = 10.0  # N s: standard deviation of what a contact gives in a tick
-LINKS = 7.0**0.5  # error at the end of a chain of 7 links over that of each, if independent
-MEMORY = 3  # ticks for which a contact counts after it was possible
+NEAR = 0.05  # m; larger gaps are not measured
+MARGIN = 2e-3  # m; smallest true gap without contact, four times the margin of the contact law
+STOP = 0.01  # rad; smallest true distance from a joint's limit without contact
+SIGMAS = 3.0  # number of standard deviations of the noise of angles that is allowed for
+IMPULSE = 10.0  # N s; standard deviation of a contact's impulse in a tick; larger than any
+LINKS = 7.0**0.5  # error at the end of 7 links over that of one, if they are independent
+MEMORY = 3  # ticks; a contact still counts for this time after it was possible
 
 
 class Touching:
-    """Contacts that are possible: of the arm's hulls, obstacles, and limits of joints.
+    """Finder of possible contacts between hulls and obstacles, and with the limits of joints.
 
     Args:
         setup: robot and scenario.
         noise: standard deviation of the angles [rad].
-        zeros: error of the encoders' zeros [rad].
-        lengths: error of each link's length [m].
+        zeros: bound of the errors of encoder zeros [rad].
+        lengths: bound of the error of each link's length [m].
 
     Attributes:
-        noise: as above; it is set anew as it is estimated.
+        noise: current estimate of the standard deviation of the angles [rad]; may be set.
     """
 
     def __init__(self, setup: Setup, noise: float, zeros: float, lengths: float) -> None:
@@ -61,11 +61,11 @@ class Touching:
         self._time: float | None = None
 
     def look(self, time: float, q: Array, qd: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return what contacts can give in the tick that ends in a state.
+        """Return which contacts may have acted in the tick that ends in a measured state.
 
         Returns:
-            covariance of their impulses on the joints (7, 7) [(N m s)^2], and which joints are at
-            their lower and upper limits (7, 2).
+            covariance of their impulses on the joints (7, 7) [(N m s)^2], and which joints may be
+            at their lower and upper limits (7, 2).
         """
         n = len(q)
         if not self._has_contact:
@@ -79,7 +79,7 @@ class Touching:
         return np.asarray(IMPULSE**2 * directions.T @ directions), stops
 
     def _directions(self, q: Array, qd: Array, period: float) -> Array:
-        """Return the directions (m, 7) in which contacts can push the joints."""
+        """Return the directions (m, 7) in which possible contacts push the joints."""
         pairs = self._clearance.near(q, NEAR)
         if not len(pairs):
             return np.zeros((0, len(q)))

@@ -5,13 +5,12 @@ Rigid-body efforts are linear in the inertial parameters pi of the links [Atkeso
     tau = Y(q, qd, qdd) pi.
 
 `effort_basis` expresses all errors of masses, centres of mass, lengths, encoder zeros and payload
-as changes of pi, by least squares over many states. It then keeps the few combinations, by singular
-values, whose efforts are not small compared to those that the joints' friction hides.
+as changes of pi, by least squares over many random states. A singular value decomposition then
+keeps the few combinations whose efforts are large enough to be noticed beside dry friction.
 
-The defaults of `Uncertainty` are fixed: the masses' is the report's appendix A, the others are our
-choice. Drawn arms and every table of docs/packbot_failures.md depend on them. The fields' names are
-keys of `controller.uncertainty` and stay. LEAST may be tuned; test_detector compares the variance
-of the basis with that of drawn arms.
+The defaults of `Uncertainty` must stay, because drawn arms and all tables of
+docs/packbot_failures.md depend on them: the one of masses is from the report's appendix A, the
+others are our choice. LEAST may be tuned; test_detector compares the basis with drawn arms.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from roboaccord.scenario import Setup
 EXPECTED = 0.5  # mean of a quantity between 0 and 1, such as a payload over the largest one
 UNIFORM = 3.0**-0.5  # standard deviation of an error that is uniform between -1 and 1
 STATES, SEED = 100, 0  # number of random states at which efforts are compared, and their seed
-CHANGES = 2.0  # rad/s^2: standard deviation of the accelerations there
-LEAST = 0.05  # of the efforts that friction hides: combinations with smaller ones are left out
-STEP = 1e-6  # of forward differences [m, rad]: near the square root of round-off
-LINK_SIZE = 10  # inertial parameters of a link
-DEPENDENT = 1e-9  # relative singular values of the least squares that are round-off
+CHANGES = 2.0  # rad/s^2; standard deviation of the accelerations of these states
+LEAST = 0.05  # smallest effort of a combination that is kept, over that which friction hides
+STEP = 1e-6  # m, rad; step of forward differences, near the square root of round-off
+LINK_SIZE = 10  # number of inertial parameters of a link
+DEPENDENT = 1e-9  # relative size of singular values that are round-off in the least squares
 
 
 @dataclass(frozen=True)
@@ -97,19 +96,25 @@ class Uncertainty:
         return Uncertainty(**{name: scale * value for name, value in asdict(self).items()})
 
     def hidden(self, limits: Array) -> Array:
-        """Return the efforts that dry friction hides (7,) [N m], by effort limits [N m]."""
+        """Return the uncertainty of dry friction (7,) [N m] for effort limits (7,) [N m].
+
+        Smaller efforts are hidden by it.
+        """
         return self.coulomb * limits
 
 
 def effort_basis(setup: Setup, arm: Arm, uncertainty: Uncertainty, hidden: Array) -> Array:
-    """Return the combinations of inertial parameters (70, r) that matter, of unit variance.
+    """Return the r combinations of inertial parameters with noticeable efforts (70, r).
+
+    They are scaled so that their factors have unit variance.
 
     Args:
         setup: robot and scenario.
-        arm: as known, with its payload.
-        uncertainty: of the arm.
-        hidden: efforts that friction hides (7,) [N m].
+        arm: the arm by its model, with its payload.
+        uncertainty: by how much it may differ from the model.
+        hidden: uncertainty of dry friction (7,) [N m].
     """
+    # Random states, and Y at all of them; efforts are weighted by the friction that hides them.
     rng, p = np.random.default_rng(SEED), setup.parameters
     n = len(JOINTS)
     lower, upper = p.limits
@@ -120,12 +125,13 @@ def effort_basis(setup: Setup, arm: Arm, uncertainty: Uncertainty, hidden: Array
     weights = 1.0 / np.tile(np.maximum(hidden, STEP), STATES)
 
     def efforts(model: pin.Model, angles: Array) -> Array:
+        """Return the efforts at all states, with other angles (k, 7)."""
         data = model.createData()
         return np.concatenate(
             [pin.rnea(model, data, *s) for s in zip(angles, qd, qdd, strict=True)]
         )
 
-    # What lengths and encoder zeros change, at all states, for an error of each.
+    # Efforts of errors of lengths and encoder zeros, at all states.
     nominal = efforts(arm.model, q)
     effects = list[Array]()
     for j in range(1, n + 1):
@@ -135,11 +141,12 @@ def effort_basis(setup: Setup, arm: Arm, uncertainty: Uncertainty, hidden: Array
             effects.append(uncertainty.length * (efforts(other, q) - nominal) / STEP)
         turned = q + STEP * np.eye(n)[j - 1]
         effects.append(uncertainty.encoder_offset * (efforts(arm.model, turned) - nominal) / STEP)
-    # The changes of inertial parameters that come closest to it.
+    # Changes of the inertial parameters with nearly the same efforts.
     weighted = rows * weights[:, None]
     targets = np.array(effects).T * weights[:, None]
     projected = np.linalg.lstsq(weighted, targets, rcond=DEPENDENT)[0]
     errors = UNIFORM * np.hstack([_of_links(arm, uncertainty, p.gripper_length), projected])
+    # Combinations with noticeable efforts.
     modes, sizes, _ = np.linalg.svd(rows @ errors * weights[:, None], full_matrices=False)
     keep = sizes > LEAST * np.sqrt(STATES)
     causes = np.linalg.lstsq(weighted, modes[:, keep] * sizes[keep], rcond=DEPENDENT)[0]

@@ -1,16 +1,17 @@
-"""Base parameters of the arm: the inertial ones that a motion can show, and random states.
+"""Base parameters of the arm: the combinations of inertial parameters that a motion can identify.
 
-Efforts tau = Y(q, qd, qdd) pi of rigid bodies [Atkeson et al. 1986] leave some combinations of pi
-(70,) open. Going from the base to the tips, a parameter is a base parameter where its column of Y
-does not depend on those before it; the others are added to these [Gautier 1991],
+The efforts of rigid bodies are tau = Y(q, qd, qdd) pi with the inertial parameters pi (70,)
+[Atkeson et al. 1986]. The columns of Y are linearly dependent, so that some combinations of pi have
+no effect. From the base to the tips, a parameter is a base parameter if its column is independent
+of the columns before it; the others are added to these [Gautier 1991]:
 
     beta = B pi,   Y = Y_b B,
 
-Y_b being the columns of the base parameters. B depends on the lengths of the arm.
+with the base parameters beta (b,) and their columns Y_b. B depends on the lengths of the arm. The
+dependence of columns is determined numerically, at random states.
 
-STATES and CHANGES may be raised. LINKS, MOMENTS and UNITS make the names of the parameters in the
-JSON output, in pinocchio's order, and stay. test_identification checks the efforts of arms with
-other lengths.
+LINKS, MOMENTS and UNITS are names in the JSON output and must stay. test_identification checks the
+efforts of arms with other lengths.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS, PackbotParameters
 from roboaccord.contract import Array
 
-STATES, SEED = 60, 0  # random states of the regressor
-CHANGES = 2.0  # rad/s^2: standard deviation of the accelerations there
-ROUND_OFF = 1e-8  # relative size of a column below which it depends on others but for rounding
+STATES, SEED = 60, 0  # number of random states at which Y is evaluated, and their seed
+CHANGES = 2.0  # rad/s^2; standard deviation of the accelerations of these states
+ROUND_OFF = 1e-8  # relative size of what is independent in a column; below it, it is rounding
 LINKS = ("turret", "link1", "link2", "link3", "tilt", "pan", "gripper")
 MOMENTS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")  # as pinocchio has them
 UNITS = ("kg", *3 * ("kg m",), *6 * ("kg m^2",))
@@ -54,28 +55,30 @@ class BaseParameters:
     """The base parameters of an arm.
 
     Args:
-        arm: as it is known.
-        parameters: with its limits.
+        arm: the arm by its model.
+        parameters: parameters of the robot, with the limits of its states.
 
     Attributes:
-        kept: indices of the base parameters among all (b,).
-        names, units: of the base parameters: link and moment.
+        kept: indices of the base parameters among all 70 (b,).
+        names, units: names and units of the base parameters, such as mx_link1 in kg m.
     """
 
     def __init__(self, arm: Arm, parameters: PackbotParameters) -> None:
         self._states = [*random_states(parameters)]
+        # Columns that are not 0; of these, the ones whose diagonal entry in QR is not 0.
         rows = self._rows(arm)
-        size = np.linalg.norm(rows, axis=0)
-        some = np.flatnonzero(size > ROUND_OFF * size.max())
-        diagonal = np.diag(np.linalg.qr(rows[:, some] / size[some], mode="r"))
-        self.kept: NDArray[np.int64] = some[np.abs(diagonal) > ROUND_OFF]
+        norms = np.linalg.norm(rows, axis=0)
+        nonzero = np.flatnonzero(norms > ROUND_OFF * norms.max())
+        diagonal = np.diag(np.linalg.qr(rows[:, nonzero] / norms[nonzero], mode="r"))
+        self.kept: NDArray[np.int64] = nonzero[np.abs(diagonal) > ROUND_OFF]
         self.names = [f"{MOMENTS[k % 10]}_{LINKS[k // 10]}" for k in self.kept.tolist()]
         self.units = [UNITS[k % 10] for k in self.kept.tolist()]
 
     def matrix(self, arm: Arm) -> Array:
-        """Return B (b, 70) of an arm with lengths of its own."""
+        """Return B (b, 70) of an arm, whose lengths may differ from the model's."""
         rows = self._rows(arm)
         return np.asarray(np.linalg.lstsq(rows[:, self.kept], rows, rcond=None)[0])
 
     def _rows(self, arm: Arm) -> Array:
+        """Return Y at all random states (7 STATES, 70)."""
         return np.vstack([arm.regressor(*state) for state in self._states])

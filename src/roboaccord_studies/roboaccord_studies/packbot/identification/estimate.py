@@ -1,21 +1,22 @@
-"""Estimate of the arm's unknowns from its motion.
+"""Estimate of the arm's unknowns x (masses, friction, ...; see unknowns.py) from a motion.
 
-The balance of the efforts,
+The equation of motion with the measured angles q, rates qd and accelerations qdd is
 
     tau(t - d) = (Y(q - z, qd, qdd) pi + b qd + c qd / sqrt(qd^2 + e^2)) / k,
 
-holds at all times, so also for its moments against sines that vanish at both ends [Shinbrot 1957],
-of which those below `BAND` are taken. No derivative of an effort and no sample of an acceleration
-is needed: q is a spline through the measured angles and rates, and the delay d moves the sines. z
-are encoder zeros, k gains, b and c viscous and dry friction.
+with the commanded efforts tau, their delay d, the regressor Y of the inertial parameters pi,
+encoder zeros z, viscous and dry friction b and c (which falls below the rate e), and gains k of the
+torque constants. Both sides are multiplied by sines that vanish at start and end of the motion, and
+integrated over time (modulating functions [Shinbrot 1957]). These integrals, here called moments,
+are the equations for x, one for each joint and sine below the frequency BAND. They need no
+derivative of an effort: q is a spline through angles and rates, and the delay shifts the sines.
 
-Noise of the sensors, filtered by the arm, makes residuals whose spectrum is estimated from them
-[Zellner 1962; Hannan 1963]. With it and the prior, x is found by Gauss and Newton.
+The residuals of the equations are correlated, because noise of the sensors is filtered by the arm.
+Their spectrum is estimated from themselves [Zellner 1962; Hannan 1963]. With it and the prior, x is
+found by the Gauss-Newton method.
 
-The constants may be tuned; UNMODELLED is an assumption on friction. Intervals depend on them and
-must still contain the truth (test_identification for one arm, and for a hundred
-benchmarks/campaigns/identified_arms.py, whose figures are in docs/packbot_identification.md). The
-unknowns and their order are in `unknowns`.
+The constants may be tuned, but intervals must still contain the truth (test_identification;
+benchmarks/campaigns/identified_arms.py for the figures of docs/packbot_identification.md).
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ from roboaccord_studies.packbot.identification.base_parameters import State
 from roboaccord_studies.packbot.identification.unknowns import PLACES, SIZE, N, Prior, Unknowns
 from roboaccord_studies.packbot.recorded import Motion
 
-BAND = 2.0  # Hz: highest frequency of a sine
-KNOTS, DEGREE = 0.1, 5  # s between the knots of the splines, and their degree
-EVERY = 4  # ticks between states at which rigid bodies are balanced
-ROUNDS = 8  # iterations of Gauss and Newton
-LAGS = 12  # moments over which residuals may be correlated
-UNMODELLED = 3e-4  # of the effort limits: by which friction wanders about its law
-SPAN = 0.3  # Hz over which the spectrum is averaged
-LEAST = 0.1  # least fraction of a residual's variance that the estimate is taken to leave
-FIRST = 0.01  # of the effort limits: residuals to begin with
+BAND = 2.0  # Hz; highest frequency of the sines
+KNOTS, DEGREE = 0.1, 5  # s, 1; time between the knots of the splines, and their degree
+EVERY = 4  # ticks; rigid-body efforts are computed at every fourth state only, to save time
+ROUNDS = 8  # number of Gauss-Newton iterations
+LAGS = 12  # number of neighbouring sines whose residuals may be correlated
+UNMODELLED = 3e-4  # part of the effort limits by which friction is assumed to differ from its law
+SPAN = 0.3  # Hz; width over which the spectrum is averaged
+LEAST = 0.1  # lower bound of the part of a residual's variance that is left by the fit
+FIRST = 0.01  # part of the effort limits; size of the residuals in the first iteration
 THIRD_DIFFERENCE = 20.0  # variance of a third difference over that of independent samples
-LEAST_NOISE = 1e-5  # rad, rad/s
+LEAST_NOISE = 1e-5  # rad, rad/s; lower bound of the noise
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ class Estimate:
 
     Args:
         x: unknowns (u,).
-        covariance: of them (u, u), by the spectrum of the residuals.
-        robust: covariance (u, u) by the residuals themselves, which may be correlated.
+        covariance: covariance of x, by the spectrum of the residuals (u, u).
+        robust: covariance of x by the residuals themselves, which may be correlated (u, u).
     """
 
     x: Array
@@ -60,26 +61,39 @@ class Estimate:
     robust: Array
 
     def deviation(self, slopes: Array) -> Array:
-        """Return standard deviations of quantities (k,) with slopes (k, u): the larger."""
+        """Return standard deviations of quantities (k,) with derivatives by x (k, u).
+
+        Of the two covariances, the one that gives the larger deviation counts.
+        """
         covariances = (self.covariance, self.robust)
         squares = np.max([((slopes @ c) * slopes).sum(axis=1) for c in covariances], axis=0)
         return np.asarray(np.sqrt(squares))
 
 
 def noise_of(motion: Motion) -> Array:
-    """Return standard deviations of angles and rates (2, 7), by their third differences."""
+    """Return the standard deviations of angles and rates (2, 7) [rad, rad/s].
+
+    By the median of squared third differences in time, to which a smooth motion adds little.
+    """
     squares = [np.median(np.diff(y, 3, axis=0) ** 2, axis=0) for y in (motion.q, motion.qd)]
     return np.sqrt(np.array(squares) / (THIRD_DIFFERENCE * MIDDLE))
 
 
 def smooth(motion: Motion, noise: Array) -> State:
-    """Return angles, rates and accelerations (k, 7) of splines through what was measured."""
+    """Return angles, rates and accelerations (k, 7) of splines fitted to the measurements.
+
+    Args:
+        motion: measured motion of k states.
+        noise: standard deviations of angles and rates (2, 7), by which both are weighted.
+    """
+    # Basis functions of the splines and their derivatives at the measured times.
     time = motion.time
     count = max(round((time[-1] - time[0]) / KNOTS), 1)
     inner = np.linspace(time[0], time[-1], count + 1)
     knots = np.concatenate([[time[0]] * DEGREE, inner, [time[-1]] * DEGREE])
     basis = BSpline(knots, np.eye(len(knots) - DEGREE - 1), DEGREE)
     shapes = [basis.derivative(order)(time) if order else basis(time) for order in range(3)]
+    # Weighted least squares, joint by joint.
     grams = [shape.T @ shape for shape in shapes[:2]]
     coefficients = []
     for j, (angle, rate) in enumerate(noise.T**-2):  # weights of angles and of rates
@@ -89,15 +103,15 @@ def smooth(motion: Motion, noise: Array) -> State:
 
 
 class MotionBalance:
-    """Balance of the efforts of a motion, as moments against m sines.
+    """Equations of motion multiplied by m sines and integrated over a motion.
 
     Args:
         setup: robot and scenario.
-        motion: as measured.
+        motion: measured motion of k states.
 
     Attributes:
-        unknowns: of the arm.
-        noise: standard deviations of angles and rates (2, 7).
+        unknowns: unknowns of the arm.
+        noise: standard deviations of angles and rates (2, 7) [rad, rad/s].
     """
 
     def __init__(self, setup: Setup, motion: Motion) -> None:
@@ -105,17 +119,19 @@ class MotionBalance:
         self.noise = np.maximum(noise_of(motion), LEAST_NOISE)
         self._motion, state = motion, smooth(motion, self.noise)
         self._rate, self._speed = state.qd, setup.parameters.friction_speed
-        # What viscous friction changes in a physics step (k, 7) [N m].
+        # Change of the viscous friction in a physics step (k, 7) [N m].
         self._rise = setup.scenario.physics_step * self.unknowns.viscous * state.qdd
-        self._states = list(map(State, *(values[::EVERY] for values in state)))  # of rigid bodies
+        self._states = list(map(State, *(values[::EVERY] for values in state)))
         self._period = float(np.diff(motion.time).mean())
         self._length = float(motion.time[-1] - motion.time[0])
         count = int(2.0 * BAND * self._length)
         self._waves = np.pi * np.arange(1, count + 1) / self._length  # angular frequencies [rad/s]
-        self._ticks = self._sines(motion.time - motion.time[0])  # at the ticks (m, k), normalised
+        # Sines at the measured times (m, k), normalised so that white noise stays white.
+        self._ticks = self._sines(motion.time - motion.time[0])
         self._ticks *= self._period * np.sqrt(2.0 / self._length)
 
     def _sines(self, time: Array) -> Array:
+        """Return the sines (m, k) at times (k,) [s] from the start."""
         return np.asarray(np.sin(np.outer(self._waves, time)))
 
     @property
@@ -124,7 +140,7 @@ class MotionBalance:
         return np.asarray(self._waves / (2.0 * np.pi))
 
     def efforts(self, x: Array) -> tuple[Array, Array]:
-        """Return the moments of efforts (m, 7) after the delay, and their derivative by it."""
+        """Return the moments of the delayed efforts (m, 7), and derivatives by the latency."""
         time = self._motion.time - self._motion.time[0]
         delay = float(x[PLACES["latency"]][0])
         middle = time + self._period * (delay - 0.5)
@@ -139,10 +155,11 @@ class MotionBalance:
         return size * moments, self._period * size * slopes
 
     def residuals(self, x: Array) -> tuple[Array, Array]:
-        """Return the moments that are missing (m, 7), and their derivatives by x (m, 7, u)."""
+        """Return the residuals of the moments (m, 7), and their derivatives by x (m, 7, u)."""
+        # Left side: efforts. Right side: rigid bodies, viscous and dry friction.
         gain, viscous = 1.0 + x[PLACES["gain"]], 1.0 + x[PLACES["viscous"]]
         moments, by_latency = self.efforts(x)
-        sines = EVERY * self._ticks[:, ::EVERY]  # at the states of rigid bodies
+        sines = EVERY * self._ticks[:, ::EVERY]  # at the states of rigid-body efforts
         rate, rise = self._rate, self._ticks @ self._rise
         drag = self._ticks @ (self.unknowns.viscous * rate) + x[PLACES["instant"]] * rise
         square = (self._speed * np.exp(x[PLACES["knee"]])) ** 2  # e^2
@@ -150,6 +167,7 @@ class MotionBalance:
         by_knee = self._ticks @ (-square * rate / (rate**2 + square) ** 1.5)
         rigid = sines @ self.unknowns.efforts(x, self._states)
         needed = rigid + viscous * drag + x[PLACES["coulomb"]] * dry
+        # Derivatives by each block of the unknowns; those by the inertial ones come first.
         slopes = np.tensordot(sines, self.unknowns.slopes(x, self._states), 1)
         joint = np.arange(N)
         slopes[:, joint, PLACES["viscous"].start + joint] += drag
@@ -163,25 +181,30 @@ class MotionBalance:
 
 
 def estimate(setup: Setup, motion: Motion, prior: Prior) -> Estimate:
-    """Estimate the unknowns of the arm from a motion and a prior."""
+    """Estimate the unknowns of the arm from a motion and a prior.
+
+    Each iteration is a Gauss-Newton step x - C (R^T W r + P (x - mean)), with the residuals r,
+    their derivatives, the inverse P of the prior's covariance, and the covariance C of x. The
+    weights W of the next iteration follow from the residuals that remain.
+    """
     balance, x = MotionBalance(setup, motion), prior.mean.copy()
     information = np.diag(prior.deviation**-2)
     floor = UNMODELLED * setup.effort_limits / np.sqrt(2.0 * BAND)
     first = np.diag(1.0 / (FIRST * setup.effort_limits))
     weights = np.tile(first, (len(balance.frequencies), 1, 1))
     for _ in range(ROUNDS):
-        missing, slopes = balance.residuals(x)
+        residuals, slopes = balance.residuals(x)
         rows = weights @ slopes
         flat = rows.reshape(-1, SIZE)
         covariance = np.linalg.inv(flat.T @ flat + information)
-        weighted = (weights @ missing[:, :, None]).ravel()
+        weighted = (weights @ residuals[:, :, None]).ravel()
         change = -covariance @ (flat.T @ weighted + information @ (x - prior.mean))
         x = x + change
-        # The estimate takes some of each residual's variance with it.
+        # The fit has made the residuals smaller than the errors: they are scaled up again.
         unexplained = np.maximum(1.0 - ((flat @ covariance) * flat).sum(axis=1), LEAST)
-        residuals = (missing + slopes @ change) / np.sqrt(unexplained.reshape(-1, N))
-        scores = np.einsum("mij,mj,miu->mu", weights, residuals, rows)
-        weights = whitening(residuals, balance.frequencies, floor)
+        remaining = (residuals + slopes @ change) / np.sqrt(unexplained.reshape(-1, N))
+        scores = np.einsum("mij,mj,miu->mu", weights, remaining, rows)
+        weights = whitening(remaining, balance.frequencies, floor)
     robust = covariance @ (long_run(scores) + information) @ covariance
     return Estimate(x, np.asarray(covariance, dtype=float), np.asarray(robust, dtype=float))
 
@@ -196,9 +219,15 @@ def long_run(scores: Array) -> Array:
 
 
 def whitening(residuals: Array, frequencies: Array, floor: Array) -> Array:
-    """Return by moment what makes residuals white (m, 7, 7).
+    """Return for each sine the matrix (m, 7, 7) by which residuals become white.
 
-    Their spectrum is that of each joint near its frequency, and one correlation for all.
+    The covariance of the residuals of a sine has, for each joint, the mean square of the residuals
+    of sines within SPAN, and one correlation of the joints for all sines.
+
+    Args:
+        residuals: (m, 7) [N m].
+        frequencies: of the sines (m,) [Hz].
+        floor: lower bound of the standard deviations (7,) [N m].
     """
     near = np.abs(frequencies[:, None] - frequencies) <= SPAN
     power = near @ residuals**2 / near.sum(axis=1)[:, None]

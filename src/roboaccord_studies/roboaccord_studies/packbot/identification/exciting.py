@@ -1,12 +1,12 @@
-"""A motion that excites what is to be identified of the arm, and the controller that tracks it.
+"""Exciting motion for the identification of the arm, and the controller `identify` that tracks it.
 
-The motion is straight lines in joint space from pose to pose. Each pose is the one among random
-poses after which the regressor of base parameters and friction is best conditioned [Armstrong 1989;
-Gautier and Khalil 1992]. Scenarios name the controller `identify`.
+The motion consists of straight lines in joint space from pose to pose. Each next pose is chosen
+among random ones: the one after which the regressor of the motion so far (the derivatives of the
+efforts by base parameters and friction) has the smallest condition number [Armstrong 1989; Gautier
+and Khalil 1992].
 
-The constants trade time for a better motion and may be tuned; they, or another order of draws, give
-another motion for a seed. Arguments of `IdentificationController` are keys of scenarios and stay.
-test_identification requires a better condition than that of random motions.
+The constants trade time for a better motion and may be tuned. test_identification requires a better
+condition than that of random motions.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ from roboaccord_studies.packbot.identification.base_parameters import (
     random_states,
 )
 
-SAMPLING = 0.2  # s between the states of a motion at which the regressor is evaluated
+SAMPLING = 0.2  # s; time between the states of a motion at which the regressor is evaluated
 RANGE = 0.9  # fraction of the limits of angles in which poses are drawn
-MOST_DRAWS = 1000  # poses that are drawn for a line before giving up
-SLOW = 0.02  # rad/s below which dry friction is taken to be less
+MOST_DRAWS = 1000  # number of poses that are drawn for one line before giving up
+SLOW = 0.02  # rad/s; dry friction falls smoothly to 0 at slower rates
 
 
 class Regressor:
-    """Regressor of base parameters, viscous and dry friction.
+    """Regressor: derivatives of the efforts by base parameters, viscous and dry friction.
 
-    Its rows are relative to the effort limits, its columns to their size at random states.
+    Its rows are divided by the effort limits, its columns by their root mean square at random
+    states.
 
     Args:
         setup: robot and scenario.
@@ -70,10 +71,10 @@ def exciting(setup: Setup, seed: int, *, speed: float, margin: float, tries: int
 
     Args:
         setup: robot and scenario.
-        seed: of the poses.
-        speed: part of the speed limits that is used.
-        margin: that the motion keeps from touching [m].
-        tries: poses among which each is chosen.
+        seed: seed of the random poses.
+        speed: fraction of the speed limits that is used.
+        margin: distance that the motion keeps from contact [m].
+        tries: number of random poses from which each next one is chosen.
     """
     rng, planner = np.random.default_rng(seed), Planner(setup, margin=margin)
     regressor, corners, time = Regressor(setup), [setup.initial.q], 0.0
@@ -111,9 +112,10 @@ class IdentificationController:
     Args:
         setup: robot and scenario; the motion starts at its initial state.
         speed: part of the speed limits that is used.
-        bandwidth: of the control.
-        margin: that the motion keeps from touching; the arm is not where it should be.
-        tries: poses among which each is chosen.
+        bandwidth: bandwidth of the control law.
+        margin: distance that the motion keeps from contact; large, because the arm follows the
+            motion only roughly.
+        tries: number of random poses from which each next one is chosen.
     """
 
     def __init__(

@@ -1,13 +1,12 @@
-"""The arm as it was identified, from a file of `accord identify packbot BAG --json`.
+"""The identified arm, read from a file of `accord identify packbot BAG --json`.
 
-A setup with the identified masses, centres, lengths, payload and friction is what control, planning
-and detection start from. Encoder zeros are subtracted from angles, and efforts are divided by the
-gains of the torque constants. Where the motion did not identify a quantity, the estimate is what
-was known before.
+`KnownArm` makes a setup with the identified masses, centres, lengths, payload and friction, for
+control, planning and detection. It subtracts the encoder zeros from measured angles, and divides
+efforts by the gains of the torque constants. For a quantity that the motion did not identify, the
+file has the prior value.
 
-DRY_REMAINING, GENTLE, SIGMAS and WHOLE, how far the estimate is relied on, may be tuned. PARTS of
-`unknowns` and KEYS are keys of the file and stay. test_identification checks that control with an
-identified arm keeps to its path.
+DRY_REMAINING, GENTLE, SIGMAS and WHOLE, which say how far the estimate is trusted, may be tuned.
+test_identification checks that the identified arm keeps to its path.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ from roboaccord_studies.packbot.identification.unknowns import (
     with_friction,
 )
 
-DRY_REMAINING = 0.5  # fraction of dry friction's uncertainty that remains: less holds at rest
-GENTLE = 0.1  # rad/s below which dry friction is compensated in part, so that noise shakes no joint
-SIGMAS = 3.0  # standard deviations of the latency, and
-WHOLE = 0.5  # ticks: closer to a whole number of ticks, with these, it is known
-KEYS = ("value", "deviation")
+DRY_REMAINING = 0.5  # part of dry friction's uncertainty that remains: at rest it may be smaller
+GENTLE = 0.1  # rad/s; at slower rates dry friction is compensated in part, as rates are noisy
+SIGMAS = 3.0  # number of standard deviations in the error of the latency, see WHOLE
+WHOLE = 0.5  # ticks; the latency is known if its error to a whole number of ticks is smaller
+KEYS = ("value", "deviation")  # keys of each block in the file
 HALVES = {
     "mass": "mass", "centre": "centre", "length": "length", "torque_constant": "gain",
     "viscous": "viscous", "encoder_offset": "zero",
@@ -47,7 +46,8 @@ class KnownArm:
     """Identified values of the unknowns, in the blocks of `unknowns.PLACES`.
 
     Args:
-        value, deviation: estimate and standard deviation (u,), of the latency in [s].
+        value: estimate (u,); the latency in [s].
+        deviation: standard deviation (u,).
     """
 
     value: Array
@@ -78,16 +78,16 @@ class KnownArm:
         return bool(finite and min(self.of("gain").min(), self.of("viscous").min()) > -1.0)
 
     def of(self, part: str) -> Array:
-        """Return the estimate of a part of the unknowns."""
+        """Return the estimate of a block of the unknowns, by its name in `unknowns.PARTS`."""
         return self.value[PLACES[part]]
 
     def setup(self, setup: Setup, *, least: bool = False) -> Setup:
-        """Return the setup of this arm.
+        """Return the setup of the identified arm.
 
         Args:
-            setup: of the arm as it was known.
-            least: whether payload and dry friction are the smallest that `uncertainty` allows,
-                because the detector expects half of that in addition.
+            setup: setup of the arm before it was identified.
+            least: whether payload and dry friction are the lower ends of their intervals; the
+                detector adds half of the intervals itself.
         """
         before = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
         x, payload, dry = self.value.copy(), PLACES["payload"].start, PLACES["coulomb"]
@@ -104,8 +104,8 @@ class KnownArm:
         """Return by how much the arm may differ from `setup(least=True)`.
 
         Args:
-            before: by how much it might differ before it was identified.
-            period: of control [s].
+            before: uncertainty before the arm was identified.
+            period: control period [s].
         """
         remaining = {
             name: min(getattr(before, name), float(self.deviation[PLACES[part]].max()) / UNIFORM)
@@ -124,22 +124,22 @@ class KnownArm:
         return 2.0 * float(self.deviation[PLACES["payload"].start]) / UNIFORM
 
     def ticks(self, period: float) -> int | None:
-        """Return the latency of the efforts in whole ticks; None where it may be another."""
+        """Return the latency of the efforts in control periods; None if the number is uncertain."""
         latency, deviation = (float(x[PLACES["latency"]][0]) for x in vars(self).values())
         ticks = max(round(latency / period), 0)
         error = abs(latency - ticks * period) + SIGMAS * deviation
         return ticks if error < WHOLE * period else None
 
     def seen(self, state: RobotState) -> RobotState:
-        """Return a measured state without the zeros of the encoders."""
+        """Return a measured state, corrected by the zeros of the encoders."""
         return replace(state, q=state.q - self.of("zero"))
 
     def driven(self, command: Command, limits: Array) -> Command:
-        """Return the command by which the drives give the efforts of one.
+        """Return the command with which the drives give the efforts of `command`.
 
         Args:
-            command: with the efforts.
-            limits: of commanded efforts (7,) [N m].
+            command: with the desired efforts.
+            limits: limits of commanded efforts (7,) [N m].
         """
         effort = command.effort / (1.0 + self.of("gain"))
         return replace(command, effort=clip_efforts(effort, limits))

@@ -1,13 +1,13 @@
 """Command `accord packbot identify`: what a motion identifies of the arm, with intervals.
 
 The unknowns are estimated from the motion (estimate.py), and turned into quantities with names and
-units: base parameters, friction, payload, ratios of torque constants, latency. A quantity counts as
-identified if its 95 % interval is at most half as wide as it was before the motion. For the others
-the most correlated quantity, or too little excitation, is given as the reason.
+units: base parameters (the combinations of inertial parameters that a motion can show), friction,
+payload, ratios of torque constants, latency. A quantity counts as identified if its 95 % interval
+is at most half as wide as before the motion. For the others, the reason is given: the quantity with
+which it is most correlated, or too little excitation.
 
-The constants may be tuned. A new quantity is a name, a unit and a value in `Quantities`. Names,
-units and the fields of `Identified` are keys of the JSON output, which `known` reads again: they
-stay. test_identification compares intervals with the truth.
+The constants may be tuned. Names and units are keys of the JSON output, which `known` reads, and
+must stay. test_identification compares intervals with the truth.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from roboaccord_studies.packbot.identification.unknowns import (
 from roboaccord_studies.packbot.recorded import Motion, recorded_motion, setup_of
 
 SIGMAS = float(norm.ppf(0.975))  # standard deviations in half a 95 % interval
-MOST_REMAINING = 0.5  # fraction of the interval as known before, up to which one is identified
+MOST_REMAINING = 0.5  # largest width of an identified quantity's interval, over that before
 SAMPLES, SEED = 100, 0  # number of random draws of the unknowns, and their seed
-ALIKE = 0.9  # correlation above which two quantities are hardly distinguished
-LAW = 0.03  # relative error of dry friction of light joints, which noise of the efforts turns
-SCALE = "torque_constant_scale"  # mean of the torque constants over their models'
+ALIKE = 0.9  # correlation above which two quantities are hardly distinguishable
+LAW = 0.03  # relative error of dry friction of light joints, which noise of the efforts moves
+SCALE = "torque_constant_scale"  # mean ratio of the torque constants and those of the model
 NEVER = {SCALE: "not distinguishable from the masses without a known payload"}
-DRIVE = "shoulder"  # to whose torque constant those of the others are compared
+DRIVE = "shoulder"  # joint whose torque constant those of the others are compared with
 
 
 @dataclass(frozen=True)

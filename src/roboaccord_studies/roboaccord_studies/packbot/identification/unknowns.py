@@ -1,13 +1,14 @@
-"""Unknowns of the arm with their prior, and arms that have given values of them.
+"""The unknowns of the arm in identification: their vector, their prior, and arms with given values.
 
-All unknowns are one vector x (u,) of named blocks (`PARTS`). `Prior` has what is known before a
-motion, `Unknowns` the efforts of rigid bodies and their derivatives by x, for the estimate.
-`drawn_setup` makes a setup of an arm with such values, for simulations and for control.
+The unknowns are errors of the model: a vector x (u,) of named blocks (`PARTS`), which are errors of
+masses, centres of mass and lengths; a payload; encoder zeros; relative errors of torque constants
+(gain) and of viscous friction; dry friction (coulomb), and the logarithm of the rate below which it
+falls (knee); when in a physics step an engine evaluates friction (instant); and the latency of the
+efforts. `Prior` is what is known before a motion, `Unknowns` computes rigid-body efforts and their
+derivatives by x, and `drawn_setup` makes the setup of an arm with given values.
 
-An unknown may be added: an entry of PARTS, with its prior in `Prior.of` and its effect in
-`Unknowns` and `drawn_setup`; those before `length` are inertial (INERTIAL). Existing PARTS are keys
-of files of identified arms and stay: older files are refused once they change. test_identification
-and test_detector compare drawn arms with what was drawn.
+PARTS are keys of files of identified arms and must stay. test_identification and test_detector
+compare drawn arms with what was drawn.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ PARTS = {
     "coulomb": N, "knee": N, "instant": N, "latency": 1,
 }  # fmt: skip
 """Lengths of the blocks of the vector; the first three are inertial."""
-STEPS = {"mass": 1e-5, "payload": 1e-5}  # kg: of forward differences; the effects are linear
-STEP = 1e-6  # of those of the other unknowns: near the square root of round-off
-KNEE = 1.5  # standard deviation of ln(e), e the rate below which dry friction falls
+STEPS = {"mass": 1e-5, "payload": 1e-5}  # kg; steps of forward differences of linear effects
+STEP = 1e-6  # step of forward differences of other unknowns, near the square root of round-off
+KNEE = 1.5  # prior standard deviation of ln(e), with the rate e below which dry friction falls
 KEYS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # of an inertia in a URDF
 ENDS = np.cumsum([0, *PARTS.values()]).tolist()  # where each block begins, and the last ends
 PLACES = {name: slice(a, b) for name, (a, b) in zip(PARTS, pairwise(ENDS), strict=True)}
@@ -47,7 +48,7 @@ INERTIAL = slice(0, PLACES["payload"].stop)
 
 
 def vector(parts: Mapping[str, ArrayLike]) -> Array:
-    """Return the vector (u,) with values of some blocks, and 0 in the others."""
+    """Return the vector (u,) with the given values of some blocks, and 0 in the others."""
     x = np.zeros(SIZE)
     for name, values in parts.items():
         x[PLACES[name]] = values
@@ -63,11 +64,11 @@ class Prior:
 
     @classmethod
     def of(cls, u: Uncertainty, limits: Array) -> Prior:
-        """Return the prior of uncertainties, half widths of what is uniform.
+        """Return the prior of an uncertainty, whose fields are half widths of uniform errors.
 
         Args:
-            u: uncertainties.
-            limits: of the efforts (7,) [N m].
+            u: by how much the arm may differ from its model.
+            limits: effort limits (7,) [N m].
         """
         deviation = UNIFORM * vector({
             "mass": u.mass, "centre": u.centre, "length": u.length, "zero": u.encoder_offset,
@@ -79,14 +80,14 @@ class Prior:
 
 
 class Unknowns:
-    """Arms and efforts by the vector x (u,) of the unknowns.
+    """Arms and their efforts as functions of the unknowns x (u,).
 
     Args:
         setup: robot and scenario.
 
     Attributes:
-        known: the arm as it is known.
-        viscous: friction as it is known (7,) [N m s/rad].
+        known: the arm by its model.
+        viscous: viscous friction by the model (7,) [N m s/rad].
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -96,10 +97,11 @@ class Unknowns:
 
     @cached_property
     def _blank(self) -> Arm:
+        """An arm whose inertias and lengths `arm` overwrites."""
         return Arm.of(self._setup)
 
     def arm(self, x: Array) -> Arm:
-        """Return the arm with masses, centres, payload and lengths of its own."""
+        """Return the arm with the masses, centres, payload and lengths of x (u,)."""
         arm, nominal = self._blank, self.known.model
         masses = x[PLACES["mass"]]
         centres, lengths = (x[PLACES[name]].reshape(N, 3) for name in ("centre", "length"))
@@ -112,7 +114,7 @@ class Unknowns:
             origin = nominal.jointPlacements[j].translation
             arm.model.jointPlacements[j].translation = origin + lengths[j - 1]
         mass, *offset = x[PLACES["payload"]].tolist()
-        # By its moments: a payload below 0 is possible during the estimation.
+        # Added as inertial parameters, because the payload may be negative during the estimation.
         point = self._tip + np.array([0.0, *offset])
         load = pin.Inertia(1.0, point, np.zeros((3, 3))).toDynamicParameters()
         hand = self.known.model.getJointId("wrist")
@@ -150,6 +152,7 @@ class Unknowns:
 
 
 def _moved(x: Array, i: int, step: float) -> Array:
+    """Return x with a step added to entry `i`."""
     moved = x.copy()
     moved[i] += step
     return moved
@@ -223,6 +226,7 @@ def _changed(text: str, draw: Draw, reach: float) -> str:
 
 
 def _shift(root: ET.Element, where: str, change: Array) -> None:
+    """Move an origin of a URDF, found by its XPath `where`, by a vector (3,) [m]."""
     origin = root.find(where)
     assert origin is not None, where
     position = np.array([float(x) for x in origin.get("xyz", "0 0 0").split()])

@@ -1,4 +1,4 @@
-"""Studies of failed arms: equilibria of loose joints, and the workspace that an arm keeps.
+"""Studies of failed arms: equilibria of loose joints, and the workspace that an arm retains.
 
 equilibria        the command `accord packbot equilibria`, with its pictures
 equilibrium_map   equilibria over a grid of active angles, and their folds

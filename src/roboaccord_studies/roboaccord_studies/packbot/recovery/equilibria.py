@@ -1,13 +1,13 @@
-"""Command `accord packbot equilibria`: where loose joints rest, and a map of that over active ones.
+"""Command `accord packbot equilibria`: where loose joints rest, and a map over active joints.
 
-With the active joints held, a loose joint has two zeros of gravity's torque: it hangs stably at
-one, and could be balanced at the other, half a turn away. It is also in equilibrium on a contact or
-a stop that it is pressed against. Among random poses, two stable ones are linked where a
-quasi-static motion of the active joints leads from one to the other. Maps are computed in
-`equilibrium_map`, arms with failures in `packbot.planning`.
+A loose joint has no drive. While the other (active) joints are held, it has two equilibria under
+gravity: it hangs stably at one angle, and could be balanced at the other, half a turn away. It is
+also in equilibrium on a contact, or at a stop, against which gravity presses it. The command finds
+the equilibria of random poses, and counts those to which slow motions of the active joints lead
+from the start. Maps over active joints are computed in `equilibrium_map`.
 
-Colours, words and pictures may be changed; names, keys and values of the JSON output stay. Stable
-equilibria must be minima of the energy (test_recovery_studies).
+Keys of the JSON output must stay. test_recovery_studies checks that stable equilibria are minima of
+the energy.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ MAP_KINDS = {"stable": BLUE, "propped": GREEN, "stop": GREEN, "unstable": RED}  
 
 @dataclass(frozen=True)
 class Equilibria:
-    """Equilibria of an arm, all without contact but what loose joints lie on, and held.
+    """Equilibria of an arm that its active joints can hold, without other contact than named.
 
     Args:
         stable: poses (7,) [rad] in which loose joints hang.
-        unstable: poses in which they would be balanced.
-        propped: poses in which they lie on a contact.
+        unstable: poses (7,) [rad] in which they would be balanced.
+        propped: poses (7,) [rad] in which they rest on a contact.
         linked: number of stable and propped poses to which a path leads from the present one.
-        tree: of poses that can be reached from there; None if gravity moves no loose joint.
+        tree: poses that can be reached from the present one; None if gravity moves no loose joint.
     """
 
     stable: list[Array]
@@ -64,10 +64,10 @@ def find_equilibria(arm: FailedArm, present: Array, count: int, seed: int = 0) -
     """Return equilibria of an arm.
 
     Args:
-        arm: with its failures.
+        arm: the arm with its failures.
         present: angles (7,) [rad] from which it comes to rest, and then starts.
-        count: of poses drawn.
-        seed: of the drawing.
+        count: number of random poses.
+        seed: seed of the random poses.
     """
     planner = Recoverer(arm, present, seed)
     drawn = np.random.default_rng(seed).permutation(len(planner.goals.drawn))[:count]
@@ -85,7 +85,7 @@ def find_equilibria(arm: FailedArm, present: Array, count: int, seed: int = 0) -
 
 
 def _balanced(arm: FailedArm, q: Array) -> Array | None:
-    """Return a pose with one loose joint at its unstable zero; None beyond its limits."""
+    """Return a pose (7,) with the only loose joint balanced; None if that is beyond its limits."""
     hanging = arm.hanging(q)
     if len(hanging) != 1:
         return None

@@ -1,15 +1,17 @@
-"""All equilibria of one loose joint over a grid of the angles of active ones, and their folds.
+"""All equilibria of one loose joint over a grid of the angles of active joints, and their folds.
 
-With the active joints held, a loose joint has two zeros of gravity's torque: it hangs stably at
-one, and could be balanced at the other, half a turn away. It is also in equilibrium on a contact or
-a stop that it is pressed against. Stable ones of neighbouring cells are joined if they are close
-and within half a turn of the same zero, the bottom of their well. Where an equilibrium has no
-neighbour, bisection finds the angles at which it vanishes; that is a fold if it meets the unstable
-one there.
+A loose joint has no drive. While the active joints are held, it has two equilibria under gravity:
+it hangs stably at one angle, and could be balanced at the other, half a turn away. It is also in
+equilibrium on a contact, or at a stop, against which gravity presses it. Within half a turn of a
+stable angle the joint is in the same well of the potential energy.
 
-SLACK and HALVINGS may be tuned, which may change figures of docs/packbot_recovery.md. Fields of
-`Equilibrium`, `Part` and `Fold`, keys of the JSON output, stay. test_equilibrium_map tests the two
-zeros and a fold.
+Stable equilibria of neighbouring grid cells are joined if they are in the same well and close to
+each other: a slow motion leads from one to the other. If an equilibrium has no such neighbour,
+bisection finds the angles at which it vanishes. That is a fold if it meets the unstable equilibrium
+there.
+
+SLACK and HALVINGS may be tuned, which may change figures of docs/packbot_recovery.md. Fields of the
+dataclasses are keys of the JSON output and must stay (test_equilibrium_map).
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 PLANE = ("shoulder", "elbow1", "elbow2")  # joints that move the hand in the plane
-HALVINGS = 14  # of the bisection for a fold: a cell's width over 16,000
-SLACK = 0.05  # rad that an equilibrium may move by between cells, beyond thrice their width
+HALVINGS = 14  # number of bisections for a fold, to the width of a cell over 16,000
+SLACK = 0.05  # rad; an equilibrium may move by that plus three cell widths from cell to cell
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,9 @@ class Equilibrium:
     Args:
         q: angles (7,) [rad].
         kind: stable or unstable, without contact; propped on a contact, or at a stop.
-        well: number k of the stable zero that it is within half a turn of; see above.
+        well: number of the well of the potential energy that it is in.
         stiffness: second derivative of the potential energy [N m/rad].
-        part: number of the set of equilibria that quasi-static paths join, -1 of unstable ones.
+        part: number of the set of joined equilibria that it belongs to; -1 if it is unstable.
     """
 
     q: Array
@@ -72,11 +74,11 @@ class EquilibriumMap:
     """Equilibria over a grid of active angles.
 
     Args:
-        joint: that is loose.
-        over: active joints whose angles make the grid.
-        axes: the angles of each [rad].
-        found: lists of equilibria by cell; the angle of the last of `over` changes fastest.
-        folds: between cells next to each other.
+        joint: name of the loose joint.
+        over: names of the active joints whose angles make the grid.
+        axes: angles of each active joint [rad].
+        found: equilibria of each cell; the angle of the last of `over` changes fastest.
+        folds: folds between neighbouring cells.
     """
 
     joint: str
@@ -95,13 +97,13 @@ class EquilibriumMap:
 
 
 def equilibria_at(arm: FailedArm, q: Array) -> list[Equilibrium]:
-    """Return the equilibria of the loose joint, the others at the angles q (7,) [rad].
+    """Return the equilibria of the loose joint, with the others at the angles q (7,) [rad].
 
-    Free angles are looked for in steps of 0.02 rad: smaller obstacles and gaps may be missed.
+    Contact is checked in steps of 0.02 rad, so that smaller obstacles and gaps may be missed.
     """
     (joint,) = arm.loose.tolist()
     past, size = arm.swing(q, joint)
-    # The stable zero of the well numbered 0, which stays the same when the other joints turn.
+    # Stable angle of well 0, chosen so that it changes continuously with the other joints.
     pitch = float(q[1:joint].sum())
     turn = np.angle(np.exp(1j * (-0.5 * np.pi - pitch - (q[joint] - past))))
     zero = -0.5 * np.pi - pitch - float(turn)
@@ -118,6 +120,7 @@ def equilibria_at(arm: FailedArm, q: Array) -> list[Equilibrium]:
     def clear(angle: float) -> bool:
         return not arm.clearance.touches(at(angle), GAP)
 
+    # Equilibria without contact: stable and unstable ones alternate, half a turn apart.
     low, high = float(arm.lower[joint]), float(arm.upper[joint])
     zeros = zero + np.pi * np.arange(-4, 5)
     equilibria = [
@@ -125,6 +128,7 @@ def equilibria_at(arm: FailedArm, q: Array) -> list[Equilibrium]:
         for i, angle in enumerate(zeros)
         if low < angle < high and clear(float(angle))
     ]
+    # Ends of the intervals without contact: at stops, and at contacts.
     angles = np.linspace(low, high, int((high - low) / FALL) + 2).tolist()
     free = [clear(angle) for angle in angles]
     ends = [(end, side, "stop") for end, side, i in ((low, -1, 0), (high, 1, -1)) if free[i]]
@@ -132,13 +136,13 @@ def equilibria_at(arm: FailedArm, q: Array) -> list[Equilibrium]:
         if free_a != free_b:
             end = _boundary(clear, *((a, b) if free_a else (b, a)))
             ends.append((end, 1 if free_a else -1, "propped"))
-    # Gravity must press the joint against the end of its free angles.
+    # Only those against which gravity presses the joint.
     equilibria += [make(end, kind) for end, side, kind in ends if side * np.sin(end - zero) < 0.0]
     return sorted(equilibria, key=lambda each: float(each.q[joint]))
 
 
 def _boundary(clear: Callable[[float], bool], free: float, not_free: float) -> float:
-    """Return the last free angle [rad] between two."""
+    """Return the last free angle [rad] between a free angle and one that is not, by bisection."""
     while abs(not_free - free) > FINE:
         middle = 0.5 * (free + not_free)
         free, not_free = (middle, not_free) if clear(middle) else (free, middle)
@@ -222,8 +226,8 @@ def _fold(arm: FailedArm, last: Equilibrium, beyond: Array) -> Fold | None:
     """Return where an equilibrium vanishes before the next cell, by bisection; None if at no fold.
 
     Args:
-        arm: with its failures.
-        last: equilibrium that is lost.
+        arm: the arm with its failures.
+        last: equilibrium without a neighbour.
         beyond: angles (7,) [rad] of the next cell.
     """
     if last.kind == "unstable":

@@ -1,14 +1,14 @@
-"""Workspace that an arm keeps with failed joints, in the plane of the arm.
+"""Workspace that the arm retains with failed joints, measured in the plane of the arm.
 
-The plane is cut into cells of 5 cm. A cell counts if a pose drawn at random has its finger tips
-there, touches nothing, can be held against gravity, and has its loose joints at rest. The turret
-points straight ahead; camera and wrist are as at the start. What an arm keeps is its share of the
-cells of the healthy arm. A cell that few poses reach can be missed: what is kept grows with the
-number of poses, up to about 60,000.
+The plane is divided into cells of 5 cm. A cell is reached if one of many random poses has its
+finger tips there, touches nothing, can be held against gravity, and has its loose joints (without
+drive) at rest. The turret points straight ahead; camera and wrist are as at the start. The result
+is the fraction of the healthy arm's cells that the failed arm reaches. Cells that few poses reach
+can be missed, so that the result grows with the number of poses, up to about 60,000.
 
-The numbers of poses and angles may be changed, but shares in docs/packbot_recovery.md depend on
-them; test_workspace compares dense ones with the closed form of two links. PLANE and the order of
-draws in `_drawn`, for which a seed stands, stay.
+The numbers of poses and angles may be changed, but figures of docs/packbot_recovery.md depend on
+them. The order of random draws must stay. test_workspace compares with the closed form of two
+links.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ from roboaccord.report import BLUE, RED, RULE, SQUARE, legend, picture
 from roboaccord.run import run_pieces
 from roboaccord.scenario import Setup, make_scenario
 
-CELL = 0.05  # m: width of a cell
-POSES = 5_000  # drawn of a failed arm
-HEALTHY = 4  # times as many are drawn of the healthy arm, which has one more joint
-HUNG = 20_000  # poses at most if loose joints must be brought to rest, which takes long
-FALLEN = 4  # of so many poses, one is let fall onto something
-ANGLES = 25  # at which a joint freezes, evenly between its limits
-CAMERA_POSES, TARGETS = 600, 25  # drawn for the camera
-BEST = 8  # poses that look most directly at a target, of which the best one counts
-VIEW = np.radians(60.0)  # rad: angle of the camera's cone; an estimate
-WIDTH = 0.1  # m: of a target
-ROOM = np.array([-1.0, -1.0, 0.0]), np.array([2.0, 1.0, 1.0])  # m: corners of the targets' box
-PLANE = (1, 2, 3)  # joints that move the hand in the plane: shoulder and both elbows
+CELL = 0.05  # m; width of a cell
+POSES = 5_000  # number of random poses of a failed arm
+HEALTHY = 4  # factor on this number for the healthy arm, which has one more joint
+HUNG = 20_000  # bound of this number if loose joints must be brought to rest, which takes long
+FALLEN = 4  # one of so many poses is let fall onto something
+ANGLES = 25  # number of angles at which a joint freezes, evenly between its limits
+CAMERA_POSES, TARGETS = 600, 25  # numbers of random poses and targets for the camera
+BEST = 8  # number of poses per target, those that look most directly at it, that are evaluated
+VIEW = np.radians(60.0)  # rad; opening angle of the camera's cone of view, an estimate
+WIDTH = 0.1  # m; width of a target
+ROOM = np.array([-1.0, -1.0, 0.0]), np.array([2.0, 1.0, 1.0])  # m; corners of the targets' box
+PLANE = (1, 2, 3)  # indices of the joints that move the hand in the plane: shoulder, both elbows
 
 Cells = frozenset[tuple[int, int]]  # indices along the horizontal and the vertical
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What an arm with failed joints keeps, and what its camera sees.
+    """Workspace that an arm with failed joints retains, and what its camera sees.
 
     Args:
-        faults: in words.
-        retained: share of the healthy arm's cells.
-        seen: visible fraction of targets; None if that was not asked.
+        faults: faults in words.
+        retained: fraction of the healthy arm's cells that are reached.
+        seen: visible fraction of targets; None if that was not asked for.
         failed: the faults themselves.
-        payload: at the finger tips [kg].
-        cells: that its finger tips reach.
+        payload: payload at the finger tips [kg].
+        cells: cells that its finger tips reach.
     """
 
     faults: Annotated[list[str], Quantity("", name="failed")]
@@ -77,7 +77,7 @@ def tips(p: PackbotParameters, q: Array) -> Array:
 
 
 def workspace(arm: FailedArm, poses: int, seed: int = 0) -> Cells:
-    """Return the cells in which one of the poses drawn has the finger tips."""
+    """Return the cells that the finger tips reach in a number of random poses."""
     reached = set[tuple[int, int]]()
     rng = np.random.default_rng(seed)
     for q in _drawn(arm, poses, rng):
@@ -89,7 +89,7 @@ def workspace(arm: FailedArm, poses: int, seed: int = 0) -> Cells:
 
 
 def _drawn(arm: FailedArm, poses: int, rng: np.random.Generator) -> Iterator[Array]:
-    """Yield poses (k, 7) with loose joints at rest."""
+    """Yield arrays of random poses (k, 7) with loose joints at rest."""
     heavy = [i for i in arm.loose.tolist() if i in PLANE]
     moving = [i for i in arm.active.tolist() if i in PLANE]
     start = arm.setup.initial.q.copy()
@@ -115,7 +115,7 @@ def angles_of(setup: Setup, fault: Fault, count: int = ANGLES) -> list[Fault]:
 
 
 def loads(arm: FailedArm, poses: int, seed: int = 0) -> Array:
-    """Return the torques at rest of clear poses over the joints' limits (k, 7)."""
+    """Return the efforts that hold k poses without contact, over the effort limits (k, 7)."""
     drawn = np.concatenate([*_drawn(arm, poses, np.random.default_rng(seed))])
     efforts = [arm.holding(q) for q in drawn if not arm.clearance.touches(q)]
     return np.asarray(np.abs(np.array(efforts).reshape(-1, len(JOINTS))) / arm.efforts)
