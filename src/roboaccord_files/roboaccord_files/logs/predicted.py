@@ -186,7 +186,7 @@ class PredictedWindows(Problem, ABC):
         return round(sizes.get(DELAY, 0.0)) - 1
 
     def efforts(self, sizes: Sizes) -> Array:
-        """Return the efforts that act (k, n, 1), with factors, filters and limits of given sizes."""
+        """Return the efforts that act (k, n, 1), with factors, filters and limits applied."""
         log = self.log
         for hypothesis, size in sizes.items():
             if hypothesis.quantity in ("gear", FACTOR):

@@ -161,7 +161,7 @@ class Response:
         return np.asarray(rows)
 
     def _spread(self, values: Array) -> Array:
-        """Return values at nodes (w m, ...) interpolated at samples and middles (w (2 k + 1), ...)."""
+        """Return values at nodes (w m, ...) interpolated at all times (w (2 k + 1), ...)."""
         w, times, m = self._interpolation.shape
         interpolated = self._interpolation @ values.reshape(w, m, -1)
         return np.asarray(interpolated.reshape(w * times, *values.shape[1:]))
