@@ -197,7 +197,7 @@ class Windows(Response):
         return windows._anew()
 
     def _anew(self) -> Windows:
-        """Return these windows, with results that depend on basis or scale to be computed again."""
+        """Return these windows, without kept results that depend on basis or scale."""
         self._pushed, self._bent = {}, {}
         for name in ("_needed", "_measured", "scheme"):
             self.__dict__.pop(name, None)
@@ -209,7 +209,7 @@ class Windows(Response):
         return self._left(positions[self.samples][..., None])[..., 0]
 
     def made_by(self, efforts: Array) -> Array:
-        """Return the positions (w, (k + 1) n, c) due to efforts at all times (w (2 k + 1), n, c)."""
+        """Return the positions (w, (k + 1) n, c) due to efforts (w (2 k + 1), n, c)."""
         return self._propagate(self._fine(efforts))
 
     def applied(self, shift: int, efforts: Array) -> Array:
