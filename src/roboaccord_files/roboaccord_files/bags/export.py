@@ -1,9 +1,8 @@
-"""Export of recorded runs to CSV, NumPy and MATLAB files.
+"""Export recorded runs to CSV, NumPy and MATLAB files.
 
-Columns are those of `roboaccord.bag.columns`. Arrays may be added at the end; those that exist must
-keep name and order, for scripts of users read them. Every digit stays (test_export). A format may
-be added: a function like `_write_npz` and an argument of `export`, and an ending in
-contract/files.py.
+The columns are those of `roboaccord.bag.columns`. Users' scripts read the arrays by name and order;
+new ones come at the end. All digits are kept. A format is a function like `_write_npz`, an argument
+of `export` and an ending in contract/files.py.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Repair of bags that were cut, by a signal, a crash, a power cut, or damaged on their disk.
+"""Make bags valid that were cut by a signal, crash or power cut, or damaged on their disk.
 
-Fixed is the order: the damaged file stays until the new one is complete, and a bag that is complete
-is left alone (test_bag, test_damage). Another kind of loss may be added: a line of `_losses`, for
-nothing may be lost in silence. Reading is in records.py, writing in storage.py; here is only what
-goes from one to the other.
+All messages before the damage are copied into a new bag, which then replaces the old file; a
+complete bag is left alone. `_losses` names whatever does not come back, since nothing may be lost
+without a report. Reading is in records.py of the core, writing in storage.py.
 """
 
 from __future__ import annotations

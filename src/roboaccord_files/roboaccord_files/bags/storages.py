@@ -1,8 +1,8 @@
-"""Bags of `ros2 bag record` that are no plain MCAP: sqlite3, and zstd around either.
+"""Read bags of `ros2 bag record` that are no plain MCAP: sqlite3, and zstd around either.
 
 Entry points `roboaccord.storages` name the classes by the ending of a file. Names of tables are
-fixed by rosbag2. `_LONGEST` may be changed; it and `_check_tables` keep a hostile database from
-filling the memory (test_malformed).
+those of rosbag2. `_LONGEST` and `_check_tables` keep a hostile database from filling the memory
+(test_malformed).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Base parameters: those combinations of parameters that motions can tell apart.
+"""Compute the base parameters of a robot: the combinations of parameters that motions can tell apart.
 
-By QR of the regressor at random states [Gautier 1991]: a column that those before it span is left
-out, and its parameter adds to theirs. STATES may be raised; DEPENDENT of fit.py decides.
+At random states the regressor (the matrix of the equations of motion, regressor.py) is decomposed
+by QR [Gautier 1991]. A column that earlier ones span is dropped, and its parameter is added to
+theirs. STATES may be raised; DEPENDENT of the core's fit.py decides what is dependent.
 """
 
 from __future__ import annotations

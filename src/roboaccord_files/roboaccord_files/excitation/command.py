@@ -1,6 +1,7 @@
-"""`accord excite FILE`: a motion that identifies the parameters of a robot, within its limits.
+"""The command `accord excite FILE`: find a motion that identifies a robot's parameters.
 
-Options may be added. The fields of `Excitation` are keys of `--json`, and stay.
+The motion is searched (search.py), written as CSV and as a JointTrajectory, and described. The
+fields of `Excitation` are keys of `--json`, and stay.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a motion could have shown of a robot: base parameters that it tells apart, and those not.
+"""Tell what a given motion can show of a robot: base parameters that it identifies, and which not.
 
-SHOWN may be tuned: what the column of a base parameter has along the motion that no other explains,
-over its size at random states.
+A base parameter (base.py) is identified if its column of the regressor, without what the other
+columns explain, is not too small compared with its size at random states.
 """
 
 from __future__ import annotations

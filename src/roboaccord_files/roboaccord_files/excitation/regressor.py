@@ -1,9 +1,9 @@
-"""The equations of motion as a matrix times inertial, friction and rotor parameters.
+"""Write the equations of motion as a matrix times the inertial, friction and rotor parameters.
 
-tau = Y(q, q', q'') phi, with ten parameters of each link that moves: mass m, first moment m c and
+tau = Y(q, q', q'') phi. Each link that moves has ten parameters: mass m, first moment m c, and
 inertia about the origin of the link's frame, in that frame [Gautier and Khalil 1992; Featherstone
-2008, 2.9]; then viscous and dry friction, and the inertia of the rotor, of each joint. The order of
-these and the frames are fixed: test_excitation compares all columns with Pinocchio's.
+2008, 2.9]. Then come viscous friction, dry friction and rotor inertia of each joint. The order is
+fixed: test_excitation.py compares all columns with Pinocchio's.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""The exciting motion of a robot: that of the smallest condition of its base parameters, in limits.
+"""Search for the motion that identifies a robot best, within its limits.
 
-Amplitudes of Fourier series are changed at random from the best of some draws on, and a change that
-lowers the condition stays; the steps follow the rule of one fifth [Rechenberg 1973]. DRAWS, STEP
-and the shares of limits may be tuned: they give other motions for a seed.
+The measure is the condition number of the base parameters along the motion: the smaller, the better
+are they told apart. Random amplitudes of Fourier series are drawn; the best draw is then changed at
+random, and a change that lowers the condition is kept. The size of the changes follows the rule of
+one fifth [Rechenberg 1973]. The constants may be tuned: they give other motions for a seed.
 """
 
 from __future__ import annotations

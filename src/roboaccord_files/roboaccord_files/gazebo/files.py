@@ -1,8 +1,7 @@
-"""What is wrong with files for Gazebo, and which files are for it: a part of `accord check`.
+"""Find files for Gazebo, check them, and show what is wrong: a part of `accord check`.
 
-To add or change a rule, see check.py; here is how problems are shown, which may be changed freely.
-MISSING, notes for people, may be reworded: a checker that is not installed makes no problem. Keys
-of `Check.to_json` stay, for scripts read them.
+The rules are in check.py. A checker that is not installed is noted, and makes no problem. Keys of
+`Check.to_json` are read by users' scripts, and stay.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Causes proven by ablation: a trap (text that is read differently) alone is left in, or taken out.
+"""Prove by ablation which traps in a file make an engine differ from the reference.
 
-Which traps there are stands in roboaccord_files/repair, in the order of repair.find.FINDERS, which
-must stay. What counts as proof is `_better`: half of the error, which may be changed;
-test_parity.py plants a fault in one engine at a time, and its cause must be named.
+A trap is text that programs read differently (roboaccord_files.repair). For each one, the engine
+reads the text with all other traps repaired, and then with this one repaired, too. If that at least
+halves the error, or makes the engine accept the text, the trap is a proven cause. Where no trap
+alone is, `jointly` finds the smallest set that is. test_parity.py plants a fault in one engine at a
+time, whose cause must be named.
 """
 
 from __future__ import annotations

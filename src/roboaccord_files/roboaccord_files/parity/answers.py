@@ -1,8 +1,8 @@
-"""Answers of engines in other processes, and what stands for one that crashed or did not answer.
+"""Ask engines about one robot in a separate process, and judge the answers.
 
-A crash is outside; no answer in time is not judged, nor a crash on a text that is converted from
-the file, for then the robot is not to blame. That stays: test_parity.py and test_native_files.py
-test it. A level may be added in levels.py, without a change here.
+A crash of an engine is a fault that counts; no answer in time is not judged. Neither is a crash on
+a text that was converted from the user's file, since that text is ours. test_parity.py and
+test_native_files.py test both.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A bench: engines asked for texts of one robot, and the reference (analytical model) beside them.
+"""Ask engines for their readings of texts about one robot, with the reference's reading of each.
 
-Engines come with their SPEC's `reader`; none is named here. SETTINGS are choices of `--settings`:
-others may be added, and must be known to every reader. A text is held against the reference's
-reading of the same text, and only a planted one against the file's; the causes of ablation.py rest
-on that.
+A `Bench` has one robot's file. The search for causes changes the text many times, and the bench
+gives each text to an engine's reader and to the reference (the analytical model), and compares the
+two. A reader is the `reader` of an engine's SPEC; none is named here. A reading is compared with
+the reference's of the same text; only a text that a test plants is compared with that of the file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Many robots in all engines: each file in a process of its own, with limits.
+"""Examine many robots in all engines, each file in a separate process with limits of time.
 
-TIMEOUT and WAITING may be tuned for slow engines: who exceeds them is `undecided`, never wrong.
-What is examined of a robot stands in levels.py; functions of answers.py are called by name in
-other processes, so their arguments must be pickled.
+An engine may crash or hang on a broken file. Then each engine is asked again alone, so that the
+others still answer. An engine that exceeds TIMEOUT or WAITING has no verdict, and is not wrong.
+Functions of answers.py run in the other processes; their arguments must be picklable.
 """
 
 from __future__ import annotations

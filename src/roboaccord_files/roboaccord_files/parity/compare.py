@@ -1,9 +1,10 @@
-"""Comparison of an engine's reading with the reference's, by name, and its outcome.
+"""Compare an engine's reading of a robot with the reference's, quantity by quantity.
 
-The reference is the analytical model. SAME stays, the promise of docs/parity.md. The other bounds
-follow from round-off, each as its comment states, and must not be raised to make an engine pass;
-test_parity.py tests both sides of them. A crash stays outside, and no answer not judged. A quantity
-may be added: a Difference of `_joints`, `_links` or DYNAMICS, named in properties.py.
+The reference is the analytical model of the same text. Compared are joints (axis, origin, limits,
+rotor inertia), links (mass, centre, inertia), and for the whole robot mass matrix, gravity forces
+and accelerations at random states. Each difference has its relative error and the error allowed,
+which follows from round-off. Links that an engine merges into one ("lumps") are merged in the
+reference, too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Two descriptions side by side: what differs, and what each difference does to accelerations.
+"""Compare two descriptions: list what differs, and how much each difference changes accelerations.
 
-Bodies are matched and placed in placing.py, differences found in pair_differences.py; figures are
-those by which engines are compared. The first robot's tree is changed to measure an effect, the
-second's never. `compare_files` is called by name in another process.
+placing.py matches the bodies of the two robots, and pair_differences.py finds the differences. To
+measure an effect the first robot's tree is changed; the second's never is. `compare_files` runs in
+another process.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Where links, joints, frames and models are in a model of SDF, by path, such as `left::tip`.
+"""Find where links, joints, frames and nested models are in a model of SDF, by their paths.
 
-Another element that has a pose may be added to PLACED. In which frame a pose is that names none,
-and to which link a frame is attached, is fixed by SDFormat (sdformat.org, Pose frame semantics).
+A path is a name with those of the models around it, such as `left::tip`. A pose in SDF is relative
+to a frame that the element names, or to a default one. The rules are those of SDFormat
+(sdformat.org, Pose frame semantics).
 """
 
 from __future__ import annotations

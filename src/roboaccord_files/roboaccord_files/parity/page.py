@@ -1,8 +1,7 @@
-"""The page of a parity check: all robots against all engines, with causes.
+"""Write the HTML page of a parity check: all robots in all engines, with causes.
 
-Its layout may be changed in parity.html beside this file, and LINES, how many of an engine's own
-lines a page has. The lines made here must be those that shown.py prints: whoever changes one
-changes both.
+The layout is in parity.html beside this file. The lines made here (causes, messages, what is listed
+apart) are also those that shown.py prints in the terminal.
 """
 
 from __future__ import annotations

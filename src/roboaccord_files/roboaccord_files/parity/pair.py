@@ -1,7 +1,7 @@
-"""The result of `accord parity A B`: one robot or two, and what each difference does.
+"""The result of `accord parity A B`: whether two files describe one robot, and how they differ.
 
-Keys of the JSON are fields of `Pair` and `PairDifference`, and stay. What is compared stands in
-comparison.py, tables and pages in pair_shown.py.
+Fields of `Pair` and `PairDifference` are keys of the JSON. comparison.py computes the result, and
+pair_shown.py makes tables and pages of it.
 """
 
 from __future__ import annotations

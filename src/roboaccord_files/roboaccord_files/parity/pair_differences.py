@@ -1,9 +1,9 @@
-"""How two robots differ in a link, in the place and axis of a joint, and in its numbers.
+"""Find how two robots differ in a link, in the origin and axis of a joint, and in its numbers.
 
-Each difference comes with the change that gives the first robot's tree the second's value: by it
-comparison.py measures what the difference does to accelerations. A number that `Joint` gets is
-compared without a change here; what a tree has not, velocity limits and what a joint mimics, is
-read from the text. Names of quantities are in the JSON, and stay.
+Each difference comes with a change that gives the first robot's tree the value of the second:
+comparison.py uses it to measure the effect on accelerations. All numbers of `Joint` are compared.
+What a tree does not have, velocity limits and mimics, is read from the text. Names of quantities
+are in the JSON, and stay.
 """
 
 from __future__ import annotations

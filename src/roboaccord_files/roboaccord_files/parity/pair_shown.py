@@ -1,7 +1,7 @@
-"""What `accord parity A B` shows: a table in the terminal and on a page, and findings in SARIF.
+"""Show the result of `accord parity A B`: as a table in the terminal, a page, and SARIF findings.
 
-Words, order and number of rows (MOST) may be changed; `show.Pair` prints the same. Units of values
-are by quantity in UNITS. Nothing is decided here.
+A row is a difference of a quantity, with both values and its effect on accelerations. Nothing is
+decided here. In a notebook `show(result)` prints the same.
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
-"""Two robots body by body: which joint of one is which of the other, and where its body lies.
+"""Match the bodies of two robots, and find where each body of the second lies in the first.
 
-Bodies are matched from the root on, joints by name, by the links that they carry, and what remains
-by place. Of the candidates of poses.py that pose is taken in which the fewest quantities of a body
-differ, so that one quantity that was changed is one difference. CANDIDATES bounds that search, and
-may be tuned, as NEAR and ALIKE may.
+A body is a set of links that fixed joints hold together. Two files of one robot may use other names
+and other frames. Bodies are matched from the root outwards: the joints of two matched bodies by
+name, by the links that they carry, and the remaining ones by position. For each pair the candidates
+of poses.py are tried, and that pose is taken in which the fewest quantities of the two bodies
+differ, so that one changed quantity shows as one difference.
+
+CANDIDATES bounds the time of this search; it may be tuned, as NEAR and ALIKE may.
 """
 
 from __future__ import annotations

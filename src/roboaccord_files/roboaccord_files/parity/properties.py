@@ -1,9 +1,9 @@
-"""Causes by property: what is off in an engine's reading, proven by the same in the reference.
+"""Name the causes of differences by the property that an engine reads differently, with proof.
 
-The reference is the analytical model. A name for a difference may be added: a case of `_name`, or
-of `_name_link` for masses and inertias, with its cure in words.py; names are keys of `counts` in
-the JSON, and stay. A property that engines may read differently must be given to the reference in
-`_transplant`: without that no cause of it has a proof.
+For each link or joint that differs, the reference (the analytical model) is given the property as
+the engine has read it: if the rest then agrees, the property is proven to be the cause. `_name`
+and `_name_link` find its name, such as "axis flipped"; the cures are in words.py. Names are keys of
+`counts` in the JSON. A new property must also be handed over in `_transplant`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Results of a parity check: what each engine makes of each robot, and why.
+"""The result of a parity check: what each engine makes of each robot, and why.
 
-Names of fields and their order are the JSON of `accord parity`: a field may be added, none renamed.
-`to_json` has some of them flat, as scripts expect; its words are those of words.py. A robot's
-fields are those of a cross-check's report: levels, checks, rows, engines. Verdict and exit status
-are `verdict` and `ok` of Parity. A quantity with a unit carries it in its type.
+`Parity` has the robots, each a `RobotParity` with the checks of all levels by engine. As in a
+cross-check's report, these are: levels (the findings), checks (what was measured), rows (figures)
+and engines. The names of fields and their order are the JSON of `accord parity`; `to_json` makes
+some of it flat, as users' scripts expect. `verdict` and `ok` of Parity decide the exit status.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The rigid bodies of a robot's tree: links that fixed joints hold together, and what they carry.
 
-Frames of links are anyone's choice; a body has the frame of its first link. Nothing here knows of a
-second robot. test_pair.py tests it through `accord parity A B`.
+Two files of one robot may divide it into links differently, but its rigid bodies are the same. A
+body has the frame of its first link.
 """
 
 from __future__ import annotations

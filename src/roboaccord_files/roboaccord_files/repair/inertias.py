@@ -1,8 +1,8 @@
-"""Traps of inertias (text read differently): no body has them, or round-off decides.
+"""Find traps of inertias: tensors that no body can have, or that only round-off makes so.
 
-A kind may be added: a list and a row in `unphysical`, with its repair, and is certain if that keeps
-the body. REFUSED is fixed by MuJoCo (test_parity.py asks it), SLACK by round-off; ROUND may be
-tuned: by what the last digit of a file is off. The names of causes stay, for they are rules, too.
+A trap is text that readers interpret differently or refuse (trap.py). Principal moments must be
+positive, and none may be larger than the sum of the others. The repair is certain if it changes the
+body by no more than its digits. Names of traps are names of rules, too, and stay.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Traps of names (text read differently): double ones, blanks around numbers, a missing root.
+"""Find traps of names: names used twice, blanks around numbers, a world that is not declared.
 
-A trap may be added: a function that yields `Trap`, listed in find.py. How a renamed element is
-called is in `free_name`, and what is renamed with it in `_rename`. Whatever else in the file bears
-the name must make the repair uncertain, so that it is not written.
+A trap is text that readers interpret differently or refuse (trap.py); each function that yields
+`Trap` is listed in find.py. Renaming a joint also renames what refers to it (`_rename`). If
+anything else in the file has the same name, the repair is not certain, and not written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Findings of the rules with their place and cure.
+"""The findings of rules: place, message and cure, and how they are printed.
 
-The fields are keys of the JSON, and `file:line: severity: message [rule]` is what editors parse:
-both stay. Colours may be changed.
+The fields are keys of the JSON, and editors parse `file:line: severity: message [rule]`: both stay.
 """
 
 from __future__ import annotations

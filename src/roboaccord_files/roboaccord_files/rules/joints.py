@@ -1,8 +1,8 @@
-"""Rules for joints: types, axes, limits, angles, and what mimics what.
+"""Rules for joints: types, axes, limits, angles, gear ratios without rotors, and mimics.
 
-A rule may be added: a row of rules.yaml and a `yield` here. FAR, WIDE and RACING may be tuned:
-test_rules.py checks that sound robots have nothing but notes. TYPES are fixed by URDF. Each rule
-has a planted fault in test/planted/faults.yaml, on whose line it must be found.
+A rule is a row of rules.yaml and a `yield` here, with a planted fault in test/planted/faults.yaml,
+on whose line it must be found. The bounds may be tuned as long as sound robots have nothing but
+notes (test_rules.py).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rules for what a URDF must have: attributes, elements, materials and meshes.
 
-WANTED, WITHIN and SHAPES are fixed by urdfdom: an attribute or element without which it drops or
-refuses something may be added there, and needs no code. Others are a row of rules.yaml and a
+WANTED and WITHIN list the attributes and elements without which urdfdom, the usual parser, drops
+an element or refuses the file; to add one needs no code. Other rules are a row of rules.yaml and a
 `yield` here, with a planted fault in test/planted/faults.yaml.
 """
 

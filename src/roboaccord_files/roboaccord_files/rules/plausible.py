@@ -1,10 +1,10 @@
-"""Rules for what a link weighs and where: against its shapes, against other links, and as a whole.
+"""Rules for masses that are hardly those of their link: by its shapes, other links, and materials.
 
-A rule may be added: a function of FINDERS that takes the bodies, a row of rules.yaml and a planted
-fault. The bounds of `beyond_shape` follow from the shapes alone: the variance of what lies between
-a and b is at most (b - mean) (mean - a) (Bhatia and Davis, American Mathematical Monthly 107,
-2000), and no radius of gyration is larger than the distance of the farthest point from the axis.
-SLACK pays for shapes that leave out screws and cables. Numbers may be tuned, with that campaign.
+Each function of FINDERS takes the links with known shapes (bodies.py). The bounds of
+`beyond_shape` follow from the shapes alone: the variance of what lies between a and b is at most
+(b - mean) (mean - a) (Bhatia and Davis, American Mathematical Monthly 107, 2000), and no radius of
+gyration is larger than the distance of the farthest point from the axis. SLACK allows for shapes
+that leave out screws and cables. Numbers are tuned on public files by the campaign named below.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What <mujoco> and drake:* in a URDF make one simulator do, and no other.
+"""Rules for what only one simulator reads in a URDF: <mujoco> and drake:* elements.
 
-Attributes of <compiler> may be added to SETTINGS, with what MuJoCo takes for a URDF that does not
-state them: those alone are named that change it. What they do to masses is MuJoCo's own rule
-(its documentation of `compiler`; test_plausible.py asks it), so is the order: masses of shapes
-first, then the bound.
+MuJoCo's <compiler> settings, for example, can change the masses of the robot in MuJoCo alone.
+SETTINGS has what MuJoCo assumes if a URDF does not state them; only settings that differ are
+reported. What they do to masses follows MuJoCo's documentation of `compiler`: masses by shapes
+first, then the lower bound (test_plausible.py asks MuJoCo).
 """
 
 from __future__ import annotations
