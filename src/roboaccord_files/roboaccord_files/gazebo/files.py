@@ -34,10 +34,10 @@ MISSING = {
 
 @dataclass(frozen=True)
 class Check:
-    """What is wrong for Gazebo by file and robot, in robots' own files, and missing checkers.
+    """The result of checking files for Gazebo.
 
     Args:
-        files: problems by file or robot; one that is undecided is no text.
+        files: problems by file or robot; an undecided one is an object, and not a text.
         missing: checkers that are not installed.
         findings: of the rules in robots' files.
     """
@@ -48,7 +48,7 @@ class Check:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether nothing is wrong, and nothing undecided."""
+        """`fail` if something is wrong, `undecided` if a checker did not answer, else `pass`."""
         problems = [problem for of_file in self.files.values() for problem in of_file]
         errors = any(finding.severity == "error" for finding in self.findings)
         if errors or any(isinstance(problem, str) for problem in problems):
