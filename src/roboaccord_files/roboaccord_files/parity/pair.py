@@ -44,7 +44,7 @@ class Pair(Shown):
     Args:
         robots: both robots, without engines.
         differences: in the order of their effect, the largest first.
-        acceleration: relative change of accelerations due to all differences; None if joints differ.
+        acceleration: relative change of accelerations by all differences; None if joints differ.
         names: links and joints of the second by those of the first, where the names differ.
         notes: remarks on what was not compared.
         tolerance: relative; smaller deviations are no differences.

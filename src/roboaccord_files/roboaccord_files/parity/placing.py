@@ -30,7 +30,7 @@ from roboaccord_files.parity.rigid_bodies import RigidBody, bodies_of, in_frame
 
 T = TypeVar("T")
 CANDIDATES = 2000  # poses that are tried for a body at most; bounds the time with many joints
-# The first of these are the poses of the file; if one of them leaves a single difference, it counts.
+# The first of these are the poses of the file; one that leaves a single difference is taken.
 PLAIN = 3
 FEW = 4  # joints; so many on one body are matched in every order (24)
 # Largest distance of joints that may be the same: the sum of relative differences and angles [rad].
