@@ -1,8 +1,7 @@
-"""`accord recover`, which makes a cut or damaged bag valid, and `accord export`.
+"""The commands `accord recover` (make a cut or damaged bag valid) and `accord export`.
 
-The help may be changed. What is recovered, and what is reported as lost, is in recover.py, what is
-exported in export.py; the keys of `--json` stay. The libraries of bags are imported as a command
-runs: `accord --help` needs none.
+The work is done in recover.py and export.py. Libraries for bags are imported when a command runs,
+since `accord --help` needs none.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Export of recorded runs to CSV, NumPy and MATLAB files.
+"""Export recorded runs to CSV, NumPy and MATLAB files.
 
-Columns are those of `roboaccord.bag.columns`. Arrays may be added at the end; those that exist must
-keep name and order, for scripts of users read them. Every digit stays (test_export). A format may
-be added: a function like `_write_npz` and an argument of `export`, and an ending in
-contract/files.py.
+The columns are those of `roboaccord.bag.columns`. Users' scripts read the arrays by name and order;
+new ones come at the end. All digits are kept. A format is a function like `_write_npz`, an argument
+of `export` and an ending in contract/files.py.
 """
 
 from __future__ import annotations
@@ -41,19 +40,19 @@ def arrays(run: BagRun) -> dict[str, Any]:
 def export(
     bag: Path, *, csv: Path | None = None, npz: Path | None = None, mat: Path | None = None
 ) -> list[Path]:
-    """Write a bag to each file that is given, over an older one of the same kind.
+    """Write a recorded run to each given file; an older file of the same kind is replaced.
 
     Args:
         bag: folder or MCAP file, finished or not.
-        csv: one row a control tick, names and units in the first line, all digits kept.
+        csv: one row for each control step, names and units in the first line, all digits kept.
         npz: named arrays for `numpy.load`.
         mat: the same arrays for MATLAB and Octave.
 
     Returns:
-        the files written.
+        The files that were written.
 
     Raises:
-        AccordError: if nothing is asked for, it is not a bag, or a file cannot be written.
+        AccordError: if no file is given, `bag` is not a bag, or a file cannot be written.
     """
     wanted = ((_write_csv, csv, ".csv"), (_write_npz, npz, ".npz"), (_write_mat, mat, ".mat"))
     if not (targets := [(write, path, kind) for write, path, kind in wanted if path is not None]):

@@ -1,9 +1,8 @@
-"""Repair of bags that were cut, by a signal, a crash, a power cut, or damaged on their disk.
+"""Make bags valid that were cut by a signal, crash or power cut, or damaged on their disk.
 
-Fixed is the order: the damaged file stays until the new one is complete, and a bag that is complete
-is left alone (test_bag, test_damage). Another kind of loss may be added: a line of `_losses`, for
-nothing may be lost in silence. Reading is in records.py, writing in storage.py; here is only what
-goes from one to the other.
+All messages before the damage are copied into a new bag, which then replaces the old file; a
+complete bag is left alone. `_losses` names whatever does not come back, since nothing may be lost
+without a report. Reading is in records.py of the core, writing in storage.py.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from rosbags.rosbag2.metadata import parse_qos
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 from rosbags.typesys.base import TypesysError
 
-_NO_HASH = "RIHS01_" + 64 * "0"
-_IDL = "ros2idl"
+_NO_HASH = "RIHS01_" + 64 * "0"  # hash of a message type that is not known
+_IDL = "ros2idl"  # encoding of a definition in IDL
 _log = logging.getLogger(__name__)
 
 
 class Recovered(NamedTuple):
-    """How many messages a bag has after its repair, and whether it needed one."""
+    """The outcome of a repair: messages in the bag now, and whether it had to be changed."""
 
     messages: int
     changed: bool
@@ -88,7 +87,7 @@ def recover(bag: Path) -> Recovered:
 
 
 def _motion_hash(content: Content) -> str:
-    """Return the hash of what can be read, "" where that is not a motion."""
+    """Return the hash of the motion that can be read, "" if there is none."""
     try:
         return run_of(content).trajectory.sha256()
     except AccordError:
@@ -96,7 +95,13 @@ def _motion_hash(content: Content) -> str:
 
 
 def _losses(content: Content, counted: Json, *, intact: bool) -> Iterator[str]:
-    """Yield a line for whatever does not come back."""
+    """Yield a line for everything that the repaired bag has lost.
+
+    Args:
+        content: what can be read of the damaged bag.
+        counted: number of messages by the bag's metadata, if it is known.
+        intact: whether the motion still has the hash that was stored.
+    """
     (scan,) = content.scans
     total = f"{counted} messages" if counted else "the messages"
     if scan.damage and not scan.whole:
@@ -112,7 +117,7 @@ def _losses(content: Content, counted: Json, *, intact: bool) -> Iterator[str]:
 
 
 def _copy(damaged: Path, target: Path, custom: dict[str, str]) -> int:
-    """Write what can be read of a file into a new bag, and return how many messages it was."""
+    """Copy the readable messages of a file into a new bag, and return their number."""
     scan = McapScan(damaged)
     writer = RunWriter(target, version=9, storage_plugin=StoragePlugin.MCAP)
     writer.open()
@@ -137,13 +142,14 @@ def _copy(damaged: Path, target: Path, custom: dict[str, str]) -> int:
 
 
 def _add_new(writer: Writer, scan: McapScan, connections: dict[int, Connection]) -> None:
-    if len(connections) == len(scan.channels):  # looked at once a message
+    """Add the channels that have appeared since the last call to the new bag."""
+    if len(connections) == len(scan.channels):  # fast, for it is called at each message
         return
     for key, channel in scan.channels.items():
         if key in connections:
             continue
         schema = scan.schemas.get(channel.schema_id)
-        if schema is None:  # bytes without a type are of no use to anybody
+        if schema is None:  # without their type bytes cannot be decoded
             continue
         connections[key] = writer.add_connection(
             channel.topic, schema.name, msgdef=_definition(schema),
@@ -153,11 +159,12 @@ def _add_new(writer: Writer, scan: McapScan, connections: dict[int, Connection])
 
 
 def _definition(schema: Schema) -> str:
+    """Return the text of a message definition."""
     return bytes(schema.data).decode(errors="replace")
 
 
 def _type_hash(schema: Schema, channel: Channel) -> str:
-    """Return the hash of a message type (REP-2016), from the recorder or from the definition."""
+    """Return the hash of a message type (REP-2016), as recorded, or from the definition."""
     if "topic_type_hash" in channel.metadata:
         return str(channel.metadata["topic_type_hash"])
     store = get_typestore(Stores.ROS2_JAZZY)  # a new one, which takes foreign types

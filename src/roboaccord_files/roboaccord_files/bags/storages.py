@@ -1,8 +1,8 @@
-"""Bags of `ros2 bag record` that are no plain MCAP: sqlite3, and zstd around either.
+"""Read bags of `ros2 bag record` that are no plain MCAP: sqlite3, and zstd around either.
 
 Entry points `roboaccord.storages` name the classes by the ending of a file. Names of tables are
-fixed by rosbag2. `_LONGEST` may be changed; it and `_check_tables` keep a hostile database from
-filling the memory (test_malformed).
+those of rosbag2. `_LONGEST` and `_check_tables` keep a hostile database from filling the memory
+(test_malformed).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from roboaccord.bag.records import McapScan, Message
 from roboaccord.contract.errors import AccordError
 from zstandard import ZstdDecompressor, ZstdError
 
-_LONGEST = 1 << 28  # bytes of a value of a database
+_LONGEST = 1 << 28  # bytes; longest value that is read from a database
 _SCHEMA = "SELECT type, sql FROM sqlite_master WHERE name = ?"
 _TOPICS = "SELECT id, name, type FROM topics"
 _MESSAGES = "SELECT topic_id, timestamp, data FROM messages ORDER BY timestamp, id"
@@ -28,10 +28,10 @@ _MESSAGES = "SELECT topic_id, timestamp, data FROM messages ORDER BY timestamp, 
 
 @contextmanager
 def _plain(path: Path, scan: McapScan) -> Iterator[Path]:
-    """Yield the path of a file's decompressed content.
+    """Yield the path of a file, decompressed into a temporary one if it is packed.
 
     Raises:
-        AccordError: if it cannot be decompressed, or unpacks to far too much.
+        AccordError: if it cannot be decompressed, or unpacks to more than a scan may read.
     """
     if path.suffix != PACKED:
         yield path
@@ -49,7 +49,7 @@ def _plain(path: Path, scan: McapScan) -> Iterator[Path]:
 
 
 class PackedScan(McapScan):
-    """Read one MCAP file that is compressed as a whole."""
+    """Reader of one MCAP file that is compressed as a whole."""
 
     def messages(self) -> Iterator[Message]:
         """Yield every message that can be read and trusted."""
@@ -62,7 +62,7 @@ class PackedScan(McapScan):
 
 
 class SqliteScan(McapScan):
-    """Read one sqlite3 database of rosbag2, which has no checksums."""
+    """Reader of one sqlite3 database of rosbag2, which has no checksums."""
 
     def messages(self) -> Iterator[Message]:
         """Yield every message in the order of the bag's time.
@@ -90,10 +90,10 @@ class SqliteScan(McapScan):
         self.whole = self.complete = True
 
     def _check_tables(self, base: sqlite3.Connection) -> None:
-        """Refuse views and computed columns in place of the tables: they can be of any size.
+        """Check that the tables are plain ones: views and computed columns can be of any size.
 
         Raises:
-            AccordError: if one is there.
+            AccordError: if a table is missing, or is a view or has computed columns.
         """
         for table in ("topics", "messages"):
             (kind, text) = base.execute(_SCHEMA, (table,)).fetchone() or ("", "")
@@ -102,6 +102,7 @@ class SqliteScan(McapScan):
 
 
 def _connect(file: Path) -> sqlite3.Connection:
+    """Return a read-only connection to a database, with bounds against hostile content."""
     base = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
     base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
     base.execute("PRAGMA trusted_schema = OFF")

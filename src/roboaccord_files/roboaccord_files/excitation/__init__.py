@@ -1,10 +1,11 @@
-"""What a motion identifies of a robot, and a motion that identifies most: `accord excite`.
+"""Find a motion that identifies the parameters of a robot: the command `accord excite`.
 
-From below: regressor.py (the equations of motion as linear in their parameters), base.py (the
-combinations of these that motions can tell apart), identified.py (what a given motion shows),
-motion.py (Fourier series from rest to rest), search.py (the best conditioned of many), command.py.
+Not all masses, inertias and frictions of a robot can be told apart by its motion, and a poor motion
+shows few. From below: regressor.py (the equations of motion, which are linear in these parameters),
+base.py (the combinations of them that motions can tell apart), identified.py (what a given motion
+shows), motion.py (Fourier series from rest to rest), search.py (the best of many), command.py.
 
-Numbers of the search may be tuned: they give other motions for a seed. What must stay: the order of
-parameters and their frames, and the fields of `Excitation`, keys of `--json`. Tests:
-src/roboaccord_files/test/test_excitation.py, against Pinocchio's regressor.
+Numbers of the search may be tuned: they give other motions for a seed. The order of parameters and
+the fields of `Excitation`, keys of `--json`, stay. Tests: test_excitation.py in
+src/roboaccord_files/test, against Pinocchio's regressor.
 """

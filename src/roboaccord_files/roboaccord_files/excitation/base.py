@@ -1,7 +1,8 @@
-"""Base parameters: those combinations of parameters that motions can tell apart.
+"""Compute the base parameters of a robot: combinations of parameters that motions tell apart.
 
-By QR of the regressor at random states [Gautier 1991]: a column that those before it span is left
-out, and its parameter adds to theirs. STATES may be raised; DEPENDENT of fit.py decides.
+At random states the regressor (the matrix of the equations of motion, regressor.py) is decomposed
+by QR [Gautier 1991]. A column that earlier ones span is dropped, and its parameter is added to
+theirs. STATES may be raised; DEPENDENT of the core's fit.py decides what is dependent.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from roboaccord.description.tree import Tree
 
 from roboaccord_files.excitation.regressor import Parameter, parameters_of, regressor
 
-STATES = 100  # random ones: more rows than parameters, also of two joints
-FREE = np.pi  # rad or m: range of a joint without stops
-SMALL = 1e-9  # of a combination's factors: round-off
-LOST = 1e-14  # of the largest square of a singular value: round-off
+STATES = 100  # random states; even with one or two joints they give more rows than parameters
+FREE = np.pi  # rad or m; positions of a joint without stops are drawn between plus and minus this
+SMALL = 1e-9  # relative; smaller factors of a combination, and smaller columns, are round-off
+LOST = 1e-14  # relative to the largest eigenvalue; a smaller one is round-off: a parameter is lost
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,11 @@ class BaseParameters:
     """The base parameters of a robot.
 
     Args:
-        kept: columns of the regressor that are independent (b,).
-        factors: what each parameter adds to the base parameters (b, p).
+        kept: numbers of the regressor's columns that are independent (b,).
+        factors: factor of each parameter in each base parameter (b, p).
         names: of all parameters (p,).
-        scale: rms of the kept columns at random states (b,), with efforts in parts of those there.
-        efforts: rms efforts of the random states (n,) [N m or N].
+        scale: rms of the kept columns at random states, with efforts relative to `efforts` (b,).
+        efforts: rms efforts at the random states (n,) [N m or N].
     """
 
     kept: tuple[int, ...]
@@ -45,12 +46,14 @@ class BaseParameters:
         cls, tree: Tree, joints: Sequence[str], gravity: Array, *, friction: bool = True
     ) -> BaseParameters:
         """Return the base parameters of a tree, by random states within its limits."""
+        # The regressor with a row for each state and joint, in units of the joint's rms effort.
         states = random_states(tree, joints)
         rows = regressor(tree, joints, gravity, *states, friction)
         efforts = np.sqrt((rows**2).sum(axis=2).mean(axis=0))
         flat = (rows / np.maximum(efforts, 1e-12 * efforts.max())[:, None]).reshape(
             -1, rows.shape[-1]
         )
+        # Independent columns, and how these combine to all others.
         kept = independent(flat.T)
         size = np.linalg.norm(flat, axis=0)
         kept = [i for i in kept if size[i] > SMALL * size.max()]
@@ -66,25 +69,25 @@ class BaseParameters:
         return {self.names[j]: float(row[j]) for j in np.flatnonzero(row)}
 
     def scaled(self, rows: Array) -> Array:
-        """Return the columns (k n, b) of base parameters in a regressor (k, n, p), in their scale.
+        """Return the scaled columns (k n, b) of the base parameters in a regressor (k, n, p).
 
-        With columns of unit size at random states, and efforts in parts of their size there, the
-        condition does not depend on units.
+        Each column and each joint's efforts are divided by their size at random states, so that the
+        condition number does not depend on units.
         """
         rows = rows[:, :, list(self.kept)] / self.efforts[:, None] / self.scale
         count = rows.shape[0] * rows.shape[1]
         return np.asarray(rows.reshape(count, -1) / np.sqrt(count))
 
     def condition(self, rows: Array) -> float:
-        """Return the condition of a motion's base parameters; infinite where one is lost."""
+        """Return the condition number of a regressor (k, n, p); infinite if a parameter is lost."""
         columns = self.scaled(rows)
         return condition_of(np.asarray(np.linalg.eigvalsh(columns.T @ columns), float))
 
 
 def condition_of(values: Array) -> float:
-    """Return the condition of columns by the eigenvalues of their squares, the least first."""
-    least, *_, most = values if len(values) > 1 else (*values, *values)
-    return float(np.sqrt(most / least)) if least > LOST * most else np.inf
+    """Return the condition number of columns A by the eigenvalues of A^T A, in rising order."""
+    smallest, *_, largest = values if len(values) > 1 else (*values, *values)
+    return float(np.sqrt(largest / smallest)) if smallest > LOST * largest else np.inf
 
 
 def random_states(tree: Tree, joints: Sequence[str]) -> tuple[Array, Array, Array]:

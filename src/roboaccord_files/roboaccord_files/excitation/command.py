@@ -1,6 +1,7 @@
-"""`accord excite FILE`: a motion that identifies the parameters of a robot, within its limits.
+"""The command `accord excite FILE`: find a motion that identifies a robot's parameters.
 
-Options may be added. The fields of `Excitation` are keys of `--json`, and stay.
+The motion is searched (search.py), written as CSV and as a JointTrajectory, and described. The
+fields of `Excitation` are keys of `--json`, and stay.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from roboaccord.scenario.setups import load_setup
 from roboaccord_files.excitation.regressor import check_fixed, check_joints
 from roboaccord_files.excitation.search import Limits, Search, Tried
 
-RATE = 2.0  # rad/s or m/s, of joints whose file states no velocity limit
+RATE = 2.0  # rad/s or m/s; velocity limit of joints for which the file has none
 Robot = Annotated[str, typer.Argument(metavar="FILE", help="URDF, xacro, SDF or MJCF.")]
 ArgumentsIfAny = Annotated[
     list[str] | None, typer.Argument(metavar="[NAME:=VALUE]...", help="Arguments of a xacro file.")
@@ -56,8 +57,10 @@ class Excitation:
     """A motion and what it identifies.
 
     Args:
-        parameters, base: number of parameters, and of combinations that a motion can tell apart.
-        condition, random: of these along the motion, and the median of random motions.
+        parameters: number of parameters of the robot.
+        base: number of their combinations that motions can tell apart.
+        condition: condition number of these along the motion.
+        random: median condition number of random motions.
         duration: of a period [s].
         joints: start, range of the position, largest velocity and effort by joint, SI.
         combinations: each base parameter as parameters with their factors.
@@ -148,7 +151,7 @@ def velocity_limits(setup: Setup) -> Array:
 def excitation(
     joints: Sequence[str], search: Search, best: Tried, random: float, files: Sequence[Path]
 ) -> Excitation:
-    """Return what was found, as numbers."""
+    """Return the motion and what it identifies as numbers."""
     q, qd, _ = best.motion.samples
     columns = {
         "start": q[0], "from": q.min(axis=0), "to": q.max(axis=0),

@@ -1,7 +1,7 @@
-"""What a motion could have shown of a robot: base parameters that it tells apart, and those not.
+"""Tell what a given motion can show of a robot: base parameters that it identifies, and which not.
 
-SHOWN may be tuned: what the column of a base parameter has along the motion that no other explains,
-over its size at random states.
+A base parameter (base.py) is identified if its column of the regressor, without what the other
+columns explain, is not too small compared with its size at random states.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from roboaccord.description.tree import Tree
 from roboaccord_files.excitation.base import LOST, BaseParameters, condition_of
 from roboaccord_files.excitation.regressor import regressor
 
-SHOWN = 0.01  # of the size at random states: below it the noise of logs hides a parameter
+# Relative to the size at random states; a column of which no more than this is its own is hidden by
+# the noise of logs.
+SHOWN = 0.01
 
 
 @dataclass(frozen=True)
 class Identified:
-    """What a motion shows of the base parameters of a robot.
+    """Which base parameters of a robot a motion identifies.
 
     Args:
         base: number of base parameters, with friction and rotors.
-        condition: of the regressor along the motion; infinite where a parameter is lost.
-        unseen: names of those that the motion does not show.
+        condition: condition number of the regressor along the motion; infinite if one is lost.
+        unseen: names of base parameters that the motion does not identify.
     """
 
     base: int
@@ -43,18 +45,20 @@ class Identified:
         *,
         friction: bool = True,
     ) -> Identified:
-        """Return what positions, rates and accelerations (3, k, n) show.
+        """Return what a motion identifies.
+
+        The part of column j that no other explains has the length 1 / sqrt(((A^T A)^-1)_jj).
 
         Args:
-            tree, joints, gravity, friction: as of `regressor`.
-            motion: the three.
+            tree, joints, gravity, friction: as for `regressor`.
+            motion: positions, rates and accelerations (3, k, n).
         """
         base = BaseParameters.of(tree, joints, gravity, friction=friction)
         q, qd, qdd = motion
         columns = base.scaled(regressor(tree, joints, gravity, q, qd, qdd, friction))
         values, axes = np.linalg.eigh(columns.T @ columns)
-        least = np.maximum(values, LOST * values[-1])
-        alone = 1.0 / np.sqrt((axes**2 / least).sum(axis=1))  # what no other column explains
+        bounded = np.maximum(values, LOST * values[-1])
+        alone = 1.0 / np.sqrt((axes**2 / bounded).sum(axis=1))
         names = [str(base.names[i]) for i in base.kept]
         unseen = [name for name, size in zip(names, alone.tolist()) if size < SHOWN]
         return cls(len(names), condition_of(values), unseen)

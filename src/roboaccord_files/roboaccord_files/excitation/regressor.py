@@ -1,9 +1,9 @@
-"""The equations of motion as a matrix times inertial, friction and rotor parameters.
+"""Write the equations of motion as a matrix times the inertial, friction and rotor parameters.
 
-tau = Y(q, q', q'') phi, with ten parameters of each link that moves: mass m, first moment m c and
+tau = Y(q, q', q'') phi. Each link that moves has ten parameters: mass m, first moment m c, and
 inertia about the origin of the link's frame, in that frame [Gautier and Khalil 1992; Featherstone
-2008, 2.9]; then viscous and dry friction, and the inertia of the rotor, of each joint. The order of
-these and the frames are fixed: test_excitation compares all columns with Pinocchio's.
+2008, 2.9]. Then come viscous friction, dry friction and rotor inertia of each joint. The order is
+fixed: test_excitation.py compares all columns with Pinocchio's.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from roboaccord.description.inverse import FrameMotion, cross, link_motions, rot
 from roboaccord.description.tree import MOMENTS, Link, Tree
 from roboaccord.scenario.setup import Setup
 
-SLOW = 0.01  # rad/s or m/s, below which dry friction does not act wholly
+SLOW = 0.01  # rad/s or m/s; dry friction F is smoothed to F v / sqrt(v^2 + SLOW^2)
 FRICTION = ("damping", "dry friction")
 ROTOR = "armature"
 
 
 class Parameter(NamedTuple):
-    """A parameter: its quantity, its link or joint, and its component, "" where it has one."""
+    """A parameter: its quantity, its link or joint, and its component ("" for a scalar)."""
 
     quantity: str
     where: str
@@ -35,25 +35,25 @@ class Parameter(NamedTuple):
 
 
 def check_fixed(setup: Setup, name: str, what: str) -> None:
-    """Refuse a robot whose base moves; arguments are those of `check_joints`.
+    """Raise an error if the robot's base moves; arguments are those of `check_joints`.
 
     Raises:
-        AccordError: if it does.
+        AccordError: if it moves.
     """
     if setup.scenario.base != "fixed" or setup.tree.frame:
         raise AccordError(f"{name}: the base moves; {what} only for a fixed base")
 
 
 def check_joints(setup: Setup, name: str, what: str) -> None:
-    """Refuse a robot whose joints the regressor does not describe.
+    """Raise an error if the regressor does not describe the robot's joints.
 
     Args:
         setup: of the robot.
-        name: of its file.
-        what: cannot be done, such as "a log can be checked".
+        name: of its file, for the message.
+        what: what is possible only for other robots, such as "a log can be checked".
 
     Raises:
-        AccordError: for a joint that mimics another, or no joint.
+        AccordError: if a joint mimics another, or none moves.
     """
     if mimic := [joint.name for joint in setup.tree.moving if joint.mimic]:
         reason = f"{mimic[0]} mimics another joint"
@@ -70,7 +70,7 @@ def moving_links(tree: Tree, joints: Sequence[str]) -> list[Link]:
     carried = {tree.links[0].name: False}
     for joint in tree.joints:
         carried[joint.child] = carried[joint.parent] or joint.name in joints
-    return [x for x in tree.links if carried[x.name] and (x.mass or x.inertia.any())]
+    return [link for link in tree.links if carried[link.name] and (link.mass or link.inertia.any())]
 
 
 def parameters_of(tree: Tree, joints: Sequence[str], friction: bool = True) -> list[Parameter]:
@@ -106,7 +106,7 @@ def regressor(
     qdd: Array,
     friction: bool = True,
 ) -> Array:
-    """Return the columns (k, n, p) of the parameters at k states.
+    """Return the regressor Y (k, n, p) at k states.
 
     Args:
         tree: its first link does not move; joints that are not named stay at 0.
@@ -129,12 +129,18 @@ def regressor(
     if not friction:
         return columns
     drives = [qd, qd / np.hypot(qd, SLOW), qdd]
-    diagonal = [each[:, :, None] * np.eye(len(joints)) for each in drives]
+    # A joint's friction and rotor act on this joint alone.
+    diagonal = [rates[:, :, None] * np.eye(len(joints)) for rates in drives]
     return np.concatenate([columns, *diagonal], axis=2)
 
 
 def unit_wrenches(motion: FrameMotion) -> tuple[Array, Array]:
-    """Return force and moment about the frame's origin (k, 3, 10) by a unit of each parameter."""
+    """Return force and moment about the frame's origin (k, 3, 10) for a unit of each parameter.
+
+    With acceleration a of the origin, angular velocity w and acceleration w', in the world, first
+    moment h and inertia I [Featherstone 2008, 2.9]:
+    f = m a + (w' x + w x w x) h, moment = h x a + I w' + w x I w.
+    """
     turn, spin = motion.turn, motion.spin
     force, moment = np.zeros((2, len(turn), 3, 10))
     turning = skew(spin)
@@ -156,7 +162,10 @@ def skew(rows: Array) -> Array:
 
 
 def of_moments(rows: Array) -> Array:
-    """Return the matrices (k, 3, 6) that times the moments of an inertia are it times vectors."""
+    """Return matrices B (k, 3, 6) with B i = I v, for vectors v (k, 3).
+
+    I is an inertia (3, 3), and i its six moments: the upper triangle by rows.
+    """
     matrix = np.zeros((len(rows), 3, 6))
     for i, (row, column) in enumerate(zip(*np.triu_indices(3))):
         matrix[:, row, i] = rows[:, column]

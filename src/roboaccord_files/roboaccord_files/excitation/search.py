@@ -1,8 +1,10 @@
-"""The exciting motion of a robot: that of the smallest condition of its base parameters, in limits.
+"""Search for the motion that identifies a robot best, within its limits.
 
-Amplitudes of Fourier series are changed at random from the best of some draws on, and a change that
-lowers the condition stays; the steps follow the rule of one fifth [Rechenberg 1973]. DRAWS, STEP
-and the shares of limits may be tuned: they give other motions for a seed.
+The measure is the condition number of the base parameters along the motion: the smaller it is, the
+better the motion tells them apart. Random amplitudes of Fourier series are drawn; the best draw is
+then changed at random, and a change that lowers the condition is kept. The size of the changes
+follows the rule of one fifth [Rechenberg 1973]. The constants may be tuned: they give other motions
+for a seed.
 """
 
 from __future__ import annotations
@@ -20,16 +22,17 @@ from roboaccord_files.excitation.base import FREE, BaseParameters
 from roboaccord_files.excitation.motion import FourierMotion
 from roboaccord_files.excitation.regressor import regressor, values_of
 
-DRAWS = 0.2  # share of the tries that are drawn, before the best is changed
-STEP = 0.5  # of the first change, in standard deviations of a draw
-WIDER, NARROWER = 1.3, 1.3**-0.25  # after success and failure: one in five keeps the step
+DRAWS = 0.2  # share of the tries that are random draws; the others change the best one
+STEP = 0.5  # standard deviations of a draw; size of the first change
+# Factors of the step after success and failure; with one success in five it stays the same.
+WIDER, NARROWER = 1.3, 1.3**-0.25
 WITHIN = 0.9  # share of each limit that a motion uses
-HALVINGS = 8  # by which amplitudes shrink to keep the efforts in their limits
+HALVINGS = 8  # times that amplitudes are halved at most, to keep efforts within their limits
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a motion may use: positions (n,) from and to, rates (n,), and efforts (n,), SI."""
+    """The limits of a motion (n,), SI: lowest and highest positions, rates and efforts."""
 
     lower: Array
     upper: Array
@@ -84,16 +87,21 @@ class Search:
         self.base = BaseParameters.of(tree, joints, gravity)
 
     def try_shape(self, shape: Array) -> Tried | None:
-        """Return the largest motion of a shape within the limits; None if gravity is too much."""
+        """Return the largest motion with given amplitudes (2, n, h), up to a factor, in the limits.
+
+        None if no factor keeps the efforts within their limits, which gravity alone may exceed.
+        """
+        # Scaled and shifted to the limits of positions and rates.
         limits = self._limits
         motion = FourierMotion.of(shape, np.zeros(shape.shape[1]), self._duration)
         q, qd, _ = motion.samples
-        room, rate = limits.upper - limits.lower, np.abs(qd).max(axis=0)
-        motion = motion.scaled(WITHIN * np.minimum(room / np.ptp(q, axis=0), limits.rate / rate))
+        span, rate = limits.upper - limits.lower, np.abs(qd).max(axis=0)
+        motion = motion.scaled(WITHIN * np.minimum(span / np.ptp(q, axis=0), limits.rate / rate))
         q = motion.samples[0]
         motion = motion.shifted(self._middle - 0.5 * (q.min(axis=0) + q.max(axis=0)))
+        # Made smaller until the efforts are within their limits.
         for halving in range(HALVINGS):
-            smaller = motion.scaled(np.full(len(room), 0.5**halving))
+            smaller = motion.scaled(np.full(len(span), 0.5**halving))
             rows = regressor(self._tree, self._joints, self._gravity, *smaller.samples)
             efforts = np.abs(rows @ self._values).max(axis=0)
             if (efforts <= WITHIN * limits.effort).all():
@@ -103,11 +111,17 @@ class Search:
     def best(
         self, tries: int, seed: int, progress: Callable[[], object] = lambda: None
     ) -> tuple[Tried, float]:
-        """Return the best motion of so many tries, and the median condition of the draws.
+        """Return the best motion of a number of tries, and the median condition of the draws.
+
+        Args:
+            tries: motions that are evaluated.
+            seed: of the random numbers.
+            progress: called after each try.
 
         Raises:
-            AccordError: if no motion of the draws keeps within the limits of the efforts.
+            AccordError: if no drawn motion keeps within the limits of the efforts.
         """
+        # Random draws.
         rng, drawn = np.random.default_rng(seed), list[tuple[Tried, Array]]()
         for _ in range(max(int(DRAWS * tries), 1)):
             shape = self._drawn(rng)
@@ -116,7 +130,8 @@ class Search:
                 drawn.append((tried, shape))
         if not drawn:
             raise AccordError(self._too_weak())
-        best, shape = min(drawn, key=lambda each: each[0].condition)
+        # Random changes of the best one.
+        best, shape = min(drawn, key=lambda draw: draw[0].condition)
         step = STEP
         for _ in itertools.repeat(None, tries - max(int(DRAWS * tries), 1)):
             other = shape + step * self._drawn(rng)
@@ -129,14 +144,14 @@ class Search:
         return best, float(np.median([tried.condition for tried, _ in drawn]))
 
     def _too_weak(self) -> str:
-        """Return which joint cannot hold the robot in the middle of its limits."""
-        at, still = self._middle[None], np.zeros((1, len(self._middle)))
-        rows = regressor(self._tree, self._joints, self._gravity, at, still, still)
-        asked, limit = np.abs(rows @ self._values)[0], self._limits.effort
-        worst = int(np.argmax(asked - WITHIN * limit))
+        """Return the message that names the joint that cannot hold the robot mid-range."""
+        middle, still = self._middle[None], np.zeros((1, len(self._middle)))
+        rows = regressor(self._tree, self._joints, self._gravity, middle, still, still)
+        required, limit = np.abs(rows @ self._values)[0], self._limits.effort
+        worst = int(np.argmax(required - WITHIN * limit))
         return (
-            f"{self._joints[worst]} needs {asked[worst]:.3g} to hold the robot mid-range, and its "
-            f"effort limit is {limit[worst]:g}: no slow motion keeps within it"
+            f"{self._joints[worst]} needs {required[worst]:.3g} to hold the robot mid-range, and "
+            f"its effort limit is {limit[worst]:g}: no slow motion keeps within it"
         )
 
     def _drawn(self, rng: np.random.Generator) -> Array:

@@ -1,11 +1,10 @@
-"""Checks of what is given to Gazebo Sim: worlds, models, systems, topics and bridges.
+"""Check what is given to Gazebo Sim: worlds, models, systems, topics and bridges.
 
-check.py has the rules beyond sdformat's own, schema.py its checker and its schema of elements,
-shipped.py what ships, files.py which files are for Gazebo and how problems are shown. The command
-is `accord check` of rules/.
+check.py has the rules beyond sdformat's own, schema.py sdformat's checker and its schema of
+elements, shipped.py the files that this project ships, files.py finds the files and shows problems.
+The command is `accord check` (rules/command.py). Nothing here starts Gazebo: the checks run on
+machines without it.
 
-Systems, topics and types of the bridge are rows of systems.yaml, and may be added without code.
-What must stay: nothing here starts Gazebo, for this must work where there is none. Tests:
-test_checks.py in src/roboaccord_files/test, and test_worlds.py in test/, by which all that ships
-passes.
+Systems, topics and types of the bridge are rows of systems.yaml. Tests: test_checks.py in
+src/roboaccord_files/test, and test_worlds.py in test/, by which all shipped files pass.
 """

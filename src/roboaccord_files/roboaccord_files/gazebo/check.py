@@ -1,13 +1,9 @@
-"""Checks beyond sdformat's: elements, systems, included models, topics and the bridge.
+"""Check worlds and models for Gazebo beyond sdformat's rules: systems, models, topics, the bridge.
 
-To allow another system of Gazebo, part of its window or type of the bridge, add it to systems.yaml;
-no code changes. To add a rule, yield a line in one of the `_check_...`, and break a file by it in
-test/test_worlds.py, where all files that ship must pass. IN_EVERY_WORLD, IN_EVERY_ROBOT and
-FOR_JOINTS are what launches need, and stay.
-
-What is known of the systems of Gazebo Harmonic (gz-sim 8) and of their topics is from the headers
-of the systems and from ros_gz_bridge's table of types. Gazebo takes an unknown parameter in
-silence, and so does the bridge.
+Gazebo ignores unknown parameters without a message, and so does the bridge to ROS. What is known of
+the systems of Gazebo Harmonic (gz-sim 8), their parameters and their topics is from the headers of
+the systems and from ros_gz_bridge's table of types; it is listed in systems.yaml. A rule is a line
+that one of the `_check_...` yields, with a broken file in test/test_worlds.py.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What is wrong with files for Gazebo, and which files are for it: a part of `accord check`.
+"""Find files for Gazebo, check them, and show what is wrong: a part of `accord check`.
 
-To add or change a rule, see check.py; here is how problems are shown, which may be changed freely.
-MISSING, notes for people, may be reworded: a checker that is not installed makes no problem. Keys
-of `Check.to_json` stay, for scripts read them.
+The rules are in check.py. A checker that is not installed is noted, and makes no problem. Keys of
+`Check.to_json` are read by users' scripts, and stay.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ MISSING = {
 
 @dataclass(frozen=True)
 class Check:
-    """What is wrong for Gazebo by file and robot, in robots' own files, and missing checkers.
+    """The result of checking files for Gazebo.
 
     Args:
-        files: problems by file or robot; one that is undecided is no text.
+        files: problems by file or robot; an undecided one is an object, and not a text.
         missing: checkers that are not installed.
         findings: of the rules in robots' files.
     """
@@ -49,7 +48,7 @@ class Check:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether nothing is wrong, and nothing undecided."""
+        """`fail` if something is wrong, `undecided` if a checker did not answer, else `pass`."""
         problems = [problem for of_file in self.files.values() for problem in of_file]
         errors = any(finding.severity == "error" for finding in self.findings)
         if errors or any(isinstance(problem, str) for problem in problems):

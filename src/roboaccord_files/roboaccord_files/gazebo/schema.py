@@ -1,12 +1,9 @@
-"""sdformat's checker where it is installed, and its schema of elements.
+"""Check SDF by sdformat's own checker, if it is installed, and by its schema of elements.
 
-Add to ROOTS where another system has the schema. TIMEOUT may be raised; a file that takes longer is
-undecided, not wrong. NOT_ABOUT_THE_FILE is one line of stderr that is no problem. VERSION is that
-of all SDF that ships, which templates of the core and check.py share: change all at once.
-
-The checker is `gz sdf -k`, or `ign sdf -k` as Debian has it. It takes unknown elements in silence,
-so that a misspelt `<max_stepsize>` is a default; elements and values are checked against the
-schema.
+The checker is `gz sdf -k`, or `ign sdf -k` in Debian's packages. It ignores unknown elements, so
+that a misspelt <max_stepsize> silently becomes a default; elements and values are therefore also
+checked against the schema, whose folders are in ROOTS. A file that takes longer than TIMEOUT is
+undecided. VERSION is that of all SDF in this project, in its templates and in check.py, too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What ships for Gazebo: the worlds, and what is wrong with a robot as it is put there.
+"""Check what this project ships for Gazebo: worlds, and robots as they are put into them.
 
-Nothing here is to be tuned. Rules are added in check.py, a robot's bases follow from its scenarios
-(`setups_in_gazebo`), and each robot that ships must have config/bridge.yaml. `accord check` without
-files and the conformance suite of robots call `problems_of_robot`, and expect an empty list.
+The rules are those of check.py; the bases of a robot follow from its scenarios
+(`setups_in_gazebo`), and each robot has a config/bridge.yaml. `accord check` without files and the
+conformance suite of robots call `problems_of_robot`, which must return an empty list.
 """
 
 from __future__ import annotations

@@ -1,13 +1,18 @@
-"""What the equations of a robot's file predict for the windows of a log, under hypotheses.
+"""Predict the positions within windows of a log, for a robot with assumed errors.
 
-A hypothesis that is neither of the robot (`LogBody.varied`) nor of samples (RECORDED in the core)
-is a case of `residuals` and of `slopes` here. Priors of the scheme may be tuned.
+A window is a short run of samples. Its positions follow from the efforts by the equations of the
+robot's file, and the residuals are recorded less predicted positions. This module computes them for
+given sizes of hypotheses (a hypothesis is a possible error: a mass, a delay, ...), and their
+slopes: the derivatives by each size, which are the columns of the regression.
 
-Time step and scheme of the log are unknown. To first order a scheme takes q, qd and friction from
-times that are late by a, b and c: forward Euler's steps of h have a = h and b = c = h/2,
-semi-implicit ones a = 0 [Hairer, Lubich and Wanner 2006, IX], and those of a higher order 0. All
-three are fitted beside each hypothesis, and when efforts act: from their stamp on, up to it, or
-between.
+Hypotheses are of three kinds: of the robot (`LogBody.varied`), of the samples (RECORDED in the
+core), and the others, which are cases of `residuals` and `slopes` here.
+
+A simulator's time step and integration scheme are unknown, and are fitted with every hypothesis. To
+first order a scheme evaluates q, qd and friction at times that are late by a, b and c: forward
+Euler's steps of h have a = h and b = c = h/2, semi-implicit ones a = 0 and b = c = h/2 [Hairer,
+Lubich and Wanner 2006, IX], and those of a higher order a = b = c = 0. Also fitted is when an
+effort acts: after its stamp, before it, or between. Priors of these may be tuned.
 """
 
 from __future__ import annotations
@@ -32,30 +37,34 @@ from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.tried import DELAY
 from roboaccord_files.logs.windows import Windows
 
+# Mean, standard deviation, lowest and highest value of each number of the scheme [samples].
 PRIORS = [(0.0, 0.7, -1.1, 1.1), *[(0.0, 0.5, -1.1, 1.1)] * 2, (0.5, 0.7, -0.6, 1.6)]
 PRIORS += [(0.0, 0.7, -0.2, 1.2)] * 2
 SCHEME = "scheme"
-BESIDE = {Hypothesis(SCHEME, "", i): Prior(*each) for i, each in enumerate(PRIORS)}
-"""a, b, c and the part of the delay [samples]: no scheme is later, and more is a delay.
+BESIDE = {Hypothesis(SCHEME, "", i): Prior(*prior) for i, prior in enumerate(PRIORS)}
+"""The numbers of the scheme, fitted with every hypothesis, with their priors.
 
-The last two are 0 where efforts are held from sample to sample, 1 where they change smoothly, or
-where they are blows.
+The first three are a, b and c [samples]. PART is the fraction of a sample by which efforts act
+late; whole samples are a delay, which is a cause. SMOOTH and BLOWS say how efforts act between
+samples: both are 0 if they are held from sample to sample, SMOOTH is 1 if they change smoothly, and
+BLOWS is 1 if they act as impulses at the samples.
 """
 *_, PART, SMOOTH, BLOWS = BESIDE
 CLOCK = Hypothesis("clock")
-OF_EFFORTS = ("gear", FACTOR, known.FILTER, known.MOTOR, known.LIMIT)
-TURNS = 0.05  # of an effort: below, a gear with backlash turns over
+OF_EFFORTS = ("gear", FACTOR, known.FILTER, known.MOTOR, known.LIMIT)  # they change efforts alone
+# Share of an effort's standard deviation; a gear crosses its backlash while the effort is smaller.
+TURNS = 0.05
 
 
 @dataclass(frozen=True)
 class PredictedWindows(Problem, ABC):
-    """Predict windows of a log by the equations of its file (Problem): a block is a window.
+    """The windows of a log and their prediction (Problem, whose blocks are the windows).
 
     Args:
-        windows: of the log, w of them.
-        kept: which are looked at (w,).
-        log: its efforts are those that act.
-        reading: what its efforts are.
+        windows: the w windows of the log, each of k steps; the robot has n joints.
+        kept: mask of the windows that are compared (w,); b of them.
+        log: the samples, with the efforts that act.
+        reading: what these efforts mean.
     """
 
     windows: Windows
@@ -65,9 +74,15 @@ class PredictedWindows(Problem, ABC):
 
     @classmethod
     def of(cls, windows: Windows, dry: Iterable[str], reading: Reading = TORQUE) -> Self:
-        """Return the problem; what dry friction takes where joints turn back is unknown."""
-        own = windows.freed(dry)
-        return cls(own, np.ones(len(own.samples), bool), windows.log, reading)
+        """Return the problem of all windows.
+
+        Args:
+            windows: of a log.
+            dry: joints with dry friction, whose efforts are left unknown where they turn back.
+            reading: what the efforts mean.
+        """
+        freed = windows.freed(dry)
+        return cls(freed, np.ones(len(freed.samples), bool), windows.log, reading)
 
     @cached_property
     def _beside(self) -> Mapping[Hypothesis, Prior]:
@@ -75,55 +90,80 @@ class PredictedWindows(Problem, ABC):
 
     @property
     def beside(self) -> Mapping[Hypothesis, Prior]:
-        """What is fitted beside any hypothesis: the scheme, and factors of efforts."""
+        """What is fitted with any hypothesis: the scheme, and factors of efforts, with priors."""
         return self._beside
 
     @cached_property
     def body(self) -> LogBody:
-        """The robot that the efforts move."""
-        own = self.windows.body
-        return own if self.reading.of_file else self.reading.rest(own)
+        """The robot that the efforts move: without gravity, say, if the controller carries it."""
+        of_file = self.windows.body
+        return of_file if self.reading.of_file else self.reading.rest(of_file)
 
     @cached_property
     def _added(self) -> Array:
-        """What a controller by the file adds to the efforts (w, (k + 1) n)."""
-        own, windows = self.windows.body, self.windows
+        """Positions due to what a controller adds by the file's parameters (w, (k + 1) n)."""
+        of_file, windows = self.windows.body, self.windows
         if not self.reading.of_file:
             return np.zeros(windows.apart.shape)
-        return windows.needing(own) - windows.needing(self.reading.rest(own))
+        return windows.needing(of_file) - windows.needing(self.reading.rest(of_file))
 
     @property
     def independent(self) -> int:
-        """Number of residuals."""
+        """Number of residuals of the kept windows."""
         return int(self.kept.sum() * self.windows.samples.shape[1] * self.windows.joints)
 
     def residuals(self, sizes: Sizes) -> Array:
-        """Return recorded positions less predicted ones, over noise (b, (k + 1) n)."""
-        nonzero, shift = {one: size for one, size in sizes.items() if size}, self._shift(sizes)
+        """Return recorded less predicted positions, over their noise (b, (k + 1) n).
+
+        Args:
+            sizes: of the hypotheses and of the scheme; others are 0.
+        """
+        nonzero, shift = (
+            {hypothesis: size for hypothesis, size in sizes.items() if size},
+            self._shift(sizes),
+        )
+        # Recorded positions less those without efforts, of the robot with its errors; less what
+        # the efforts and the controller do.
         changed = self._of_body(nonzero)
-        rest = self.windows.needing(self.body.varied(changed) if changed else self.body)
-        rest = rest - self._driven(shift, self.efforts(nonzero), nonzero)[..., 0] - self._added
-        if fast := nonzero.get(CLOCK, 0.0):  # stamps are longer by that than what has passed
-            rest = self.windows.apart + (rest - self.windows.apart) / (1.0 + fast) ** 2
-        for one, size in nonzero.items():
-            if one.quantity == SCHEME and one not in (PART, SMOOTH, BLOWS):
-                rest = rest + size * self.windows.scheme[..., one.axis]
-            elif one.quantity == known.BACKLASH:
-                rest = rest + size * self._slack(one.where)
-        return np.asarray(rest[self.kept])
+        residuals = self.windows.needing(self.body.varied(changed) if changed else self.body)
+        residuals = (
+            residuals - self._driven(shift, self.efforts(nonzero), nonzero)[..., 0] - self._added
+        )
+        # A clock that is fast by f counts 1 + f seconds a second: accelerations act over times that
+        # are shorter than the stamps say, and positions are less by its square.
+        if fast := nonzero.get(CLOCK, 0.0):
+            residuals = self.windows.apart + (residuals - self.windows.apart) / (1.0 + fast) ** 2
+        for hypothesis, size in nonzero.items():
+            if hypothesis.quantity == SCHEME and hypothesis not in (PART, SMOOTH, BLOWS):
+                residuals = residuals + size * self.windows.scheme[..., hypothesis.axis]
+            elif hypothesis.quantity == known.BACKLASH:
+                residuals = residuals + size * self._slack(hypothesis.where)
+        return np.asarray(residuals[self.kept])
 
     def _driven(self, shift: int, efforts: Array, at: Sizes) -> Array:
-        """Return what efforts do that act later by so many samples, and by a part of one."""
-        part, sizes = at.get(PART, 0.0), [at.get(one, 0.0) for one in (SMOOTH, BLOWS)]
+        """Return the positions due to efforts (k, n, c) in windows (w, (k + 1) n, c).
+
+        Args:
+            shift: whole samples by which the efforts act late.
+            efforts: of all samples.
+            at: sizes of PART, SMOOTH and BLOWS.
+        """
+        part, sizes = at.get(PART, 0.0), [at.get(shape, 0.0) for shape in (SMOOTH, BLOWS)]
         moved = self.windows.pushed(shift, efforts)
         if part:
             moved = (1.0 - part) * moved + part * self.windows.pushed(shift + 1, efforts)
         if any(sizes):
-            moved = moved + sum(s * x for s, x in zip(sizes, self.windows.bent(shift, efforts)))
+            moved = moved + sum(
+                size * column for size, column in zip(sizes, self.windows.bent(shift, efforts))
+            )
         return moved
 
     def _slack(self, joint: str) -> Array:
-        """Return what backlash of 1 rad does: the motor leads by half, to where its effort is."""
+        """Return the residuals due to 1 rad of backlash of a joint (w, (k + 1) n).
+
+        The motor, whose encoder is recorded, leads the joint by half of it in the direction of its
+        effort.
+        """
         leads = np.zeros(self.log.q.shape)
         column = self.log.joints.index(joint)
         effort = self.log.effort[:, column]
@@ -132,41 +172,63 @@ class PredictedWindows(Problem, ABC):
 
     @staticmethod
     def _of_body(sizes: Sizes) -> Sizes:
-        apart = (DELAY.quantity, SCHEME, known.BACKLASH, *OF_EFFORTS)
-        return {one: size for one, size in sizes.items() if one.quantity not in apart}
+        """Return the sizes that change the robot itself, and not its efforts or samples."""
+        not_of_body = (DELAY.quantity, SCHEME, known.BACKLASH, *OF_EFFORTS)
+        return {
+            hypothesis: size
+            for hypothesis, size in sizes.items()
+            if hypothesis.quantity not in not_of_body
+        }
 
     @staticmethod
     def _shift(sizes: Sizes) -> int:
+        """Return the whole samples by which efforts act late; a delay of 1 is none (tried.py)."""
         return round(sizes.get(DELAY, 0.0)) - 1
 
     def efforts(self, sizes: Sizes) -> Array:
-        """Return the efforts that act (k, n, 1)."""
+        """Return the efforts that act (k, n, 1), with factors, filters and limits applied."""
         log = self.log
-        for one, size in sizes.items():
-            if one.quantity in ("gear", FACTOR):
-                own = np.array([one.where in (joint, EVERY) for joint in log.joints])
-                factor = size if one.quantity == FACTOR else 1.0 + size
-                log = replace(log, effort=log.effort * np.where(own, factor, 1.0))
-            elif one.quantity in OF_EFFORTS:
-                log = RECORDED[one.quantity](log, size, one.where)
+        for hypothesis, size in sizes.items():
+            if hypothesis.quantity in ("gear", FACTOR):
+                affected = np.array([hypothesis.where in (joint, EVERY) for joint in log.joints])
+                factor = size if hypothesis.quantity == FACTOR else 1.0 + size
+                log = replace(log, effort=log.effort * np.where(affected, factor, 1.0))
+            elif hypothesis.quantity in OF_EFFORTS:
+                log = RECORDED[hypothesis.quantity](log, size, hypothesis.where)
         return self.windows.efforts if log is self.windows.log else log.effort[..., None]
 
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> dict[Hypothesis, Array]:
-        """Return how residuals change with sizes; none of a delay, which is tried by samples."""
-        bent = {one: size for one, size in at.items() if size and one.quantity in known.BENT}
-        beside = (DELAY, *BESIDE)
-        plain = {o: s for o, s in at.items() if o in beside or o.quantity in OF_EFFORTS}
-        base = dict(at) if bent else plain
-        efforts, changed = self.efforts(base), dict[Hypothesis, Array]()
+        """Return the derivatives of the residuals by the sizes of hypotheses (b, (k + 1) n).
+
+        Args:
+            ones: the hypotheses; a delay has no derivative, since whole samples are tried.
+            at: sizes at which to differentiate. Those of the robot count only if a hypothesis whose
+                effect is far from linear (BENT) is among them.
+        """
+        nonlinear = {
+            hypothesis: size
+            for hypothesis, size in at.items()
+            if size and hypothesis.quantity in known.BENT
+        }
+        of_scheme = (DELAY, *BESIDE)
+        plain = {
+            hypothesis: size
+            for hypothesis, size in at.items()
+            if hypothesis in of_scheme or hypothesis.quantity in OF_EFFORTS
+        }
+        base = dict(at) if nonlinear else plain
+        efforts, effort_slopes = self.efforts(base), dict[Hypothesis, Array]()
         shift, columns_of = self._shift(base), dict[Hypothesis, Array]()
+        # The efforts that the motion needs of the robot, and their derivatives by its parameters.
         of_body = self._of_body(base)
-        own = self.body.varied(of_body) if of_body else self.body
-        needed, asked, probed = (
-            self.windows.needed(own, kept=True),
+        body = self.body.varied(of_body) if of_body else self.body
+        needed, of_robot, needed_slopes = (
+            self.windows.needed(body, kept=True),
             list[Hypothesis](),
             list[Array](),
         )
         for one in ones:
+            # By a small change of the size, where the effect is not known as a formula.
             more = {**base, one: base.get(one, 0.0) + one.probe}
             if one == PART:
                 later = self._driven(shift + 1, efforts, {})
@@ -176,20 +238,22 @@ class PredictedWindows(Problem, ABC):
             elif one.quantity == SCHEME:
                 columns_of[one] = np.asarray(self.windows.scheme[..., one.axis])
             elif one.quantity in OF_EFFORTS:
-                changed[one] = (self.efforts(more) - efforts) / one.probe
+                effort_slopes[one] = (self.efforts(more) - efforts) / one.probe
             elif one.quantity == known.BACKLASH:
                 columns_of[one] = self._slack(one.where)
             elif one != DELAY:
-                asked.append(one)
-                other = self.windows.needed(self.body.varied(self._of_body(more)))
-                probed.append((other - needed) / one.probe)
-        if changed:
-            acting = self._driven(shift, np.concatenate([*changed.values()], axis=-1), base)
-            columns_of |= dict(zip(changed, -np.moveaxis(acting, -1, 0)))
-        if asked:
-            columns = np.moveaxis(self.windows.made_by(np.stack(probed, axis=-1)), -1, 0)
-            columns_of |= dict(zip(asked, columns))
-        if CLOCK in columns_of:  # and what has acted takes a shorter time
+                of_robot.append(one)
+                needed_more = self.windows.needed(self.body.varied(self._of_body(more)))
+                needed_slopes.append((needed_more - needed) / one.probe)
+        # Changed efforts and changed needs move the positions; all of a kind are solved at once.
+        if effort_slopes:
+            acting = self._driven(shift, np.concatenate([*effort_slopes.values()], axis=-1), base)
+            columns_of |= dict(zip(effort_slopes, -np.moveaxis(acting, -1, 0)))
+        if of_robot:
+            columns = np.moveaxis(self.windows.made_by(np.stack(needed_slopes, axis=-1)), -1, 0)
+            columns_of |= dict(zip(of_robot, columns))
+        # A fast clock also shortens the time for which all has acted: see `residuals`.
+        if CLOCK in columns_of:
             moved = self.windows.made_by(needed[..., None])[..., 0]
             fast = 1.0 + base.get(CLOCK, 0.0)
             over = 2.0 / fast * (moved - self._driven(shift, efforts, base)[..., 0])
@@ -197,13 +261,17 @@ class PredictedWindows(Problem, ABC):
         return {one: slope[self.kept] for one, slope in columns_of.items() if slope.any()}
 
     def part(self, which: slice) -> Self:
-        """Return some of the windows."""
+        """Return the problem of a slice of the kept windows."""
         kept = np.zeros_like(self.kept)
         kept[np.flatnonzero(self.kept)[which]] = True
         return replace(self, kept=kept)
 
     def share(self, left: Array) -> Array:
-        """Return rms residuals over what the efforts do (n,)."""
+        """Return rms residuals as a share of the effect of the efforts (n,).
+
+        Args:
+            left: residuals (b, (k + 1) n).
+        """
         windows = self.windows
         rms = np.sqrt((left.reshape(-1, len(windows.scale)) ** 2).mean(axis=0))
         return np.asarray(rms * windows.scale / windows.reach)

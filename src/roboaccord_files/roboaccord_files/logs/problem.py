@@ -1,8 +1,12 @@
-"""Which causes of a log are tried, and which of them explain its windows.
+"""Decide which causes of a log are tried, and when one explains enough to be named.
 
-What is tried is listed in tried.py, and what it does is in predicted.py.
-The bounds may be tuned, and each states in what it is measured; docs/own_log.md gives the rates of
-detection and of false alarms that `make own-logs` measured with them.
+`LogProblem` is what the regression of the cross-check (roboaccord.crosscheck.causes) needs to know
+of a log: the hypotheses (listed in tried.py), their effect on the residuals (predicted.py), and
+here the bounds by which a cause is accepted.
+
+Shares are rms values relative to the effect of the efforts on the positions in a window. The bounds
+may be tuned; docs/own_log.md gives the rates of detection and of false alarms that `make own-logs`
+measured with them.
 """
 
 from __future__ import annotations
@@ -24,16 +28,19 @@ from roboaccord_files.logs.smooth import Smooth
 from roboaccord_files.logs.tried import DELAY, groups_of, likely, starts_of
 from roboaccord_files.logs.windows import FLOOR, Windows
 
-BOUND = 2e-3  # of what efforts do in a window: what an error explains at least
-NEARLY = 0.3  # of the residuals, and of the bound: a cause that leaves less may be that small
-NOISY = 0.05  # of what efforts do in a window: most that noise may be
-AUDIBLE = 0.2  # of the noise: what an error explains at least
-UNKNOWN = 5.0 * BOUND  # of what efforts do in a window: residuals without a name
-MISTAKEN = 0.2  # of what efforts do in a window: residuals of wrong columns
-LEFT_BY_TWO = 1e-2  # of the squared residuals, by several causes
-POSITIVE, ROUND = ("armature", "damping", known.SPRING, known.BACKLASH), 1e-3  # of a joint; a part
-BEGUN = 4  # hypotheses that begin at one of some sizes
-FEWER = 4.0  # times the least cost: what a fit leaves by regression that is left out
+BOUND = 2e-3  # share; a cause must explain residuals of at least this size
+# Ratio; a cause that leaves less than this of the residuals may be smaller: NEARLY times BOUND.
+NEARLY = 0.3
+NOISY = 0.05  # share; with more noise a log is not judged
+AUDIBLE = 0.2  # ratio; a cause must explain at least this much of the noise
+UNKNOWN = 5.0 * BOUND  # share; larger residuals that no cause explains fail the check
+MISTAKEN = 0.2  # share; with larger residuals columns may be exchanged or have the wrong sign
+LEFT_BY_TWO = 1e-2  # ratio of squared residuals; several causes together may leave no more
+# Quantities that cannot be negative, and the relative round-off that is allowed.
+POSITIVE, ROUND = ("armature", "damping", known.SPRING, known.BACKLASH), 1e-3
+BEGUN = 4  # hypotheses with several starting sizes that are fitted
+FEWER = 4.0  # ratio of costs; a fit that a linear estimate puts above this is not computed
+# Units of a sliding joint, by those of a turning one.
 SLIDING = {
     "N m s/rad": "N s/m", "N m": "N", "kg m^2": "kg", "rad": "m", "N m/rad": "N/m", "rad/s": "m/s",
 }  # fmt: skip
@@ -41,18 +48,22 @@ SLIDING = {
 
 @dataclass(frozen=True)
 class LogProblem(PredictedWindows):
-    """The windows of a log as a problem of the regressor: a block is a window."""
+    """The windows of a log as a problem of the cross-check's regression; a block is a window."""
 
     def groups(self) -> list[Group]:
-        """Return the hypotheses, in the order of names."""
+        """Return the hypotheses that are tried; those of a group are fitted together."""
         return groups_of(self.log, self.windows.body.tree, self.reading.scaled)
 
     def starts(self) -> Iterator[tuple[Group, Sequence[float]]]:
-        """Yield a delay by whole samples, a payload, and what drives may do."""
+        """Yield hypotheses whose fit needs a starting size, with sizes: delay, payload, drives."""
         return starts_of(self.log, self.windows.body.tree, self.slopes)
 
     def variants(self) -> Iterator[tuple[Cause, Self]]:
-        """Yield speed limits, and signs and orders where residuals are those of wrong columns."""
+        """Yield causes that change the samples or the choice of windows, with the changed problem.
+
+        These are speed limits, whose windows are left out, and wrong signs or exchanged columns,
+        which are tried only if the residuals are large.
+        """
         windows = self.windows
         for joint, speed, _, capped in windows.capped():
             yield (
@@ -61,78 +72,114 @@ class LogProblem(PredictedWindows):
             )
         if self.share(fitted(self).left).max() > MISTAKEN:
             acting = self.efforts(fitted(self).sizes)[..., 0]
-            for cause, own, change in likely(windows, self.body, acting):
-                log = replace(self.log, **{each: getattr(self.log, each) @ change for each in own})
-                if "q" in own:
+            for cause, fields, change in likely(windows, self.body, acting):
+                log = replace(
+                    self.log, **{field: getattr(self.log, field) @ change for field in fields}
+                )
+                if "q" in fields:
                     smooth = Smooth.of(log, (windows.smooth.every,))
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)
                 yield cause, replace(self, windows=windows, log=log)
 
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
-        """Return whether a fit leaves little, less if by several causes, or no more than noise."""
-        one = len(fit.places) == 1
+        """Return whether a fit leaves little enough to explain the log.
+
+        It must leave little of the squared residuals, or no more than noise; several causes must
+        leave less than a single one.
+
+        Args:
+            plain: the fit without a cause.
+            fit: the fit with causes.
+            times: factor of the bounds.
+        """
+        single = len(fit.places) == 1
         share = self.share(fit.left).max()
         if fit.variant:
             return bool(fit.cost <= LIKELY * fit.left.size or share < times * UNKNOWN)
-        least = (LEFT if one else LEFT_BY_TWO) * plain.cost
-        most = np.hypot(NOISY if one else UNKNOWN, LIKELY * self.windows.heard.max())
-        return bool(fit.cost <= times * max(least, LIKELY * fit.left.size) and share < times * most)
+        cost_bound = (LEFT if single else LEFT_BY_TWO) * plain.cost
+        share_bound = np.hypot(NOISY if single else UNKNOWN, LIKELY * self.windows.heard.max())
+        return bool(
+            fit.cost <= times * max(cost_bound, LIKELY * fit.left.size)
+            and share < times * share_bound
+        )
 
     def adds(self, before: Fit, fit: Fit) -> bool:
-        """Return whether a fit leaves so much less than another that schemes do not explain it."""
-        if fit.left.shape != before.left.shape:  # of other windows
+        """Return whether a fit with more causes is better than one before by enough to count.
+
+        The gain must be significant, and larger than BOUND, than part of the noise and than the
+        rounding of the efforts, so that neither noise nor an inexact scheme is taken for a cause.
+        """
+        if fit.left.shape != before.left.shape:  # of different windows: mean squares are compared
             return fit.cost / fit.left.size < NEARLY**2 * before.cost / before.left.size
         count = max(len(fit.ones) - len(before.ones), 1)
         if before.cost - fit.cost < SIGNIFICANT**2 * fit.unit * count:
             return False
         explained = self.share(before.left - fit.left)
         nearly_all = fit.cost < NEARLY**2 * before.cost
-        least = NEARLY * BOUND if nearly_all else BOUND
-        least = max(least, AUDIBLE * float(self.windows.heard.max()))
-        return bool((explained > np.maximum(least, self.windows.rounding)).any())
+        bound = NEARLY * BOUND if nearly_all else BOUND
+        bound = max(bound, AUDIBLE * float(self.windows.heard.max()))
+        return bool((explained > np.maximum(bound, self.windows.rounding)).any())
 
     @property
     def most_begun(self) -> int:
-        """How many hypotheses that begin at one of some sizes are fitted."""
+        """How many hypotheses with several starting sizes are fitted."""
         return BEGUN
 
     def least(self, one: Hypothesis) -> float:
-        """Return what a size is more than: what the file has cannot become less than 0."""
+        """Return the smallest size that a hypothesis may have.
+
+        Quantities that cannot be negative may fall by what the file has of them, and no more.
+        """
         joint = next(
-            (each for each in self.windows.body.tree.moving if each.name == one.where), None
+            (moving for moving in self.windows.body.tree.moving if moving.name == one.where), None
         )
         if joint is None or one.quantity not in POSITIVE:
             return -np.inf
-        has = {"armature": joint.armature, "damping": joint.damping, known.SPRING: joint.spring[0]}
-        return -(1.0 + ROUND) * has.get(one.quantity, 0.0)
+        in_file = {
+            "armature": joint.armature,
+            "damping": joint.damping,
+            known.SPRING: joint.spring[0],
+        }
+        return -(1.0 + ROUND) * in_file.get(one.quantity, 0.0)
 
     def searches(self, plain: Fit) -> bool:
-        """Return whether anything but noise is left."""
+        """Return whether a fit without a cause leaves more than noise, so that causes are tried."""
         return plain.cost > plain.left.size
 
     def worth(self, left: float, least: float, plain: float) -> bool:
-        """Return whether a fit may matter: residuals are nearly linear in sizes."""
+        """Return whether a fit is worth computing, by the cost that a linear estimate gives it.
+
+        Args:
+            left: estimated cost of the fit.
+            least: smallest estimated cost of all.
+            plain: cost without a cause.
+        """
         return left < FEWER * min(least, max(LEFT * plain, self.independent))
 
     def cause(self, fit: Fit, one: Hypothesis) -> Cause:
-        """Return what is off by a component of a fit; a delay from the stamp of an effort."""
+        """Return the cause that a component of a fit stands for, with size and interval in SI.
+
+        The interval includes what scatters, and FLOOR, by which the equations may be inexact.
+        """
         windows = self.windows
+        # A delay is counted from the stamp of an effort; the scheme can shift it by half a sample.
         if one == DELAY:
             size = self.log.period * (self._shift(fit.sizes) + fit.sizes[PART])
-            half = self.log.period * (0.5 + fit.half_width(PART))  # a scheme moves it so far
+            half = self.log.period * (0.5 + fit.half_width(PART))
             return Cause("delay", "", size, (size - half, size + half), "s")
         cause = super().cause(fit, one)
-        if one.quantity == known.PAYLOAD and one.axis:  # from its link's frame
-            (link,) = (x for x in windows.body.tree.links if x.name == one.where)
+        # The position of a payload is fitted from its link's centre, and stated from its frame.
+        if one.quantity == known.PAYLOAD and one.axis:
+            (link,) = (link for link in windows.body.tree.links if link.name == one.where)
             centre = float(link.centre[one.axis - 1])
             cause = replace(cause, size=fit.sizes[one] + centre)
         slope = self.slopes([one], fit.sizes).get(one)
-        wide = FLOOR / self.share(slope).max() if slope is not None else 0.0
+        inexact = FLOOR / self.share(slope).max() if slope is not None else 0.0
         unit = cause.unit
         slides = {joint.name for joint in windows.body.tree.moving if joint.kind == "prismatic"}
         if one.where in slides:
             unit = SLIDING.get(unit, unit)
-        half = float(np.hypot(fit.half_width(one), wide))  # what scatters, and what may be off
+        half = float(np.hypot(fit.half_width(one), inexact))
         axis = "" if one.quantity == "gravity" else cause.axis
         size = cause.size or 0.0
         interval = size - half, size + half

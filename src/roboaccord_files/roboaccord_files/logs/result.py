@@ -1,7 +1,8 @@
-"""What the check of a log measures, and how that is judged: causes, residuals and noise.
+"""The result of the check of a log, and the verdict on it.
 
-Fields of `LogCheck` are keys of `--json` and of summary.json, in the order of `document`: one may
-be added, and those there stay.
+`LogCheck` has what was measured: noise, residuals, causes. `LogLevel` judges it. Shares are rms
+values over the effect of the efforts on the positions within a window, of the joint where they are
+largest. Fields are keys of `--json` and of summary.json, in the order of `document`, and stay.
 """
 
 from __future__ import annotations
@@ -29,20 +30,23 @@ class LogCheck:
 
     Args:
         window: steps of a window.
-        noise: share of what the efforts do in a window, where it is most, and of its joint.
-        noisiest: that joint, and its noise [rad or m].
-        columns, notes: what was read, and how.
-        share, left: residuals beside the scheme's, and what the causes leave of them, likewise.
-        beyond, worst: what is left beyond all noise, likewise, and its joint.
-        whole, efforts: what is left beyond that of positions, and noise with that of efforts.
-        scheme: that fits, "" where it is unknown.
+        noise: share of the noise of the positions.
+        noisiest: the joint where it is largest, and its noise [rad or m].
+        columns: what was read from which column, by key such as `q/elbow`.
+        notes: remarks on how the log was read.
+        share: share of the residuals, without what the integration scheme explains.
+        left: share of the residuals that the causes leave.
+        beyond, worst: share of these that exceeds all noise, and the joint where it is largest.
+        whole: share of these that exceeds the noise of positions alone.
+        efforts: share of the noise of positions and efforts together.
+        scheme: integration scheme that fits, "" if none is clear.
         judged, windows: number of windows that are judged, and of all.
-        explanation: of the residuals.
+        explanation: the causes of the residuals.
         taken: what the efforts were taken for.
-        span: from when to when most of what is left of `worst` lies [s].
-        unmeasured: whether efforts are all 0 where some acted.
-        motion: what it could have shown.
-        capped: joints that move at no more than a rate, and in how much of the log.
+        span: shortest span with half of the squared residuals of `worst` [s].
+        unmeasured: whether all efforts are 0 although the motion needs some.
+        motion: which parameters of the robot the motion can show.
+        capped: share of the samples in which a joint moves at its largest rate, by joint.
     """
 
     window: int
@@ -67,7 +71,7 @@ class LogCheck:
     capped: Mapping[str, float] = field(default_factory=dict)
 
     def document(self, report: Report) -> dict[str, Json]:
-        """Return the figures that `--json` prints of its report."""
+        """Return what `--json` prints: verdict and levels of the report, and these figures."""
         explanation = self.explanation
         data: dict[str, Any] = {
             "verdict": report.verdict,
@@ -85,7 +89,7 @@ class LogCheck:
 
 
 class LogLevel(LevelOf[Any, LogCheck]):
-    """Judge what the equations of a robot's file leave in windows of a log."""
+    """Judge the residuals of a log by the equations of its robot's file."""
 
     name = "one_step"
     title = "One step: windows of a log"
@@ -94,6 +98,7 @@ class LogLevel(LevelOf[Any, LogCheck]):
         """Return nothing: check.py measures a log."""
 
     def judge(self, check: LogCheck, tolerances: Tolerances) -> Finding:
+        # Not judged: too much noise, or no efforts.
         if check.noise > NOISY:
             where, size = check.noisiest
             figures = {"where": where, "size": size, "share": check.noise, "window": check.window}
@@ -104,11 +109,13 @@ class LogLevel(LevelOf[Any, LogCheck]):
         explanation = check.explanation
         figures = {"share": check.share, "window": check.window, "span": check.span}
         why = because(Code.LOG_RESIDUALS, **figures, of=explanation, where=check.worst)
+        # Outside: a cause is named, or residuals exceed the noise without one.
         if explanation.causes:
             first = explanation.causes[0]
             return Finding.outside(why, quantity=first.quantity, where=first.where, size=first.size)
         if check.beyond > UNKNOWN:
             return Finding.outside(why, where=check.worst, size=check.beyond)
+        # Not judged: the residuals may be noise of the efforts.
         if check.whole > UNKNOWN and check.efforts > NOISY:
             noise = because(Code.LOG_EFFORT_NOISE, share=check.efforts)
             return replace(Finding.not_judged(why, noise), quantity="noise")

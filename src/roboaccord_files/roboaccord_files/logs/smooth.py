@@ -1,7 +1,9 @@
-"""A smooth motion through the recorded positions, as smooth as their noise allows.
+"""Fit a smooth motion to the recorded positions, as smooth as their noise allows.
 
-DEGREE, SPACINGS and LOOSE may be tuned: what a motion may do between knots, and how much it may
-leave of the recorded positions. test_own_log.py has exact logs and noisy ones.
+In each stretch without a gap a spline of degree 5 is fitted by least squares. Far knots make it
+smooth, close knots let it follow the positions. The widest spacing is taken at which the splines
+leave no more than the noise of each joint. The constants may be tuned; test_own_log.py has exact
+logs and noisy ones.
 """
 
 from __future__ import annotations
@@ -16,20 +18,21 @@ from roboaccord.contract.state import Array
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import noise_of
 
-DEGREE = 5  # of the splines, whose accelerations are smooth
-SPACINGS = (24, 16, 12, 8, 6, 4, 3, 2)  # samples between knots, the smoothest first
-LONGEST = 0.1  # s between knots
-LOOSE = 1.08  # times what the best spacing leaves: what the smoothest motion may
-ALIKE = 1.3  # times what spacings of 2 leave: those of 3, where that is noise
+DEGREE = 5  # of the splines: their accelerations are polynomials of degree 3
+SPACINGS = (24, 16, 12, 8, 6, 4, 3, 2)  # samples between knots that are tried, the widest first
+LONGEST = 0.1  # s; knots are closer than this
+LOOSE = 1.08  # ratio; residuals of the chosen splines may exceed the noise by this factor
+# Ratio; if the residuals of the two closest spacings differ by less than this, they are the noise.
+ALIKE = 1.3
 
 
 @dataclass(frozen=True)
 class Smooth:
-    """A motion of splines through a log.
+    """The smooth motion through a log.
 
     Args:
-        log: what was read; n joints.
-        noise: of the positions, the steps of encoders too (n,).
+        log: the samples, of n joints.
+        noise: standard deviation of the positions (n,), which includes steps of encoders.
         splines: one for each stretch.
         every: samples between their knots.
     """
@@ -41,37 +44,55 @@ class Smooth:
 
     @classmethod
     def of(cls, log: Log, spacings: Sequence[int] = (*SPACINGS, 1)) -> Self:
-        """Return the smoothest motion that leaves no more than noise of each joint."""
+        """Return the smoothest motion whose residuals are no more than the noise of each joint.
+
+        Args:
+            log: the samples.
+            spacings: samples between knots that are tried; 1 follows every sample.
+        """
         noise = noise_of(log, log.q)
-        tried = [each for each in spacings if each == 1 or each * log.period < LONGEST]
-        parts = [(log.time[s], log.q[s]) for s in log.segments]
-        many = {every: [_spline(t, q, every) for t, q in parts] for every in tried}
-        rms = {every: _left(log, splines, every) for every, splines in many.items()}
-        finest = np.array([rms[each] for each in tried if each > 1][-2:])
-        least = finest.min(axis=0, initial=np.inf)  # alike where nothing but noise is left
-        most = LOOSE * np.where(finest.max(axis=0, initial=0.0) < ALIKE * least, least, noise)
-        every = next((each for each in tried if (rms[each] <= most).all()), tried[-1])
-        return cls(log, noise, many[every], every)
+        tried = [every for every in spacings if every == 1 or every * log.period < LONGEST]
+        stretches = [(log.time[stretch], log.q[stretch]) for stretch in log.segments]
+        splines_of = {every: [_spline(t, q, every) for t, q in stretches] for every in tried}
+        rms = {every: _rms_of(log, splines, every) for every, splines in splines_of.items()}
+        # The noise, by the two closest spacings if they agree, else by divided differences.
+        finest = np.array([rms[every] for every in tried if every > 1][-2:])
+        smallest = finest.min(axis=0, initial=np.inf)
+        allowed = LOOSE * np.where(
+            finest.max(axis=0, initial=0.0) < ALIKE * smallest, smallest, noise
+        )
+        chosen = next((every for every in tried if (rms[every] <= allowed).all()), tried[-1])
+        return cls(log, noise, splines_of[chosen], chosen)
 
     def at(self, first: Array, times: Array) -> Array:
-        """Return q, qd and qdd (3, w, m, n) of windows that begin with samples, at times (w, m)."""
+        """Return positions, rates and accelerations (3, w, m, n) within windows.
+
+        Args:
+            first: number of each window's first sample (w,).
+            times: at which the motion is evaluated (w, m) [s].
+        """
         motion = np.empty((3, *times.shape, len(self.log.joints)))
-        for s, spline in zip(self.log.segments, self.splines):
-            inside = (first >= s.start) & (first < s.stop)
-            for d in range(3):
-                motion[d, inside] = spline(times[inside], d)
+        for stretch, spline in zip(self.log.segments, self.splines):
+            inside = (first >= stretch.start) & (first < stretch.stop)
+            for order in range(3):
+                motion[order, inside] = spline(times[inside], order)
         return motion
 
 
-def _left(log: Log, splines: Sequence[Any], every: int) -> Array:
-    """Return the noise (n,) that splines with so many samples between knots leave."""
-    own = [log.q[s] - spline(log.time[s]) for s, spline in zip(log.segments, splines)]
-    free = every / (every - 1.0) if every > 1 else 1.0
-    return np.asarray(np.sqrt(free * np.mean(np.concatenate(own) ** 2, axis=0)))
+def _rms_of(log: Log, splines: Sequence[Any], every: int) -> Array:
+    """Return the noise (n,) by the residuals of splines with a knot every so many samples.
+
+    A spline has one coefficient a knot, which takes 1 / every of the squares: they are scaled up.
+    """
+    residuals = [
+        log.q[stretch] - spline(log.time[stretch]) for stretch, spline in zip(log.segments, splines)
+    ]
+    freedom = every / (every - 1.0) if every > 1 else 1.0
+    return np.asarray(np.sqrt(freedom * np.mean(np.concatenate(residuals) ** 2, axis=0)))
 
 
 def _spline(t: Array, q: Array, every: int) -> Any:
-    """Return the spline (m, n) with a knot every so many samples that fits positions best."""
+    """Return the least-squares spline through positions (k, n), with a knot every few samples."""
     from scipy.interpolate import make_lsq_spline
 
     knots = np.r_[[t[0]] * (DEGREE + 1), t[DEGREE:-DEGREE:every], [t[-1]] * (DEGREE + 1)]

@@ -1,8 +1,9 @@
-"""Logs by their endings: text, arrays, or a bag.
+"""Read the table of a log by the reader for its file: text, arrays, or a bag.
 
-A format may be added: a reader beside `read_text` (from bytes) or in arrays.py, which raises what
-it likes; its ending goes into TABLES of roboaccord.door.checks, by which a log is known. Whatever
-is read must be bounded: test_readers.py gives each reader hostile files.
+The ending of the file decides. A format is added as a reader beside `read_text` or in arrays.py; it
+may raise any exception, which becomes a message here. Its ending goes into TABLES of
+roboaccord.door.checks, by which logs are recognised. A reader must bound its time and memory:
+test_readers.py gives each one hostile files.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from roboaccord_files.logs.arrays import read_arrays
 from roboaccord_files.logs.table import Columns, Table
 from roboaccord_files.logs.text import read_text
 
-ARRAYS = (".npz", ".mat", ".parquet")
+ARRAYS = (".npz", ".mat", ".parquet")  # endings of files that arrays.py reads
 
 
 def read_table(
     path: Path, joints: Sequence[str], topic: str = "", asked: Collection[str] = ()
 ) -> Table:
-    """Return the columns of a log; arguments are those of `read_bag`.
+    """Return the table of a log; the arguments are those of `read_bag`.
 
     Raises:
-        AccordError: if it cannot be read.
+        AccordError: if the log cannot be read.
     """
     if not is_table(path):
-        from roboaccord_files.logs.bags import read_bag  # a table needs no library of bags
+        from roboaccord_files.logs.bags import read_bag  # imported here: tables need no bag library
 
         return read_bag(path, joints, topic, asked)
     if topic:
@@ -47,14 +48,14 @@ def read_table(
 
 
 def _with_stamps(columns: Columns) -> Columns:
-    """Return columns with those of seconds and nanoseconds together, as `stamp [ns]`."""
+    """Return columns in which pairs such as `sec` and `nanosec` are one column `stamp [ns]`."""
     joined = dict(columns)
     for name in columns:
-        whole = re.sub(r"(nano|n)(secs?)$", r"\2", name)
-        if whole in columns and whole != name:
-            seconds, rest = joined[whole].astype(float), joined[name].astype(float)
-            if (np.abs(seconds) < 1e10).all() and (np.abs(rest) < 1e10).all():
-                both = 1_000_000_000 * seconds.astype(np.int64) + rest.astype(np.int64)
-                joined[f"{whole.rpartition('sec')[0]}stamp [ns]"] = both
-                del joined[whole], joined[name]
+        in_seconds = re.sub(r"(nano|n)(secs?)$", r"\2", name)
+        if in_seconds in columns and in_seconds != name:
+            seconds, nanoseconds = joined[in_seconds].astype(float), joined[name].astype(float)
+            if (np.abs(seconds) < 1e10).all() and (np.abs(nanoseconds) < 1e10).all():
+                stamp = 1_000_000_000 * seconds.astype(np.int64) + nanoseconds.astype(np.int64)
+                joined[f"{in_seconds.rpartition('sec')[0]}stamp [ns]"] = stamp
+                del joined[in_seconds], joined[name]
     return joined

@@ -1,7 +1,9 @@
-"""Logs as text: separator, decimal sign, names and units are recognised, and `ros2 topic echo`.
+"""Read logs that are text: CSV in its many forms, and the output of `ros2 topic echo --csv`.
 
-A format without a line of names may be added beside `_echoed`. Columns that begin far from 0 keep
-their decimals: times since 1970 have more digits than a float.
+Separator, decimal point or comma, the line of names, and a line of units below it are recognised. A
+table begins at the first line with enough numbers; the lines above have the names. Text without
+names is read as joint states of `ros2 topic echo`. Columns that begin far from 0, as times since
+1970, are kept as decimals, which have more digits than floats.
 """
 
 from __future__ import annotations
@@ -23,19 +25,19 @@ from roboaccord_files.logs.messages import PARTS, joint_state, table_of
 from roboaccord_files.logs.table import Table
 
 NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)(e[-+]?\d+)?|nan|[-+]?inf", re.IGNORECASE)
-DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?")  # of UTC
-SEPARATORS = (";", "\t", ",", "")  # the last: blanks
-HEAD = 200  # lines, within which a table begins
-LOOKED_AT = 20  # lines, by which the separator is recognised
-FAR = 1e4  # of a first number: from there on a column keeps its decimals
+DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?")  # date and time in UTC
+SEPARATORS = (";", "\t", ",", "")  # "" stands for blanks
+HEAD = 200  # lines; the numbers must begin within these
+LOOKED_AT = 20  # lines by which the separator is recognised
+FAR = 1e4  # a column whose first number is larger is kept as decimals
 Row = Sequence[str]
 
 
 def read_text(data: bytes) -> Table:
-    """Return the columns of a text.
+    """Return the table of a text.
 
     Raises:
-        ValueError: if there are none, or a row has another number of cells than the names.
+        ValueError: if it has no numbers, or a row has more or fewer cells than there are names.
     """
     utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     above = list[Row]()
@@ -52,27 +54,34 @@ def read_text(data: bytes) -> Table:
 
 
 def _rows(text: str) -> Iterator[Row]:
-    """Yield the cells of each line, by the separator that makes most numbers."""
+    """Yield the cells of each line, by the separator that gives the most numbers."""
     lines = [*islice(io.StringIO(text, None), HEAD)][-LOOKED_AT:]
-    numbers = [sum(map(_count, _cut(lines, each))) for each in SEPARATORS]
+    numbers = [sum(map(_count, _cut(lines, separator))) for separator in SEPARATORS]
     return _cut(io.StringIO(text, None), SEPARATORS[numbers.index(max(numbers))])
 
 
 def _cut(lines: Iterable[str], separator: str) -> Iterator[Row]:
-    cut = csv.reader(lines, delimiter=separator) if separator else map(str.split, lines)
-    return ([cell.strip() for cell in row] for row in cut)
+    """Return the cells of lines by a separator, "" for blanks."""
+    rows = csv.reader(lines, delimiter=separator) if separator else map(str.split, lines)
+    return ([cell.strip() for cell in row] for row in rows)
 
 
 def _count(row: Row) -> int:
+    """Return how many cells of a row are numbers."""
     return sum(NUMBER.fullmatch(cell) is not None for cell in row)
 
 
 def _names(above: Sequence[Row], first: Row) -> Row:
-    """Return the names of columns, with units where a line has them; none where no line is above.
+    """Return the names of columns, with units as `name [unit]` if a line has them.
+
+    Args:
+        above: the lines above the numbers; without any there are no names.
+        first: the first row of numbers.
 
     Raises:
-        ValueError: if there are as many as no row has cells.
+        ValueError: if there are not as many names as numbers.
     """
+    # Signs of a comment before the names are no name.
     heads = [(row if row[0].strip("#%/ ") else row[1:]) if row[0] else row for row in above]
     if not heads:
         return ()
@@ -86,7 +95,15 @@ def _names(above: Sequence[Row], first: Row) -> Row:
 
 
 def _numbers(names: Row, first: Row, rows: Iterable[Row], number: int) -> Table:
-    """Return the numbers of rows, NaN for text; a last row that was cut is left out."""
+    """Return the numbers of rows as a table, NaN for text.
+
+    A last row that is incomplete, as of a program that was stopped, is left out with a note.
+
+    Args:
+        names: of the columns.
+        first, rows: the first row, and the others.
+        number: of the first row in the file, for messages.
+    """
     width, values, cut = len(names), array("d"), ""
     far = {j: list[Decimal]() for j in range(width) if abs(_value(first[j])) >= FAR}
     for at, row in enumerate(filter(any, chain([first], rows)), number):
@@ -105,13 +122,14 @@ def _numbers(names: Row, first: Row, rows: Iterable[Row], number: int) -> Table:
 
 
 def _plain(cell: str) -> str:
-    """Return a number with a point, for a date and time the nanoseconds since 1970."""
+    """Return the text of a number with a decimal point; of a date its nanoseconds since 1970."""
     if cell[4:5] == "-" and DATE.fullmatch(cell):
         return str(np.datetime64(cell.rstrip("Z").replace(" ", "T"), "ns").astype(np.int64))
     return cell.replace(",", ".")
 
 
 def _value(cell: str) -> float:
+    """Return the number in a cell, NaN if it is none."""
     try:
         return float(_plain(cell))
     except ValueError:
@@ -119,20 +137,23 @@ def _value(cell: str) -> float:
 
 
 def _echoed(rows: Iterable[Row]) -> Table:
-    """Return the joint states that `ros2 topic echo --csv` has written: a row each, no names.
+    """Return the joint states that `ros2 topic echo --csv` has written, a row each.
+
+    The cells of a row are seconds, nanoseconds and frame of the header, the names of the joints,
+    and their positions, rates and efforts; an empty sequence is one empty cell.
 
     Raises:
-        ValueError: for a row that is none.
+        ValueError: for a row that is no joint state.
     """
     states = []
     for number, row in enumerate(rows, 1):
         count = next((i for i, cell in enumerate(row[3:]) if NUMBER.fullmatch(cell)), 0)
         if not count or not (row[0] + row[1]).isdigit():
             raise ValueError(f"no names above, and row {number} is no joint state of topic echo")
-        left, parts = row[3 + count :], list[list[float]]()
-        while len(parts) < len(PARTS):  # an empty sequence is an empty cell
-            size = count if left and left[0] else 1
-            parts, left = [*parts, [float(cell) for cell in left[:size] if cell]], left[size:]
+        cells, parts = row[3 + count :], list[list[float]]()
+        while len(parts) < len(PARTS):
+            size = count if cells and cells[0] else 1
+            parts, cells = [*parts, [float(cell) for cell in cells[:size] if cell]], cells[size:]
         stamp = int(row[0]) * NANOSECONDS + int(row[1])
         states.append(joint_state("", stamp, stamp, row[3 : 3 + count], parts))
     return table_of(states)

@@ -1,7 +1,12 @@
-"""What is tried on a log: parameters, sizes from which fits begin, signs and orders of columns.
+"""List the errors that are tried as causes of a log's residuals.
 
-An error may be added to `groups_of`, or to `starts_of` where a fit must begin near its size, with a
-case of `LogBody.varied` or of problem.py. Sizes from which fits begin may be tuned.
+An error is a `Hypothesis`: a quantity, the joint or link where it is wrong, and an axis. There are
+three lists: `groups_of` has errors whose effect is nearly linear in their size, so that a fit can
+begin at 0; `starts_of` has those whose fit must begin near the right size, with sizes to begin at;
+`likely` has wrong signs and exchanged columns.
+
+An error is added to one of them, with its effect in `LogBody.varied` or in predicted.py. Starting
+sizes may be tuned.
 """
 
 from __future__ import annotations
@@ -32,76 +37,101 @@ from roboaccord_files.logs.body import DRY, OFFSET, SPEEDS, TILT, LogBody
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.windows import Windows
 
-LATEST = 20  # samples by which efforts are tried to act late, or early
-DELAY = Hypothesis("delay")  # samples, from the one before the stamp
-FILTERS = (0.5, 2.0, 8.0)  # periods: of a filter
-CARRIED = (0.05, 0.3, 1.5)  # of a link's mass: payloads
-FEW_TIMES, LIKELIEST = 60, 6  # at which signs and orders are tried, and how many are fitted
+LATEST = 20  # samples; efforts are tried this late, and this early
+DELAY = Hypothesis("delay")  # samples; 1 is an effort that acts from its stamp on
+FILTERS = (0.5, 2.0, 8.0)  # periods; time constants of filters that are tried
+CARRIED = (0.05, 0.3, 1.5)  # of a link's mass; payloads that are tried
+FEW_TIMES = 60  # times of the log at which signs and orders are compared
+LIKELIEST = 6  # signs and orders that are fitted, of all that are compared
 Slopes = Callable[[Sequence[Hypothesis], Sizes], Mapping[Hypothesis, Array]]
 
 
 def groups_of(log: Log, tree: Tree, scaled: bool) -> list[Group]:
-    """Return the hypotheses, in the order of names; no gear where efforts have factors."""
+    """Return the groups of errors that are tried from size 0; those of a group are fitted together.
+
+    Args:
+        log: with the joints that are driven.
+        tree: of the robot.
+        scaled: whether efforts have unknown factors, from which a gear could not be told.
+    """
     links = [link.name for link in tree.links[1:] if link.mass]
-    crossed = [link.name for link in tree.links[1:] if np.triu(link.inertia, 1).any()]
-    driven = () if scaled else ("gear",)
-    kinds = (*driven, *OF_JOINTS[1:], "axis", "zero", OFFSET, FILTER, SPRING, BACKLASH)
+    with_products = [link.name for link in tree.links[1:] if np.triu(link.inertia, 1).any()]
+    gear = () if scaled else ("gear",)
+    kinds = (*gear, *OF_JOINTS[1:], "axis", "zero", OFFSET, FILTER, SPRING, BACKLASH)
     every = [EVERY] if len(log.driven) > 1 else []
     groups: list[Group] = [
         (Hypothesis(DRY, joint, i),) for joint, i in product(log.driven, range(1, len(SPEEDS)))
     ]
-    groups += [components(Hypothesis(*each)) for each in product(OF_LINKS, links)]
-    groups += [(Hypothesis(PRODUCTS, each),) for each in [*crossed, *every] if crossed]
-    groups += [components(Hypothesis(*each)) for each in product(kinds, log.driven)]
-    groups += [(Hypothesis(*each),) for each in product(driven, every)]
+    groups += [components(Hypothesis(*pair)) for pair in product(OF_LINKS, links)]
+    groups += [
+        (Hypothesis(PRODUCTS, where),) for where in [*with_products, *every] if with_products
+    ]
+    groups += [components(Hypothesis(*pair)) for pair in product(kinds, log.driven)]
+    groups += [(Hypothesis(*pair),) for pair in product(gear, every)]
     groups += [(Hypothesis("gravity", "", UPWARDS),), (Hypothesis("clock"),)]
     groups += [tuple(Hypothesis(TILT, "", axis) for axis in (0, 1))]
     return groups
 
 
 def starts_of(log: Log, tree: Tree, slopes: Slopes) -> Iterator[tuple[Group, Sequence[float]]]:
-    """Yield a delay by whole samples, a filter, a payload of the last link, and what drives do."""
-    latest = min(LATEST, min(s.stop - s.start for s in log.segments) // 10)
-    yield (DELAY,), [float(1 + each) for each in range(-latest, latest + 1)]
+    """Yield groups of errors with starting sizes: delay, drives, filter, payload of the last link.
+
+    Args:
+        log: of which the segments bound the delay.
+        tree: of the robot.
+        slopes: returns derivatives of the residuals; axes along which a payload's position does not
+            change them are left out.
+    """
+    latest = min(LATEST, min(stretch.stop - stretch.start for stretch in log.segments) // 10)
+    yield (DELAY,), [float(1 + samples) for samples in range(-latest, latest + 1)]
     for quantity, where, sizes in starts(log):
         if where in (*log.driven, EVERY):
             yield (Hypothesis(quantity, where),), sizes
     every = EVERY if len(log.driven) > 1 else log.driven[0]
-    yield (Hypothesis(FILTER, every),), [log.period * x for x in FILTERS]
+    yield (Hypothesis(FILTER, every),), [log.period * periods for periods in FILTERS]
     for link in [link for link in tree.links[1:] if link.mass][-1:]:
-        mass, *place = components(Hypothesis(PAYLOAD, link.name))
-        moved = slopes(place, {mass: link.mass})
-        size = {one: float(np.linalg.norm(slope)) for one, slope in moved.items()}
-        seen = [one for one in place if size.get(one, 0.0) > UNSEEN * max(size.values())]
-        yield (mass, *seen), [x * link.mass for x in CARRIED]
+        mass, *position = components(Hypothesis(PAYLOAD, link.name))
+        position_slopes = slopes(position, {mass: link.mass})
+        effect = {axis: float(np.linalg.norm(slope)) for axis, slope in position_slopes.items()}
+        visible = [
+            axis for axis in position if effect.get(axis, 0.0) > UNSEEN * max(effect.values())
+        ]
+        yield (mass, *visible), [share * link.mass for share in CARRIED]
 
 
 def likely(windows: Windows, body: LogBody, efforts: Array) -> list[tuple[Cause, list[str], Array]]:
-    """Return signs and orders with which accelerations at a few times need efforts like these.
+    """Return the wrong signs and exchanged columns with which efforts best fit the motion.
+
+    At a few times the efforts are compared with those that the motion needs by the robot's
+    equations, for each way in which columns of positions or efforts may be changed. Each is
+    returned as the cause, the fields of the log that it changes, and the matrix (n, n) that undoes
+    it: columns @ matrix.
 
     Args:
         windows: of a log, with its motion.
-        body: that the efforts move.
+        body: robot that the efforts move.
         efforts: of all samples (k, n).
     """
     unit, driven = np.eye(windows.joints), windows.log.driven
-    first = windows.joints - len(driven)  # behind the joints of a base
+    first = windows.joints - len(driven)  # the joints of a moving base come before
+    # Motion and efforts at a few times; `samples.repeat` is the sample of each time of a window.
     at = np.linspace(0, len(windows.qd) - 1, FEW_TIMES).astype(int)
-    motion = np.stack([x[at] for x in (windows.q, windows.qd, windows.qdd)])
+    motion = np.stack([values[at] for values in (windows.q, windows.qd, windows.qdd)])
     acting = efforts[windows.samples.repeat(2, axis=1)[:, 1:].ravel()[at]]
     size = np.maximum(acting.std(axis=0), 1e-9)
 
-    def off(names: Sequence[str], change: Array) -> float:
+    def misfit(names: Sequence[str], change: Array) -> float:
         q, qd, qdd = motion @ (change if "q" in names else unit)
         needed = body.efforts(q, qd, qdd) + body.friction(qd)
-        undone = acting @ (change if "effort" in names else unit)
-        return float((((undone - needed) / size) ** 2).sum())
+        corrected = acting @ (change if "effort" in names else unit)
+        return float((((corrected - needed) / size) ** 2).sum())
 
-    every, plain = list(exchanges(driven, ("q", "effort"))), off((), unit)
-    for i, (cause, names, change) in enumerate(every):
-        whole = unit.copy()
-        whole[first:, first:] = change
-        every[i] = cause, names, whole
-    offs = [off(names, change) for _, names, change in every]
-    least = ranked(range(len(every)), offs.__getitem__)[:LIKELIEST]
-    return [every[i] for i in sorted(least) if offs[i] < plain]
+    candidates, as_recorded = list(exchanges(driven, ("q", "effort"))), misfit((), unit)
+    # Matrices of all joints, with those of the base unchanged.
+    for i, (cause, names, change) in enumerate(candidates):
+        full = unit.copy()
+        full[first:, first:] = change
+        candidates[i] = cause, names, full
+    misfits = [misfit(names, change) for _, names, change in candidates]
+    best = ranked(range(len(candidates)), misfits.__getitem__)[:LIKELIEST]
+    return [candidates[i] for i in sorted(best) if misfits[i] < as_recorded]

@@ -1,7 +1,8 @@
-"""Whether samples can be what they are taken for: units and rates.
+"""Check whether samples can be in the units that were assumed, and refuse or note what cannot.
 
-The bounds may be tuned: SLOWEST and ASTRAY decide what is refused, APART what is noted. ASTRAY must
-lie between what a joint overshoots and 57, degrees to radians.
+Positions in degrees that are taken for radians are 57 times too large, and times in ms 1000 times:
+joints then pass their limits, or move impossibly fast. Recorded rates are not used, but a note says
+where they are not the derivatives of the positions. The bounds may be tuned.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from roboaccord.contract.state import Array
 
 from roboaccord_files.logs.columns import Column
 
-SLOWEST = 0.5  # s: a longer period is none of seconds
-ASTRAY = 5.0  # times a hinge's limit: farther than any overshoot, nearer than degrees
-APART = 0.1  # of the rates: more is noted
+SLOWEST = 0.5  # s; with a longer period the time is taken to be in ms or ns
+# Of a hinge's limit; an angle beyond is in degrees. No joint overshoots so far, and degrees are 57
+# times as large as radians.
+ASTRAY = 5.0
+APART = 0.1  # relative; a larger difference between rates and derivatives of positions is noted
 DEGREES = 180.0 / np.pi
 RATE_UNITS = {"rpm": np.pi / 30.0, "deg/s": np.pi / 180.0}
-NEAR = 0.02  # of that, by which rates of positions are those given
+NEAR = 0.02  # relative; a factor this near to that of a unit is taken for the unit
 
 
 def check_units(
@@ -31,20 +34,24 @@ def check_units(
     Args:
         time: increasing (k,) [s].
         q: positions (k,) by joint.
-        columns: that were taken, by key.
-        limits: the largest angles of hinges [rad], by joint.
+        columns: that are used, by key.
+        limits: largest angle of each hinge [rad], by joint.
 
     Raises:
-        AccordError: naming what may be wrong, and the cure.
+        AccordError: if a unit cannot be right, with what may be wrong and the cure.
     """
     if (period := float(np.median(np.diff(time)))) > SLOWEST:
         cure = f"in ms or ns? --map 'time={columns['time'].name}[ms]'"
         raise AccordError(f"samples {period:g} s apart; {cure}")
-    rates = np.column_stack([np.diff(each) / np.diff(time) for each in q.values()])
+    rates = np.column_stack([np.diff(positions) / np.diff(time) for positions in q.values()])
     if diverges := divergence([*q], time[:-1], rates):
         raise AccordError(f"{diverges}; there are no units to guess, and nothing to judge")
-    for (joint, each), speed in zip(q.items(), np.median(np.abs(rates), axis=0)):
-        column, limit, angle = columns[f"q/{joint}"], limits.get(joint, 0.0), np.abs(each).max()
+    for (joint, positions), speed in zip(q.items(), np.median(np.abs(rates), axis=0)):
+        column, limit, angle = (
+            columns[f"q/{joint}"],
+            limits.get(joint, 0.0),
+            np.abs(positions).max(),
+        )
         cure = f"--map 'q/{joint}={column.name}[deg]'"
         if speed > FAST:
             moves = f"{joint} moves at {speed:.3g} rad/s"
@@ -55,22 +62,30 @@ def check_units(
 
 
 def rate_notes(time: Array, q: Mapping[str, Array], qd: Mapping[str, Array]) -> Iterable[str]:
-    """Yield where rates (k,) are not those of the positions; they are not used.
+    """Yield a note for each joint whose recorded rates are not the derivatives of its positions.
+
+    Args:
+        time: increasing (k,) [s].
+        q, qd: positions and recorded rates (k,) by joint.
 
     Raises:
-        AccordError: where positions are in degrees, rates in radians.
+        AccordError: if positions are in degrees and rates in radians.
     """
     for joint, rates in qd.items():
-        a, b = np.diff(q[joint]) / np.diff(time), 0.5 * (rates[1:] + rates[:-1])
-        mine, given = (each[np.isfinite(b)] for each in (a, b))
-        size, difference = (float(np.linalg.norm(each)) for each in (given, mine - given))
+        # Difference quotients of the positions, and recorded rates in the middle of each step.
+        slopes, means = np.diff(q[joint]) / np.diff(time), 0.5 * (rates[1:] + rates[:-1])
+        derived, recorded = (values[np.isfinite(means)] for values in (slopes, means))
+        size, difference = (
+            float(np.linalg.norm(values)) for values in (recorded, derived - recorded)
+        )
         if difference <= APART * size:
             continue
-        if abs(mine @ given / size**2 - DEGREES) < NEAR * DEGREES if size else False:
+        # The factor between the two, by least squares, may be that of a unit.
+        if abs(derived @ recorded / size**2 - DEGREES) < NEAR * DEGREES if size else False:
             cure = f"--map 'q/{joint}=COLUMN[deg]'"
             raise AccordError(f"{joint}: positions in degrees beside rates in radians? {cure}")
-        scale = float(mine @ given) / size**2 if size else 0.0
-        near = [unit for unit, x in RATE_UNITS.items() if abs(scale - x) < NEAR * x]
-        off = f"{difference / np.sqrt(len(given)):.2g} rad/s off d(position)/dt"
-        what = f"in {near[0]} by d(position)/dt" if near else off
+        scale = float(derived @ recorded) / size**2 if size else 0.0
+        near = [unit for unit, factor in RATE_UNITS.items() if abs(scale - factor) < NEAR * factor]
+        deviation = f"{difference / np.sqrt(len(recorded)):.2g} rad/s off d(position)/dt"
+        what = f"in {near[0]} by d(position)/dt" if near else deviation
         yield f"rates of {joint} are {what}; they are not used"

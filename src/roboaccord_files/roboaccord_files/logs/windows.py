@@ -1,23 +1,25 @@
-"""Windows of a log, and how errors of a model show in them.
+"""Divide a log into windows, and predict the positions in each by the robot's equations.
 
-FLOOR, MOST, FEW, CAP and SLOW may be tuned: speed, and what is left open. The equations are fixed
-by what follows; a term that a robot needs belongs to `LogBody`.
-
-Along a smooth motion q_s through the log's positions the equations of the robot's file leave
+A window is a run of k steps between samples. A smooth motion q_s through the recorded positions
+needs the efforts ID(q_s, qd_s, qdd_s), by the inverse dynamics ID of the robot's file. The recorded
+efforts tau differ from them by
 
     e = tau - ID(q_s, qd_s, qdd_s),
 
-and the motion that they predict differs from q_s by delta, which is small:
+so the motion that tau causes by these equations differs from q_s by delta, which is small:
 
     M delta'' + C delta' + K delta = e,
 
-where M, C and K are the derivatives of ID by qdd, qd and q. This is integrated over windows of k
-samples on the stamps as they are. The initial state of each window is unknown, and projected out.
-So noise of the positions is never differentiated, and q_s need not be exact: to first order what
-is left is the recorded position less the predicted one. A parameter's error adds -dID/dp to e; its
-column of the regression is what that makes of delta. The equations are evaluated at a few nodes of
-a window, and interpolated; friction is not. Where a joint with dry friction turns back, what it
-takes is unknown, and projected out likewise.
+where M, C and K are the derivatives of ID by qdd, qd and q. This is integrated over each window, at
+the stamps as they were recorded (response.py). The residuals are the recorded positions less
+q_s + delta. The initial state of each window is unknown: what it could explain is projected out of
+the residuals.
+
+Noise of the positions is so never differentiated, and q_s need not be exact. An error of a
+parameter p changes e by -dID/dp, and its column of the regression is the delta of that. Where a
+joint with dry friction turns back, the effort of friction is unknown, and projected out, too.
+
+FLOOR, MOST, FEW, CAP and SLOW may be tuned. A further term of the equations belongs to `LogBody`.
 """
 
 from __future__ import annotations
@@ -36,26 +38,37 @@ from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.response import DENSE, MANY, NODES, PROBE, ROUGH, Response
 from roboaccord_files.logs.smooth import Smooth
 
-FLOOR = 1e-4  # of what the efforts do: errors below are not looked into
-MOST, FEW = 3000, 1200  # samples that are looked at, and for a first look
-TOP, CAP, CAPPED = 0.99, 0.01, 0.2  # a joint is at its largest rate in so many samples
-SLOW = 0.1  # of a joint's rate
-RESTS, STILL = 12.0, 1e-6  # times the noise, and rad or m: less is no motion
-THIN = 1e-9  # of the largest unknown effort's effect: none
+# Share of the effect of the efforts; so inexact the equations are taken to be at best.
+FLOOR = 1e-4
+MOST, FEW = 3000, 1200  # samples that are compared at most, and for a first look
+# A joint has a speed limit if its rate is within CAP of its TOP quantile in a share CAPPED of the
+# samples.
+TOP, CAP, CAPPED = 0.99, 0.01, 0.2
+SLOW = 0.1  # of a joint's rms rate; below it dry friction may turn over, and is left unknown
+RESTS, STILL = 12.0, 1e-6  # times the noise, and rad or m; a joint with a smaller range rests
+THIN = 1e-9  # relative; unknown efforts with a smaller singular value have no effect
 
 
 class Windows(Response):
-    """The windows of a log under a robot's equations.
+    """The windows of a log, with the robot's equations linearised along them (Response).
+
+    Arrays (w, (k + 1) n) have positions of the w windows in units of `scale`, without what unknown
+    initial states and efforts explain.
 
     Args:
-        log: what was read; n joints.
-        body: of the robot's file.
-        size: k, the steps of a window; w windows of k + 1 samples.
-        smooth: motion through the log.
-        most: samples that are looked at.
+        log: the samples, of n joints.
+        body: the robot as its file has it.
+        size: k, the steps of a window, which has k + 1 samples.
+        smooth: motion through the log; computed if None.
+        most: samples that are compared at most; of more windows some are left out.
 
     Attributes:
-        rounding: what rounding of efforts does in windows, over what the efforts do (n,).
+        samples: numbers of the samples of each window (w, k + 1).
+        noise: standard deviation of the recorded positions (n,) [rad or m].
+        reach: effect of the efforts on the positions in a window, rms (n,) [rad or m].
+        scale: noise that residuals are divided by (n,) [rad or m].
+        apart: recorded less smooth positions (w, (k + 1) n).
+        rounding: effect of rounding of the efforts, as a share of `reach` (n,).
     """
 
     def __init__(
@@ -69,42 +82,49 @@ class Windows(Response):
         self.log, self.size, self.efforts = log, size, log.effort[..., None]
         self._pushed, self._bent = dict[int, Array](), dict[int, tuple[Array, Array]]()
         self.smooth = smooth or Smooth.of(log)
-        starts = np.concatenate([np.arange(s.start, s.stop - size, size) for s in log.segments])
+        # First samples of the windows; evenly chosen ones where there are too many.
+        starts = np.concatenate(
+            [np.arange(stretch.start, stretch.stop - size, size) for stretch in log.segments]
+        )
         self._nodes = max(
             NODES + int(DENSE * size * log.period), int(ROUGH * size / self.smooth.every)
         )
         if size * ROUGH > MANY * self.smooth.every:
             self._nodes, most = 2 * size + 1, most // 2
-        few = max(most // size, 1)
-        if len(starts) > few:
-            starts = starts[np.linspace(0, len(starts) - 1, few).astype(int)]
+        count = max(most // size, 1)
+        if len(starts) > count:
+            starts = starts[np.linspace(0, len(starts) - 1, count).astype(int)]
         self.samples = starts[:, None] + np.arange(size + 1)
+        # Times of samples and, between them, the middles of steps; the motion there.
         time = log.time[self.samples]
         self._steps = np.diff(time, axis=1)
-        whole = np.empty((len(starts), 2 * size + 1))
-        whole[:, ::2], whole[:, 1::2] = time, 0.5 * (time[:, 1:] + time[:, :-1])
-        found = self.smooth.at(starts, whole)
-        self.q, self.qd, self.qdd = found.reshape(3, -1, log.q.shape[1])
-        self._place_nodes(whole, found)
+        times = np.empty((len(starts), 2 * size + 1))
+        times[:, ::2], times[:, 1::2] = time, 0.5 * (time[:, 1:] + time[:, :-1])
+        motion = self.smooth.at(starts, times)
+        self.q, self.qd, self.qdd = motion.reshape(3, -1, log.q.shape[1])
+        self._place_nodes(times, motion)
         self.body = body
         self.noise = self.smooth.noise
         self.rests = np.ptp(log.q, axis=0) <= np.maximum(RESTS * self.noise, STILL)
+        # Joints that unknown forces hold: resting ones, and the slides of a base on a pivot.
         self.held = np.tile(self.rests, (len(starts), 1))
-        for s in log.swings:  # about a pivot, on which unknown forces act
-            self.held[(starts >= s.start) & (starts < s.stop), :3] = True
+        for swing in log.swings:
+            self.held[(starts >= swing.start) & (starts < swing.stop), :3] = True
         self._linearise()
         q, qd, qdd = self.nodes
         self._along = [Along.of(body, self.nodes)]
+        # The effect of the efforts, with scale 1: of those against inertia, and of all others.
         self.scale = np.ones(log.q.shape[1])
         self._basis: Array | None = None
         self._basis = np.linalg.qr(self._propagate(start=np.eye(2 * self.joints)))[0]
-        own = self._spread(body.efforts(q, qd, qdd)) + body.friction(self.qd)
+        needed = self._spread(body.efforts(q, qd, qdd)) + body.friction(self.qd)
         inertial = self._spread(replace(body, gravity=np.zeros(3)).efforts(q, 0 * qd, qdd))
-        sizes = self._propagate(self._fine(np.stack([inertial, own - inertial], axis=-1)))
+        sizes = self._propagate(self._fine(np.stack([inertial, needed - inertial], axis=-1)))
         self.reach = np.sqrt(
             (sizes**2).sum(axis=-1).reshape(len(starts), -1, self.joints).mean((0, 1))
         )
         self.reach = np.maximum(self.reach, 1e-3 * self.reach.max())
+        # The scale of the residuals, with the basis of unknown initial states in that scale.
         self.scale = np.hypot(self.noise, FLOOR * self.reach)
         self._basis = None
         self._basis = np.linalg.qr(self._propagate(start=np.eye(2 * self.joints)))[0]
@@ -112,60 +132,63 @@ class Windows(Response):
 
     @property
     def share(self) -> Array:
-        """Noise of the positions, over what the efforts do in a window (n,)."""
+        """Noise of the positions as a share of the effect of the efforts (n,)."""
         return np.where(self.rests, 0.0, self.noise / self.reach)
 
     @property
     def heard(self) -> Array:
-        """Noise that residuals are measured by, that of efforts too, likewise (n,)."""
+        """Scale of the residuals, with the noise of efforts, as such a share (n,)."""
         return np.where(self.rests, 0.0, self.scale / self.reach)
 
     def capped(self) -> Iterator[tuple[str, float, float, Array]]:
-        """Yield joints that move at no more than a rate: it, in how much of the log, which windows.
+        """Yield the joints that seem to have a speed limit.
 
-        The rate is in rad/s or m/s, the part of the samples from 0 to 1, windows are (w,).
+        Each with the limit [rad/s or m/s], the share of the samples at it, and a mask of the
+        windows in which it is reached (w,).
         """
         rates = np.abs(self.qd).reshape(len(self.samples), -1, self.joints)
         for joint in self.log.driven:
             j = self.log.joints.index(joint)
-            most = float(np.quantile(rates[..., j], TOP))
-            near = rates[..., j] > (1.0 - CAP) * most
-            if most > 0.0 and near.mean() > CAPPED and not near.any(axis=1).all():
+            highest = float(np.quantile(rates[..., j], TOP))
+            near = rates[..., j] > (1.0 - CAP) * highest
+            if highest > 0.0 and near.mean() > CAPPED and not near.any(axis=1).all():
                 rate = float(np.median(rates[..., j][near]))
                 yield joint, rate, float(near.mean()), np.asarray(near.any(axis=1))
 
     def freed(self, joints: Iterable[str]) -> Windows:
-        """Return the windows with the efforts of joints unknown where they turn back or rest.
+        """Return the windows with the efforts of some joints unknown where they turn back or rest.
 
-        Of a window's effort that is unknown a constant for each direction and a slope are projected
-        out.
+        The unknown effort in a window is a constant for each direction of motion and a slope in
+        time; what these three could explain is projected out of the residuals.
         """
         at = [self.log.joints.index(joint) for joint in joints]
         rates = np.abs(self.qd)
         slow = rates < SLOW * np.sqrt((rates**2).mean(axis=0))
         if not slow[:, at].any():
             return self
-        windows, along = copy.copy(self), np.linspace(-1.0, 1.0, 2 * self.size + 1)
+        windows, ramp = copy.copy(self), np.linspace(-1.0, 1.0, 2 * self.size + 1)
         unknown = np.zeros((len(rates), self.joints, 3 * len(at)))
         for i, j in enumerate(at):
-            ahead = self.qd[:, j] > 0.0
-            parts = (ahead, ~ahead, np.tile(along, len(self.samples)))
-            unknown[:, j, 3 * i : 3 * i + 3] = (slow[:, j] * np.array(parts)).T
+            forward = self.qd[:, j] > 0.0
+            shapes = (forward, ~forward, np.tile(ramp, len(self.samples)))
+            unknown[:, j, 3 * i : 3 * i + 3] = (slow[:, j] * np.array(shapes)).T
+        # An orthonormal basis of their effects joins that of the initial states.
         u, s, _ = np.linalg.svd(self.made_by(unknown), full_matrices=False)
         u = u * (s > THIN * s.max(initial=1e-300))[:, None]
         windows._basis = np.concatenate([self._basis, u], axis=-1)
         return windows._anew()
 
     def _left_of_log(self) -> Array:
+        """Return recorded less smooth positions (w, (k + 1) n)."""
         smooth = self.q.reshape(len(self.samples), -1, self.joints)[:, ::2]
         return self._left((self.log.q[self.samples] - smooth)[..., None])[..., 0]
 
     def rescaled(self, more: Array, steps: Array) -> Windows:
-        """Return the windows with more noise, that of efforts.
+        """Return the windows with the noise of efforts added to the scale.
 
         Args:
-            more: what it does to positions (n,) [rad or m].
-            steps: of which joints it is that of rounding (n,), which nothing averages out.
+            more: effect of that noise on positions (n,) [rad or m].
+            steps: mask of joints whose noise is rounding (n,), which windows do not average out.
         """
         windows = copy.copy(self)
         windows.rounding = np.where(steps, more / self.reach, 0.0)
@@ -174,7 +197,7 @@ class Windows(Response):
         return windows._anew()
 
     def _anew(self) -> Windows:
-        """Return the windows without what was computed for another basis or scale."""
+        """Return these windows, without kept results that depend on basis or scale."""
         self._pushed, self._bent = {}, {}
         for name in ("_needed", "_measured", "scheme"):
             self.__dict__.pop(name, None)
@@ -182,70 +205,85 @@ class Windows(Response):
         return self
 
     def left_of(self, positions: Array) -> Array:
-        """Return what positions of samples (k, n) are in windows (w, (k + 1) n)."""
+        """Return positions of all samples of the log (samples, n) in windows (w, (k + 1) n)."""
         return self._left(positions[self.samples][..., None])[..., 0]
 
     def made_by(self, efforts: Array) -> Array:
-        """Return the columns (w, (k + 1) n, c) of efforts (w (2 k + 1), n, c)."""
+        """Return the positions (w, (k + 1) n, c) due to efforts (w (2 k + 1), n, c)."""
         return self._propagate(self._fine(efforts))
 
     def applied(self, shift: int, efforts: Array) -> Array:
-        """Return efforts of samples (k, n, c), so many samples later, by step (w, k, n, c)."""
+        """Return the efforts that act in each step (w, k, n, c).
+
+        Args:
+            shift: samples by which they act late.
+            efforts: of all samples of the log (samples, n, c).
+        """
         acting = np.empty((*self._steps.shape, *efforts.shape[1:]))
-        for s in self.log.segments:
-            inside = (self.samples[:, 0] >= s.start) & (self.samples[:, 0] < s.stop)
-            at = np.clip(self.samples[inside, :-1] - shift, s.start, s.stop - 1)
+        for stretch in self.log.segments:
+            inside = (self.samples[:, 0] >= stretch.start) & (self.samples[:, 0] < stretch.stop)
+            at = np.clip(self.samples[inside, :-1] - shift, stretch.start, stretch.stop - 1)
             acting[inside] = efforts[at]
         return acting
 
     def driven(self, efforts: Array) -> Array:
-        """Return the columns (w, (k + 1) n, c) of efforts (w, k, n, c) that are held over steps."""
+        """Return the positions (w, (k + 1) n, c) due to efforts held over steps (w, k, n, c)."""
         return self._propagate(self._held(efforts))
 
     def needed(self, body: LogBody, kept: bool = False) -> Array:
-        """Return the efforts (w (2 k + 1), n) that the motion needs of a body.
+        """Return the efforts (w (2 k + 1), n) that the motion needs of a robot.
 
         Args:
             body: the robot.
-            kept: whether others that are asked for will be like it.
+            kept: whether to keep its results, because the next robots will be similar.
         """
-        like = max(self._along, key=lambda each: len(each.same_frames(body)))
+        like = max(self._along, key=lambda along: len(along.same_frames(body)))
         along = Along.of(body, self.nodes, like)
         if kept:
             self._along = [self._along[0], along]
         q, fast = self.nodes[0], 1.0 + body.clock
         qdd = fast**2 * self.nodes[2]
-        found = along.efforts(qdd) + body.armature * qdd - body.offset + body.pull(q)
-        return np.asarray(self._spread(found) + body.friction(fast * self.qd))
+        smooth_efforts = along.efforts(qdd) + body.armature * qdd - body.offset + body.pull(q)
+        return np.asarray(self._spread(smooth_efforts) + body.friction(fast * self.qd))
 
     @cached_property
     def _needed(self) -> Array:
+        """Efforts that the motion needs of the file's robot."""
         return self.needed(self.body)
 
     @cached_property
     def _measured(self) -> Array:
+        """Recorded positions less those of the file's robot without efforts (w, (k + 1) n)."""
         return self.apart + self.made_by(self._needed[..., None])[..., 0]
 
     def needing(self, body: LogBody) -> Array:
-        """Return recorded positions less those of a body under no effort (w, (k + 1) n)."""
+        """Return recorded positions less those of a robot without efforts (w, (k + 1) n)."""
         if body is self.body:
             return self._measured
         more = self.needed(body, kept=True) - self._needed
         return self._measured + self.made_by(more[..., None])[..., 0]
 
     def pushed(self, shift: int, efforts: Array) -> Array:
-        """Return what efforts of samples (k, n, c), so many samples later, do (w, (k + 1) n, c)."""
+        """Return the positions (w, (k + 1) n, c) due to efforts that are held over each step.
+
+        Results for the recorded efforts are kept.
+
+        Args:
+            shift: samples by which the efforts act late.
+            efforts: of all samples of the log (samples, n, c).
+        """
         unchanged = efforts is self.efforts
         if unchanged and shift in self._pushed:
             return self._pushed[shift]
-        found = self.driven(self.applied(shift, efforts))
-        return self._pushed.setdefault(shift, found) if unchanged else found
+        positions = self.driven(self.applied(shift, efforts))
+        return self._pushed.setdefault(shift, positions) if unchanged else positions
 
     def bent(self, shift: int, efforts: Array) -> tuple[Array, Array]:
-        """Return what efforts do more that are not held, as of `pushed`.
+        """Return how positions differ from `pushed` if efforts are not held over each step.
 
-        They change smoothly between samples; or they are blows at their samples, as in
-        semi-implicit steps.
+        The first array is for efforts that change smoothly between samples, with the value in the
+        middle of a step interpolated by a cubic; the second for efforts that act as impulses at the
+        samples, as in semi-implicit steps. Arguments and shapes are those of `pushed`.
         """
         unchanged = efforts is self.efforts
         if unchanged and (known := self._bent.get(shift)) is not None:
@@ -253,17 +291,18 @@ class Windows(Response):
         end, start, before, after = (self.applied(shift + i, efforts) for i in (0, 1, 2, -1))
         mean = 0.5 * (start + end)
         middle = mean + (2.0 * mean - before - after) / 16.0
+        # Inverse inertias at start, middle and end of each step; accelerations beside the held.
         n, (w, k) = self.joints, self._steps.shape
         inverse = self._inverse.reshape(w, -1, n, n)
         at = [inverse[:, i : 2 * k + i : 2] for i in range(3)]
-        forces = [m @ (x - mean) for m, x in zip(at, (start, middle, end))]
-        smooth = self._propagate(np.stack(forces))
+        extra = [m @ (effort - mean) for m, effort in zip(at, (start, middle, end))]
+        smooth = self._propagate(np.stack(extra))
         blows = self._propagate(np.stack([m @ -mean for m in at]), blows=at[0] @ start)
         return self._bent.setdefault(shift, (smooth, blows)) if unchanged else (smooth, blows)
 
     @cached_property
     def scheme(self) -> Array:
-        """Columns of the scheme (w, (k + 1) n, 3): by q, qd and friction late by a period."""
+        """Effect on positions if q, qd or friction are late by a period (w, (k + 1) n, 3)."""
         body, h = self.body, self.log.period
         q, qd, qdd = self.nodes
         plain = body.efforts(q, qd, qdd)
@@ -271,6 +310,6 @@ class Windows(Response):
             body.efforts(q - PROBE * h * qd, qd, qdd),
             body.efforts(q, qd - PROBE * h * qdd, qdd),
         ]
-        columns = [self._spread((each - plain) / PROBE) for each in late]
+        columns = [self._spread((delayed - plain) / PROBE) for delayed in late]
         columns.append(-h * body.damping * self.qdd)
         return self.made_by(np.stack(columns, axis=-1))

@@ -1,8 +1,10 @@
-"""Causes proven by ablation: a trap (text that is read differently) alone is left in, or taken out.
+"""Prove by ablation which traps in a file make an engine differ from the reference.
 
-Which traps there are stands in roboaccord_files/repair, in the order of repair.find.FINDERS, which
-must stay. What counts as proof is `_better`: half of the error, which may be changed;
-test_parity.py plants a fault in one engine at a time, and its cause must be named.
+A trap is text that programs read differently (roboaccord_files.repair). For each one, the engine
+reads the text with all other traps repaired, and then with this one repaired, too. If that at least
+halves the error, or makes the engine accept the text, the trap is a proven cause. Where no trap
+alone is, `jointly` finds the smallest set that is. test_parity.py plants a fault in one engine at a
+time, whose cause must be named.
 """
 
 from __future__ import annotations
@@ -20,8 +22,13 @@ Ask = Callable[[str], Asked]
 def ablate(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[Flaw]:
     """Return the traps of a text that make an engine differ, with their proof.
 
-    Each trap is left in alone, then repaired. At its link or joint those behind it in the order of
-    repairs stay, too, because their repair would remove it.
+    The engine reads the text with one trap left, and with none. Traps of the same link or joint
+    that come later in the order of repairs are left, too: their repair would remove this one.
+
+    Args:
+        urdf: the text.
+        traps: all its traps, in the order of repairs.
+        ask: returns the engine's reading of a text.
     """
     proven = []
     for i, trap in enumerate(traps):
@@ -62,15 +69,21 @@ def jointly(urdf: str, traps: Sequence[Trap], causes: Sequence[Trap], ask: Ask) 
 
 
 def _proven(trap: Trap, before: Asked, after: Asked) -> Flaw:
+    """Return a trap as a proven flaw, with the errors with and without it."""
     causes = causes_at(trap.cause, _narrow(trap.where, before))
     return Flaw(causes, before.error, after.error, trap.fix)
 
 
 def _elsewhere(trap: Trap, places: Iterable[str]) -> Trap:
+    """Return a trap without the links or joints named."""
     return replace(trap, where=tuple(name for name in trap.where if name not in places))
 
 
 def _better(before: Asked, after: Asked) -> bool:
+    """Return whether a reading is so much better than one before that the repair is the reason.
+
+    It is if the engine no longer refuses the text, or its error is finite, or half as large.
+    """
     if after.reading is None:
         return False
     if before.reading is None or before.error is None:
@@ -79,7 +92,7 @@ def _better(before: Asked, after: Asked) -> bool:
 
 
 def _narrow(places: tuple[str, ...], outcome: Asked) -> tuple[str, ...]:
-    """Return the places that are off in a reading or named by a refusal; all if none is."""
+    """Return the links or joints that differ in a reading, or that a refusal names; else all."""
     off = {d.where for d in outcome.differences if d.excess > 1.0}
     if outcome.reference:  # what is lost hangs on the culprit
         off |= {j.parent for j in outcome.reference.tree.joints if {j.name, j.child} & off}

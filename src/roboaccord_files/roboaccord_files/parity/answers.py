@@ -1,8 +1,8 @@
-"""Answers of engines in other processes, and what stands for one that crashed or did not answer.
+"""Ask engines about one robot in a separate process, and judge the answers.
 
-A crash is outside; no answer in time is not judged, nor a crash on a text that is converted from
-the file, for then the robot is not to blame. That stays: test_parity.py and test_native_files.py
-test it. A level may be added in levels.py, without a change here.
+A crash of an engine is a fault that counts; no answer in time is not judged. Neither is a crash on
+a text that was converted from the user's file, since that text is ours. test_parity.py and
+test_native_files.py test both.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from roboaccord_files.repair.find import find_traps
 from roboaccord_files.rules.find import findings, unreadable
 from roboaccord_files.rules.findings import RuleFinding
 
-NUMBERS = ("number-invalid", "number-count")  # rules for what no reader gets past
+NUMBERS = ("number-invalid", "number-count")  # rules for text that no reader can read as numbers
 
 Checks = Mapping[tuple[str, str], Any | Crash]
-"""By engine and level what was measured, or why there is nothing."""
+"""What was measured, or why nothing was, by engine and level."""
 
 
 def examine_file(
     source: Source, versions: Mapping[str, str], options: ReadingOptions
 ) -> RobotParity:
-    """Return what engines make of a file; for another process."""
+    """Return how all engines read a file; called in another process."""
     try:
         bench = _bench(source, options)
         robot = RobotParity(
@@ -60,11 +60,12 @@ def examine_file(
 
 
 def examine_one(source: Source, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
-    """Return what one level measures of a file in one engine; for another process."""
+    """Return what one level measures of a file in one engine; called in another process."""
     return _measure(_bench(source, options), engine, level, options)
 
 
 def _bench(source: Source, options: ReadingOptions) -> Bench:
+    """Return the bench of a file; raise AccordError if meshes that determine masses are missing."""
     file = read(source)
     if file.unweighed:
         where = f"{Path(file.missing[0]).parent}: put them there, or write <inertial>"
@@ -87,7 +88,7 @@ def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingO
 
 
 def answered(robot: RobotParity, measured: Checks) -> RobotParity:
-    """Return a robot with what its engines make of it, judged."""
+    """Return a robot with the checks, findings and figures of all levels and engines."""
     checks, rows = dict[str, Mapping[str, Any]](), dict[str, Mapping[str, Rows]]()
     judged = list[Finding]()
     for level in LEVELS:
@@ -101,9 +102,14 @@ def answered(robot: RobotParity, measured: Checks) -> RobotParity:
 
 
 def _check(level: FileLevel[Any], measured: Any, ended: ParityCode | None, ours: bool) -> Any:
-    """Return what a level measured, or what stands for it.
+    """Return what a level measured, or the check that stands for a crash or no answer.
 
-    A crash on a text of ours, which is converted from the file, is not the file's.
+    Args:
+        level: that was measured.
+        measured: its check, or the crash.
+        ended: why no engine was asked; None if one was.
+        ours: whether the engine was given a text converted from the file: a crash on that text is
+            not the file's fault.
     """
     if not isinstance(measured, Crash):
         return measured
@@ -121,9 +127,9 @@ def unread(
     *,
     judged: bool = True,
 ) -> RobotParity:
-    """Return the row of a file that cannot be read, with what the rules find in its text.
+    """Return the result for a file that cannot be read, with what the rules find in its text.
 
-    They are not asked of a xacro file, which may want arguments, nor where nothing is judged.
+    The rules are not applied to a xacro file, which may need arguments, nor if `judged` is false.
     """
     wrong = list[RuleFinding]()
     if judged and (isinstance(source, UrdfFile) or source.path.suffix != ".xacro"):
@@ -132,7 +138,7 @@ def unread(
         if not any(finding.severity == "error" for finding in wrong):
             wrong.append(unreadable(source.path, reason))
     numbers = [finding.message for finding in wrong if finding.rule in NUMBERS]
-    if numbers:  # whose words name no link
+    if numbers:  # the reader's own message would name no link
         reason = f"broken description {source.path.name}: {numbers[0]}"
     robot = RobotParity(
         name=source.path.name.partition(".")[0],

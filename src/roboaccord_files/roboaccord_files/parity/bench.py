@@ -1,9 +1,9 @@
-"""A bench: engines asked for texts of one robot, and the reference (analytical model) beside them.
+"""Ask engines for their readings of texts about one robot, with the reference's reading of each.
 
-Engines come with their SPEC's `reader`; none is named here. SETTINGS are choices of `--settings`:
-others may be added, and must be known to every reader. A text is held against the reference's
-reading of the same text, and only a planted one against the file's; the causes of ablation.py rest
-on that.
+A `Bench` has one robot's file. The search for causes changes the text many times, and the bench
+gives each text to an engine's reader and to the reference (the analytical model), and compares the
+two. A reader is the `reader` of an engine's SPEC; none is named here. A reading is compared with
+the reference's of the same text; only a text that a test plants is compared with that of the file.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from roboaccord_files.repair.joints import MIMIC
 from roboaccord_files.repair.names import duplicates
 
 Settings: TypeAlias = Literal["default", "accord"]
-"""Of engines: their own, or ours."""
+"""Settings of engines: `default` are their own, `accord` those of this project."""
 SETTINGS: tuple[Settings, ...] = ("default", "accord")
 C = TypeVar("C")
 
 
 def reader_names() -> tuple[str, ...]:
     """Return the names of the engines that read descriptions."""
-    return tuple(each.name for each in specs().values() if each.reader)
+    return tuple(engine.name for engine in specs().values() if engine.reader)
 
 
 def reader(engine: str) -> type[Reading]:
@@ -52,9 +52,9 @@ def reader(engine: str) -> type[Reading]:
     Raises:
         AccordError: if the engine is unknown or not installed.
     """
-    found = _spec(engine)
-    assert found.reader
-    return found.load(found.reader)
+    engine_spec = _spec(engine)
+    assert engine_spec.reader
+    return engine_spec.load(engine_spec.reader)
 
 
 def version_of(engine: str) -> str:
@@ -73,7 +73,7 @@ def _spec(engine: str) -> EngineSpec:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How readers are asked: settings, base (as the root asks for if None), and seed."""
+    """How readers are asked: settings, base (the one that suits the root if None), and seed."""
 
     settings: str = "default"
     base: Base | None = None
@@ -86,9 +86,9 @@ class Bench:
 
     Args:
         file: of the robot.
-        base: `fixed` or `free`; what its root asks for if None.
-        seed: of the states.
-        planted: what an engine is given instead of the file's text, to see the fault found.
+        base: `fixed` or `free`; the one that suits its root link if None.
+        seed: of the random states.
+        planted: by engine, a text with a fault that it is given instead, for tests.
     """
 
     file: UrdfFile

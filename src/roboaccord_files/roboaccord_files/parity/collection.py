@@ -1,8 +1,8 @@
-"""Many robots in all engines: each file in a process of its own, with limits.
+"""Examine many robots in all engines, each file in a separate process with limits of time.
 
-TIMEOUT and WAITING may be tuned for slow engines: who exceeds them is `undecided`, never wrong.
-What is examined of a robot stands in levels.py; functions of answers.py are called by name in
-other processes, so their arguments must be pickled.
+An engine may crash or hang on a broken file. Then each engine is asked again alone, so that the
+others still answer. An engine that exceeds TIMEOUT or WAITING has no verdict, and is not wrong.
+Functions of answers.py run in the other processes; their arguments must be picklable.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from roboaccord_files.parity.result import Done, RobotParity
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-TIMEOUT = 60.0  # s of processor time, of one robot in one engine
-WAITING = 20.0  # times that by the clock, for that time on a busy machine
+TIMEOUT = 60.0  # s; processor time for one robot in one engine
+WAITING = 20.0  # ratio; time by the clock that is waited for this processor time on a busy machine
 
 HINGED = """<robot name="hinged"><link name="a"/><link name="b"><inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
@@ -42,16 +42,16 @@ def examine_all(
     options: ReadingOptions,
     done: Done = lambda robot: None,
 ) -> list[RobotParity]:
-    """Return what each engine makes of each file.
+    """Return how each engine reads each file.
 
-    A file is examined in a process of its own, by all engines; if that crashes, or comes to its
-    limit of processor time, each engine is asked alone again.
+    A file is examined by all engines in one process. If that crashes, or reaches its limit of
+    processor time, each engine is asked again in a process of its own.
 
     Args:
         files: of the robots.
-        engines: versions by name.
-        options: how they are asked.
-        done: called with each robot, as it is done.
+        engines: versions of the engines by name.
+        options: settings, base and seed of the readers.
+        done: called with each robot when it is examined.
     """
     _compile()
     robots = dict[int, RobotParity]()
@@ -68,7 +68,7 @@ def examine_all(
 
 
 def _one_by_one(source: Source, engines: Mapping[str, str], options: ReadingOptions) -> RobotParity:
-    """Return what engines make of a file, each in a process of its own."""
+    """Return how engines read a file, each in a process of its own."""
     ((_, robot),) = run_isolated(examine_file, [(source, {}, options)], TIMEOUT)
     if isinstance(robot, Crash):
         return unread(source, robot.reason, engines, options, judged=not robot.late)
@@ -83,13 +83,11 @@ def _one_by_one(source: Source, engines: Mapping[str, str], options: ReadingOpti
 def run_isolated(
     function: Callable[[*Ts], T], calls: Sequence[tuple[*Ts]], cpu: float
 ) -> Iterator[tuple[int, T | Crash]]:
-    """Yield number and result of pieces as they are done, each in a process that may crash.
-
-    No file keeps them.
+    """Yield the number and result of calls as they end, each in a process that may crash.
 
     Args:
-        function, calls: as of `isolated`.
-        cpu: of a process [s]; by the clock, WAITING times that.
+        function, calls: as for `isolated`.
+        cpu: limit of processor time of a process [s]; by the clock it is WAITING times as long.
     """
     if client := cluster.get():
         alone: Callable[..., T | Crash] = partial(_isolate, function, cpu)
@@ -99,7 +97,7 @@ def run_isolated(
 
 
 def _isolate(function: Callable[[*Ts], T], cpu: float, *call: *Ts) -> T | Crash:
-    """Do a piece in a process of its own, which Dask's workers by default must not have."""
+    """Return the result of a call in a separate process, which Dask's workers may start only so."""
     current_process().daemon = False
     found: T | Crash
     ((_, found),) = isolated(function, [call], timeout=WAITING * cpu, cpu=cpu, workers=1)
@@ -107,7 +105,7 @@ def _isolate(function: Callable[[*Ts], T], cpu: float, *call: *Ts) -> T | Crash:
 
 
 def _compile() -> None:
-    """Compile the reference's kernels here, once, and not in every process and its time limit."""
+    """Compile the reference's kernels once in this process, so that the others need not."""
     if not is_disabled():
         bench = Bench(UrdfFile(Path(), "hinged", HINGED))
         bench.reference(bench.text, False).allowed(0)

@@ -1,8 +1,8 @@
-"""`accord parity`: what each engine makes of a URDF, and which link makes the difference.
+"""The command `accord parity`: what each engine makes of a URDF, or how two files differ.
 
-Options may be added: a parameter here and a word of PARITY in door.py, by the kinds of input that
-take it. Names of options stay. What is written to files stands here; what is done, in door.py, so
-that `ra.parity` does it too.
+Options are parsed here, door.py does the work (so `ra.parity` does the same), and the files that
+were asked for are written here. An option is a parameter here and a word of PARITY in door.py, by
+the kinds of input that take it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Comparison of an engine's reading with the reference's, by name, and its outcome.
+"""Compare an engine's reading of a robot with the reference's, quantity by quantity.
 
-The reference is the analytical model. SAME stays, the promise of docs/parity.md. The other bounds
-follow from round-off, each as its comment states, and must not be raised to make an engine pass;
-test_parity.py tests both sides of them. A crash stays outside, and no answer not judged. A quantity
-may be added: a Difference of `_joints`, `_links` or DYNAMICS, named in properties.py.
+The reference is the analytical model of the same text. Compared are joints (axis, origin, limits,
+rotor inertia), links (mass, centre, inertia), and for the whole robot mass matrix, gravity forces
+and accelerations at random states. Each difference has its relative error and the error allowed,
+which follows from round-off. Links that an engine merges into one ("lumps") are merged in the
+reference, too.
 """
 
 from __future__ import annotations
@@ -31,13 +32,14 @@ from roboaccord.numerics.rotations import rpy_matrix
 
 from roboaccord_files.parity.words import ParityCode
 
-SAME = 1e-8  # relative
-STATICS = 10  # states in which mass matrices and gravity forces are compared; more cost time
-EPSILONS = 10.0 * float(np.finfo(float).eps)  # per unit of the mass matrix' condition number
-ROUNDED = 1e-8  # rad: what SDFormat's text makes of an angle, near a pitch of 90 degrees
+SAME = 1e-8  # relative; a smaller error is no difference
+STATICS = 10  # states in which mass matrices and gravity forces are compared
+# Relative error of accelerations allowed for each unit of the mass matrix' condition number.
+EPSILONS = 10.0 * float(np.finfo(float).eps)
+ROUNDED = 1e-8  # rad; error of angles in SDFormat's text, near a pitch of 90 degrees
 DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
-NOISE = 1e-13  # of m L^2: the round-off of an inertia
-ROUND_OFF = 1e-14  # of m g L: that of gravity forces, which cancel where a robot is balanced
+NOISE = 1e-13  # of m L^2; round-off of an inertia
+ROUND_OFF = 1e-14  # of m g L; round-off of gravity forces, which cancel where a robot is balanced
 OPEN = (
     ParityCode.NO_ANSWER,
     ParityCode.NOT_READ,
@@ -50,9 +52,9 @@ class ReferenceReading:
     """The reference's reading of a text, and its answers.
 
     Args:
-        tree: of the text.
-        question: what is asked.
-        rounded: whether the other reads a text whose angles are rounded.
+        tree: links and joints of the text.
+        question: base, joints and states that are compared.
+        rounded: whether the engine reads a text whose angles are rounded.
 
     Attributes:
         statics: returns mass matrix (m, m) and gravity forces (m,) in a state, by its number.
@@ -76,8 +78,8 @@ class ReferenceReading:
         matrix, _ = self.statics(state)
         if not matrix.size:  # nothing moves
             return SAME
-        worth = np.linalg.cond(matrix) if np.isfinite(matrix).all() else np.inf
-        return max(SAME, self._floor, EPSILONS * float(worth))
+        condition = np.linalg.cond(matrix) if np.isfinite(matrix).all() else np.inf
+        return max(SAME, self._floor, EPSILONS * float(condition))
 
     def _moment(self) -> float:
         """Return m g L: the robot's weight at the end of its longest arm [N m]."""
@@ -86,7 +88,7 @@ class ReferenceReading:
         return GRAVITY * self.reading.mass * max(arms)
 
     def _rounding(self) -> float:
-        """Return ten times what turning each joint's frame by ROUNDED does to accelerations."""
+        """Return ten times the relative change of accelerations if joint frames turn by ROUNDED."""
         rng = np.random.default_rng(0)
         joints = tuple(
             replace(j, rotation=j.rotation @ rpy_matrix(*rng.uniform(-ROUNDED, ROUNDED, 3)))
@@ -99,19 +101,19 @@ class ReferenceReading:
 
 def reaches(tree: Tree) -> dict[str, float]:
     """Return the length of the chain of joint origins from the root to each link [m]."""
-    found = {tree.links[0].name: 0.0}
+    lengths = {tree.links[0].name: 0.0}
     for joint in tree.joints:
-        found[joint.child] = found[joint.parent] + float(np.linalg.norm(joint.position))
-    return found
+        lengths[joint.child] = lengths[joint.parent] + float(np.linalg.norm(joint.position))
+    return lengths
 
 
 def finding_of(worst: Difference | None, ended: ParityCode | None, why: str) -> Finding:
     """Return the outcome of a reading.
 
     Args:
-        worst: difference, None where there is none.
-        ended: why there is no reading, None where there is one.
-        why: in the engine's words.
+        worst: the largest difference; None if there is none.
+        ended: why there is no reading; None if there is one.
+        why: the engine's words for that.
     """
     if ended:
         reasons = because(ended), because(Code.TEXT, text=why)
@@ -125,13 +127,13 @@ def finding_of(worst: Difference | None, ended: ParityCode | None, why: str) -> 
 
 @dataclass(frozen=True)
 class Asked:
-    """What came of asking an engine for a text.
+    """The outcome of an engine's reading of a text.
 
     Args:
-        differences: the worst first.
-        reading: None where the engine refuses the text.
-        refusal: why it does.
-        reference: what it was compared with; None where that has no accelerations.
+        differences: from the reference, the worst first.
+        reading: of the engine; None if it refuses the text.
+        refusal: why it does, in its words.
+        reference: reading that it was compared with; None if that has no accelerations.
     """
 
     differences: tuple[Difference, ...]
@@ -141,12 +143,12 @@ class Asked:
 
     @property
     def ended(self) -> ParityCode | None:
-        """Whether the engine refuses the text."""
+        """REFUSED if the engine refuses the text, else None."""
         return ParityCode.REFUSED if self.reading is None else None
 
     @property
     def lost(self) -> bool:
-        """Whether the engine refuses the text, or has not all of its links and joints."""
+        """Whether the engine refuses the text, or lacks some of its links and joints."""
         return self.reading is None or (self.worst is not None and self.error is None)
 
     @property
@@ -156,22 +158,22 @@ class Asked:
 
     @property
     def error(self) -> float | None:
-        """That, relative; None for a refusal and what is not finite."""
+        """Its relative error; None for a refusal, or if it is not finite."""
         return self.worst.finite if self.worst else None
 
     @property
     def finding(self) -> Finding:
-        """The outcome."""
+        """The finding of this reading."""
         return finding_of(self.worst, self.ended, self.refusal)
 
     @property
     def same(self) -> bool:
-        """Whether it is read as by the reference."""
+        """Whether the engine reads the text as the reference does."""
         return self.finding.outcome is Outcome.WITHIN
 
 
 def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:
-    """Return all differences of a reading, whether they are allowed or not, the worst first."""
+    """Return all differences of a reading, within what is allowed or not, the worst first."""
     differences = [*_joints(reference, reading), *_links(reference, reading)]
     missing = set(reference.question.joints) ^ set(reading.joints)
     differences += [
@@ -183,6 +185,7 @@ def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:
 
 
 def _dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
+    """Yield the worst difference of each quantity of DYNAMICS over all states."""
     question = reference.question
     names = [*(["base"] * 6 if question.base == "free" else []), *question.joints]
     worst = {q: Difference(q, "", 0.0, SAME) for q in DYNAMICS}
@@ -209,6 +212,7 @@ def _dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Differe
 
 
 def _joints(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
+    """Yield the differences of each joint: axis, origin, limits and rotor inertia."""
     static = reference.static
     for name, want in reference.reading.hinges.items():
         have = reading.hinges.get(name)
@@ -218,12 +222,15 @@ def _joints(reference: ReferenceReading, reading: Reading) -> Iterator[Differenc
         yield compare_value("origin", name, want.anchor, have.anchor, static, reference.size, "m")
         ends = (want.lower, want.upper), (have.lower, have.upper)
         yield compare_limits(name, *ends, static)
-        rotors = (each.apart.get("armature", {}) for each in (reference.reading, reading))
-        one, two = (each.get(name, 0.0) for each in rotors)
-        yield compare_value("armature", name, one, two, static, max(one, two) or 1.0, "kg m^2")
+        rotors = (side.apart.get("armature", {}) for side in (reference.reading, reading))
+        wanted, has = (armatures.get(name, 0.0) for armatures in rotors)
+        yield compare_value(
+            "armature", name, wanted, has, static, max(wanted, has) or 1.0, "kg m^2"
+        )
 
 
 def _links(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
+    """Yield the differences of each link in mass, centre of mass and inertia."""
     size = reference.size
     for name, want in kept(reference, reading).items():
         have = reading.links.get(name)
@@ -231,10 +238,10 @@ def _links(reference: ReferenceReading, reading: Reading) -> Iterator[Difference
 
 
 def lumps(reference: ReferenceReading, reading: Reading) -> dict[str, list[str]]:
-    """Return the links that a reading keeps, and those of the reference that it lumps into each.
+    """Return, for each link that a reading keeps, the links that it has merged into it.
 
-    A link of which nothing is left stands for itself. What is welded to the world counts for
-    nothing where the base is fixed.
+    A link that is lost without having been merged stands for itself. With a fixed base, links that
+    are welded to the world do not count.
     """
     tree = reference.tree
     fixed = {j.child: j.parent for j in tree.joints if j.kind not in MOVING}
@@ -253,7 +260,7 @@ def lumps(reference: ReferenceReading, reading: Reading) -> dict[str, list[str]]
 
 
 def kept(reference: ReferenceReading, reading: Reading) -> dict[str, LinkProperties]:
-    """Return what the reference has of the links that a reading keeps, or loses."""
+    """Return the reference's properties of the links that a reading keeps or loses, by name."""
     return {
         name: lump(reference.tree, name, members)
         for name, members in lumps(reference, reading).items()

@@ -1,8 +1,8 @@
-"""Two descriptions side by side: what differs, and what each difference does to accelerations.
+"""Compare two descriptions: list what differs, and how much each difference changes accelerations.
 
-Bodies are matched and placed in placing.py, differences found in pair_differences.py; figures are
-those by which engines are compared. The first robot's tree is changed to measure an effect, the
-second's never. `compare_files` is called by name in another process.
+placing.py matches the bodies of the two robots, and pair_differences.py finds the differences. To
+measure an effect the first robot's tree is changed; the second's never is. `compare_files` runs in
+another process.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from roboaccord_files.repair.joints import MIMIC
 def compare_files(
     one: UrdfFile, other: UrdfFile, names: Mapping[str, str], tolerance: float, seed: int
 ) -> Pair | str:
-    """Compare two descriptions; for another process, to which no error goes.
+    """Compare two descriptions, in a process from which exceptions do not come back.
 
     Args:
-        one, other: as read.
-        names: links and joints of the second by those of the first.
-        tolerance: relative, below which nothing is a difference.
+        one, other: the two files as they were read.
+        names: links and joints of the second by those of the first, as the user states them.
+        tolerance: relative; smaller deviations are no differences.
         seed: of the random states.
 
     Returns:
-        What differs, or why nothing could be compared.
+        The differences, or the reason why nothing could be compared.
     """
     try:
         return Comparison(one, other, names, tolerance, seed).result()
@@ -61,20 +61,23 @@ class Comparison:
     ) -> None:
         self._files, self._tolerance, self._names = (one, other), tolerance, names
         self._benches = Bench(one, seed=seed), Bench(other, seed=seed)
+        # Two trees with the same moving joints, and their bodies matched.
         trees = [bench.tree for bench in self._benches]
         check_names(names, trees)
         self._one, self._other, self._fixed = fixed_in_one(trees[0], trees[1], names)
         unweighed = one.unweighed, other.unweighed
         self._pairing = Pairing(self._one, self._other, names, tolerance, unweighed)
+        # States at which accelerations are compared; fixed base if one of the robots has it.
         self._bases = [bench.question.base for bench in self._benches]
         self._base: Base = "fixed" if "fixed" in self._bases else "free"
         self._question = draw_question(self._one, self._base, seed)
-        self._alike = bool(one.notes) == bool(other.notes)  # no format that says less
+        # Whether both files are URDF, or both converted: formats do not state the same quantities.
+        self._alike = bool(one.notes) == bool(other.notes)
         matches = self._pairing.matches.values()
         links = [pair for match in matches for pair in self._pairing.links(match)]
         self._one = differ.lumped(self._one, links)
         self._accelerations: list[Array] | None = None
-        with suppress(AccordError):  # masses that leave accelerations open
+        with suppress(AccordError):  # raised if masses leave accelerations undetermined
             self._accelerations = self._answers(self._one)
         moving = ((m.one.joint, m.other.joint) for m in matches)
         self._joints = {a.name: b.name for a, b in moving if a and b}
@@ -85,15 +88,15 @@ class Comparison:
         self._unstated = dict[str, dict[str, None]]()  # joints, by quantity
 
     def _partner(self, joint: str) -> str:
-        """Return what a joint of the first is called in the second."""
+        """Return the name in the second robot of a joint of the first."""
         return self._joints.get(joint, self._names.get(joint, joint))
 
     def result(self) -> Pair:
-        """Return what differs, by effect."""
+        """Return all differences, in the order of their effect."""
         changed = [*self._differences()]
-        sized = [replace(d, effect=self._effect([change])) for d, change in changed]
-        whole = self._effect([change for _, change in changed])
-        order = ranked(sized, lambda d: -np.inf if d.effect is None else -d.effect)
+        with_effects = [replace(d, effect=self._effect([change])) for d, change in changed]
+        total_effect = self._effect([change for _, change in changed])
+        order = ranked(with_effects, lambda d: -np.inf if d.effect is None else -d.effect)
         one, other = (
             RobotParity(bench.file.name, str(bench.file.path), bench.question.base,
                         len(bench.tree.moving), sum(link.mass for link in bench.tree.links))
@@ -102,10 +105,10 @@ class Comparison:
         both = [*self._links.items(), *self._joints.items()]
         names = {name: partner for name, partner in both if name != partner}
         notes = tuple(self._notes())
-        return Pair((one, other), tuple(order), whole, names, notes, self._tolerance)
+        return Pair((one, other), tuple(order), total_effect, names, notes, self._tolerance)
 
     def _differences(self) -> Iterator[Changed]:
-        """Yield all that differs: bases, joints that one lacks, and body by body the rest."""
+        """Yield all differences: of bases, of joints that one robot lacks, then body by body."""
         if self._bases[0] != self._bases[1] and self._alike:
             yield difference(Cause("base"), "")
         for name, partner in self._fixed.items():
@@ -119,17 +122,18 @@ class Comparison:
                 yield from self._of_numbers(match.one.joint, match.other.joint)
 
     def _of_links(self, match: Match) -> Iterator[Changed]:
-        """Yield what differs in the links of a body, if it counts."""
+        """Yield the differences of the links of a body that are compared."""
         for pair in self._pairing.links(match):
-            off = self._pairing.link_differences(pair)
-            for quantity in [d.quantity for d in off if d.excess > 1.0]:
+            differences = self._pairing.link_differences(pair)
+            for quantity in [d.quantity for d in differences if d.excess > 1.0]:
                 if self._counts(match, pair, quantity):
                     yield differ.of_mass(pair, quantity)
 
     def _counts(self, match: Match, pair: LinkPair, quantity: str) -> bool:
         """Return whether a quantity of a link is compared.
 
-        Of what hangs on the world, masses that one robot lacks count if its base could be free.
+        A link that is fixed to the world moves nothing. If only one robot states its mass, the
+        difference counts only where the other's base is free.
         """
         both = bool(pair.want.mass and pair.have.mass)
         if both or self._base == "free" or match.above:
@@ -137,9 +141,9 @@ class Comparison:
         return quantity == "mass" and self._bases[not pair.want.mass] == "free"
 
     def _of_numbers(self, one: Joint, other: Joint) -> Iterator[Changed]:
-        """Yield what differs in the numbers of a joint, and in what it mimics.
+        """Yield the differences of the numbers of a joint, and of what it mimics.
 
-        A format that says less leaves some of them open: these are noted.
+        Quantities that the format of one file cannot state become a note instead.
         """
         leads = [m.get(j.name, ALONE) for m, j in zip(self._mimics, (one, other), strict=True)]
         if self._partner(leads[0][0]) != leads[1][0]:
@@ -153,7 +157,7 @@ class Comparison:
                 yield changed
 
     def _answers(self, tree: Tree) -> list[Array]:
-        """Return accelerations of a tree, its damping and dry friction taken from the efforts."""
+        """Return the accelerations of a tree, with damping and dry friction as efforts."""
         by_name = {joint.name: joint for joint in tree.moving}
         joints = [by_name[name] for name in self._question.joints]
         damping, friction = (
@@ -166,7 +170,10 @@ class Comparison:
         return TreeReading(tree, self._question).accelerations(states)
 
     def _effect(self, changes: Sequence[Change]) -> float | None:
-        """Return how much changes of the first robot change accelerations; None for no bound."""
+        """Return the largest relative change of accelerations due to changes of the first robot.
+
+        None if a change has no tree, or accelerations are not determined.
+        """
         tree, before = self._one, self._accelerations
         for change in changes:
             if change is None:
@@ -182,7 +189,7 @@ class Comparison:
         return None
 
     def _notes(self) -> Iterator[str]:
-        """Yield what is not counted, though it differs or is missing."""
+        """Yield notes on what differs or is missing, but does not count as a difference."""
         if self._bases[0] != self._bases[1]:
             yield f"the base is {self._bases[0]} in the first alone; compared {self._base}"
         pose = self._pairing.matches[self._one.links[0].name].pose
@@ -202,10 +209,10 @@ class Comparison:
 
 
 def check_names(names: Mapping[str, str], trees: Sequence[Tree]) -> None:
-    """Check names that are matched by hand, those of the first to those of the second.
+    """Check the names that the user matches.
 
     Raises:
-        AccordError: for a name that no link or joint has.
+        AccordError: if no link or joint of the robot has the name.
     """
     for given, tree, which in zip((names, names.values()), trees, ("first", "second"), strict=True):
         known = {link.name for link in tree.links} | {joint.name for joint in tree.joints}
@@ -216,7 +223,10 @@ def check_names(names: Mapping[str, str], trees: Sequence[Tree]) -> None:
 def fixed_in_one(
     one: Tree, other: Tree, names: Mapping[str, str]
 ) -> tuple[Tree, Tree, dict[str, str]]:
-    """Return trees in which joints are fixed that are fixed in one of them, and those joints."""
+    """Return both trees with a joint fixed if it is fixed in one of them, and these joints.
+
+    The joints are names in the second tree by names in the first.
+    """
     moves = {joint.name: joint.kind in MOVING for joint in other.joints}
     partners = {j.name: names.get(j.name, j.name) for j in one.joints}
     differ = {j.name: partners[j.name] for j in one.joints

@@ -1,9 +1,9 @@
-"""What engines read from a robot's file; needs no bag and no equations of motion of a scenario.
+"""The function `ra.parity`: what engines read from a robot's file, or how two files differ.
 
-Options may be added: a word of PARITY, by kind of input, a parameter of `parity`, and the same in
-command.py. Names of parameters, which are options too, and the result's type `Parity` stay: scripts
-of users call `ra.parity`. A single file is examined without compiled kernels, which is faster and
-may be changed.
+It finds the files, asks the engines (collection.py) or compares two files (comparison.py), and
+repairs them if asked to. command.py makes the command `accord parity` of it. An option is a
+parameter of `parity` and in command.py, and a word of PARITY by the kinds of input that take it. A
+single file is examined without compiled kernels, which is faster.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The robots of a folder, read when they are examined.
+"""Find the robots' files in a folder, and read them when they are examined.
 
-A kind of file may be added: a pattern in PATTERNS, if its name shows that it is a robot, or else in
-FOREIGN, with what makes it one in MODELS; its reader is a format of an engine's SPEC. The order of
-paths must stay, for results have it.
+A kind of file that is known by its name is a pattern in PATTERNS. Others (FOREIGN) are opened to
+see whether they hold a robot, by the element of MODELS. Results keep the order of paths.
 """
 
 from __future__ import annotations

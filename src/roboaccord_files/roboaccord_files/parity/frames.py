@@ -1,7 +1,8 @@
-"""Where links, joints, frames and models are in a model of SDF, by path, such as `left::tip`.
+"""Find where links, joints, frames and nested models are in a model of SDF, by their paths.
 
-Another element that has a pose may be added to PLACED. In which frame a pose is that names none,
-and to which link a frame is attached, is fixed by SDFormat (sdformat.org, Pose frame semantics).
+A path is a name with those of the models around it, such as `left::tip`. A pose in SDF is relative
+to a frame that the element names, or to a default one. The rules are those of SDFormat
+(sdformat.org, Pose frame semantics).
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from roboaccord.numerics.rotations import rpy_matrix
 
 
 class Frame(NamedTuple):
-    """Position (3,) [m] and rotation (3, 3) of a frame in another."""
+    """The pose of a frame in another: position (3,) [m] and rotation (3, 3)."""
 
     place: Array
     turn: Array
 
     @property
     def inverse(self) -> Frame:
-        """The other frame in this one."""
+        """The pose of the other frame in this one."""
         return Frame(-(self.turn.T @ self.place), self.turn.T)
 
     def then(self, other: Frame) -> Frame:
-        """Return a frame that has a place in this one."""
+        """Return the pose of a frame that has the pose `other` in this one."""
         return Frame(self.place + self.turn @ other.place, self.turn @ other.turn)
 
 
@@ -40,13 +41,13 @@ MODEL = "__model__"
 
 
 class Frames:
-    """Find the frames of a model as SDFormat prints it, what it includes in models inside.
+    """The frames of a model as SDFormat prints it, with included models nested in it.
 
     Args:
-        model: the outer one.
+        model: the outer model.
 
     Attributes:
-        elements: by path; that of the outer model is "".
+        elements: links, joints, frames and models by path; the outer model is "".
     """
 
     def __init__(self, model: ET.Element) -> None:
@@ -54,7 +55,7 @@ class Frames:
         self._gather("", model)
 
     def _gather(self, scope: str, model: ET.Element) -> None:
-        """Enter the elements of a model, and of those inside."""
+        """Enter the elements of a model and of the models nested in it."""
         for element in model:
             if element.tag in PLACED:
                 self.elements[path := joined(scope, element.get("name", ""))] = element
@@ -66,14 +67,14 @@ class Frames:
         return [path for path, element in self.elements.items() if element.tag == tag]
 
     def beside(self, path: str, name: str) -> str:
-        """Return the path of what an element names."""
+        """Return the path of a name that the element of a path refers to."""
         return WORLD if name == WORLD else joined(path.rpartition("::")[0], name)
 
     def pose(self, path: str) -> Frame:
-        """Return the pose of a frame in that of the outer model.
+        """Return the pose of a frame in the outer model.
 
         Raises:
-            AccordError: for one that is not there.
+            AccordError: if there is no element of that path.
         """
         if path not in self._poses:
             if path not in self.elements:
@@ -90,13 +91,13 @@ class Frames:
         return self._poses[path]
 
     def ends(self, path: str) -> tuple[str, str]:
-        """Return the paths of the links that a joint joins, whose ends may be any frames."""
+        """Return the paths of parent and child link of a joint, which may name other frames."""
         joint = self.elements[path]
         ends = (self.beside(path, joint.findtext(end, "")) for end in ("parent", "child"))
         return self._link(next(ends)), self._link(next(ends))
 
     def _link(self, path: str) -> str:
-        """Return the path of the link that a frame goes with, or what is no frame."""
+        """Return the path of the link to which a frame is attached; the path itself if unknown."""
         element = self.elements.get(path)
         if path == WORLD or element is None or element.tag == "link":
             return path
@@ -113,7 +114,7 @@ def joined(scope: str, name: str) -> str:
 
 
 def unique(paths: Iterable[str], whole: Callable[[str], str]) -> dict[str, str]:
-    """Return the last name of each path, or its whole name where several paths end alike."""
+    """Return the last name of each path, or the `whole` name where several paths end alike."""
     last = {path: path.rpartition("::")[2] for path in paths}
     counts = Counter(last.values())
     return {path: name if counts[name] == 1 else whole(path) for path, name in last.items()}

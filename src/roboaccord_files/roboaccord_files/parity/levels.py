@@ -1,6 +1,8 @@
-"""The levels of parity, in the order in which they are measured: one file each.
+"""The levels of a parity check, in the order in which they are measured.
 
-To add one, write its file and enter it in LEVELS.
+A level is one question to an engine about a robot: how it reads the robot without geometry
+(reading.py), and whether it loads the file with its meshes (shipped.py). Another level is a file of
+its own and an entry of LEVELS.
 """
 
 from typing import Any

@@ -1,8 +1,7 @@
-"""The page of a parity check: all robots against all engines, with causes.
+"""Write the HTML page of a parity check: all robots in all engines, with causes.
 
-Its layout may be changed in parity.html beside this file, and LINES, how many of an engine's own
-lines a page has. The lines made here must be those that shown.py prints: whoever changes one
-changes both.
+The layout is in parity.html beside this file. The lines made here (causes, messages, what is listed
+apart) are also those that shown.py prints in the terminal.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from roboaccord.contract.results import unit_of
 from roboaccord_files.parity.result import Parity, Repair, RobotParity
 from roboaccord_files.repair.trap import Flaw
 
-LINES = 40  # that an engine printed
+LINES = 40  # lines of an engine's messages that a page shows
 
 
 def render_parity(result: Parity) -> str:
@@ -41,7 +40,7 @@ def render_parity(result: Parity) -> str:
 
 
 def error_text(error: float | None) -> str:
-    """Return an error in one digit, nothing for none."""
+    """Return an error with one digit, "" for None."""
     return "" if error is None else f"{error:.0e}"
 
 
@@ -55,7 +54,11 @@ class CauseRow(NamedTuple):
 
 
 def group_causes(robot: RobotParity) -> list[CauseRow]:
-    """Return the causes of a robot's differences, those of one proof as one, of all engines."""
+    """Return the causes of a robot's differences as rows.
+
+    Causes of one quantity with the same errors are one row, with all their links or joints; and so
+    are equal rows of several engines.
+    """
     rows = dict[tuple[str, str, float | None, float | None], CauseRow]()
     for name, check in robot.checks["reading"].items():
         for cause in check.causes:
@@ -74,7 +77,7 @@ def group_causes(robot: RobotParity) -> list[CauseRow]:
 
 
 def _with_it(cause: Flaw, status: str) -> str:
-    """Return what an engine makes of a robot with this cause alone, nothing if not proven."""
+    """Return the error of an engine with this cause alone, in words; "" if it is not proven."""
     if cause.before is not None or cause.after is None:
         return error_text(cause.before)
     # What mimic does changes no status: an engine that reads the rest alike refuses that.
@@ -105,10 +108,9 @@ def message_lines(robot: RobotParity, most: int) -> list[str]:
 
 
 def apart_lines(robot: RobotParity) -> list[str]:
-    """Return a line for each engine that differs in what is listed beside the comparison.
+    """Return the lines on what engines read differently, but is not compared (apart.py).
 
-    An engine without motors has no effort limits, which is no difference; nor is one named again
-    that is a cause.
+    Effort limits of an engine without motors are left out, and so is what a cause already names.
     """
     lines = list[str]()
     for name, check in robot.checks["reading"].items():

@@ -1,7 +1,7 @@
-"""The result of `accord parity A B`: one robot or two, and what each difference does.
+"""The result of `accord parity A B`: whether two files describe one robot, and how they differ.
 
-Keys of the JSON are fields of `Pair` and `PairDifference`, and stay. What is compared stands in
-comparison.py, tables and pages in pair_shown.py.
+Fields of `Pair` and `PairDifference` are keys of the JSON. comparison.py computes the result, and
+pair_shown.py makes tables and pages of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from roboaccord.contract.results import INLINE, Json, Quantity, Shown, by_fields
 
 from roboaccord_files.parity.result import RobotParity
 
-TOLERANCE = 1e-5  # relative: MuJoCo, for one, writes six digits
+TOLERANCE = 1e-5  # relative; MuJoCo, for example, writes six digits
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class PairDifference:
     """A quantity that two descriptions state differently.
 
     Args:
-        cause: what, where in the first, and by how much: the second's minus the first's, or a part
-            of the first's where the unit is 1.
-        other: the link or joint in the second.
-        values: in the first and in the second; None for what is no number.
-        effect: how much it alone changes accelerations at random states, relative; None where it
-            makes other joints, or accelerations are not determined.
+        cause: the quantity, the link or joint of the first robot, and the difference: the second's
+            value minus the first's, or relative to the first's if the unit is 1.
+        other: name of the link or joint in the second robot.
+        values: of the first and of the second; None for what is no number.
+        effect: relative change of accelerations at random states due to this difference alone; None
+            if it changes which joints there are, or accelerations are not determined.
     """
 
     cause: Cause = field(metadata=INLINE)
@@ -42,13 +42,13 @@ class Pair(Shown):
     """Whether two descriptions are of one robot, and how they differ.
 
     Args:
-        robots: both, without engines.
-        differences: by effect, the largest first.
-        acceleration: how much all of them change accelerations; None where joints differ.
-        names: links and joints of the second by those of the first, where they are others.
-        notes: what is not counted.
-        tolerance: relative, below which nothing is a difference.
-        command: by which it is done again.
+        robots: both robots, without engines.
+        differences: in the order of their effect, the largest first.
+        acceleration: relative change of accelerations by all differences; None if joints differ.
+        names: links and joints of the second by those of the first, where the names differ.
+        notes: remarks on what was not compared.
+        tolerance: relative; smaller deviations are no differences.
+        command: command line that repeats the comparison.
     """
 
     robots: tuple[RobotParity, RobotParity]
@@ -61,9 +61,9 @@ class Pair(Shown):
 
     @property
     def ok(self) -> bool:
-        """Whether they are one robot."""
+        """Whether the two files describe one robot."""
         return not self.differences
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return the verdict, too."""
+        """Return the verdict and all fields."""
         return {"verdict": "pass" if self.ok else "fail", **by_fields(self)}

@@ -1,9 +1,9 @@
-"""How two robots differ in a link, in the place and axis of a joint, and in its numbers.
+"""Find how two robots differ in a link, in the origin and axis of a joint, and in its numbers.
 
-Each difference comes with the change that gives the first robot's tree the second's value: by it
-comparison.py measures what the difference does to accelerations. A number that `Joint` gets is
-compared without a change here; what a tree has not, velocity limits and what a joint mimics, is
-read from the text. Names of quantities are in the JSON, and stay.
+Each difference comes with a change that gives the first robot's tree the value of the second:
+comparison.py uses it to measure the effect on accelerations. All numbers of `Joint` are compared.
+What a tree does not have, velocity limits and mimics, is read from the text. Names of quantities
+are in the JSON, and stay.
 """
 
 from __future__ import annotations
@@ -28,61 +28,66 @@ from roboaccord_files.parity.placing import LinkPair
 from roboaccord_files.parity.poses import Match
 from roboaccord_files.repair.joints import MIMIC
 
-PRINCIPAL = 1e-5  # of the largest moment: products along principal axes, from a text's six digits
+# Relative to the largest moment; smaller products of inertia are the rounding of six digits, so two
+# inertias have the same principal axes.
+PRINCIPAL = 1e-5
 AXES = "xyz"
 TENSOR = [a + b for a in AXES for b in AXES]
 ENDS = ("lower", "upper")
+# Fields of Joint that are numbers, and those that are tuples of numbers.
 NUMBERS = [e.name for e in fields(Joint) if e.type == "float" and e.name not in ENDS]
 PARTS = [e.name for e in fields(Joint) if str(e.type).startswith("tuple[float")]
-ACTING = {*NUMBERS, *PARTS} - {"effort"}  # on accelerations
-SERVO = "servo"  # which MJCF alone states
+ACTING = {*NUMBERS, *PARTS} - {"effort"}  # fields that act on accelerations
+SERVO = "servo"  # a field that only MJCF states
 Numbers: TypeAlias = Mapping[tuple[str, str], float]
-"""By quantity and component."""
+"""Numbers of a joint by quantity and component."""
 Mimic: TypeAlias = tuple[str, float, float]
 """The joint that one mimics, multiplier and offset [rad or m]."""
 ALONE: Mimic = ("", 0.0, 0.0)  # a joint that mimics none
 Change: TypeAlias = Callable[[Tree], Tree] | None
-"""Gives the first robot's tree the second's value; None for what makes other joints."""
+"""A function that gives the first robot's tree the second's value; None if joints would differ."""
 Changed: TypeAlias = tuple[PairDifference, Change]
-"""A difference, its effect not measured yet, and its change."""
+"""A difference, whose effect is not measured yet, and its change."""
 
 
 def unchanged(tree: Tree) -> Tree:
-    """Return the tree: what differs acts on no acceleration."""
+    """Return the tree as it is: the change of a difference that acts on no acceleration."""
     return tree
 
 
 def of_joint(name: str, **values: Any) -> Change:
-    """Return the change of a joint to other values."""
+    """Return the change that gives a joint new values of some fields."""
     return lambda tree: replace(
         tree, joints=tuple(replace(j, **values) if j.name == name else j for j in tree.joints)
     )
 
 
 def of_link(name: str, **values: Any) -> Change:
-    """Return the change of a link to other values."""
+    """Return the change that gives a link new values of some fields."""
     return lambda tree: replace(
         tree, links=tuple(replace(k, **values) if k.name == name else k for k in tree.links)
     )
 
 
 def lumped(tree: Tree, pairs: Sequence[LinkPair]) -> Tree:
-    """Return a tree whose links have what is lumped in them, which itself has nothing."""
-    nothing: dict[str, Any] = {"mass": 0.0, "inertia": np.zeros((3, 3))}
-    wants = {name: nothing for pair in pairs for name in pair.members}
-    wants |= {pair.name: vars(pair.want) for pair in pairs}
-    return replace(tree, links=tuple(replace(k, **wants.get(k.name, {})) for k in tree.links))
+    """Return a tree in which the masses of merged links are moved to the link that stays."""
+    massless: dict[str, Any] = {"mass": 0.0, "inertia": np.zeros((3, 3))}
+    values = {name: massless for pair in pairs for name in pair.members}
+    values |= {pair.name: vars(pair.want) for pair in pairs}
+    return replace(
+        tree, links=tuple(replace(link, **values.get(link.name, {})) for link in tree.links)
+    )
 
 
 def difference(
     cause: Cause, other: str, change: Change = None, values: tuple[float | None, ...] = (None, None)
 ) -> Changed:
-    """Return a difference with its change."""
+    """Return a difference, without its effect, and its change."""
     return PairDifference(cause, other, (values[0], values[1])), change
 
 
 def of_mass(pair: LinkPair, quantity: str) -> Changed:
-    """Return how two links differ in mass, centre or inertia, at the largest component."""
+    """Return the difference of two links in mass, centre or inertia, of the largest component."""
     want, have = pair.want, pair.have
     one, two, axes = np.array([want.mass]), np.array([have.mass]), [""]
     if quantity == "centre":
@@ -99,12 +104,12 @@ def of_mass(pair: LinkPair, quantity: str) -> Changed:
 
 
 def of_motion(match: Match, allowed: float, size: float) -> Iterator[Changed]:
-    """Yield what differs in where a joint is, and along or about what it moves.
+    """Yield the differences of two joints in kind, origin, axis and zero.
 
     Args:
-        match: of two bodies that joints move.
-        allowed: relative, or angle [rad].
-        size: of the robot [m].
+        match: two bodies that these joints move.
+        allowed: difference that is none: relative, or an angle [rad].
+        size: of the robot, to which offsets are relative [m].
     """
     one, other, motion = match.one.joint, match.other.moved_by, match.motion()
     assert one and match.above
@@ -135,12 +140,12 @@ def of_motion(match: Match, allowed: float, size: float) -> Iterator[Changed]:
 def of_numbers(
     one: Joint, other: Joint, mine: Numbers, others: Numbers, allowed: float
 ) -> Iterator[Changed]:
-    """Yield what differs in the numbers of two joints.
+    """Yield the differences of two joints in their numbers.
 
     Args:
         one, other: the joints.
         mine, others: their numbers.
-        allowed: relative; of a limit that is nearer to 0, [rad] or [m].
+        allowed: relative difference that is none; for limits below 1 it is absolute [rad or m].
     """
     length = "m" if one.kind == "prismatic" else "rad"
     for (key, component), want in mine.items():
@@ -159,7 +164,7 @@ def of_numbers(
 
 
 def numbers_of(joint: Joint, file: UrdfFile, mimic: Mimic) -> Numbers:
-    """Return the numbers of a joint beside geometry."""
+    """Return the numbers of a joint apart from its geometry."""
     values = {(key, ""): endless(getattr(joint, key)) for key in NUMBERS}
     values |= {("limit", end): endless(x) for end, x in zip(ENDS, joint.ends, strict=True)}
     for key in PARTS:
@@ -172,7 +177,7 @@ def numbers_of(joint: Joint, file: UrdfFile, mimic: Mimic) -> Numbers:
 
 
 def endless(value: float) -> float:
-    """Return a limit; infinity where it stands for none."""
+    """Return a limit, or infinity for a number so large that it means none."""
     return value if abs(value) < ENDLESS else float(np.copysign(np.inf, value))
 
 
@@ -183,18 +188,20 @@ def joints_in(text: str) -> dict[str, ET.Element]:
 
 
 def mimics_of(file: UrdfFile) -> dict[str, Mimic]:
-    """Return what joints mimic, by name."""
+    """Return the mimics of a file by the joint that follows."""
     tags = ((name, joint.find(MIMIC)) for name, joint in joints_in(file.text).items())
     return {n: (tag.get("joint", ""), float(tag.get("multiplier", "1")),
                 float(tag.get("offset", "0"))) for n, tag in tags if tag is not None}  # fmt: skip
 
 
 def led_by(mimics: Mapping[str, Mimic], wanted: Mapping[str, str]) -> dict[str, Mimic]:
-    """Return mimics with the leaders of another file, where two joints are coupled in both.
+    """Return mimics turned round where the other file has the same coupling the other way round.
+
+    q_b = m q_a + c is the same as q_a = q_b / m - c / m.
 
     Args:
         mimics: by the joint that follows.
-        wanted: leaders in the other file, likewise.
+        wanted: leaders in the other file, by the joint that follows there.
     """
     changed = dict(mimics)
     for name, (lead, times, offset) in mimics.items():
@@ -205,13 +212,13 @@ def led_by(mimics: Mapping[str, Mimic], wanted: Mapping[str, str]) -> dict[str, 
 
 
 def largest(values: Array) -> tuple[int, float]:
-    """Return the flat index of the largest value and the value."""
+    """Return the flat index of the value of the largest magnitude, and the value."""
     at = int(np.argmax(np.abs(values)))
     return at, float(values.flat[at])
 
 
 def along_axes(want: Array, have: Array) -> tuple[Array, Array]:
-    """Return inertias (3, 3), along the first's principal axes if they are the second's, too."""
+    """Return two inertias (3, 3) along the principal axes of the first, if both have the same."""
     axes = np.linalg.eigh(want)[1]
     turned = axes.T @ have @ axes
     off = np.abs(turned - np.diag(np.diag(turned))).max()

@@ -1,7 +1,7 @@
-"""What `accord parity A B` shows: a table in the terminal and on a page, and findings in SARIF.
+"""Show the result of `accord parity A B`: as a table in the terminal, a page, and SARIF findings.
 
-Words, order and number of rows (MOST) may be changed; `show.Pair` prints the same. Units of values
-are by quantity in UNITS. Nothing is decided here.
+A row is a difference of a quantity, with both values and its effect on accelerations. Nothing is
+decided here. In a notebook `show(result)` prints the same.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from roboaccord_files.rules.source import Source
 from roboaccord_files.rules.table import RULES
 
 RULE = "description-differs"
-MOST = 40  # rows in the terminal
+MOST = 40  # rows in the terminal; further ones are counted
 UNITS = {"mass": "kg", "centre": "m", "origin": "m", "inertia": "kg m^2", "zero": "rad"}
 SCALES = {"1": (100.0, "%"), "m": (1e3, "mm"), "rad": (180.0 / math.pi, "deg")}  # of sizes
 HEADS = ("effect", "quantity", "where", "first", "second", "off by")
 
 
 def row_of(differs: PairDifference) -> tuple[str, ...]:
-    """Return a difference in words, a column of HEADS each."""
+    """Return a difference as the cells of a row, in the order of HEADS."""
     cause, other = differs.cause, differs.other
     where = cause.where if other in ("", cause.where) else f"{cause.where} = {other}".lstrip(" =")
     unit = UNITS.get(cause.quantity, cause.unit if cause.quantity == "limit" else "")
@@ -44,7 +44,7 @@ def row_of(differs: PairDifference) -> tuple[str, ...]:
 
 
 def pair_lines(pair: Pair) -> list[str]:
-    """Return the verdict, and what is not in the table."""
+    """Return the lines below the table: verdict, notes and matched names."""
     count, moved = len(pair.differences), pair.acceleration
     verdict = f"one robot, to {pair.tolerance:g} of each quantity"
     if count:
@@ -56,7 +56,7 @@ def pair_lines(pair: Pair) -> list[str]:
 
 
 def sides_of(pair: Pair) -> list[str]:
-    """Return a line for each of the two."""
+    """Return a line for each of the two robots."""
     return [
         f"{which}: {robot.file}: {robot.name}, {robot.joints} joints, {robot.mass:.6g} kg, "
         f"base {robot.base}"

@@ -1,9 +1,12 @@
-"""Two robots body by body: which joint of one is which of the other, and where its body lies.
+"""Match the bodies of two robots, and find where each body of the second lies in the first.
 
-Bodies are matched from the root on, joints by name, by the links that they carry, and what remains
-by place. Of the candidates of poses.py that pose is taken in which the fewest quantities of a body
-differ, so that one quantity that was changed is one difference. CANDIDATES bounds that search, and
-may be tuned, as NEAR and ALIKE may.
+A body is a set of links that fixed joints hold together. Two files of one robot may use other names
+and other frames. Bodies are matched from the root outwards: the joints of two matched bodies by
+name, by the links that they carry, and the remaining ones by position. For each pair the candidates
+of poses.py are tried, and that pose is taken in which the fewest quantities of the two bodies
+differ, so that one changed quantity shows as one difference.
+
+CANDIDATES bounds the time of this search; it may be tuned, as NEAR and ALIKE may.
 """
 
 from __future__ import annotations
@@ -26,11 +29,13 @@ from roboaccord_files.parity.poses import Both, Match, marked_poses, plain_poses
 from roboaccord_files.parity.rigid_bodies import RigidBody, bodies_of, in_frame
 
 T = TypeVar("T")
-CANDIDATES = 2000  # poses of a body that are tried: bounds the time of one with many joints
-PLAIN = 3  # of these, as written or carried: one difference in them is that of the file
-FEW = 4  # joints of a body that are matched in every order: 24 orders
-NEAR = 1.0  # summed parts of size and mass, and rad: beyond it joints are not the same
-ALIKE = 0.2  # likewise of links that are fixed, of which there may be more than one answer
+CANDIDATES = 2000  # poses that are tried for a body at most; bounds the time with many joints
+# The first of these are the poses of the file; one that leaves a single difference is taken.
+PLAIN = 3
+FEW = 4  # joints; so many on one body are matched in every order (24)
+# Largest distance of joints that may be the same: the sum of relative differences and angles [rad].
+NEAR = 1.0
+ALIKE = 0.2  # the same for fixed links, of which several may be alike
 
 
 class LinkPair(NamedTuple):
@@ -53,9 +58,9 @@ class Pairing:
     """Match the bodies of two robots, and place those of the other in the frames of the first.
 
     Args:
-        one, other: their trees.
-        names: links and joints of the other, by those of the first.
-        allowed: relative difference.
+        one, other: trees of the two robots.
+        names: links and joints of the other by those of the first, as the user states them.
+        allowed: relative difference that is none.
         unweighed: links of the first, and of the other, whose mass is not known.
 
     Attributes:
@@ -85,7 +90,7 @@ class Pairing:
         ]
 
     def name(self, name: str) -> str:
-        """Return what a link or joint of the first is called in the other."""
+        """Return the name in the other robot of a link or joint of the first."""
         return self._names.get(name, name)
 
     def link_differences(self, pair: LinkPair) -> Iterator[Difference]:
@@ -132,13 +137,16 @@ class Pairing:
         return homes
 
     def _match(self, one: RigidBody, other: RigidBody, above: Match | None = None) -> None:
-        """Match two bodies in the best pose, and then those that they carry."""
+        """Match two bodies in the best pose, and then the bodies that they carry.
+
+        The best pose leaves the fewest differences; of equal ones, clearly smaller differences.
+        """
         best, least = Match(one, other, above), (10**9, np.inf)
         poses = chain(plain_poses(best), self._marked(best))
         for tried, pose in enumerate(islice(poses, CANDIDATES), 1):
             match = Match(one, other, above, pose)
-            off = [d.error for d in self._differences(match) if d.excess > 1.0]
-            score = len(off), sum(min(error, 1.0) for error in off)
+            errors = [d.error for d in self._differences(match) if d.excess > 1.0]
+            score = len(errors), sum(min(error, 1.0) for error in errors)
             if score[0] < least[0] or (score[0] == least[0] and score[1] < 0.5 * least[1]):
                 best, least = match, score
             if least[0] <= (tried >= PLAIN):
@@ -173,12 +181,12 @@ class Pairing:
         return [[b for b in bodies if b.joint and b.parent == body.name] for bodies, body in pairs]
 
     def _named(self, one: RigidBody, other: RigidBody) -> float:
-        """Return a number below 0 if two bodies, or their joints, have the same name."""
+        """Return -2 if the joints of two bodies have the same name, -1 if their links, else 0."""
         alike = any(self.name(name) in other.links for name in one.links)
         return -2.0 if self.name(one.moved_by) == other.moved_by else -1.0 if alike else 0.0
 
     def _distance(self, one: RigidBody, other: RigidBody, pose: Frame) -> float:
-        """Return how unlike two bodies are that matched ones carry, to rank them."""
+        """Return a measure of how unlike two bodies are, to rank pairs; below 0 for equal names."""
         if (named := self._named(one, other)) < 0.0 or one.slides != other.slides:
             return named or np.inf
         assert one.joint and other.joint
@@ -191,7 +199,7 @@ class Pairing:
         return sum(errors) + 0.1 * (one.joint.ends != other.joint.ends)
 
     def _axes(self, one: RigidBody, other: RigidBody, pose: Frame) -> Iterator[Difference]:
-        """Yield the distance of two joints' axes, whatever point of them is the origin."""
+        """Yield the differences of two joints' axes, wherever on them their origins are."""
         point, axis = one.line
         frame = pose.inverse.then(other.pose)
         yield by.compare_axis(one.name, axis, frame.turn @ other.axis, self.allowed)
@@ -215,14 +223,14 @@ class Pairing:
 
 
 def unlike(one: LinkProperties, other: LinkProperties) -> float:
-    """Return by which part of the heavier two masses differ."""
+    """Return the difference of two masses, relative to the heavier one."""
     return abs(one.mass - other.mass) / (max(one.mass, other.mass) or 1.0)
 
 
 def nearest(
     mine: Sequence[T], others: Sequence[T], distance: Callable[[T, T], float], most: float
 ) -> list[tuple[T, T]]:
-    """Return pairs of what is nearest, each once, and none farther from each other than `most`."""
+    """Return pairs of nearest items, each item once, and no pair farther apart than `most`."""
     sizes = {(i, k): distance(a, b) for i, a in enumerate(mine) for k, b in enumerate(others)}
     partners = dict[int, int]()
     for i, k in ranked([*sizes], sizes.__getitem__):

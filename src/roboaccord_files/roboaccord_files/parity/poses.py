@@ -1,8 +1,9 @@
-"""Where a body of one robot may lie in the frame of the body that is matched with it.
+"""Propose where a body of one robot may lie in the frame of the body that is matched with it.
 
-A candidate is a pose in which both frames are one, or both bodies stand alike at rest, or one that
-brings marks of the first (axes of joints, centres of mass, feet of perpendiculars) onto those of
-the other: a point and two directions fix a pose. Which candidate is best is decided in placing.py.
+The two files may put the frame of a body anywhere. Candidates are: the same frame; both bodies
+standing alike at rest; and poses that bring marks of the first body onto those of the other. Marks
+are axes of joints, centres of mass and feet of perpendiculars: a point and two directions fix a
+pose. placing.py chooses the best candidate.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Causes by property: what is off in an engine's reading, proven by the same in the reference.
+"""Name the causes of differences by the property that an engine reads differently, with proof.
 
-The reference is the analytical model. A name for a difference may be added: a case of `_name`, or
-of `_name_link` for masses and inertias, with its cure in words.py; names are keys of `counts` in
-the JSON, and stay. A property that engines may read differently must be given to the reference in
-`_transplant`: without that no cause of it has a proof.
+For each link or joint that differs, the reference (the analytical model) is given the property as
+the engine has read it: if the rest then agrees, the property is proven to be the cause. `_name`
+and `_name_link` find its name, such as "axis flipped"; the cures are in words.py. Names are keys of
+`counts` in the JSON. A new property must also be handed over in `_transplant`.
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 
 DOUBLE = "duplicate joint name"
 OF_LINKS = ("link", "mass", "centre", "inertia")
-DEGREES = 180.0 / np.pi  # of a radian
-LIKE = 1e-6  # relative: numbers that are taken for the same; above SDFormat's rounding of angles
-RATIO = 1e-3  # relative, of limits that are off by DEGREES: 57.3 is written for 57.2958
+DEGREES = 180.0 / np.pi  # degrees in a radian
+LIKE = 1e-6  # relative; numbers this near are the same: it is above SDFormat's rounding of angles
+# Relative; limits whose ratio is this near to DEGREES are in degrees, as 57.3 for 57.2958.
+RATIO = 1e-3
 
 
 def by_property(outcome: Asked, traps: Sequence[Trap]) -> list[Flaw]:
-    """Return what is off in a reading, link by link, proven by giving the reference the same.
+    """Return the wrong properties of a reading, link by link and joint by joint, with proof.
 
     Args:
-        outcome: of a text without the traps that the ablation has found.
-        traps: of the engine's own text, for the names of causes.
+        outcome: reading of a text without the traps that the ablation has found.
+        traps: of the text that the engine is given, for the names of causes.
     """
     reading, reference = outcome.reading, outcome.reference
     if reading is None or reference is None:
@@ -65,7 +66,10 @@ def by_property(outcome: Asked, traps: Sequence[Trap]) -> list[Flaw]:
 
 
 def _upmost(tree: Tree, differences: Mapping[str, Sequence[Difference]]) -> list[str]:
-    """Return links and joints that differ, in tree order, and none that moves with one above it."""
+    """Return the links and joints that differ, in the order of the tree.
+
+    A joint whose difference follows from one nearer to the root is left out.
+    """
     above = {joint.child: joint for joint in tree.joints}
     moved = {n for n, ds in differences.items() if {"origin", "joint"} & {d.quantity for d in ds}}
 
@@ -83,7 +87,7 @@ def _upmost(tree: Tree, differences: Mapping[str, Sequence[Difference]]) -> list
 
 
 def _with(reference: ReferenceReading, reading: Reading, names: Iterable[str]) -> float | None:
-    """Return the error against a reference with links and joints as the engine has read them."""
+    """Return the error of a reading if the reference has some links and joints as the engine."""
     tree = reference.tree
     for name in names:
         tree = _transplant(tree, reference, reading, name)
@@ -95,7 +99,7 @@ def _with(reference: ReferenceReading, reading: Reading, names: Iterable[str]) -
 
 
 def _transplant(tree: Tree, reference: ReferenceReading, reading: Reading, name: str) -> Tree:
-    """Return a tree whose link or joint of a name is as the engine has read it."""
+    """Return a tree in which the link or joint of a name is as the engine has read it."""
     links, joints = list(tree.links), list(tree.joints)
     if name in reading.links:
         have, members = reading.links[name], lumps(reference, reading).get(name, ())
@@ -126,7 +130,7 @@ def _name(
     reading: Reading,
     traps: Sequence[Trap],
 ) -> tuple[str, str]:
-    """Name a cause and its cure, from what is off at one place."""
+    """Return the name of a cause and its cure, from the differences of one link or joint."""
     where, off = differences[0].where, {d.quantity: d.text for d in differences}
     for trap in traps:
         of_link = trap.cause.startswith("0 kg") or "inertia" in trap.cause
@@ -163,7 +167,7 @@ def _named(cause: str, **figures: Any) -> tuple[str, str]:
 def _name_link(
     want: LinkProperties, have: LinkProperties, off: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Name what is off in a link, and its cure."""
+    """Return the name of what is wrong in a link, and its cure."""
     if not have.mass and want.mass:
         return _named("missing inertial")
     if "mass" in off:

@@ -1,9 +1,9 @@
-"""Level `reading`: what an engine makes of a robot without geometry, and why it differs.
+"""The level `reading`: how an engine reads a robot without geometry, and why it differs.
 
-Which causes are sought, and in which order, may be changed here: traps (texts that are read
-differently, ablation.py), properties (properties.py), remarks, and what the file itself has wrong.
-The outcome must stay that of the comparison alone. A trap that every reader falls for alike goes
-into FOR_ALL.
+The engine's reading is compared with the reference's, and that alone decides the outcome. Causes
+are then sought in this order: traps of the text (ablation.py), properties of links and joints
+(properties.py), and what the file itself has wrong. What <gazebo> and <mimic> change is listed as
+a cause, too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Files repaired: what is certain is written, and the engines are asked again.
+"""Repair files: write the certain repairs, and ask the engines again.
 
-Which repairs are certain stands with each trap (text that is read differently), in
-roboaccord_files/repair. What is repaired though no engine stumbles may be added to `flaws_of`.
-Bytes that no repair touches stay as they are, and no number is invented: test_repair.py.
+A repair is certain if it follows from the file, without a number that only the user knows; each
+trap (text that programs read differently, roboaccord_files.repair) says whether its repair is.
+`flaws_of` also lists what is repaired although no engine stumbles over it. Bytes that no repair
+changes stay as they are (test_repair.py).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Results of a parity check: what each engine makes of each robot, and why.
+"""The result of a parity check: what each engine makes of each robot, and why.
 
-Names of fields and their order are the JSON of `accord parity`: a field may be added, none renamed.
-`to_json` has some of them flat, as scripts expect; its words are those of words.py. A robot's
-fields are those of a cross-check's report: levels, checks, rows, engines. Verdict and exit status
-are `verdict` and `ok` of Parity. A quantity with a unit carries it in its type.
+`Parity` has the robots, each a `RobotParity` with the checks of all levels by engine. As in a
+cross-check's report, these are: levels (the findings), checks (what was measured), rows (figures)
+and engines. The names of fields and their order are the JSON of `accord parity`; `to_json` makes
+some of it flat, as users' scripts expect. `verdict` and `ok` of Parity decide the exit status.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from roboaccord_files.parity.words import SHIPPED, STATUSES, ParityCode, status_
 from roboaccord_files.repair.trap import Flaw
 from roboaccord_files.rules.findings import RuleFinding
 
-MOST = 40  # lines of an engine's own words that are kept: those of a page (page.LINES)
+MOST = 40  # lines of an engine's messages that are kept, as many as a page shows (page.LINES)
 
 
 @dataclass(frozen=True)
 class Apart:
-    """What is listed beside the comparison, where an engine has it differently.
+    """What an engine reads differently, but is listed apart from the comparison (apart.py).
 
     Args:
         joints: by quantity and joint, the value in the file and in the engine.
-        refused: why the engine does not read the text with mimic and transmissions.
-        left: what the URDF that it is given, converted from the file, lacks.
+        refused: why the engine refuses the text with mimic and transmissions; "" if it does not.
+        left: what the URDF lacks that was converted from the file for this engine.
     """
 
     joints: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Apart:
     left: tuple[str, ...] = ()
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return quantities beside the refusal, if there is one."""
+        """Return what the URDF lacks, or the refusal, or the quantities by joint."""
         if self.left:
             return {"left out": list(self.left)}
         return {"refused": self.refused} if self.refused else self.joints
@@ -51,16 +51,17 @@ class ReadingCheck:
     """What an engine makes of a robot without geometry.
 
     Args:
-        ended: why there is no reading; None where there is one.
-        causes: of differences.
-        mass: None where the engine refuses the robot, as is `order`, of its joints.
-        worst: difference.
-        apart: what no outcome depends on.
-        gazebo: whether Gazebo makes another robot of it, by `<gazebo>` alone.
-        accord: the outcome with our settings; None where the engine has none.
-        acceleration: error; None where there is none or it is not finite.
-        refusal: why the engine refuses the robot.
-        words: lines that it printed meanwhile.
+        ended: why there is no reading; None if there is one.
+        causes: of the differences.
+        mass: of all links; None if the engine refuses the robot.
+        order: names of the joints in the engine's order; None likewise.
+        worst: the largest difference, relative to what is allowed.
+        apart: what is listed, and changes no outcome.
+        gazebo: whether <gazebo> makes another robot of it in Gazebo.
+        accord: the outcome with this project's settings; None if the engine has no settings.
+        acceleration: largest error of accelerations; None if there is none, or it is not finite.
+        refusal: why the engine refuses the robot, in its words.
+        words: lines that the engine printed.
     """
 
     ended: ParityCode | None = None
@@ -81,8 +82,8 @@ class ShippedCheck:
     """Whether an engine loads a file with its meshes.
 
     Args:
-        ended: why it does not; None where it does.
-        refusal: in its own words.
+        ended: why it does not; None if it does.
+        refusal: the engine's own words.
         geometry: numbers of collision shapes by kind in the file and in the engine, where they
             differ.
         words: lines that it printed meanwhile.
@@ -111,14 +112,14 @@ class Body:
 
 @dataclass(frozen=True)
 class Repair:
-    """What was repaired in a file, and what the engines make of it then.
+    """What was repaired in a file, and how the engines read it then.
 
     Args:
-        repairs: what was done.
-        repaired: the word for what each engine makes of it.
+        repairs: the flaws that were repaired.
+        repaired: the status of each engine with the repaired file, such as "same".
         left: causes that remain.
-        diff: of the text, unified, with the reason for each hunk.
-        needs: numbers that no repair may invent, a line each.
+        diff: unified diff of the text, with the reason for each hunk.
+        needs: numbers that the user must supply, a line each.
         before, after: the robot as shipped, and repaired.
     """
 
@@ -131,10 +132,10 @@ class Repair:
     after: Body
 
     def to_json(self) -> dict[str, Json]:
-        """Return the first three beside `repair`, which has the rest."""
+        """Return the first three fields as keys of the robot, and the others under `repair`."""
         data = by_fields(self)
-        beside = {key: data.pop(key) for key in ("repairs", "repaired", "left")}
-        return {**beside, "repair": data}
+        of_robot = {key: data.pop(key) for key in ("repairs", "repaired", "left")}
+        return {**of_robot, "repair": data}
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ class RobotParity:
 
     @property
     def engines(self) -> Sequence[str]:
-        """Their names."""
+        """The names of the engines."""
         return [*self.versions]
 
     @property
@@ -191,13 +192,15 @@ class RobotParity:
 
     @property
     def status(self) -> Mapping[str, str]:
-        """The word for what each engine makes of it."""
-        return {engine: status_of(found) for engine, found in self.reading.items()}
+        """The status of each engine, such as "same" or "refused"."""
+        return {engine: status_of(finding) for engine, finding in self.reading.items()}
 
     def messages(self, engine: str) -> list[str]:
         """Return the first lines that an engine printed."""
-        found, shipped = self.checks["reading"][engine], self.checks["shipped"][engine]
-        return [*dict.fromkeys(filter(None, (found.refusal, *found.words, *shipped.words)))][:MOST]
+        reading, shipped = self.checks["reading"][engine], self.checks["shipped"][engine]
+        return [*dict.fromkeys(filter(None, (reading.refusal, *reading.words, *shipped.words)))][
+            :MOST
+        ]
 
     def to_json(self) -> Mapping[str, Json]:
         """Return levels and checks by engine, and the repair's fields beside those of the robot."""
@@ -207,7 +210,7 @@ class RobotParity:
         return data | (self.repair.to_json() if self.repair else {})
 
     def _engine(self, engine: str) -> Mapping[str, Json]:
-        """Return what an engine makes of it, the geometry with what is kept apart."""
+        """Return the robot's entry of one engine in the JSON."""
         check: ReadingCheck = self.checks["reading"][engine]
         shipped: ShippedCheck = self.checks["shipped"][engine]
         geometry = {"geometry": shipped.geometry} if shipped.geometry else {}
@@ -240,8 +243,8 @@ Done = Callable[[RobotParity], None]
 
 
 def errors_of(robot: RobotParity) -> list[RuleFinding]:
-    """Return what the rules find wrong in a robot's file."""
-    return [each for each in robot.findings if each.severity == "error"]
+    """Return the errors that the rules find in a robot's file."""
+    return [finding for finding in robot.findings if finding.severity == "error"]
 
 
 @dataclass(frozen=True)
@@ -252,7 +255,7 @@ class Parity(Drawn):
         robots: all of them.
         versions: of the engines, by name.
         date: of the check.
-        command: by which it is done again.
+        command: command line that repeats the check.
     """
 
     robots: tuple[RobotParity, ...]

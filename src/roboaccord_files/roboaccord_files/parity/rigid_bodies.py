@@ -1,7 +1,7 @@
 """The rigid bodies of a robot's tree: links that fixed joints hold together, and what they carry.
 
-Frames of links are anyone's choice; a body has the frame of its first link. Nothing here knows of a
-second robot. test_pair.py tests it through `accord parity A B`.
+Two files of one robot may divide it into links differently, but its rigid bodies are the same. A
+body has the frame of its first link.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from roboaccord_files.parity.compare import lump
 from roboaccord_files.parity.frames import HERE, Frame
 
 Line: TypeAlias = tuple[Array, Array]
-"""A point of it (3,) [m] and its direction (3,)."""
+"""A line: a point of it (3,) [m], and its direction (3,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +27,13 @@ class RigidBody:
     """Links that are fixed to each other.
 
     Args:
-        name: of its first link, whose frame is the body's.
-        joint: by which it moves; None for the root's.
+        name: name of its first link, whose frame is the body's.
+        joint: joint that moves it; None for the root.
         parent: name of the body that carries it.
-        pose: in that one's frame, at rest.
-        links: poses of its links in its frame.
-        whole: its mass properties.
-        below: those of the body with all that it carries, at rest.
+        pose: of its frame in that of its parent, at q = 0.
+        links: poses of its links in its frame, by name.
+        whole: mass properties of the body.
+        below: mass properties of the body with all bodies that it carries, at q = 0.
     """
 
     name: str
@@ -46,22 +46,22 @@ class RigidBody:
 
     @property
     def moved_by(self) -> str:
-        """Its joint's name; "" for the root."""
+        """The name of its joint; "" for the root."""
         return self.joint.name if self.joint else ""
 
     @property
     def axis(self) -> Array:
-        """Of its joint, in its frame (3,)."""
+        """The axis of its joint, in its frame (3,); 0 for the root."""
         return self.joint.axis if self.joint else np.zeros(3)
 
     @property
     def line(self) -> Line:
-        """Its joint's axis, in the frame of the body that carries it."""
+        """The axis of its joint as a line in its parent's frame."""
         return self.pose.place, self.pose.turn @ self.axis
 
     @property
     def slides(self) -> bool:
-        """Whether its joint is prismatic, and its axis has a direction, but no place."""
+        """Whether its joint is prismatic; its axis then has a direction, but no position."""
         return bool(self.joint and self.joint.kind == "prismatic")
 
 
@@ -92,6 +92,6 @@ def bodies_of(tree: Tree) -> list[RigidBody]:
 
 
 def in_frame(link: LinkProperties, pose: Frame) -> LinkProperties:
-    """Return a link's properties in the frame that has a pose in their own."""
+    """Return the properties of a link in another frame, whose pose in theirs is given."""
     centre, inertia = link.centre - pose.place, pose.turn.T @ link.inertia @ pose.turn
     return LinkProperties(link.mass, pose.turn.T @ centre, inertia)

@@ -1,8 +1,9 @@
-"""SDFormat's reading of a URDF or SDF: the SDF that its tool prints, read back into a tree.
+"""Read a URDF or SDF with SDFormat, the parser of Gazebo.
 
-To read another element of SDF, extend `_link` or `_joint`. Fixed: what SDFormat makes of a file is
-not repaired here, rounding (`rounds`) included, for a robot is judged by what Gazebo would
-simulate. sdformat_engine.py registers this as an engine.
+SDFormat's tool converts the file to SDF, which is read back into a tree, with the reference's
+dynamics. Nothing that SDFormat makes of the file is repaired here, its rounding of angles
+(`rounds`) included, for the robot is judged as Gazebo would simulate it. sdformat_engine.py
+registers this reader as an engine.
 """
 
 from __future__ import annotations

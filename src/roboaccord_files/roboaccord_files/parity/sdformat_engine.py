@@ -1,8 +1,8 @@
-"""SDFormat as a reader of descriptions, for what is installed; sdformat.py has the reader itself.
+"""Register SDFormat, the parser of Gazebo, as an engine that reads descriptions.
 
-The name `sdformat` stays: users type it, and setup.cfg has the entry point. The reader stays named
-as text, so that listing engines does not import it. There is no simulator and no Python package,
-hence the empty `package`.
+It has no simulator and no Python package; sdformat.py has the reader, which is named as text so
+that listing the engines does not import it. Users type the name `sdformat`, and setup.cfg has the
+entry point.
 """
 
 from __future__ import annotations

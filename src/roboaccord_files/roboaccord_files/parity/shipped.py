@@ -1,7 +1,6 @@
-"""Level `shipped`: whether an engine loads a file with its meshes.
+"""The level `shipped`: whether an engine loads a file as it is, with its meshes.
 
-What is said of a file that is not loaded may be changed in words.py. No verdict depends on this
-level: whether meshes are found is a matter of the machine.
+No verdict depends on this level, since whether meshes are found depends on the machine.
 """
 
 from __future__ import annotations

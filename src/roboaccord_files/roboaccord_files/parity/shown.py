@@ -1,7 +1,7 @@
-"""What `accord parity` shows: tables of engines, causes, many robots, and repairs.
+"""Show the result of a parity check in the terminal: tables of engines, causes, robots, repairs.
 
-Tables, colours and words may be changed; lines that the page has, too, must come from page.py.
-Nothing is decided here. `show(result)` prints the same, by the entry point `show.Parity`.
+Lines that the HTML page has, too, come from page.py. Nothing is decided here. In a notebook
+`show(result)` prints the same, by the entry point `show.Parity`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from roboaccord_files.parity.words import STATUSES, status_of
 from roboaccord_files.rules.findings import Severity
 
 COLOURS = dict(zip(STATUSES, ("green", "red", "yellow", "magenta"), strict=True))
-NAMED = 3  # links or joints of a cause that the table names
-REST: tuple[Severity, ...] = ("warning", "note")  # findings that are counted
-MESSAGES = 3  # lines that an engine printed
+NAMED = 3  # links or joints of a cause that the table names; further ones are counted
+REST: tuple[Severity, ...] = ("warning", "note")  # findings that are counted, and not printed
+MESSAGES = 3  # lines of an engine's messages that are printed
 
 
 def shown_of(result: Parity) -> list[RenderableType]:
@@ -66,7 +66,7 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
 
 
 def rule_lines(robot: RobotParity) -> list[RenderableType]:
-    """Return the errors of the rules, each cure once, and none that stands with a cause."""
+    """Return the errors of the rules; a cure that was already printed is not repeated."""
     cures, lines = {row.cause.fix for row in group_causes(robot)}, list[RenderableType]()
     for finding in errors_of(robot):
         line = finding.__rich__()

@@ -1,8 +1,8 @@
-"""The codes of a parity check, and its words for `--json`, terminal and page alike.
+"""The codes of a parity check, and the words for them in the JSON, the terminal and the page.
 
-Words of CURES may be changed; those of STATUSES, ENDED and SHIPPED are the interface of `--json`,
-and stay: they are made here alone, from outcome and code. Cures of traps stand with each trap, in
-roboaccord_files/repair, lines of page and terminal in page.py. Nothing is decided here.
+`ParityCode` says why an engine does not read a robot as the reference does. STATUSES, ENDED and
+SHIPPED are words of the JSON, and stay. CURES has the advice for differences that are no trap;
+traps (text that programs read differently) have theirs in roboaccord_files.repair.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Edits of XML that preserve every byte outside them, and their diff.
+"""Edit an XML text so that every byte outside the edits stays, and show the changes as a diff.
 
-What is left alone must stay, to the byte; test_repair.py checks encodings, namespaces, entities and
-blanks. Where new attributes and elements go, and how they are indented, may be changed in
-`_attributes` and `_children`. Nothing here knows of traps (text that is read differently).
-
-The text is parsed with the place of each tag. Edits change the tree; what has changed in it is put
-into the text: attributes of start tags, new elements, and elements that are gone.
+The text is parsed together with the position of each tag. Edits are functions that change the
+parsed tree. Comparing the tree before and after each edit gives the changes, which are then made in
+the bytes of the text: attributes of start tags, new elements, and elements that are removed.
+test_repair.py checks encodings, namespaces, entities and blanks.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ Edit = Callable[[ET.Element], None]
 
 
 class Change(NamedTuple):
-    """Bytes of a text from `start` to `end` that are replaced, by what, and why."""
+    """A replacement of the bytes `start` to `end` of a text by `new`, with the reason for it."""
 
     start: int
     end: int
@@ -36,6 +34,8 @@ class Change(NamedTuple):
 
 
 class _Parsed(NamedTuple):
+    """A parsed text, with the positions of its elements."""
+
     top: ET.Element
     tags: dict[ET.Element, tuple[int, int]]  # bytes of the start tag of each element
     ends: dict[ET.Element, int]  # where each element ends
@@ -43,16 +43,18 @@ class _Parsed(NamedTuple):
 
 
 def changes(data: bytes, edits: Sequence[tuple[str, Edit]], encoding: str = "") -> list[Change]:
-    """Return what edits change in an XML text, by their places.
+    """Return the changes that edits make in an XML text, in the order of their positions.
 
     Args:
         data: the text.
-        edits: each with the reason for it.
-        encoding: of the text; what it declares if empty.
+        edits: functions that change the parsed tree, each with its reason.
+        encoding: of the text; the one that it declares if empty.
 
     Raises:
-        ValueError: if an element is not where its tag stands: behind an entity, or in UTF-16.
+        ValueError: if the tag of an element is not at its position: the element comes from an
+            entity, or the text is in UTF-16.
     """
+    # The elements that each edit changes, with its reason.
     parsed = _parse(data, encoding)
     first = before = _state(parsed)
     why = dict[ET.Element, list[str]]()
@@ -63,8 +65,9 @@ def changes(data: bytes, edits: Sequence[tuple[str, Edit]], encoding: str = "") 
             if now[element] != before[element]:
                 why.setdefault(element, []).append(f"{parsed.owners[element]}: {reason}")
         before = now
+    # The changes of the text, for elements that still exist.
     pieces_changed = list[Change]()
-    for element in {*parsed.top.iter()} & why.keys():  # those that are still there
+    for element in {*parsed.top.iter()} & why.keys():
         pieces = (
             *_attributes(data, parsed, element, first[element][0]),
             *_children(data, parsed, element, first[element][1]),
@@ -74,14 +77,14 @@ def changes(data: bytes, edits: Sequence[tuple[str, Edit]], encoding: str = "") 
 
 
 def applied(data: bytes, pieces: Sequence[Change]) -> bytes:
-    """Return a text with its changes, which are sorted and do not overlap."""
+    """Return a text with changes made, which must be sorted and not overlap."""
     for change in reversed(pieces):
         data = data[: change.start] + change.new + data[change.end :]
     return data
 
 
 def unified(data: bytes, pieces: Sequence[Change], name: str) -> str:
-    """Return changes of a text as a unified diff, the reason behind the head of each hunk."""
+    """Return the changes of a text as a unified diff, with the reasons after each hunk's head."""
     old, new = (_lines(text) for text in (data, applied(data, pieces)))
     rows = [data.count(b"\n", 0, change.start) for change in pieces]
     lines = list[str]()
@@ -95,10 +98,12 @@ def unified(data: bytes, pieces: Sequence[Change], name: str) -> str:
 
 
 def _lines(data: bytes) -> list[str]:
+    """Return the lines of a text with their ends."""
     return re.findall(r"[^\n]*\n|[^\n]+", data.decode(UTF8, "replace"))
 
 
 def _parse(data: bytes, encoding: str) -> _Parsed:
+    """Return a text parsed, with positions; raises as `changes` does."""
     builder, parser = ET.TreeBuilder(), expat.ParserCreate(encoding or None)
     tags, ends = dict[ET.Element, tuple[int, int]](), dict[ET.Element, int]()
 
@@ -124,13 +129,14 @@ def _parse(data: bytes, encoding: str) -> _Parsed:
 
 
 def _state(parsed: _Parsed) -> dict[ET.Element, tuple[dict[str, str], list[ET.Element]]]:
+    """Return attributes and children of each element, as they are now."""
     return {element: (dict(element.attrib), [*element]) for element in parsed.tags}
 
 
 def _attributes(
     data: bytes, parsed: _Parsed, element: ET.Element, before: dict[str, str]
 ) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the attributes of an element that have changed; new ones stand behind the others."""
+    """Yield start, end and new bytes of changed attributes; new ones come after the others."""
     first, last = parsed.tags[element]
     end = first + 1
     for match in ATTRIBUTE.finditer(data, first, last):
@@ -149,7 +155,7 @@ def _attributes(
 def _children(
     data: bytes, parsed: _Parsed, element: ET.Element, before: list[ET.Element]
 ) -> Iterator[tuple[int, int, bytes]]:
-    """Yield children that are gone, and new ones, which stand first."""
+    """Yield start, end and new bytes of removed children, and of new ones, which come first."""
     now = {*element}
     for child in before:
         if child not in now:
@@ -168,4 +174,5 @@ def _children(
 
 
 def _value(text: str) -> bytes:
+    """Return a text as it is written in an attribute."""
     return escape(text).encode("ascii", "xmlcharrefreplace")

@@ -1,8 +1,9 @@
-"""How far a mesh reaches: STL, OBJ and DAE, without a library, its faces left out.
+"""Measure how far a mesh reaches, from its vertices alone: STL, OBJ and DAE.
 
-A format may be added: a case of `_points`; others go through `read_mesh` of the core, up to QUICK
-bytes. MOST and QUICK, of time, may be tuned. What cannot be read must be None and costs no finding;
-test_extents.py tests meshes of known size in each format.
+These formats are read here, without a library and fast, since checking a file may read dozens of
+meshes. Small files of other formats go through `read_mesh` of the core. A mesh that cannot be read,
+or that would take long, has no extent (None), and no rule judges it. A format is added as a case of
+`_points`; test_extents.py tests meshes of known size.
 """
 
 from __future__ import annotations
@@ -27,14 +28,16 @@ from roboaccord.numerics.rotations import axis_angle_matrix
 # A triangle of a binary STL, whose layout is fixed.
 STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")])
 HEADER = 84  # bytes of a binary STL; the last 4 are the number of triangles
-MOST = 10_000_000  # bytes of a text: it is read within .2 s
-QUICK = 1_000_000  # bytes of another format, likewise
+MOST = 10_000_000  # bytes; larger texts are not read: this size takes 0.2 s
+QUICK = 1_000_000  # bytes; larger files of other formats are not read: this size takes as long
 CORNER = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)")
 POINT = re.compile(rb"^v\s+(\S+)\s+(\S+)\s+(\S+)", re.MULTILINE)
 ARRAY = re.compile(rb"(<float_array\b[^>]*\bid=[\"']([^\"']+)[\"'][^>]*>)([^<]*)")
 INDICES = re.compile(rb"<(p|vcount|v)>[^<]*<")
-MANY, CELLS = 4000, 8  # points, and cells from 0 to 1 along an axis
-# Directions to the points of a lattice that are seen from its middle.
+# Meshes with more points are thinned to the farthest point in each cell of directions; CELLS is
+# their number from 0 to 1 along an axis.
+MANY, CELLS = 4000, 8
+# Directions from the middle of a 7 x 7 x 7 lattice to its points, each direction once.
 LATTICE = [d for d in product(range(-3, 4), repeat=3) if math.gcd(*d) == 1]
 DIRECTIONS = np.array([np.divide(d, math.hypot(*d)) for d in LATTICE])  # (290, 3)
 NAMESPACE = re.compile(rb"\sxmlns=[\"'][^\"']*[\"']")
@@ -46,8 +49,8 @@ class Extent(NamedTuple):
     Args:
         coordinate: the largest one [m].
         distance: the largest from the origin [m].
-        extremes: its points that are farthest in one of DIRECTIONS (k, 3) [m].
-        volume: within its triangles [m^3]; nan where they are not read.
+        extremes: the points that are farthest in some direction of DIRECTIONS (k, 3) [m].
+        volume: enclosed by its triangles [m^3]; nan if these are not read.
     """
 
     coordinate: float
@@ -57,7 +60,7 @@ class Extent(NamedTuple):
 
 
 def mesh_extent(path: Path) -> Extent | None:
-    """Return how far a mesh reaches; None where it cannot be read, or takes long."""
+    """Return how far a mesh reaches; None if it cannot be read, or is too large."""
     found = path.stat()
     return _extent(path, found.st_size, found.st_mtime_ns)
 
@@ -76,9 +79,10 @@ def _extent(path: Path, size: int, _changed: int) -> Extent | None:
 
 
 def extremes(points: Array) -> Array:
-    """Return those of points (n, 3) that are farthest in one of DIRECTIONS (k, 3).
+    """Return the points (k, 3), of (n, 3), that are farthest in some direction of DIRECTIONS.
 
-    Of more than MANY points only the farthest from the middle in each cell of directions are asked.
+    Of more than MANY points only those are compared that are farthest from the middle in their cell
+    of directions.
     """
     if len(points) > MANY:
         middle = 0.5 * (points.max(axis=0) + points.min(axis=0))
@@ -93,15 +97,16 @@ def extremes(points: Array) -> Array:
 
 
 def farthest(points: Array, directions: Array) -> Array:
-    """Return which of points (n, 3) is farthest in each of directions (k, 3), as indices (k,).
+    """Return the index of the point (n, 3) that is farthest in each of the directions (k, 3).
 
-    Without BLAS, whose threads take 15 ms of processor time for .5 ms of work.
+    By einsum, and not by BLAS, whose threads take 15 ms of processor time for 0.5 ms of work.
     """
     along = np.einsum("ji,jk->ik", directions.T.copy(), points.T.copy())
     return np.asarray(along.argmax(axis=1))
 
 
 def _points(path: Path, size: int) -> Array | None:
+    """Return the points of a mesh file (v, 3) [m]; None if it is too large."""
     kind = path.suffix.lower()
     if kind == ".stl":
         with path.open("rb") as file:
@@ -128,7 +133,8 @@ def _of_dae(data: bytes) -> Array | None:
         arrays[found[2].decode()] = found[3]
         return found[1]
 
-    bare = INDICES.sub(rb"<\1><", ARRAY.sub(take, data))  # which leaves little to parse
+    # Numbers and indices are cut out by regular expressions, so that little XML is left to parse.
+    bare = INDICES.sub(rb"<\1><", ARRAY.sub(take, data))
     top = ET.fromstring(NAMESPACE.sub(b"", bare, count=1))
     unit = top.find("asset/unit")
     meter = float(unit.get("meter", "1")) if unit is not None else 1.0
@@ -142,6 +148,7 @@ def _of_dae(data: bytes) -> Array | None:
 
 
 def _of_geometry(geometry: ET.Element, arrays: Mapping[str, bytes]) -> Array:
+    """Return the points (v, 3) of a geometry, whose numbers are in `arrays` by id."""
     for given in geometry.iterfind("mesh/vertices/input[@semantic='POSITION']"):
         for source in geometry.iterfind(f"mesh/source[@id='{given.get('source', '')[1:]}']"):
             array, accessor = source.find("float_array"), source.find("*/accessor")

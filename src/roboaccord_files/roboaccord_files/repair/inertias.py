@@ -1,8 +1,9 @@
-"""Traps of inertias (text read differently): no body has them, or round-off decides.
+"""Find traps of inertias: tensors that no body can have, or that only round-off makes so.
 
-A kind may be added: a list and a row in `unphysical`, with its repair, and is certain if that keeps
-the body. REFUSED is fixed by MuJoCo (test_parity.py asks it), SLACK by round-off; ROUND may be
-tuned: by what the last digit of a file is off. The names of causes stay, for they are rules, too.
+A trap is text that readers interpret differently or refuse (trap.py). Principal moments must be
+positive, and none may be larger than the sum of the others. A repair is certain if it keeps the
+body: a sign is turned, or a moment is raised by 1e-9 of the largest; a tensor that is wrong
+altogether needs numbers from the user. Names of traps are names of rules, too, and stay.
 """
 
 from __future__ import annotations
@@ -17,28 +18,31 @@ from roboaccord_files.repair.inertial import change_inertia, inertials
 from roboaccord_files.repair.masses import MOMENT
 from roboaccord_files.repair.trap import Trap
 
-REFUSED = 1e-14  # kg m^2: MuJoCo refuses smaller principal moments
-LEAST = 2.0 * REFUSED  # kg m^2: what a moment that is nudged must be at least
-ROUND, SLACK = 1e-9, 1e-12  # of the largest moment: what a file may be rounded by, and round-off
+REFUSED = 1e-14  # kg m^2; MuJoCo refuses smaller principal moments
+LEAST = 2.0 * REFUSED  # kg m^2; smallest principal moment after a repair that raises it
+# Relative to the largest moment: rounding of the numbers in a file, and round-off of eigenvalues.
+ROUND, SLACK = 1e-9, 1e-12
 
 
 def unphysical(top: ET.Element) -> Iterator[Trap]:
-    """Yield inertias that are not physical, or by so little that round-off decides it."""
+    """Yield the traps of inertias that are not physical, or are so only by round-off."""
+    # The links of each trap.
     negative, rounded, broken, flat, point, vanishing = (list[str]() for _ in range(6))
     for name, (mass, inertia) in inertials(top).items():
         moments, short = np.linalg.eigvalsh(inertia), shortage(inertia)
         if mass <= 0.0 and not inertia.any():
             continue
         if short > SLACK * abs(moments[2]):
-            one = np.sum(np.diag(inertia) < 0.0) == 1 and shortage(_upright(inertia)) <= 0.0
-            near = rounded if short <= ROUND * moments[2] else broken
-            (negative if one else near).append(name)
+            sign_only = np.sum(np.diag(inertia) < 0.0) == 1 and shortage(_upright(inertia)) <= 0.0
+            others = rounded if short <= ROUND * moments[2] else broken
+            (negative if sign_only else others).append(name)
         elif moments[0] <= SLACK * moments[2]:
             (flat if moments[2] >= LEAST / ROUND else point).append(name)
         elif moments[0] < REFUSED:
             vanishing.append(name)
         elif _is_on_edge(inertia):
             rounded.append(name)
+    # The traps, with their repairs.
     bad, thin = "non-physical inertia", "zero principal moment"
     for cause, places, change, fix in (
         (bad, negative, _upright, "reverse the negative moment's sign: no other entry is wrong"),
@@ -54,13 +58,16 @@ def unphysical(top: ET.Element) -> Iterator[Trap]:
 
 
 def shortage(inertia: Array) -> float:
-    """Return what a principal moment falls short of by 0 and the triangle inequality [kg m^2]."""
+    """Return by how much principal moments break a condition [kg m^2]; 0 or less if none is broken.
+
+    The conditions: no moment is negative, and the largest is at most the sum of the others.
+    """
     moments = np.linalg.eigvalsh(inertia)
     return float(max(-moments[0], moments[2] - moments[1] - moments[0]))
 
 
 def moments_text(inertia: Array) -> str:
-    """Return in words which condition the principal moments of an inertia (3, 3) break."""
+    """Return the condition that the principal moments of an inertia (3, 3) break, in words."""
     moments = np.linalg.eigvalsh(inertia)
     first, second, third = (f"{moment:.6g}" for moment in moments)
     if moments[0] < 0.0:
@@ -77,11 +84,12 @@ def _is_on_edge(inertia: Array) -> bool:
 
 
 def _upright(inertia: Array) -> Array:
+    """Return an inertia with the signs of negative diagonal entries turned."""
     return np.asarray(inertia + 2.0 * np.diag(np.maximum(-np.diag(inertia), 0.0)))
 
 
 def _nudged(inertia: Array) -> Array:
-    """Return a physical inertia next to one that is nearly so: one moment raised, or all three."""
+    """Return a physical inertia near to one that is nearly so: one entry raised, or all three."""
     largest = np.linalg.eigvalsh(inertia)[2]
     step = float(f"{max(shortage(inertia), 0.0) + ROUND * largest:.1e}")
     order = np.argsort(np.diag(inertia))
@@ -94,5 +102,5 @@ def _nudged(inertia: Array) -> Array:
 
 
 def _sphere(inertia: Array) -> Array:
-    """Return a physical inertia of the same trace, if that is one."""
+    """Return the inertia of a sphere with the same trace; that of MOMENT if it is not positive."""
     return np.eye(3) * max(float(np.trace(inertia)) / 3.0, MOMENT)

@@ -1,8 +1,8 @@
-"""Traps of joints (text read differently): axes, rare types, mimics, loops, steep pitches.
+"""Find traps of joints: axes not of length 1, rare types, mimics, loops, pitches near 90 degrees.
 
-A trap may be added: a function that yields `Trap`, listed in find.py. STEEP is fixed by urdfdom;
-LONG may be tuned. Causes are named in docs and in JSON, and `mimic` is asked for by name in
-parity/, so their names stay; the cures may be reworded.
+A trap is text that readers interpret differently or refuse (trap.py). Each function here yields
+`Trap` objects, with the joints concerned and the function that repairs them, and is listed in
+find.py. Names of traps are used in docs, in the JSON and in parity/, and stay.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from roboaccord.description.tree import MOVING
 
 from roboaccord_files.repair.trap import Trap, each_of
 
-STEEP = 0.99999  # sine of a pitch from which urdfdom takes it for 90 degrees
-LONG = 1e-3  # by which the length of an axis may differ from 1
-MIMIC = "mimic"  # a cause, and the element and its kind
+STEEP = 0.99999  # sine of the pitch; from there on urdfdom reads it as 90 degrees
+LONG = 1e-3  # largest deviation of an axis's length from 1 that is no trap: rounding
+MIMIC = "mimic"  # name of the trap, and of its element
 
 
 def axes(top: ET.Element) -> Iterator[Trap]:
@@ -34,6 +34,7 @@ def axes(top: ET.Element) -> Iterator[Trap]:
 
 
 def _normalise(top: ET.Element, places: Collection[str]) -> None:
+    """Divide the axes of joints by their length."""
     for joint, _ in each_of(top, "joint", places):
         for axis in joint.findall("axis"):
             values = [float(word) for word in axis.get("xyz", "1 0 0").split()]
@@ -55,10 +56,10 @@ def mimic(top: ET.Element) -> Iterator[Trap]:
 
 
 def steep(top: ET.Element) -> Iterator[Trap]:
-    """Yield fixed joints near a pitch of 90 degrees, but not at it.
+    """Yield fixed joints whose pitch is near 90 degrees, but not equal to it.
 
-    From a sine of 0.99999 on urdfdom takes the pitch for 90 degrees, so that SDFormat lumps the
-    link up to 4.5 mrad off.
+    If the sine is above 0.99999, urdfdom reads the pitch as 90 degrees, and SDFormat then merges
+    the link into its parent with an error of up to 4.5 mrad.
     """
     names = []
     for joint in top.findall("joint[@type='fixed']"):
@@ -79,12 +80,13 @@ def steep(top: ET.Element) -> Iterator[Trap]:
 
 
 def _pitch(joint: ET.Element) -> float:
+    """Return the pitch of a joint's origin [rad]."""
     origin = joint.find("origin")
     return float(origin.get("rpy", "0 0 0").split()[1]) if origin is not None else 0.0
 
 
 def several_degrees(top: ET.Element) -> Iterator[Trap]:
-    """Yield joints of other types than most readers know."""
+    """Yield joints of types with several degrees of freedom, or of unknown types."""
     for kind in DEGREES:
         names = tuple(e.get("name", "") for e in top.findall(f"joint[@type='{kind}']"))
         fix = f"few readers know a {kind} joint: write slides and hinges, or let the base be free"
@@ -96,6 +98,7 @@ def several_degrees(top: ET.Element) -> Iterator[Trap]:
 
 
 def _weld(top: ET.Element, places: Collection[str]) -> None:
+    """Make joints fixed."""
     for joint, _ in each_of(top, "joint", places):
         joint.set("type", "fixed")
 

@@ -1,8 +1,8 @@
-"""Traps of limits (text read differently): missing, interchanged, in degrees, or needless.
+"""Find traps of joint limits: missing, swapped, in degrees, or where a joint has none.
 
-A kind may be added: a list that `limits` fills, and a Trap below it with its edit. TURN may be
-tuned: beyond two turns a limit is taken for degrees, beyond 720 no more. Certain must stay only a
-swap of both signs and limits of a continuous joint: `--repair` writes no other.
+A trap is text that readers interpret differently or refuse (trap.py). Two of these repairs are
+certain, and written by `--repair`: swapped limits of equal size, and limits of a continuous joint.
+For the others the numbers must come from the user; their repairs serve the proof by ablation only.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ import numpy as np
 
 from roboaccord_files.repair.trap import Trap, each_of
 
-TURN = (4 * np.pi, 720.0)  # bounds beyond which, and up to which, a limit is taken for degrees
+# A limit of a revolute joint between these is taken to be in degrees: more than two turns in rad,
+# and at most two turns in degrees.
+TURN = (4 * np.pi, 720.0)
 
 
 def limits(top: ET.Element) -> Iterator[Trap]:
-    """Yield limits that are missing, or cannot be meant."""
+    """Yield the traps of limits that are missing, or cannot be what was meant."""
+    # The joints of each trap.
     missing, turning, degrees, swapped, wrong, open_ended, negative = (
         list[str]() for _ in range(7)
     )
@@ -39,6 +42,7 @@ def limits(top: ET.Element) -> Iterator[Trap]:
         largest = max(map(abs, ends.values()), default=0.0)
         if kind == "revolute" and TURN[0] < largest <= TURN[1]:
             degrees.append(name)
+    # The traps, with advice and repair.
     fix = 'write lower and upper, or type="continuous" for a joint without limits'
     for cause, here, why in (
         ("limits missing", missing, fix),
@@ -57,6 +61,7 @@ def limits(top: ET.Element) -> Iterator[Trap]:
 
 
 def _turn_freely(top: ET.Element, places: Collection[str]) -> None:
+    """Write limits of half a turn in both directions."""
     for joint, _ in each_of(top, "joint", places):
         limit = joint.find("limit")
         if limit is None:
@@ -65,6 +70,7 @@ def _turn_freely(top: ET.Element, places: Collection[str]) -> None:
 
 
 def _complete(top: ET.Element, places: Collection[str]) -> None:
+    """Write large limits of effort and velocity where they are missing or negative."""
     for joint, _ in each_of(top, "joint", places):
         for limit in joint.findall("limit"):
             for key in ("effort", "velocity"):
@@ -73,22 +79,26 @@ def _complete(top: ET.Element, places: Collection[str]) -> None:
 
 
 def _written_limits(top: ET.Element, places: Collection[str]) -> Iterator[dict[str, str]]:
+    """Yield the attributes of the limits of joints, which may be changed."""
     for joint, _ in each_of(top, "joint", places):
         yield from (limit.attrib for limit in joint.findall("limit"))
 
 
 def _swap(top: ET.Element, places: Collection[str]) -> None:
+    """Swap lower and upper limit."""
     for limits in _written_limits(top, places):
         limits.update(lower=limits["upper"], upper=limits["lower"])
 
 
 def _unlimit(top: ET.Element, places: Collection[str]) -> None:
+    """Remove lower and upper limit."""
     for limits in _written_limits(top, places):
         for key in {"lower", "upper"} & set(limits):
             del limits[key]
 
 
 def _radians(top: ET.Element, places: Collection[str]) -> None:
+    """Convert lower and upper limit from degrees to radians."""
     for limits in _written_limits(top, places):
         for key in ("lower", "upper"):
             limits[key] = repr(float(np.radians(float(limits.get(key, "0")))))

@@ -1,8 +1,8 @@
-"""Traps of masses (text read differently): links without one, refused or left to fall.
+"""Find traps of masses: links without a mass, which programs refuse, leave out or let fall.
 
-NOTHING is fixed by SDFormat (test_parity.py asks it). MASS and MOMENT, of the proof alone, may be
-tuned: they are never written into a file. How SDFormat lumps links is in the comment of `massless`;
-a case may be added, a row of its table with what is to be written.
+A trap is text that readers interpret differently or refuse (trap.py). The comment in `massless`
+says how SDFormat merges ("lumps") links without mass into others. MASS and MOMENT are used to prove
+a trap by ablation, and are never written into a file.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from roboaccord.description.tree import MOVING
 from roboaccord_files.repair.inertial import give, inertials, write_inertial
 from roboaccord_files.repair.trap import Trap, each_of
 
-MASS, MOMENT = 1e-5, 1e-9  # kg, kg m^2, of the ablation
-NOTHING = 1e-6  # kg: SDFormat takes no more than that for 0
+MASS, MOMENT = 1e-5, 1e-9  # kg, kg m^2; given to massless links to prove that they matter
+NOTHING = 1e-6  # kg; SDFormat takes a mass up to this for 0 (test_parity.py checks it)
 UNDETERMINED = ": its acceleration is not determined"
 
 
 def weightless(top: ET.Element) -> Iterator[Trap]:
-    """Yield links of 0 kg, or less, that have an inertia."""
+    """Yield the traps of links with an inertia and a mass of 0 kg or less."""
     stated = inertials(top).items()
     zero = tuple(name for name, (mass, inertia) in stated if mass == 0.0 and inertia.any())
     below = tuple(name for name, (mass, _) in stated if mass < 0.0)

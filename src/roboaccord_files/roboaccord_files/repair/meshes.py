@@ -1,9 +1,8 @@
-"""Meshes in another unit: those far larger, or far smaller, than their robot.
+"""Find meshes in a wrong unit: far larger, or far smaller, than their robot.
 
-LARGE may be tuned, between robots whose meshes are large and a factor of 1000, and SMALL between
-those with small meshes and a factor of 1/100. MILLIMETRES,
-the cure that `accord parity` prints, may be reworded. What must stay: nothing repairs it, and
-FINDERS (find.py) has no entry for it, since the text alone does not show it.
+URDF has metres, but many meshes are in millimetres. The size of a robot is taken from the origins
+of its joints; a mesh many times as large, or a robot whose largest mesh is tiny, has the wrong
+scale. This is no trap of the text (trap.py): it shows only in the mesh files, and is not repaired.
 """
 
 from __future__ import annotations
@@ -17,20 +16,23 @@ from roboaccord.description.urdf_file import UrdfFile
 from roboaccord_files.repair.extents import mesh_extent
 
 MILLIMETRES = 'write the mesh\'s scale: scale="0.001 0.001 0.001" for millimetres'
-LARGE = 30.0  # a mesh so many times the size of the robot is in millimetres
-SMALL = 0.006  # of the size of a robot: its largest mesh is smaller only in a larger unit
-OWN = 0.2  # of the size of a robot: a mesh mostly, by which its scale is guessed
+# Of the robot's size; a larger mesh is in millimetres. Sound robots have meshes a few times their
+# size at most, and millimetres give a factor of 1000.
+LARGE = 30.0
+# Of the robot's size; if its largest mesh is smaller, meshes are in a larger unit (factor 1/100).
+SMALL = 0.006
+OWN = 0.2  # of the robot's size; typical size of a mesh, by which the right scale is guessed
 
 
 def large_meshes(file: UrdfFile) -> tuple[str, ...]:
-    """Return the links whose mesh is far larger than the robot: 1000 times, mostly."""
+    """Return the links whose mesh is far larger than the robot, mostly 1000 times."""
     return tuple(name for name, factor in wrong_scales(file).items() if factor < 1.0)
 
 
 def wrong_scales(file: UrdfFile) -> dict[str, float]:
-    """Return the links whose mesh is far too large or small, and by what power of ten to scale it.
+    """Return the power of ten by which to scale the mesh of each link that is too large or small.
 
-    A file that has no joints, or all in one place, has no size with which a mesh could be compared.
+    A robot without joints, or with all of them in one place, has no size to compare with.
     """
     top = ET.fromstring(file.text)
     offsets = [e.get("xyz", "0 0 0").split() for e in top.findall("joint/origin")]

@@ -1,8 +1,8 @@
-"""Traps of names (text read differently): double ones, blanks around numbers, a missing root.
+"""Find traps of names: names used twice, blanks around numbers, a world that is not declared.
 
-A trap may be added: a function that yields `Trap`, listed in find.py. How a renamed element is
-called is in `free_name`, and what is renamed with it in `_rename`. Whatever else in the file bears
-the name must make the repair uncertain, so that it is not written.
+A trap is text that readers interpret differently or refuse (trap.py); each function that yields
+`Trap` is listed in find.py. Renaming a joint also renames what refers to it (`_rename`). If
+anything else in the file has the same name, the repair is not certain, and not written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from roboaccord_files.repair.trap import Edit, Trap
 
 
 def duplicates(top: ET.Element) -> Iterator[Trap]:
-    """Yield joints, and links, that have one name."""
+    """Yield the traps of joints, and of links, that have the same name as another."""
     for kind in ("joint", "link"):
         counts = Counter(e.get("name", "") for e in top.findall(kind))
         names = tuple(name for name, count in counts.items() if count > 1)
@@ -28,6 +28,8 @@ def duplicates(top: ET.Element) -> Iterator[Trap]:
 
 
 def _number(kind: str) -> Edit:
+    """Return the repair that numbers elements of the same name, from the second on."""
+
     def repair(top: ET.Element, places: Collection[str]) -> None:
         for name in places:
             same = [e for e in top.findall(kind) if e.get("name") == name]
@@ -38,7 +40,7 @@ def _number(kind: str) -> Edit:
 
 
 def free_name(top: ET.Element, pattern: str) -> str:
-    """Return the first name by a pattern that no link or joint has, from 2 on."""
+    """Return the first unused name of a pattern such as `hand_{}`, counted from 2."""
     taken = {element.get("name") for element in top}
     return next(name for i in count(2) if (name := pattern.format(i)) not in taken)
 
@@ -56,7 +58,7 @@ def shared_names(top: ET.Element) -> Iterator[Trap]:
 
 
 def _rename(top: ET.Element, places: Collection[str]) -> None:
-    """Rename joints, and what mimics or drives them."""
+    """Rename joints, wherever elements name them as a joint or a mimic's leader."""
     for name in places:
         taken = {element.get("name") for element in top}
         new = f"{name}_joint"
@@ -68,14 +70,14 @@ def _rename(top: ET.Element, places: Collection[str]) -> None:
 
 
 def blanks(top: ET.Element) -> Iterator[Trap]:
-    """Yield links and joints with a number between blanks."""
+    """Yield the traps of links and joints with blanks around a number; some readers refuse them."""
     for tag in ("link", "joint"):
         names = tuple(e.get("name", "") for e in top.findall(tag) if [*_blank(e)])
         yield Trap("number blanks", names, "take the blanks away", _strip, of=tag)
 
 
 def _blank(owner: ET.Element) -> Iterator[tuple[ET.Element, str]]:
-    """Yield the elements and attributes of a link or joint with a number between blanks."""
+    """Yield the elements and attributes of a link or joint that have blanks around a number."""
     for element in owner.iter():
         for key in {*NUMBERS.get(element.tag, ())} - {"xyz", "rpy"}:
             text = element.get(key, "")
@@ -84,6 +86,7 @@ def _blank(owner: ET.Element) -> Iterator[tuple[ET.Element, str]]:
 
 
 def _strip(top: ET.Element, places: Collection[str]) -> None:
+    """Remove the blanks around numbers."""
     for owner in top:
         if owner.get("name") in places:
             for element, key in _blank(owner):
@@ -91,7 +94,7 @@ def _strip(top: ET.Element, places: Collection[str]) -> None:
 
 
 def nameless(top: ET.Element) -> Iterator[Trap]:
-    """Yield a robot without a name."""
+    """Yield the trap of a robot without a name."""
     where = () if top.get("name", "").strip() else ("",)
 
     def name(top: ET.Element, _: Collection[str]) -> None:
@@ -101,7 +104,7 @@ def nameless(top: ET.Element) -> Iterator[Trap]:
 
 
 def undeclared_world(top: ET.Element) -> Iterator[Trap]:
-    """Yield joints whose parent is a world that is not declared."""
+    """Yield the trap of joints whose parent is `world`, if no link of that name is declared."""
     if top.find("link[@name='world']") is None:
         named = (e for e in top.findall("joint") if end(e, "parent") == "world")
         fix = 'declare it: <link name="world"/>'

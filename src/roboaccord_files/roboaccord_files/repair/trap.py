@@ -1,8 +1,10 @@
-"""A trap: a kind of text that readers interpret differently, its places, and their repair.
+"""Define a trap: a kind of text in a URDF that programs read differently, and its repair.
 
-`cause`, `where`, `before`, `after` and `fix` are keys of the JSON, and stay. Lower-cased and with
-hyphens a cause is the name of its rule, which must be in rules.yaml. `certain` decides what
-`--repair` writes. Fields may be added, with a default.
+`Trap` has what is found in a text, and the function that repairs it. `Flaw` is what is reported:
+causes, the advice, and the proof that they matter to an engine.
+
+The fields `cause`, `where`, `before`, `after` and `fix` are keys of the JSON. The name of a trap in
+lower case with hyphens is the name of its rule in rules.yaml.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ Edit = Callable[[ET.Element, Collection[str]], None]
 
 @dataclass(frozen=True)
 class Flaw:
-    """What is wrong in a file or in a reading of it, what to write, and its proof.
+    """What is wrong in a file or in an engine's reading of it, with advice and proof.
 
     Args:
         causes: of one quantity, one for each link or joint.
-        before: the largest error with them alone; None where the engine refuses, or unproven.
-        after: without them, likewise.
+        before: largest relative error of the engine with these causes alone; None if the engine
+            refuses the text, or nothing was proven.
+        after: largest relative error without them; None likewise.
         fix: what to write in the file.
     """
 
@@ -36,36 +39,36 @@ class Flaw:
 
     @property
     def quantity(self) -> str:
-        """The name of a trap, or of the property that is off."""
+        """The name of the trap, or of the property that is wrong."""
         return self.causes[0].quantity
 
     @property
     def where(self) -> tuple[str, ...]:
-        """Links or joints; "" where it has none."""
+        """The names of links or joints; "" for a flaw of the whole file."""
         return tuple(cause.where for cause in self.causes)
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return it without its proof, all places as one."""
+        """Return the flaw without its proof, with all its places in one list."""
         return {"cause": self.quantity, "where": self.where, "fix": self.fix}
 
 
 def causes_at(quantity: str, where: Sequence[str] = ()) -> tuple[Cause, ...]:
-    """Return causes of one quantity, one for each link or joint; without any, one of the whole."""
+    """Return a cause for each link or joint; without any, one cause for the whole file."""
     return tuple(Cause(quantity, name) for name in where or ("",))
 
 
 @dataclass(frozen=True)
 class Trap:
-    """One kind of trap in a text.
+    """A trap in a text, with all its places.
 
     Args:
-        cause: its name.
-        where: links or joints.
-        fix: what to write in the file.
-        repair: removes it from a parsed text, at the places named.
-        certain: whether that follows from the file, so that `--repair` may write it.
-        of: the elements of the robot that its places name: `link`, `joint` or `loop_joint`.
-        needs: what a certain repair lacks of each place, if it lacks a number.
+        cause: name of the trap.
+        where: names of the links or joints that have it.
+        fix: advice: what to write in the file.
+        repair: function that removes the trap at given places of a parsed text.
+        certain: whether the repair follows from the file, so that `--repair` may write it.
+        of: kind of elements that `where` names: `link`, `joint` or `loop_joint`.
+        needs: number that the user must supply for a repair, in words; "" if none.
     """
 
     cause: str
@@ -78,16 +81,16 @@ class Trap:
 
     @property
     def flaw(self) -> Flaw:
-        """What it is, without its repair."""
+        """The flaw that is reported of this trap, without a proof."""
         return Flaw(causes_at(self.cause, self.where), fix=self.fix)
 
     def edit(self, top: ET.Element) -> None:
-        """Repair a parsed text."""
+        """Repair the trap at all its places in a parsed text."""
         self.repair(top, self.where)
 
 
 def each_of(top: ET.Element, tag: str, places: Collection[str]) -> Iterator[tuple[ET.Element, str]]:
-    """Yield the elements named, with their names."""
+    """Yield the elements with a tag whose name is among given ones, each with its name."""
     for element in top.findall(tag):
         if (name := element.get("name", "")) in places:
             yield element, name

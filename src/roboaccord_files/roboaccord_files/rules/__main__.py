@@ -1,7 +1,6 @@
-"""Write the page of all rules: python -m roboaccord_files.rules > docs/every_rule.md.
+"""Print the page of all rules: python -m roboaccord_files.rules > docs/every_rule.md.
 
-Its text may be changed in rules.yaml and table.py; the page must be what this writes
-(test_rules.py).
+The texts are in rules.yaml and table.py; test_rules.py compares the page with what this prints.
 """
 
 import sys

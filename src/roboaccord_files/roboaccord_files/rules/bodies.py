@@ -1,9 +1,10 @@
-"""Links as bodies: mass, centre and inertia beside the hull of what is drawn and touched.
+"""Links as solid bodies: mass, centre and inertia, together with the hull of their shapes.
 
-A shape may be added: a case of `shape_points`. A link with a shape that is not known, or smaller
-than TINY, is no body here, and no rule judges it. The hull is the closed surface of the points
-that are farthest in each direction of a net over the sphere: 0 to 4 % less than qhull's on public
-robots. test_plausible.py compares its moments with closed forms.
+plausible.py compares the two. The hull is an approximation of the convex hull of the visual and
+collision shapes: a net of triangles over the sphere of directions, each corner of which is the
+farthest point in its direction. Its volume is 0 to 4 % less than qhull's on public robots. A link
+with an unknown shape, or smaller than TINY, is left out, and no rule judges it. test_plausible.py
+compares the hull's moments with closed forms.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from roboaccord_files.repair.extents import DIRECTIONS, extremes, farthest, mesh
 from roboaccord_files.repair.inertial import read_inertial
 from roboaccord_files.rules.source import TINY, Source
 
-CELLS = 12  # along an edge of the cube whose faces make the net: hulls within 4 % of qhull's
+CELLS = 12  # cells along an edge of the cube that is projected to the sphere to make the net
 CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))  # of a box of 1 m
 # 64 points of a circle of 1 m
 RING = np.array([(math.cos(turn), math.sin(turn), 0.0) for turn in np.arange(64) * math.pi / 32.0])
@@ -56,7 +57,7 @@ class Solid:
         centre: of mass (3,) [m].
         inertia: about the centre of mass (3, 3) [kg m^2].
         points: extreme points of its shapes (k, 3) [m].
-        volume: of its drawn shapes, as if they did not overlap [m^3]; nan where unknown.
+        volume: sum of the volumes of its visual shapes [m^3]; nan if unknown.
     """
 
     link: ET.Element
@@ -69,7 +70,7 @@ class Solid:
 
     @cached_property
     def reach(self) -> Array:
-        """How far the hull reaches beyond the centre of mass in each of DIRECTIONS [m]."""
+        """Distance from the centre of mass to the hull in DIRECTIONS [m]; negative if outside."""
         return np.asarray((DIRECTIONS @ self.points.T).max(axis=1) - DIRECTIONS @ self.centre)
 
     @cached_property
@@ -79,19 +80,24 @@ class Solid:
 
     @cached_property
     def spread(self) -> Array:
-        """The second moments of its mass about the centre of mass, by its mass (3, 3) [m^2]."""
+        """Second moments of the mass about its centre, over the mass (3, 3) [m^2]."""
         half = 0.5 * np.trace(self.inertia) * np.eye(3)
         return np.asarray((half - self.inertia) / self.mass)
 
     @cached_property
     def hull(self) -> tuple[float, Array]:
-        """Volume of the hull [m^3], and second moments about its centroid by volume (3, 3)."""
-        seen = self.points - self.points.mean(axis=0)
-        corners = seen[farthest(seen, NET)][TRIANGLES]
-        parts, sums = np.linalg.det(corners), corners.sum(axis=1)  # of tetrahedra to the middle
-        volume = float(parts.sum()) / 6.0
-        centroid = parts @ sums / 24.0 / volume
-        about = np.einsum("m,mki,mkj->ij", parts, corners, corners) + (sums.T * parts) @ sums
+        """Volume of the hull [m^3], and second moments about its centroid over it (3, 3) [m^2].
+
+        The sums are over tetrahedra from the middle to each triangle, with six times the volume det
+        and corners c1, c2, c3: the integral of x x^T is det / 120 (sum_i c_i c_i^T + s s^T), with
+        s = c1 + c2 + c3.
+        """
+        relative = self.points - self.points.mean(axis=0)
+        corners = relative[farthest(relative, NET)][TRIANGLES]
+        dets, sums = np.linalg.det(corners), corners.sum(axis=1)
+        volume = float(dets.sum()) / 6.0
+        centroid = dets @ sums / 24.0 / volume
+        about = np.einsum("m,mki,mkj->ij", dets, corners, corners) + (sums.T * dets) @ sums
         return volume, np.asarray(about / 120.0 / volume - np.outer(centroid, centroid))
 
 

@@ -1,7 +1,8 @@
-"""`accord check`: a robot's file by the rules, worlds and models for Gazebo, or a rule in words.
+"""The command `accord check`: check robots' files by the rules, and worlds and models for Gazebo.
 
-Options may be added: a parameter here and a word in MODES: others are refused. What is found stands
-in find.py and in gazebo/, and how a finding is printed in findings.py.
+With `--explain` it prints a rule instead. The rules are applied by find.py, files for Gazebo are
+checked in roboaccord_files.gazebo, and findings are printed by findings.py. An option is a
+parameter here and a word in MODES, by the kind of input.
 """
 
 from __future__ import annotations

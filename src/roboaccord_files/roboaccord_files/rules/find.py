@@ -1,9 +1,9 @@
-"""What the rules find in a robot's file: all of them at once, by line.
+"""Apply all rules to a robot's file, and return their findings by line.
 
-A finder may be added to FINDERS; it yields rule, element, message and cure, and its rule must be a
-row of rules.yaml. A rule must be in UNREADABLE if no trap can be sought where it is found. A rule's
-finder stands in the module of its subject; traps (text that is read differently,
-roboaccord_files/repair) are rules too.
+A finder is a function that yields findings: rule, element, message and cure. FINDERS lists those of
+this package; others are the core's (names, numbers and structure that it refuses), and the traps of
+roboaccord_files.repair (text that programs read differently), each of which is a rule, too. Every
+rule is a row of rules.yaml. Rules of which one follows from the other report once.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from roboaccord_files.rules.source import Source
 from roboaccord_files.rules.table import RULES
 from roboaccord_files.rules.units import units, weighed
 
-UNREADABLE = ("number-invalid", "number-count", "link-loop")  # traps are sought in none of these
+# Rules whose findings make a file unreadable for the search for traps, which is then left out.
+UNREADABLE = ("number-invalid", "number-count", "link-loop")
 CHAINS = (
     ("inertia-in-another-unit", "inertia-unit", "gyration-beyond-shape"),
     ("mass-unit", "density"), ("centre-of-mass-unit", "centre-outside-shape"),
 )  # fmt: skip
-"""Rules that find the same thing: the first one's finding alone is reported."""
+"""Rules that find the same fault of an element; only the first one that does is reported."""
 Finding = tuple[str, ET.Element, str, str]
 """Rule, element, message and cure."""
 FINDERS: tuple[Callable[[Source], Found], ...] = (
@@ -46,14 +47,14 @@ FINDERS: tuple[Callable[[Source], Found], ...] = (
 
 
 def findings(file: UrdfFile | str | Path, mass: float = 0.0) -> list[RuleFinding]:
-    """Return what the rules find in a file, by line; the file by its path from here, if below.
+    """Return what the rules find in a file, sorted by line.
 
     Args:
-        file: as read, or its path.
-        mass: what the robot weighs [kg]; 0 where that is not known.
+        file: as it was read, or its path.
+        mass: what the robot weighs [kg]; 0 if unknown.
 
     Raises:
-        AccordError: if it cannot be read.
+        AccordError: if the file cannot be read.
     """
     file = file if isinstance(file, UrdfFile) else read_robot(Path(file))
     source, named = Source(file), from_here(file.path)
@@ -74,34 +75,34 @@ def findings(file: UrdfFile | str | Path, mass: float = 0.0) -> list[RuleFinding
 
 
 def unreadable(path: Path, reason: str) -> RuleFinding:
-    """Return the finding that stands for a file of which no robot can be made."""
+    """Return the finding that stands for a file that cannot be read as a robot."""
     rule = "file-unreadable"
     return RuleFinding(rule, RULES[rule].severity, from_here(path), 1, reason, "correct the file")
 
 
 def rule_of(cause: str) -> str:
-    """Return the rule that finds a trap."""
+    """Return the name of the rule of a trap."""
     return cause.lower().replace(" ", "-")
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings without those that follow from another one of the same element."""
-    there = {(rule, element) for rule, element, *_ in findings}
+    """Yield findings, without those for which an earlier rule of CHAINS finds the same element."""
+    present = {(rule, element) for rule, element, *_ in findings}
     for finding in findings:
         rule, element, *_ = finding
         before = (rules[: rules.index(rule)] for rules in CHAINS if rule in rules)
-        if there.isdisjoint((other, element) for rules in before for other in rules):
+        if present.isdisjoint((other, element) for rules in before for other in rules):
             yield finding
 
 
 def from_here(path: Path) -> str:
-    """Return a path from here, if the file is below."""
+    """Return a path relative to the current folder, if the file is in it, else absolute."""
     here, path = Path.cwd(), path.absolute()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _traps(source: Source) -> Found:
-    """Yield the traps of a text, and meshes of another unit, as findings."""
+    """Yield the traps of a text, and meshes in a wrong unit, as findings."""
     inertias = inertials(source.top)
     for trap in find_traps(source.file.text):
         rule = rule_of(trap.cause)
@@ -113,7 +114,7 @@ def _traps(source: Source) -> Found:
             if rule == "0-kg-link-with-an-inertia" and any(
                 numbers(element.find("inertial/mass"), "value")
             ):
-                continue  # it is below 0
+                continue  # a mass below 0, which another rule finds
             message = f"{label(element)}: {RULES[rule].what}"
             if rule == "non-physical-inertia":
                 message += f": {moments_text(inertias[name][1])}"

@@ -1,7 +1,6 @@
-"""Findings of the rules with their place and cure.
+"""The findings of rules: place, message and cure, and how they are printed.
 
-The fields are keys of the JSON, and `file:line: severity: message [rule]` is what editors parse:
-both stay. Colours may be changed.
+The fields are keys of the JSON, and editors parse `file:line: severity: message [rule]`: both stay.
 """
 
 from __future__ import annotations
@@ -14,19 +13,19 @@ from typing import Literal
 from rich.text import Text
 
 Severity = Literal["error", "warning", "note"]
-NAMED = re.compile(r"^(?:link|joint) [^\s:]+")
+NAMED = re.compile(r"^(?:link|joint) [^\s:]+")  # the link or joint at the start of a message
 COLOURS: Mapping[Severity, str] = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
 @dataclass(frozen=True)
 class RuleFinding:
-    """What a rule found.
+    """A finding of a rule.
 
     Args:
-        rule: of `RULES`.
-        severity: of it.
-        file: its path, from where the command ran if below.
-        line: in it, from 1 on; of a xacro file where the name is first written.
+        rule: name of the rule, a key of `RULES`.
+        severity: of the rule.
+        file: path of the file, relative if it is in the current folder.
+        line: in the file, from 1; of a xacro file the line where the name is first written.
         message: what is wrong, with the link or joint.
         cure: what to write instead.
     """
@@ -39,7 +38,7 @@ class RuleFinding:
     cure: str
 
     def __rich__(self) -> Text:
-        """Return it as compilers print one, and its cure."""
+        """Return the finding as compilers print theirs, with the cure on a second line."""
         return Text.assemble(
             f"{self.file}:{self.line}: ",
             (self.severity, COLOURS[self.severity]),
@@ -48,7 +47,7 @@ class RuleFinding:
 
 
 def gathered(findings: Sequence[RuleFinding]) -> list[RuleFinding]:
-    """Return findings for people: those that say the same of several links or joints are one."""
+    """Return findings for people: those with the same text for several elements become one."""
     groups = dict[tuple[str, str, str, str], list[RuleFinding]]()
     for finding in findings:
         message = NAMED.sub("", finding.message)
@@ -60,5 +59,6 @@ def gathered(findings: Sequence[RuleFinding]) -> list[RuleFinding]:
 
 
 def _others(more: Sequence[RuleFinding]) -> str:
-    places = [found[0] for each in more if (found := NAMED.match(each.message))]
-    return ", ".join(places or [f"line {each.line}" for each in more])
+    """Return the links and joints of findings in a list, or their lines."""
+    places = [match[0] for finding in more if (match := NAMED.match(finding.message))]
+    return ", ".join(places or [f"line {finding.line}" for finding in more])

@@ -1,8 +1,8 @@
-"""Rules for joints: types, axes, limits, angles, and what mimics what.
+"""Rules for joints: types, axes, limits, angles, gear ratios without rotors, and mimics.
 
-A rule may be added: a row of rules.yaml and a `yield` here. FAR, WIDE and RACING may be tuned:
-test_rules.py checks that sound robots have nothing but notes. TYPES are fixed by URDF. Each rule
-has a planted fault in test/planted/faults.yaml, on whose line it must be found.
+A rule is a row of rules.yaml and a `yield` here, with a planted fault in test/planted/faults.yaml,
+on whose line it must be found. The bounds may be tuned as long as sound robots have nothing but
+notes (test_rules.py).
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ from roboaccord.engines.reading import read_tree
 
 from roboaccord_files.rules.source import Source, norm
 
-FAR = 20.0  # m from a joint to the next
+FAR = 20.0  # m; a joint farther from its parent is in another unit
 TYPES = (*MOVING, "fixed", "floating", "planar")
 REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")
-# rad/s^2 or m/s^2. Of 529 public files (158 with transmissions) 49 have joints beyond it, 161 in
-# all: each has gears and no rotor, or an effort of 1000 and more that no drive has (docs/rules.md).
+# rad/s^2 or m/s^2; a joint that its effort limit accelerates more lacks its rotor's inertia. Of 529
+# public files (158 with transmissions) 49 have such joints, 161 in all: each has gears and no
+# rotor, or an effort of 1000 and more that no drive has (docs/rules.md).
 RACING = 2e5
-WIDE = 720.0  # rad or m: 115 turns; a stop beyond it is none
+WIDE = 720.0  # rad or m; a stop beyond it (115 turns) is no stop
 
 
 def joints(source: Source) -> Found:
-    """Yield types, axes, lengths, limits, friction and angles that no joint has."""
+    """Yield joints whose type, axis, origin, limits, friction or angles cannot be right."""
     away = list[ET.Element]()
     for joint in source.joints.values():
         origin, limit, axis = (joint.find(tag) for tag in ("origin", "limit", "axis"))
@@ -86,9 +87,10 @@ def joints(source: Source) -> Found:
 
 
 def _reductions(source: Source) -> Found:
-    """Yield reductions, also those of `<ros2_control>`, whose rotors have no inertia.
+    """Yield gears whose rotor has no inertia in the file.
 
-    One of 1 is named where the effort is more than such a rotor could be accelerated by.
+    A gear of ratio r adds r^2 times its rotor's inertia to the joint. A ratio of 1 may be a default
+    that nobody set: it is found only if the effort limit would accelerate the joint beyond RACING.
     """
     with_rotor, moved = rotor_inertias(source.top), dict[str, float]()
     for drive in source.top.iter("transmission"):
@@ -119,12 +121,15 @@ def _reductions(source: Source) -> Found:
 
 
 def moved_inertias(source: Source) -> dict[str, float]:
-    """Return what each joint moves about or along its axis, at rest [kg m^2 or kg]."""
+    """Return the inertia that each joint moves about its axis, or the mass along it, at q = 0.
+
+    In kg m^2 or kg, by name of the joint.
+    """
     try:
         tree = read_tree(source.file.stripped())
         names = tuple(joint.name for joint in tree.moving)
         places, turns = tree.forward(names, np.zeros(len(names)), ORIGIN, IDENTITY)
-    except (AccordError, ValueError):  # other rules say why
+    except (AccordError, ValueError):  # other rules find the reason
         return {"": 0.0}
     at = {link.name: i for i, link in enumerate(tree.links)}
     masses = np.array([link.mass for link in tree.links])
@@ -145,7 +150,7 @@ def moved_inertias(source: Source) -> dict[str, float]:
 
 
 def mimics(source: Source) -> Found:
-    """Yield joints that mimic none, or themselves."""
+    """Yield joints that mimic an absent joint, or, over others, themselves."""
     leads = dict[str, str]()
     for name, joint in source.joints.items():
         mimic = joint.find("mimic")

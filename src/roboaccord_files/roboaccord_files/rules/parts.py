@@ -1,7 +1,7 @@
 """Rules for what a URDF must have: attributes, elements, materials and meshes.
 
-WANTED, WITHIN and SHAPES are fixed by urdfdom: an attribute or element without which it drops or
-refuses something may be added there, and needs no code. Others are a row of rules.yaml and a
+WANTED and WITHIN list the attributes and elements without which urdfdom, the usual parser, drops
+an element or refuses the file; to add one needs no code. Other rules are a row of rules.yaml and a
 `yield` here, with a planted fault in test/planted/faults.yaml.
 """
 
@@ -31,7 +31,7 @@ SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
 
 
 def complete(source: Source) -> Found:
-    """Yield elements that lack an attribute, or an element within."""
+    """Yield elements that lack an attribute or a child."""
     for owner in source.parts:
         for element in owner.iter():
             if element.tag in SHAPES and source.parents[element].tag != "geometry":
@@ -57,7 +57,7 @@ def complete(source: Source) -> Found:
 
 
 def drawn(source: Source) -> Found:
-    """Yield materials that are missing or twice, and links that are drawn and touch nothing."""
+    """Yield materials that are absent or defined twice, and moving links without collision."""
     seen = set[str]()
     for material in source.top.findall("material"):
         name = material.get("name", "")
@@ -79,7 +79,7 @@ def drawn(source: Source) -> Found:
 
 
 def meshes(source: Source) -> Found:
-    """Yield meshes that are not found, or mirrored by their scale."""
+    """Yield meshes that are not found, and meshes that their scale mirrors."""
     there, lost = dict[str, bool](), set[str]()
     for link in source.links.values():
         for mesh in link.iter("mesh"):
@@ -109,7 +109,7 @@ def meshes(source: Source) -> Found:
 
 
 def _nearest(source: Source, name: str, package: str) -> str:
-    """Return a cure: the file whose name has other capitals, or where it is looked for."""
+    """Return a cure: a file whose name differs in capitals only, or the folder that is searched."""
     inside = Path(name.replace(BACK, "/").rpartition("://")[2].removeprefix(f"{package}/"))
     folders = [source.file.path.parent]
     if package:

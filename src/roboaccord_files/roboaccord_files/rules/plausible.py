@@ -1,10 +1,10 @@
-"""Rules for what a link weighs and where: against its shapes, against other links, and as a whole.
+"""Rules for masses that are hardly those of their link: by its shapes, other links, and materials.
 
-A rule may be added: a function of FINDERS that takes the bodies, a row of rules.yaml and a planted
-fault. The bounds of `beyond_shape` follow from the shapes alone: the variance of what lies between
-a and b is at most (b - mean) (mean - a) (Bhatia and Davis, American Mathematical Monthly 107,
-2000), and no radius of gyration is larger than the distance of the farthest point from the axis.
-SLACK pays for shapes that leave out screws and cables. Numbers may be tuned, with that campaign.
+Each function of FINDERS takes the links with known shapes (bodies.py). The bounds of
+`beyond_shape` follow from the shapes alone: the variance of what lies between a and b is at most
+(b - mean) (mean - a) (Bhatia and Davis, American Mathematical Monthly 107, 2000), and no radius of
+gyration is larger than the distance of the farthest point from the axis. SLACK allows for shapes
+that leave out screws and cables. Numbers are tuned on public files by the campaign named below.
 """
 
 from __future__ import annotations
@@ -23,27 +23,30 @@ from roboaccord_files.rules.sides import mirrored
 from roboaccord_files.rules.source import Source
 
 # All tuned on public files (benchmarks/campaigns/plausible.py; docs/rules.md has the rates).
-ROUND = 1e-3  # of the moments: what is off by more is no inertia, which other rules find
-SLACK, LEAST = 0.05, 0.005  # of the size of a link, and m: what may stick out of its shapes
-LIGHT = 0.005  # of all masses: lighter links are not judged
-MARGIN = 1.5  # times the bound: below it a shape may be a little small
-STEEL, OTHERS = 8_000.0, 4.0  # kg/m^3 of a hull, and times the median of the robot's links
-LARGE = 0.08  # m: smaller links may be of solid metal
+ROUND = 1e-3  # of the moments; an inertia less physical than this is found by other rules
+SLACK, LEAST = 0.05, 0.005  # of a link's size, and m; parts may stick out of its shapes by the sum
+LIGHT = 0.005  # of the robot's mass; lighter links are not judged
+MARGIN = 1.5  # ratio; squared radii up to this many times the bound are allowed for small shapes
+# kg/m^3, and ratio to the median of the robot's links; a denser hull is too heavy.
+STEEL, OTHERS = 8_000.0, 4.0
+LARGE = 0.08  # m; smaller links may be of solid metal
 MATERIALS = {
     "1000 kg/m^3 without a material": (990.0, 1_010.0), "aluminium": (2_640.0, 2_860.0),
     "titanium": (4_400.0, 4_550.0), "steel": (7_200.0, 8_100.0), "brass": (8_300.0, 9_000.0),
 }  # fmt: skip
-"""Densities [kg/m^3] of materials, which a link of gears, motors and cables has by chance alone."""
-ALIKE, SEVERAL = 0.06, 3  # relative, 4 % of it for the hull; and links: so many are no chance
-SEEN = 0.05  # of the geometric mean of two moments: a product of inertia that has a sign
-LEANS = 0.8  # cosine, or less than its negative: of products of a link and those of its shapes
-MOSTLY = 4  # times as many links against their shapes as along them
-LENGTHS = {"mm": 1e-3, "cm": 1e-2, "inches": 0.0254}  # m
-SAME = 0.02  # relative: of moments and those of a box or hull
+"""Densities of solid materials [kg/m^3]; a link of gears, motors and cables has others."""
+# Relative, and links; so many links with densities that are so near are no chance. 4 % of the
+# difference are the error of the hull's volume.
+ALIKE, SEVERAL = 0.06, 3
+SEEN = 0.05  # of the geometric mean of two moments; a smaller product of inertia has no clear sign
+LEANS = 0.8  # cosine of the products of a link and of its shapes; beyond it their signs are clear
+MOSTLY = 4  # ratio; so many more links must have the wrong sign than the right one
+LENGTHS = {"mm": 1e-3, "cm": 1e-2, "inches": 0.0254}  # units of length [m]
+SAME = 0.02  # relative; moments this near to those of a box or hull are the same
 
 
 def plausible(source: Source) -> Found:
-    """Yield links whose mass, centre or inertia cannot be, or hardly, that of their shapes."""
+    """Yield links whose mass, centre or inertia can hardly be that of their shapes."""
     links = [b for b in bodies(source) if b.link.get("name") not in source.misscaled]
     for find in FINDERS:
         yield from find(links)
@@ -52,26 +55,34 @@ def plausible(source: Source) -> Found:
 def beyond_shape(
     links: Sequence[Solid], slack: tuple[float, float] = (SLACK, LEAST), margin: float = MARGIN
 ) -> Found:
-    """Yield centres of mass and radii of gyration beyond every point of a link's shapes."""
+    """Yield links whose centre of mass or radii of gyration no mass within their shapes can have.
+
+    Args:
+        links: with mass and shapes.
+        slack: share of a link's size, and length [m], by which parts may stick out of its shapes.
+        margin: factor of the bounds on squared radii.
+    """
     least = LIGHT * sum(body.mass for body in links)
     for body in links:
         if body.mass < least or shortage(body.inertia) > ROUND * abs(np.trace(body.inertia)):
-            continue  # a logo or a camera, which moves nothing; or no inertia at all
+            continue  # a logo or a camera, whose mass is negligible; or an unphysical inertia
         more = slack[1] + slack[0] * body.size
         out = float(-body.reach.min())
         if out > more:
             message = f"{label(body.link)}: its centre of mass is {out:.3g} m outside its shapes"
             yield "centre-outside-shape", body.inertial, message, "write it in the link's frame"
             continue
+        # Mean squared distances along the principal axes, with their bounds (b - m) (m - a); and
+        # around these axes, with the squared distance of the farthest point.
         squares, axes = np.linalg.eigh(body.spread)
         along = (body.points - body.centre) @ axes
         bound = margin * (along.max(axis=0) + more) * (more - along.min(axis=0))
         around, away = (x.sum(axis=-1, keepdims=True) - x for x in (squares, along**2))
         farthest = (np.sqrt(away.max(axis=0)) + more) ** 2
-        has, most = np.concatenate([[squares, bound], [around, farthest]], axis=1)
-        worst = int(np.argmax(has / most))
-        if has[worst] > most[worst]:
-            radius, room = np.sqrt([has[worst], most[worst]])
+        values, bounds = np.concatenate([[squares, bound], [around, farthest]], axis=1)
+        worst = int(np.argmax(values / bounds))
+        if values[worst] > bounds[worst]:
+            radius, room = np.sqrt([values[worst], bounds[worst]])
             where = "its centre, along one line" if worst < 3 else "an axis through its centre"
             message = f"{label(body.link)}: mass {radius:.3g} m off {where}"
             message += f" on average; its shapes leave room for {room:.3g} m"
@@ -79,7 +90,7 @@ def beyond_shape(
 
 
 def dense(links: Sequence[Solid]) -> Found:
-    """Yield links heavier than steel in their hull, and most links of a default density of CAD."""
+    """Yield links whose hull is denser than steel, and links that all have one default density."""
     densities = [body.mass / body.hull[0] for body in links]
     usual = OTHERS * float(np.median(densities)) if len(links) > SEVERAL else 0.0
     for body, density in zip(links, densities, strict=True):
@@ -87,13 +98,13 @@ def dense(links: Sequence[Solid]) -> Found:
             message = f"{label(body.link)}: {body.mass:g} kg are {density:.0f} kg/m^3 of its hull"
             yield "density", body.inertial, message, "write the mass that it is weighed with"
     for material, (low, high) in MATERIALS.items():
-        those = [body for body, density in zip(links, densities, strict=True)
+        solid = [body for body, density in zip(links, densities, strict=True)
                  if low <= body.mass / body.volume <= high or low <= density <= high]  # fmt: skip
-        for volumes in ([b.volume for b in those], [b.hull[0] for b in those]):
-            alike = _alike(those, np.array(volumes))
+        for volumes in ([b.volume for b in solid], [b.hull[0] for b in solid]):
+            alike = _alike(solid, np.array(volumes))
             if len(alike) >= max(SEVERAL, len(_kinds(links)) / 2):
                 names = ", ".join(body.link.get("name", "") for body in alike[:4])
-                density = np.median([b.mass / v for b, v in zip(those, volumes, strict=True)])
+                density = np.median([b.mass / v for b, v in zip(solid, volumes, strict=True)])
                 message = f"{len(alike)} links have one density, {density:.0f} kg/m^3: {names}"
                 cure = f"weigh them: a drawing has that by default, {material}"
                 yield "density-alike", alike[0].inertial, message, cure
@@ -101,7 +112,7 @@ def dense(links: Sequence[Solid]) -> Found:
 
 
 def _alike(links: Sequence[Solid], volumes: Array) -> list[Solid]:
-    """Return the links with the density that most of them share, of each mass one."""
+    """Return the links whose density most of them share, one of each mass."""
     densities = np.array([body.mass for body in links]) / volumes
     near = [(low <= densities) & (densities <= (1.0 + ALIKE) * low) for low in densities]
     return max((_kinds(list(compress(links, which))) for which in near), key=len, default=[])
@@ -117,12 +128,12 @@ def _kinds(links: Sequence[Solid]) -> list[Solid]:
 
 
 def signs(links: Sequence[Solid]) -> Found:
-    """Yield a robot whose products of inertia have the sign that CAD gives them."""
+    """Yield the finding that products of inertia have the opposite sign, as CAD often has them."""
     against, along = list[Solid](), 0
     for body in links:
-        theirs, shape = _products(body.spread), _products(body.hull[1])
-        if min(np.abs(theirs).max(), np.abs(shape).max()) > SEEN:
-            cosine = theirs @ shape / np.linalg.norm(theirs) / np.linalg.norm(shape)
+        stated, shape = _products(body.spread), _products(body.hull[1])
+        if min(np.abs(stated).max(), np.abs(shape).max()) > SEEN:
+            cosine = stated @ shape / np.linalg.norm(stated) / np.linalg.norm(shape)
             against += [body] if cosine < -LEANS else []
             along += cosine > LEANS
     if len(against) >= max(SEVERAL, MOSTLY * along):
@@ -132,13 +143,13 @@ def signs(links: Sequence[Solid]) -> Found:
 
 
 def _products(moments: Array) -> Array:
-    """Return the three products of second moments (3, 3), by the geometric means of the moments."""
+    """Return products of second moments (3, 3), over the geometric means of the moments (3,)."""
     scale = np.sqrt(np.abs(np.diag(moments))) + 1e-12
     return np.asarray((moments / np.outer(scale, scale))[np.triu_indices(3, 1)])
 
 
 def other_unit(links: Sequence[Solid]) -> Found:
-    """Yield inertias that are those of the hull with its lengths in another unit."""
+    """Yield links whose inertia is that of their hull with lengths in another unit."""
     for body in links:
         if unit := _unit_of(body):
             message = f"{label(body.link)}: its inertia is that of its shape in {unit}"
@@ -146,9 +157,9 @@ def other_unit(links: Sequence[Solid]) -> Found:
 
 
 def _unit_of(body: Solid) -> str:
-    """Return the unit of length with which the inertia is that of the hull, or of the box around.
+    """Return the unit of length with which the inertia is that of the hull or its bounding box.
 
-    "" where none is.
+    "" if no unit fits.
     """
     squares = np.ptp(body.points, axis=0) ** 2 / 12.0
     squared_radii = np.diag(body.inertia) / body.mass  # of gyration [m^2]
@@ -162,7 +173,7 @@ def _unit_of(body: Solid) -> str:
 
 
 def _unit(body: Solid) -> str:
-    """Return a cure: the inertia of the hull, if it were full."""
+    """Return a cure: the moments of a body of this mass that fills its hull."""
     shape = body.hull[1]
     moments = body.mass * (np.trace(shape) - np.diag(shape))
     return "a body that fills its hull has ixx, iyy, izz " + " ".join(f"{m:.3g}" for m in moments)

@@ -1,9 +1,9 @@
-"""What <mujoco> and drake:* in a URDF make one simulator do, and no other.
+"""Rules for what only one simulator reads in a URDF: <mujoco> and drake:* elements.
 
-Attributes of <compiler> may be added to SETTINGS, with what MuJoCo takes for a URDF that does not
-state them: those alone are named that change it. What they do to masses is MuJoCo's own rule
-(its documentation of `compiler`; test_plausible.py asks it), so is the order: masses of shapes
-first, then the bound.
+MuJoCo's <compiler> settings, for example, can change the masses of the robot in MuJoCo alone.
+SETTINGS has what MuJoCo assumes if a URDF does not state them; only settings that differ are
+reported. What they do to masses follows MuJoCo's documentation of `compiler`: masses by shapes
+first, then the lower bound (test_plausible.py asks MuJoCo).
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
     "mujoco-links": {"fusestatic": "true"},
     "mujoco-meshes": {"discardvisual": "true", "strippath": "true", "meshdir": "", "assetdir": ""},
 }  # fmt: skip
-"""By rule, the attributes of <compiler> and MuJoCo's defaults for a URDF."""
+"""Attributes of <compiler> with MuJoCo's defaults for a URDF, by the rule that reports them."""
 CURES = {
     "mujoco-masses": "write the masses and inertias that are meant into the links",
     "mujoco-links": "the dynamics are the same: compare bodies by name",
     "mujoco-meshes": "write paths that every reader finds, relative to the file",
 }
-DENSITY = 1000.0  # kg/m^3, which MuJoCo takes for shapes
+DENSITY = 1000.0  # kg/m^3; density that MuJoCo gives to shapes
 DRAKE = "drake:"
 ROTOR, GEAR = "drake:rotor_inertia", "drake:gear_ratio"
 
 
 def find_readers(source: Source) -> Found:
-    """Yield what MuJoCo alone, and what Drake alone, does with a robot."""
+    """Yield the settings that only MuJoCo reads, and the elements that only Drake reads."""
     for compiler in source.top.iterfind("mujoco/compiler"):
         for rule, defaults in SETTINGS.items():
             given = {
@@ -51,7 +51,7 @@ def find_readers(source: Source) -> Found:
                 yield rule, compiler, f"MuJoCo alone reads {settings}{does}", CURES[rule]
     others = Counter[str]()
     for element in source.top.iter():
-        if element.tag == ROTOR and source.file.form != "mujoco":  # which has it as an armature
+        if element.tag == ROTOR and source.file.form != "mujoco":  # in MJCF it is an armature
             transmission = source.parents[source.parents[element]]
             for name, added in rotor_inertias([transmission]).items():
                 if added:
@@ -68,15 +68,20 @@ def find_readers(source: Source) -> Found:
 
 
 def _masses(source: Source, given: Mapping[str, str]) -> str:
-    """Return in words the masses that MuJoCo takes, where the shapes that it needs are known."""
+    """Return the masses that MuJoCo changes, in words, as far as the shapes are known.
+
+    Args:
+        source: of the URDF.
+        given: attributes of <compiler> that differ from the defaults.
+    """
     changed = list[str]()
-    least = float(given.get("boundmass", "0"))
+    bound = float(given.get("boundmass", "0"))
     for name, link in source.links.items():
-        mass = taken = sum(numbers(link.find("inertial/mass"), "value"))
+        mass = in_mujoco = sum(numbers(link.find("inertial/mass"), "value"))
         shapes = link.findall("collision")
         if given.get("inertiafromgeom") == "true" and shapes:
-            taken = DENSITY * sum(shape_points(source, read_geometry(e))[1] for e in shapes)
-        taken = max(taken, least) if taken else taken
-        if abs(taken - mass) > 1e-9 * mass:
-            changed.append(f"{name} {taken:.4g} kg for {mass:g}")
+            in_mujoco = DENSITY * sum(shape_points(source, read_geometry(e))[1] for e in shapes)
+        in_mujoco = max(in_mujoco, bound) if in_mujoco else in_mujoco
+        if abs(in_mujoco - mass) > 1e-9 * mass:
+            changed.append(f"{name} {in_mujoco:.4g} kg for {mass:g}")
     return f", and makes {', '.join(changed[:4])}" if changed else ""

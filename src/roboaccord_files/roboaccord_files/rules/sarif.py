@@ -1,7 +1,7 @@
-"""Findings as SARIF 2.1.0, by which continuous integration annotates the lines of a file.
+"""Write findings as SARIF 2.1.0, with which continuous integration marks the lines of a file.
 
-Keys and their nesting are fixed by the standard; test_rules.py looks at rule, level and line. Texts
-may be changed in rules.yaml. Severities are SARIF's own levels, so none is translated.
+Keys and their nesting are those of the standard. Severities are SARIF's own levels. Texts are in
+rules.yaml.
 """
 
 from __future__ import annotations

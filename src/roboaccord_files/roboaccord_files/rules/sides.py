@@ -1,8 +1,8 @@
-"""Left and right: links whose names are each other's mirror image weigh the same.
+"""Rule for left and right: links whose names are mirror images of each other weigh the same.
 
-A pair of words may be added to SIDES. OFF and TENSORS are tuned on public files: docs/rules.md has
+`left_hand` and `right_hand`, or `fl_hip` and `fr_hip`, are such pairs. A finding names a pair whose
+masses or moments of inertia differ. OFF and TENSORS are tuned on public files; docs/rules.md has
 the rates.
-test_plausible.py tests names, and a mass that differs.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from roboaccord.description.source import label
 
 from roboaccord_files.rules.bodies import Solid
 
-OFF, TENSORS = 0.02, 0.1  # relative: masses of left and right, and their moments
-TWINS = 2  # pairs of them in a robot, at least: l and r of one pair may be names of axes
+OFF, TENSORS = 0.02, 0.1  # relative; larger differences of masses, and of moments, are found
+TWINS = 2  # pairs that a robot must have: in a single one l and r may be names of axes
+# Words of one side, with those of the other: left, l; front left, rear left, hind left, back left.
 SIDES = {"left": "right", "l": "r", "fl": "fr", "rl": "rr", "hl": "hr", "bl": "br",
          "lf": "rf", "lh": "rh", "lb": "rb", "lr": "rr"}  # fmt: skip
 SIDES |= {right: left for left, right in SIDES.items() if left not in ("lr", "rl")}
@@ -28,7 +29,7 @@ LETTERS = re.compile(
 
 
 def mirrored(links: Sequence[Solid]) -> Found:
-    """Yield links that weigh more or less than those of the same name on the other side."""
+    """Yield links whose mass or moments differ from those of their partner on the other side."""
     by_name = {body.link.get("name", ""): body for body in links}
     pairs = {frozenset((name, other_side(name))) for name in by_name}
     pairs = {pair for pair in pairs if len(pair) == 2 and pair <= by_name.keys()}
@@ -48,13 +49,13 @@ def mirrored(links: Sequence[Solid]) -> Found:
 
 
 def _moments_off(one: Solid, two: Solid) -> float:
-    """Return by how much principal moments differ, by the largest; 0 where all are 0."""
+    """Return the largest difference of principal moments, relative to the largest moment."""
     moments = np.linalg.eigvalsh([one.inertia, two.inertia])
     return float(np.abs(moments[0] - moments[1]).max() / (np.abs(moments).max() or 1.0))
 
 
 def other_side(name: str) -> str:
-    """Return the name of a link's mirror image; its own where it has none."""
+    """Return the name of a link's partner on the other side, or its own name if it has none."""
 
     def swap(found: re.Match[str]) -> str:
         word = found[0]

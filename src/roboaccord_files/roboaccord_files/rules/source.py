@@ -1,7 +1,7 @@
-"""A robot's URDF as the rules see it: links and joints by name, lines, and how far links reach.
+"""A URDF as the rules read it: links and joints by name, line numbers, and sizes of links.
 
-What several finders need of a file may be added as a property here, a shape that is new in URDF as
-a case of `_reach`; a size of 0 must count as unknown: no rule judges such a link.
+`Source` computes what several rules need, once and on demand. A link whose size cannot be found has
+none, and no rule judges it by its size.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from roboaccord.description.urdf_file import UrdfFile
 from roboaccord_files.repair.extents import mesh_extent
 from roboaccord_files.repair.meshes import wrong_scales
 
-TINY = 0.02  # m: smaller shapes are drawn for frames and sensors, not for what has the mass
+TINY = 0.02  # m; smaller shapes mark frames and sensors, and say nothing about the mass
 
 
 class Source:
     """A URDF whose elements know their lines.
 
     Args:
-        file: as read.
+        file: the file as it was read.
 
     Attributes:
-        top: the element `robot`.
+        top: the element <robot>.
     """
 
     def __init__(self, file: UrdfFile) -> None:
@@ -52,7 +52,7 @@ class Source:
 
     @cached_property
     def original(self) -> ET.Element | None:
-        """The first element of a file in SDF from which this URDF was made; None of another."""
+        """The element <sdf> of the file from which this URDF was converted; None for a URDF."""
         try:
             top, _ = parse_lines("\n".join(self._written))
         except (OSError, ValueError, ExpatError):
@@ -61,6 +61,7 @@ class Source:
 
     @cached_property
     def _written(self) -> list[str]:
+        """The lines of the file as it was written, before xacro or conversion."""
         return self.file.path.read_text(encoding="utf-8", errors="replace").splitlines()
 
     @cached_property
@@ -80,19 +81,20 @@ class Source:
 
     @cached_property
     def misscaled(self) -> dict[str, float]:
-        """The links whose meshes are of another unit, and the power of ten to scale them by."""
-        with suppress(ValueError):  # of a number that is none
+        """The power of ten by which to scale meshes in a wrong unit, by name of the link."""
+        with suppress(ValueError):  # raised for text where a number must be
             return wrong_scales(self.file)
         return {}
 
     @cached_property
     def sizes(self) -> dict[str, float]:
-        """How far the shapes of each link reach from its origin [m]; without what is not known."""
-        found = {name: max(map(self._reach, link.iterfind("*/geometry")), default=0.0)
+        """How far the shapes of each link reach from its origin [m]; unknown ones are left out."""
+        reaches = {name: max(map(self._reach, link.iterfind("*/geometry")), default=0.0)
                  for name, link in self.links.items()}  # fmt: skip
-        return {name: size for name, size in found.items() if size}
+        return {name: size for name, size in reaches.items() if size}
 
     def _reach(self, geometry: ET.Element) -> float:
+        """Return how far a shape reaches from its link's origin [m]; 0 if it is not known."""
         offset = norm(numbers(self.parents[geometry].find("origin"), "xyz"))
         for shape in geometry:
             if shape.tag == "box":

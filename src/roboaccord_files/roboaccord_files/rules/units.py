@@ -1,8 +1,8 @@
-"""Rules for units: masses, inertias and centres of mass that do not fit a link's size.
+"""Rules for units: masses, inertias and centres of mass that do not fit the size of their link.
 
-GOLD stays, the density of gold, more than that of any part; BEYOND and TINY may be tuned as long as
-sound robots have nothing but notes (test_rules.py). UNITS are what makers write instead of kg m^2:
-others may be added, and are then named in the cure.
+A link cannot be heavier than gold of its size, have a radius of gyration of several times its size,
+or a centre of mass far outside. Such numbers are in a wrong unit, or in a wrong frame. The bounds
+may be tuned as long as sound robots have nothing but notes (test_rules.py).
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from roboaccord.description.tree import MOVING
 
 from roboaccord_files.rules.source import TINY, Source, norm
 
-GOLD = 19_300.0  # kg/m^3
-BEYOND = 3.0  # times the size of a link: what lies farther out is not part of it
-SCALES = 0.05  # of the mass that was weighed: cables, and what is left out of a file
-MILLI = 30.0  # times the size of a link: farther out is in mm, nearer in another frame
-UNITS = {"g mm^2": 1e-9, "kg mm^2": 1e-6}  # kg m^2
+GOLD = 19_300.0  # kg/m^3; density of gold, above that of any part
+BEYOND = 3.0  # times a link's size; larger radii of gyration and centres of mass are wrong
+SCALES = 0.05  # of the weighed mass; a larger difference is no cable that the file leaves out
+MILLI = 30.0  # times a link's size; a centre farther out is in mm, a nearer one in another frame
+UNITS = {"g mm^2": 1e-9, "kg mm^2": 1e-6}  # kg m^2; units that are named in the cure if they fit
 
 
 def units(source: Source) -> Found:
-    """Yield masses, inertias and centres that no link of its size has, or that there is no mass."""
+    """Yield masses, inertias and centres that do not fit their link, or that the file has none."""
     moving = any(joint.get("type") in MOVING for joint in source.joints.values())
     if moving and not source.top.findall("link/inertial/mass"):
         yield "no-masses", source.top, "this file has no masses", "write <inertial> in each link"
@@ -49,7 +49,7 @@ def units(source: Source) -> Found:
 
 
 def weighed(source: Source, mass: float) -> Found:
-    """Yield a robot whose links do not sum up to what it weighs [kg]."""
+    """Yield the finding that the masses of the links do not add up to the weighed mass [kg]."""
     masses = {n: sum(numbers(e.find("inertial/mass"), "value")) for n, e in source.links.items()}
     total = sum(masses.values())
     if abs(total - mass) > SCALES * mass:
@@ -60,6 +60,10 @@ def weighed(source: Source, mass: float) -> Found:
 
 
 def _unit_of(ratio: float) -> str:
-    """Return a cure: the unit by which a radius of gyration would lie within its link."""
+    """Return a cure: the unit in which the inertia would fit its link, if there is one.
+
+    Args:
+        ratio: radius of gyration over the size of the link.
+    """
     fits = [unit for unit, factor in UNITS.items() if 0.1 < ratio * math.sqrt(factor) < 1.0]
     return f"write it in kg m^2, not in {fits[0]}" if fits else "write the link's own inertia"
