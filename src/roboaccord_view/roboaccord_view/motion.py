@@ -119,7 +119,7 @@ class Moved:
 
 
 def outline(vertices: Array) -> Array:
-    """Return the vertices (k, 3) that are outermost in any of DIRECTIONS: almost the convex hull."""
+    """Return the vertices (k, 3) outermost in any of DIRECTIONS: almost the convex hull."""
     if len(vertices) <= DIRECTIONS:
         return vertices
     k = np.arange(DIRECTIONS)
