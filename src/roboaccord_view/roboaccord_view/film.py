@@ -131,7 +131,7 @@ class Film:
         return trace
 
     def _look(self, terrain: Surface | None, *, wall: bool) -> Stance:
-        """Return the placement of the camera that sees everything, and in which solids hide least."""
+        """Return the camera placement that sees everything, and in which solids hide least."""
         aspect, bands, count = self.size[0] / self.size[1], self._bands(), len(self._motion)
         if terrain:
             return over_terrain(terrain.vertices, count, aspect, bands)

@@ -238,7 +238,7 @@ def view_robot(
 
 
 def slider_range(lower: float, upper: float) -> tuple[float, float]:
-    """Return the range of a joint's slider [rad or m]: its limits, or a full turn without limits."""
+    """Return the range of a joint's slider [rad or m]: its limits, or else a full turn."""
     if not abs(lower) < NO_LIMIT:
         lower = upper - TURN if abs(upper) < NO_LIMIT else -math.pi
     if not abs(upper) < NO_LIMIT:

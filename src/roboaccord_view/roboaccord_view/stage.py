@@ -124,7 +124,7 @@ class Stage:
         return Figure(self.server.scene, f"/world/{name}", urdf, self._collision)
 
     def aim(self, *poses: Pose) -> None:
-        """Set the camera of pages that open, so that it sees the robot in all poses, or all terrain.
+        """Set the camera of pages that open: it sees the robot in all poses, or all terrain.
 
         If the view follows the robot, each pose counts relative to the point that is followed.
         """
