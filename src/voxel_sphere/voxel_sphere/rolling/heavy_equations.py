@@ -129,7 +129,7 @@ def _roll(body, y, torque, n, turned, rate, a, force):
 
 @kernel
 def slip_of(field, r, y, u):
-    """Fill u (3) = v - r W x n, the velocity of the contact point on the ground; return its size."""
+    """Fill u (3) = v - r W x n, the velocity of the contact point; return its size."""
     _, nx, ny, nz = sample(field, y[0], y[1], y[2])
     u[0] = y[3] - r * (y[7] * nz - y[8] * ny)
     u[1] = y[4] - r * (y[8] * nx - y[6] * nz)
