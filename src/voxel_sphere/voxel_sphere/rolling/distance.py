@@ -33,7 +33,6 @@ Indices = npt.NDArray[np.integer]
 SURFACE = 2.0  # voxels; smooths a binary solid. 1.5 was measured and is worse
 GREY_SURFACE = 1.0  # voxels; the same for grey slices, which are smooth already
 CURVATURE = 2.0  # voxels; smooths further, for the curvature
-NORMAL = 0.2  # r; smooths the gradient. 0.15 and 0.25 were measured and are worse
 VOXEL = 1 / 12  # voxel^2; variance of a voxel, over which a grey value is a mean
 # voxels; kept around a surface. scipy ends Gaussians at 4 sigma, which is 11.3 for both together.
 MARGIN = 12
@@ -42,6 +41,7 @@ THIN = 2  # voxels; a boundary voxel farther from the smoothed surface has been 
 # from the band, where it is between CENTRES and the 0.5 of a face.
 CENTRES = 0.1
 COARSE = 0.3
+NORMAL = 0.2  # r; Gaussian of the gradient. 0.15 and 0.25 were measured and are worse
 STAGES = 4  # number of calls of `done` in `distance_and_gradient`
 
 
