@@ -17,7 +17,7 @@ BANDWIDTH = 40.0  # rad/s; of the speed loops, well below the 100 that motors of
 
 
 def speeds_for(rig: Rig, *, compensation: bool) -> Array:
-    """Return the matrix K (2, 2) of nu = K (V_x, V_y), the roller speeds for a velocity of the ball.
+    """Return K (2, 2) of nu = K (V_x, V_y), the roller speeds for a velocity of the ball.
 
     With compensation it is the inverse map (22), which takes the slip into account. Without, it is
     nu_i = r <eta_i, w>, equation (2), for a ball that does not turn about z.

@@ -56,7 +56,7 @@ def offsets(parameters: RollerSphereParameters, q: Array, position: Array) -> Ar
 
 
 def slides(parameters: RollerSphereParameters, offset: Array) -> Array:
-    """Return the displacement s_i of each roller on its slide (..., 2) [m]; NaN if it cannot touch."""
+    """Return the displacements s_i of the rollers (..., 2) [m]; NaN where one cannot touch."""
     p = parameters
     reach = p.radius + p.roller_radius
     along = offset @ p.rig.normals.T
