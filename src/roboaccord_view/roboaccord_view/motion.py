@@ -154,5 +154,4 @@ def resample(trajectory: Trajectory, step: float) -> Trajectory:
     arrays = {name: at(getattr(trajectory, name)) for name in STATE_ARRAYS}
     turns = arrays["orientation"] = at(turns)
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-    # type: ignore[arg-type]
-    return replace(trajectory, time=time, switches={}, wrench=None, **arrays)
+    return replace(trajectory, time=time, switches={}, wrench=None, **arrays)  # type: ignore[arg-type]

@@ -104,11 +104,12 @@ class RollerSphereReference(Reference):
     def __init__(self, setup: Setup, friction: Friction) -> None:
         super().__init__(setup)
         p: RollerSphereParameters = setup.parameters
-        self._row = friction.row
-        self._matrix = slip_matrix(p)
+        self._friction_row = friction.row  # viscous and dry friction, slip speed
+        self._slip_matrix = slip_matrix(p)  # G (6, 5)
         self._mass = np.array([p.ball_inertia] * 3 + [p.roller_inertia] * 2)
         self._odometry = RollingOdometry(p.radius)
-        self._turns = np.zeros((1, 5))  # of ball and rollers in each step of a period [rad]
+        # Turns of the ball (3) and the rollers (2) in each physics step of a control period [rad].
+        self._turns = np.zeros((1, 5))
         self._warm_up(setup.initial)
 
     def _start(self, state: RobotState) -> None:
@@ -128,7 +129,7 @@ class RollerSphereReference(Reference):
             self._turns = np.zeros((count, 5))
         drive = np.concatenate([np.zeros(3), self._effort])
         advance_in_bearing(
-            self._matrix, self._mass, self._row, self._rates, drive, self.physics_step, count,
+            self._slip_matrix, self._mass, self._friction_row, self._rates, drive, self.physics_step, count,
             self._turns,
         )  # fmt: skip
         before, orientation = self._now, self._now.orientation

@@ -5,8 +5,8 @@ into a workspace (a folder of slices); `list` reads a workspace. A surface of te
 a name of `make` without further changes; parameters with a new name become fields of Shape.
 
 Keys of Made, Listed and VolumeRow stay, and so do the defaults, for scripts rely on them: 100
-voxels and a thickness of 6 are our choice, n / r = 10 is that of the source, the method that this
-project reproduces (docs/voxel_sphere.md).
+voxels and a thickness of 6 are our choice, n / r = 10 is that of the source (the description of a
+MATLAB program, docs/voxel_sphere.md).
 """
 
 from __future__ import annotations

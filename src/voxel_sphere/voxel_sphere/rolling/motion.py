@@ -1,10 +1,10 @@
 """Kinematic rolling of the sphere, step by step or along a whole run.
 
 `Roller` turns a commanded angular velocity into motion: the compiled function of exact.py
-integrates to the next event, and `advance` acts on the event. The source, the method that this
-project reproduces, has this rule for hits: the sphere is reflected, rolls off the wall for a
-distance MOVE, and then turns parallel to the wall. Plain reflection is offered beside it. `roll`
-samples a whole run.
+integrates to the next event, and `advance` acts on the event. The source (the description of a
+MATLAB program, docs/voxel_sphere.md) has this rule for hits: the sphere is reflected, rolls off the
+wall for a distance MOVE, and then turns parallel to the wall. Plain reflection is offered beside
+it. `roll` samples a whole run.
 
 A new scheme is a branch in schemes.py and an entry in SCHEMES; a new rule after a hit is a name in
 AFTER (walls.py) and a branch in `_bounce`. STEP_ANGLE, LONGEST and HITS may be tuned.

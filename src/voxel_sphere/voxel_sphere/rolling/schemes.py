@@ -3,9 +3,9 @@
 The centre c stays at the distance r from the ground, whose unit normal below it is n(c). With the
 angular velocity w in the world frame it moves with c' = r w x n (scheme EXACT), and the orientation
 matrix A turns with A' = [w] A, [w] being the cross-product matrix. The scheme LOCAL_PLANE is that
-of the source, the method which this project improves on: it takes the ground for a plane, so that
-the contact moves with r w x n, and not the centre. Centres are integrated by the classical
-Runge-Kutta method; the orientation turns exactly for a constant w.
+of the source (the description of a MATLAB program, docs/voxel_sphere.md): it takes the ground for a
+plane, so that the contact moves with r w x n, and not the centre. Centres are integrated by the
+classical Runge-Kutta method; the orientation turns exactly for a constant w.
 
 A scheme may be added: a number beside these and a branch in `rolling`. test_voxel_rolling compares
 both with quadrature, holonomy and Montana's equations.
