@@ -129,8 +129,8 @@ class RollerSphereReference(Reference):
             self._turns = np.zeros((count, 5))
         drive = np.concatenate([np.zeros(3), self._effort])
         advance_in_bearing(
-            self._slip_matrix, self._mass, self._friction_row, self._rates, drive, self.physics_step,
-            count, self._turns,
+            self._slip_matrix, self._mass, self._friction_row, self._rates, drive,
+            self.physics_step, count, self._turns,
         )  # fmt: skip
         before, orientation = self._now, self._now.orientation
         for turn in self._turns:
