@@ -50,7 +50,7 @@ class Film:
         speed: seconds of motion per second of film.
         surfaces: terrain or a wall instead of level ground, and convex solids around the robot.
         beside: robots that are drawn translucent beside it. A legend states the distance of each
-            from the robot or from its target.
+            from the robot or from its target, unless the line of its look takes that place.
         name: name of the motion's source, such as an engine, if there are others.
         aim: the point whose speed and path are shown; by default `Moved.tip`, or else the centre
             of mass.
