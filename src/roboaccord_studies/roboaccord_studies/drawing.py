@@ -1,11 +1,12 @@
-"""Figures that studies share: scenes in space, lines of a level, curves with their table.
+"""Drawing that several studies share: scenes in space, contour lines, curves with their table.
 
-A scene is seen from the AZIMUTH and ELEVATION of `roboaccord.report`: `see` gives points to the
-right, up and towards the eye, and faces are drawn with the nearest last. What all figures have,
-their style and file, is in `roboaccord.report`; a robot's own figures are in its folder.
+A scene in space is drawn flat, as seen from the AZIMUTH and ELEVATION of `roboaccord.report`: `see`
+gives the coordinates of points to the right, up and towards the eye, and faces are drawn with the
+nearest last. The style and the file of figures are in `roboaccord.report`; a robot's own figures
+are in its folder.
 
-LIGHT, DARK and GRID are looks and may be changed. test_studies_drawing checks where the eye is. The
-`column` of a `Curve` is a heading of a CSV file.
+The `column` of a `Curve` is a heading of a CSV file. LIGHT, DARK and GRID are looks and may be
+changed. test_studies_drawing checks where the eye is.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ def _view(azimuth: float, elevation: float) -> Array:
     return np.array([(-s, c, 0.0), (-c * up, -s * up, flat), (c * flat, s * flat, up)])
 
 
-VIEW = _view(AZIMUTH, ELEVATION)
+VIEW = _view(AZIMUTH, ELEVATION)  # unit vectors to the right, up, and towards the eye
 EYE = VIEW[2]
-LIGHT = np.array([-0.45, 0.7, 0.56])  # towards the light, in the axes of VIEW
-DARK = 0.55  # brightness of faces without light
-GRID = 30  # degrees between meridians, and between parallels, of a ball
+LIGHT = np.array([-0.45, 0.7, 0.56])  # direction to the light, in the axes of VIEW
+DARK = 0.55  # brightness of faces that are turned away from the light
+GRID = 30  # degrees; between meridians, and between parallels, of a ball
 
 
 def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **line: Any) -> None:

@@ -1,7 +1,7 @@
 """Command `accord identify ROBOT BAG`: the parameters of a robot from a recorded motion.
 
-A robot is a line of ROBOTS: its name, and the module with its `identify_command(bag)`, which is
-imported only when it is asked for. The command itself only passes the bag on.
+The command only finds the robot's own command and calls it. A robot is a line of ROBOTS: its name,
+and the module with its `identify_command(bag)`, which is imported only when it is needed.
 """
 
 from __future__ import annotations

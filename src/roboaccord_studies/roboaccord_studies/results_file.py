@@ -1,11 +1,12 @@
-"""File of the finished pieces of a long study, from which an interrupted one resumes.
+"""File with the finished pieces of a long study, from which an interrupted study resumes.
 
-The first line names the study: its command, its parameters and the software. Each further line has
-a piece, by a digest of its function and arguments, and its pickled result.
+The first line names the study: its command, its parameters and the software. Each further line is
+the result of one piece: its key, a digest of its function and arguments, and its pickled result.
 
-A file of somebody else must run no code, so `DataUnpickler` lets only data through: data classes,
-enumerations and named tuples of installed packages, and NumPy's arrays (test_results_file). NUMPY
-may be extended with names of NumPy only. docs/cluster.md names FILE, so it stays.
+Pickle can run code, and the file may come from somebody else, so `DataUnpickler` accepts data
+alone: data classes, enumerations and named tuples of installed packages, and NumPy's arrays
+(test_results_file). NUMPY may be extended with names of NumPy only. docs/cluster.md names FILE, so
+it stays.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from roboaccord.run import packages, run_pieces, software
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-FILE = "study.jsonl"
-# Names of NumPy in pickles of arrays.
+FILE = "study.jsonl"  # default name of the file
+# Names of NumPy that occur in pickles of arrays.
 NUMPY = {"_frombuffer", "_reconstruct", "dtype", "ndarray", "scalar"}
-DIGEST = 32  # hexadecimal digits of a piece's name, 128 bits
+DIGEST = 32  # hexadecimal digits of a piece's key: 128 bits
 
 
 class ResultsFile:
@@ -77,7 +78,17 @@ class ResultsFile:
         self, function: Callable[[*Ts], T], arguments: Iterable[tuple[*Ts]], *,
         done: Callable[[T], None] = lambda result: None, **how: Any,
     ) -> list[T]:  # fmt: skip
-        """Run pieces as `run_pieces` does, except those in the file, which `done` takes first."""
+        """Run pieces as `run_pieces` does; those in the file are not run again, and come first.
+
+        Args:
+            function: computes a piece.
+            arguments: arguments of each piece.
+            done: called with each result.
+            **how: options of `run_pieces`.
+
+        Returns:
+            results in the order of the arguments.
+        """
         calls = [(key_of(function, call), call) for call in arguments]
         results = {key: self._load(key) for key, _ in calls if key in self._stored}
         for result in results.values():
@@ -116,7 +127,7 @@ class ResultsFile:
 
 
 def key_of(function: Callable[..., object], arguments: tuple[Any, ...]) -> str:
-    """Return the name of a piece, a digest of its function and arguments."""
+    """Return the key of a piece, a digest of its function and arguments."""
     name = getattr(function, "__qualname__", function)  # a partial function has no name
     return hashlib.sha256(pickle.dumps((name, arguments))).hexdigest()[:DIGEST]
 

@@ -1,4 +1,8 @@
-"""A robot on a page: its shapes, link by link, posed by forward kinematics."""
+"""A robot on a page: its shapes, grouped by link and posed by forward kinematics.
+
+A Figure makes one frame of viser (the library that serves pages) for each link with shapes, so that
+a pose only moves frames.
+"""
 
 from __future__ import annotations
 
@@ -16,22 +20,22 @@ from roboaccord_view.motion import outline
 if TYPE_CHECKING:
     from viser import FrameHandle, LabelHandle, MeshHandle, SceneApi
 
-# Joints by name [rad], base (3,) [m] and its quaternion x y z w (4,).
+# Joint coordinates by name [rad or m], position of the base (3,) [m], its quaternion x y z w (4,).
 Pose = tuple[Mapping[str, float], Array, Array]
 
 
 class Figure:
-    """The visual or collision shapes of a description, link by link.
+    """The visual or collision shapes of a robot description on a page, link by link.
 
     Args:
-        scene: viser's.
-        path: name of its node in the scene.
+        scene: viser's scene.
+        path: name of the figure's node in the scene.
         urdf: description of the robot.
-        collision: show the collision shapes.
+        collision: whether collision shapes are shown instead of visual ones.
 
     Attributes:
         parsed: shapes and links of the description.
-        frames: viser's node of each link with a mesh, by its index.
+        frames: viser's node of each link with a shape, by the link's index.
 
     Raises:
         AccordError: if the description is broken, or has no shape that can be drawn.
@@ -43,7 +47,7 @@ class Figure:
         links = self.parsed.tree.links
         self._joints = tuple(joint.name for joint in self.parsed.tree.moving)
         self.frames: dict[int, FrameHandle] = {}
-        self._handles: list[MeshHandle] = []  # of the shapes, in order
+        self._handles: list[MeshHandle] = []  # viser's handles of the shapes, in their order
         for number, shape in enumerate(self.parsed.shapes):
             name = f"{path}/{links[shape.link].name}"
             if shape.link not in self.frames:

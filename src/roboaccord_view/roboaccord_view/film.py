@@ -1,9 +1,9 @@
-"""A motion as a film: pictures evenly spaced in time, drawn without display or OpenGL.
+"""A motion as a film: pictures evenly spaced in time, drawn without a display or OpenGL.
 
-A Film places the camera once (stance.py), leaves out waiting (drawing/waiting.py), and then draws
-picture by picture: the backdrop with path and shadow (drawing/ground.py), the robot
-(drawing/raster.py), other robots beside it (second.py), and texts (drawing/annotations.py). Times
-of pictures stay even.
+A Film first places the camera once (stance.py) and leaves out waiting, times in which nothing moves
+(drawing/waiting.py). Then it draws picture by picture: the backdrop with path and shadow
+(drawing/ground.py), the robot (drawing/raster.py), other robots beside it (second.py), and texts
+(drawing/annotations.py).
 
 What a picture is composed of may be changed in `Film.picture`, texts in `_rows`, `_caption` and
 `_legend`; test_annotations finds texts and places in pictures. LOOKS and MOST_BAND may be tuned.
@@ -32,8 +32,8 @@ from roboaccord_view.options import FPS, SIZE, check
 from roboaccord_view.second import Layers, SecondRun
 from roboaccord_view.stance import AZIMUTHS, SMALL, Bands, Stance, over_terrain, stance_of
 
-MOST_BAND = 0.3  # of a picture's height for texts above, or below, at most
-LOOKS = 16  # pictures of a motion in which the view is checked for solids
+MOST_BAND = 0.3  # largest fraction of a picture's height for the texts above, or for those below
+LOOKS = 16  # pictures of a motion in which it is checked whether solids hide the robot
 
 # Called with the number of pictures done, and in all.
 Progress = Callable[[int, int], None]
@@ -45,18 +45,18 @@ class Film:
     Args:
         urdf: description of the robot.
         trajectory: the motion; its joints must be those of the description.
-        fps: pictures a second of film.
+        fps: pictures per second of film.
         size: width and height of the pictures [pixels].
-        speed: seconds of motion in a second of film.
+        speed: seconds of motion per second of film.
         surfaces: terrain or a wall instead of level ground, and convex solids around the robot.
-        beside: robots that are drawn translucent beside it. A legend has the distances of several,
-            or of one without a line of its own, from the robot or from its target.
-        name: of the source of the motion, such as an engine, if there are others.
+        beside: robots that are drawn translucent beside it. A legend states the distance of each
+            from the robot or from its target, unless the line of its look takes that place.
+        name: name of the motion's source, such as an engine, if there are others.
         aim: the point whose speed and path are shown; by default `Moved.tip`, or else the centre
             of mass.
-        findings: of the controller about the robot.
-        uncut: show the time in which nothing moves, too.
-        collision: draw the robot's collision shapes, not the visual ones.
+        findings: what the controller has detected about the robot, as events.
+        uncut: whether times in which nothing moves are included.
+        collision: whether collision shapes are drawn instead of visual ones.
 
     Raises:
         AccordError: for figures out of range, or a robot that cannot be drawn.
@@ -84,17 +84,18 @@ class Film:
         if not HAS_NUMBA:
             raise AccordError("films need numba; run: pip install numba")
         self.fps, self.size, self.speed = fps, size, speed
-        self._step = speed / fps  # between samples [s of motion]
+        self._step = speed / fps  # time between samples [s of motion]
         self._scene = Scene.parse(urdf, collision=collision)
         self._moved = moved = Moved(self._scene, resample(trajectory, self._step))
         self._motion, self._findings, self._name = moved.motion, findings, name
         self._aim = aim = aim or moved.tip()
-        self._rates = moved.speeds(aim)  # of the aim (t,) [m/s]
-        self._path = moved.path(aim)  # in the world (t, 3) [m]
-        self._outline = moved.outlines()  # of the robot (t, v, 3) [m]
+        self._rates = moved.speeds(aim)  # speed of the aim (t,) [m/s]
+        self._path = moved.path(aim)  # path of the aim in the world (t, 3) [m]
+        self._outline = moved.outlines()  # outermost vertices of the robot (t, v, 3) [m]
         self._layers = [Layers(run, self._step, len(self._motion), aim) for run in beside]
         self._failures = failures(self._scene, trajectory.events)
-        self._samples = np.arange(len(self._motion)) if uncut else self._cut()  # of the pictures
+        # Index of the sample that each picture shows.
+        self._samples = np.arange(len(self._motion)) if uncut else self._cut()
         self._solids = [surface for surface in surfaces if surface.name not in BACKDROPS]
         drawn: list[Shape | Surface] = [*self._scene.shapes, *self._solids]
         self._mesh = Mesh.join(drawn)
@@ -104,9 +105,11 @@ class Film:
         terrain = backdrops.get(TERRAIN)
         self._stance = self._look(terrain, wall=WALL in backdrops)
         first = self._stance.camera(0, size)
-        self._shadow_canvas = Canvas(first)  # not finer, for the edges of shadows are soft anyway
-        self._backdrop_cache: tuple[Array, Picture] | None = None  # eye of its camera, picture
-        self._relief: Relief | None = None  # terrain
+        # In the picture's own resolution, for the edges of shadows are soft anyway.
+        self._shadow_canvas = Canvas(first)
+        # Position of the camera, and the backdrop that was drawn for it.
+        self._backdrop_cache: tuple[Array, Picture] | None = None
+        self._relief: Relief | None = None  # the terrain, if there is one
         if terrain:
             self._relief = Relief(Mesh.join([terrain]), first, self._backdrop(first))
         self._canvas = Canvas(finer(first), self._relief.hidden if self._relief else None)
@@ -115,8 +118,8 @@ class Film:
     def _trace_of_path(self) -> Array:
         """Return the path in the axes of pictures (t, 3) [m].
 
-        On terrain it is lowered onto that, and so it is on the ground if the centre of mass stays
-        about level.
+        On terrain it is lowered onto the terrain. If it is that of the centre of mass, and stays
+        about level, it is lowered onto the ground.
         """
         trace = self._path @ self._stance.turn.T
         if self._relief:
@@ -128,7 +131,7 @@ class Film:
         return trace
 
     def _look(self, terrain: Surface | None, *, wall: bool) -> Stance:
-        """Return the stance that sees everything, and in which solids hide the path least."""
+        """Return the camera placement that sees everything, and in which solids hide least."""
         aspect, bands, count = self.size[0] / self.size[1], self._bands(), len(self._motion)
         if terrain:
             return over_terrain(terrain.vertices, count, aspect, bands)

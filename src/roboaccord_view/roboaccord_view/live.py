@@ -1,10 +1,10 @@
 """A running simulation in the browser, paced and pushed from there, and a robot to pose by hand.
 
-LiveView observes a run: it waits in `on_state` for the wall clock and for a page that has paused,
-and a thread of its own shows the latest state. Nothing of a page enters the run but pushes
-(push.py): test_push.py compares a run in view with the same without. `accord run --view` makes a
-LiveView, as the `RunDisplay` of cli/run.py. `view_robot` shows a robot with a slider for each
-joint.
+LiveView observes a run: in `on_state` the run waits for the wall clock, and for a page that has
+paused it, while a thread of LiveView draws the latest state. Pages influence the run by pushes
+alone (push.py): test_push.py compares a run in view with the same run without. `accord run --view`
+makes a LiveView, as the `RunDisplay` of cli/run.py. `view_robot` shows a robot with a slider for
+each joint.
 
 Controls may be added in `LiveView` and `view_robot`, with their ranges below.
 """
@@ -32,13 +32,14 @@ from roboaccord_view.stage import HOST, PORT, Stage
 if TYPE_CHECKING:
     from viser import GuiTextHandle
 
-PATH_PERIOD = 0.5  # between drawings of the path so far [s of wall time]
-PATH_MOST = 4000  # points of the path; then each second one is dropped
-SLIDER_STEP = 1e-3  # of a slider [rad or m]
-TURN = 2.0 * math.pi  # range of a slider without limits [rad]
-NO_LIMIT = 1e3  # rad or m: a limit beyond this, as some files have it, counts as none
-STRONGEST, LONGEST = 1e3, 10.0  # force [N] and time [s] of a push at most
-STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}  # s by button; at least one control period
+PATH_PERIOD = 0.5  # s of wall time; between drawings of the path so far
+PATH_MOST = 4000  # points of the path; beyond that, every second one is dropped
+SLIDER_STEP = 1e-3  # rad or m; resolution of a slider
+TURN = 2.0 * math.pi  # rad; range of a slider of a joint without limits
+NO_LIMIT = 1e3  # rad or m; a larger limit, which some files have, counts as none
+STRONGEST, LONGEST = 1e3, 10.0  # N and s; largest force and duration of a push
+# s; how far each button lets a paused run go on, at least one control period.
+STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}
 
 
 def open_stage(
@@ -57,22 +58,22 @@ def open_stage(
 
 
 class StateDisplay:
-    """States on a stage as they come: pose, contacts, time, and the path of the centre of mass.
+    """Shows states on a page as they come: pose, contacts, time, and path of the centre of mass.
 
     Args:
         setup: robot and scenario.
-        stage: with the robot.
-        clock: text of the page with the time.
+        stage: scene of the page, with the robot.
+        clock: text of the page that shows the time.
     """
 
     def __init__(self, setup: Setup, stage: Stage, clock: GuiTextHandle) -> None:
         self._setup, self._stage, self._clock = setup, stage, clock
-        self._path = list[Array]()  # points (3,) [m]
-        self._time = 0.0  # of the last state [s]
-        self._drawn = time.monotonic()  # when the path was drawn last [s]
+        self._path = list[Array]()  # points of the centre of mass (3,) [m]
+        self._time = 0.0  # time of the last state [s]
+        self._path_time = time.monotonic()  # when the path was last drawn [s of the steady clock]
 
     def note(self, state: RobotState) -> None:
-        """Continue the path, or begin another one after a reset."""
+        """Add a state to the path; begin another path after a reset."""
         if state.time < self._time:
             self._path.clear()
         self._time = state.time
@@ -86,9 +87,9 @@ class StateDisplay:
         self._stage.pose(pose_of(self._setup, state))
         self._stage.touch(arrows)
         self._clock.value = f"{state.time:.4f} s"
-        if time.monotonic() > self._drawn + PATH_PERIOD:
+        if time.monotonic() > self._path_time + PATH_PERIOD:
             self._stage.draw_path(np.array(self._path))
-            self._drawn = time.monotonic()
+            self._path_time = time.monotonic()
 
 
 class LiveView(Observer):
@@ -99,25 +100,26 @@ class LiveView(Observer):
 
     Args:
         setup: robot and scenario.
-        speed: seconds of motion a second, to begin with.
-        stage: with the robot; a new one if None.
+        speed: seconds of motion per second at the start.
+        stage: scene of a page with the robot; a new one if None.
     """
 
     def __init__(self, setup: Setup, speed: float = 1.0, stage: Stage | None = None) -> None:
         self.stage, self._setup = stage or open_stage(setup), setup
         self._latest = setup.initial  # the newest state of the run
         self._find: Find | None = None  # finds the contacts of a state
-        # Times [s] of contacts so far; their arrows (k, 2, 3) [m], after those before the first.
+        # Times at which contacts were found [s], and their arrows (k, 2, 3) [m]; the first entry of
+        # the arrows is for states before the first time.
         self._times, self._arrows = list[float](), [np.empty((0, 2, 3))]
         self._pace = Pace(setup.scenario.control_period, speed)
-        self._until = 0.0  # time up to which a paused run may go on [s]
+        self._until = 0.0  # time of the run up to which it may go on while paused [s]
         gui = self.stage.server.gui
         self._folder = gui.add_folder("simulation")
         with self._folder:
             self._play, self._speed, self._clock = add_controls(gui, STEPS, self._step, speed)
             self._event_text = gui.add_text("event", "", disabled=True)
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._follow, name="live-view", daemon=True)
+        self._thread = threading.Thread(target=self._draw_states, name="live-view", daemon=True)
         self._thread.start()
 
     @property
@@ -198,8 +200,8 @@ class LiveView(Observer):
         self._play.value = False
         self._until = self._latest.time + max(step, self._setup.scenario.control_period)
 
-    def _follow(self) -> None:
-        """Show the latest state again and again, in a thread."""
+    def _draw_states(self) -> None:
+        """Draw the latest state, RATE times a second; runs in a thread."""
         shown: RobotState | None = None
         display = StateDisplay(self._setup, self.stage, self._clock)
         while not self._stop.wait(1.0 / RATE):
@@ -236,7 +238,7 @@ def view_robot(
 
 
 def slider_range(lower: float, upper: float) -> tuple[float, float]:
-    """Return the range of a joint's slider [rad or m]: its limits, or a turn where it has none."""
+    """Return the range of a joint's slider [rad or m]: its limits, or else a full turn."""
     if not abs(lower) < NO_LIMIT:
         lower = upper - TURN if abs(upper) < NO_LIMIT else -math.pi
     if not abs(upper) < NO_LIMIT:

@@ -119,7 +119,7 @@ class Moved:
 
 
 def outline(vertices: Array) -> Array:
-    """Return the vertices (k, 3) that are outermost in any of DIRECTIONS: almost the convex hull."""
+    """Return the vertices (k, 3) outermost in any of DIRECTIONS: almost the convex hull."""
     if len(vertices) <= DIRECTIONS:
         return vertices
     k = np.arange(DIRECTIONS)
@@ -154,5 +154,4 @@ def resample(trajectory: Trajectory, step: float) -> Trajectory:
     arrays = {name: at(getattr(trajectory, name)) for name in STATE_ARRAYS}
     turns = arrays["orientation"] = at(turns)
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-    # type: ignore[arg-type]
-    return replace(trajectory, time=time, switches={}, wrench=None, **arrays)
+    return replace(trajectory, time=time, switches={}, wrench=None, **arrays)  # type: ignore[arg-type]

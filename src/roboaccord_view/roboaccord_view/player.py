@@ -1,8 +1,8 @@
 """Playback of a recorded motion in the browser, with other robots beside it.
 
-A Player adds controls and lines to the page and moves the robot, its contacts, and the other robots
-to the time of the slider. Controls and the bounds below may be changed; live.py uses
-`add_controls`, too. A control of another kind must be known to guard.py.
+A Player adds controls and lines to the page, and moves the robot, its contacts, and the other
+robots to the time of the slider. live.py uses `add_controls`, too. Controls and the bounds below
+may be changed; guard.py must know each kind of control.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ from roboaccord_view.stage import Stage
 if TYPE_CHECKING:
     from viser import GuiApi, GuiCheckboxHandle, GuiSliderHandle, GuiTextHandle
 
-RATE = 30.0  # pictures a second
-SLOWEST, FASTEST = 0.05, 20.0  # speeds of the slider, over real time
-MOST_EVENTS = 400  # in the list; a page with more is slow
-MOST_MARKS = 40  # of events on the time line; more would run together
-PATH_POINTS = 2000  # of the path that is drawn, about
-AIMED = 100  # poses that the camera has in view
-STEPS = {"◀◀": -1.0 / RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / RATE}  # by button: [s], or samples
-NONE = "-"  # no event, in the list
-JUMP = 1.0  # s: the view does not glide over a longer step, or one back
-ROUND_OFF = 1e-9  # s
+RATE = 30.0  # pictures per second
+SLOWEST, FASTEST = 0.05, 20.0  # range of the speed slider, over real time
+MOST_EVENTS = 400  # events in the list; more make a page slow
+MOST_MARKS = 40  # marks of events on the time line; more would run together
+PATH_POINTS = 2000  # approximate number of points of the path that is drawn
+AIMED = 100  # number of poses that the camera must have in view
+# How far each button moves: a float is a time [s], an int a number of samples.
+STEPS = {"◀◀": -1.0 / RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / RATE}
+NONE = "-"  # entry of the list that is no event
+JUMP = 1.0  # s; after a longer step, or a step back, the view jumps instead of gliding
+ROUND_OFF = 1e-9  # s; smaller differences of times are round-off
 TEXT_EVERY = 3  # pictures between changes of texts, which cost more than poses
 
 
@@ -44,7 +45,7 @@ class Recording:
     Args:
         figure: the robot on the page.
         trajectory: its motion.
-        path: of a point of it (t, 3) [m].
+        path: positions of one of its points over the motion (t, 3) [m].
     """
 
     def __init__(self, figure: Figure, trajectory: Trajectory, path: Array) -> None:
@@ -64,10 +65,10 @@ class SecondRecording(Recording):
     """Another motion, and the translucent figure that shows it.
 
     Args:
-        stage: of the page.
-        second: the motion and its look.
-        key: of the figure on the page.
-        aim: the point of its path; by default the centre of mass.
+        stage: scene of the page.
+        second: the motion and its looks.
+        key: name of the figure on the page.
+        aim: the point whose path is shown; by default the centre of mass.
 
     Attributes:
         distance: text with the distance from the first robot.
@@ -99,9 +100,9 @@ class Player:
     """A motion on a stage, with controls to play, step, choose a time, a speed or an event.
 
     Args:
-        stage: with the robot.
+        stage: scene of the page, with the robot.
         trajectory: the motion.
-        speed: seconds of motion a second.
+        speed: seconds of motion per second.
         contacts: times (m,) [s] and arrows (k, 2, 3) [m], as `bag.transforms.read_arrows`
             returns them.
         beside: robots that are shown translucent at the same time.

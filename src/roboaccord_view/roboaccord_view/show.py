@@ -1,4 +1,4 @@
-"""What `accord view` and `ra.view` show: recorded runs, a simulation or a robot, on a page or as film.
+"""What `accord view` and `ra.view` show: runs, a simulation or a robot, on a page or as a film.
 
 Each kind of view is a function here (or a method of Recorded) and a branch in door.py. viser and
 Pillow, on which pages and films depend, are imported only when something is drawn.

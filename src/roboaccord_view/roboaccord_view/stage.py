@@ -1,11 +1,12 @@
-"""A robot in its surroundings, served to browsers: the scene of a page, beside its controls.
+"""The scene of a page: a robot in its surroundings, served to browsers, beside the page's controls.
 
-A Stage places the camera so that nothing hides the robot, follows the robot by moving the world,
-and shows contacts, paths and marks. viser is imported when a stage is opened, and only through
-guard.py.
+A Stage places the camera so that nothing hides the robot, follows the robot, and shows contacts,
+paths and marks. It follows by moving the world under the camera, because the camera belongs to the
+person who looks. viser, the library that serves pages, is imported when a stage is opened, and only
+through guard.py.
 
-Colours, light, camera and marks may be changed. HOST stays this machine alone, for a viewer can
-also steer.
+HOST stays this machine alone, for a viewer can also steer. Colours, light, camera and marks may be
+changed.
 """
 
 from __future__ import annotations
@@ -35,15 +36,16 @@ if TYPE_CHECKING:
 
 PORT = 8080
 HOST = "127.0.0.1"  # this machine alone: a viewer can also steer
-POLL = 0.05  # between looks for an open page [s]
-FOLLOW = 0.08  # of the distance to the robot in each picture, so that the view glides after it
-NEAREST = 1e-3  # of the distance to the target: nothing nearer to the camera is drawn
-BEFORE_WALL = np.array([1.0, -0.35, 0.25])  # direction from the robot to the camera
-DIM = 0.5  # of the light from all around: more washes the colours out
-OFF_WALL = 1e-3  # m: the grid stands before the wall, so that both do not flicker
+POLL = 0.05  # s; between checks for an open page
+# Fraction of the way to the robot that the view moves in each picture, so that it glides after it.
+FOLLOW = 0.08
+NEAREST = 1e-3  # fraction of the distance to the target; nothing nearer to the camera is drawn
+BEFORE_WALL = np.array([1.0, -0.35, 0.25])  # direction to the camera from a robot on a wall
+DIM = 0.5  # intensity of the light from all around: more washes the colours out
+OFF_WALL = 1e-3  # m; distance of the grid before the wall, so that the two do not flicker
 INSTALL = "the browser view needs viser; run: pip install viser"
-MARK = 0.02  # m, radius of a mark
-NO_ARROWS = np.zeros((1, 2, 3))  # viser draws no empty list
+MARK = 0.02  # m; radius of a mark
+NO_ARROWS = np.zeros((1, 2, 3))  # one arrow of no length, for viser takes no empty list
 
 
 class Stage:
@@ -51,15 +53,15 @@ class Stage:
 
     Args:
         urdf: description of the robot.
-        port: to listen on; if it is taken, the next free one.
+        port: port to listen on; if it is taken, the next free one.
         host: address to listen on.
-        surfaces: around the robot; level ground if there are none.
-        collision: show robots by their collision shapes.
+        surfaces: surfaces around the robot; level ground if there are none.
+        collision: whether robots are shown by their collision shapes.
 
     Attributes:
-        server: viser's.
+        server: viser's server.
         robot: the figure that the view follows.
-        nodes: viser's nodes of the surfaces by name, and of the `grid`.
+        nodes: viser's nodes of the surfaces, by name, and of the grid as `grid`.
 
     Raises:
         AccordError: if viser is not installed, or it cannot listen on the address.
@@ -108,7 +110,7 @@ class Stage:
         )
         if self.robot.parsed.kind != VISUAL:
             self.server.gui.add_text("drawn", self.robot.parsed.kind, disabled=True)
-        self._shift = np.zeros(3)  # of the world against the camera [m]
+        self._shift = np.zeros(3)  # by which the world is moved back under the camera [m]
         self.aim(({}, ORIGIN, IDENTITY))
 
     @property
@@ -122,14 +124,15 @@ class Stage:
         return Figure(self.server.scene, f"/world/{name}", urdf, self._collision)
 
     def aim(self, *poses: Pose) -> None:
-        """Point the camera of pages that open at the robot in all poses, or at all of the terrain.
+        """Set the camera of pages that open: it sees the robot in all poses, or all terrain.
 
-        If the view follows the robot, the poses are seen from where it follows.
+        If the view follows the robot, each pose counts relative to the point that is followed.
         """
         self._shift = self._followed(poses[0][1])
         robot = np.vstack([self.robot.points(p) - self._followed(p[1]) for p in poses])
         solids = [s for name, s in self._surfaces.items() if name not in BACKDROPS]
         points = np.vstack([robot, *(solid.vertices - self._shift for solid in solids)])
+        # Directions to the camera, of which the one is taken in which solids hide the robot least.
         directions = [towards(turn, ELEVATION) for turn in AZIMUTHS]
         if TERRAIN in self._surfaces:
             points = self._surfaces[TERRAIN].vertices - self._shift

@@ -30,8 +30,8 @@ from roller_sphere.simulators.reference import RollerSphereReference
 
 ROLLERS = ("roller_1", "roller_2")
 CARRIER = ("carrier_x", "carrier_y", "carrier_yaw")
-# Slip speed [m/s] of the smoothed dry friction by which the reference imitates an engine's contact;
-# slips of a run are some hundred times larger.
+# m/s; slip speed of the smoothed dry friction by which the reference imitates an engine's contact.
+# The slips of a run are some hundred times larger.
 FINE = 1e-3
 
 

@@ -1,7 +1,8 @@
 """Controllers of the ball: angular velocities for the kinematic one, torques for the heavy one.
 
-A wanted velocity v in the plane asks for the angular velocity w = z x v / r. RollController
-commands it, or a script of angular velocities; DriveController closes a loop on it with a torque.
+To roll on a plane with a velocity v, a ball of radius r needs the angular velocity w = z x v / r.
+RollController commands it, or a script of angular velocities, to the kinematic ball.
+DriveController controls it by a torque on the heavy ball.
 
 Arguments are keys of a scenario. A controller of your own returns a Command with a `twist` for the
 kinematic ball or a `wrench` for the heavy one, and is entered in robot.py; test_voxel_robot shows
@@ -19,9 +20,9 @@ from roboaccord.contract import results as si
 from roboaccord.numerics import quaternion_matrix
 from roboaccord.scenario import Setup
 
-NO_EFFORT = np.zeros(0)
-END_OF_ROW = 1e-9  # s: a time this close before the end of a row is its end, in spite of round-off
-UP = np.array([0.0, 0.0, 1.0])
+NO_EFFORT = np.zeros(0)  # the ball has no joints
+END_OF_ROW = 1e-9  # s; a time this close before the end of a row counts as its end (round-off)
+UP = np.array([0.0, 0.0, 1.0])  # unit vector of the z axis
 
 
 def spin_of(velocity: Array, radius: float) -> Array:

@@ -18,8 +18,8 @@ from roboaccord.contract import AccordError, Contact
 from roboaccord.description import Parameters
 from roboaccord.scenario import Setup
 
-BALL, GROUND = "base_link", "terrain"  # links that touch
-SHELL = 2.0 / 3.0  # I / m r^2 of a thin shell, the largest a ball can have
+BALL, GROUND = "base_link", "terrain"  # names of the links that touch
+SHELL = 2.0 / 3.0  # I / (m r^2) of a thin shell, the largest that a ball can have
 
 
 def rolling(setup: Setup) -> Contact:  # noqa: ARG001 - every law is made of a setup
@@ -59,11 +59,11 @@ class VoxelSphereParameters(Parameters):
     """Parameters of the ball, in SI units.
 
     Attributes:
-        radius: of the ball [m]; over its radius in voxels it is the size of a voxel.
-        mass: [kg].
-        inertia_ratio: inertia over m r^2.
-        torque_limit: of the drive [N m].
-        gravity: [m/s^2].
+        radius: radius of the ball [m]; over its radius in voxels it is the size of a voxel.
+        mass: mass of the ball [kg].
+        inertia_ratio: moment of inertia over m r^2.
+        torque_limit: largest torque of the drive [N m].
+        gravity: acceleration of gravity [m/s^2].
     """
 
     def check(self) -> None:

@@ -1,8 +1,8 @@
 """Registration of the voxel sphere in the workspace, and the figures of its runs.
 
-VoxelSphere names the controllers, contact laws and commands of the ball and makes its simulators.
-The URDF fixes that there are no joints and that the base is free. docs/voxel_sphere.md says what
-the source is and what it leaves open.
+VoxelSphere names the controllers, contact laws and commands of the ball, and makes its simulators.
+By its URDF the ball has no joints, and its base is free. docs/voxel_sphere.md says what the source
+is (the description of a MATLAB program) and what it leaves open.
 
 Controllers, laws of contact and figures may be added; names that exist stay, for they are in
 scenarios and in `--json`. Kinds of terrain are added in terrain/surfaces.py.
@@ -33,7 +33,7 @@ class BallFigures(Tally):
     """Path length of the centre [m], and its displacement from the start [m]."""
 
     def __init__(self) -> None:
-        self._length = 0.0  # of the path so far [m]
+        self._length = 0.0  # length of the path so far [m]
         self._start: Array | None = None  # first position (3,) [m]
 
     def add(self, part: Trajectory) -> None:
@@ -94,7 +94,7 @@ class VoxelSphere(Robot):
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
         """Return the ball lowered onto the ground at its x and y, rolling with its spin.
 
-        Where there are several floors, a height z other than 0 selects one.
+        If there are several floors at x and y, a height z other than 0 selects one.
 
         Raises:
             AccordError: for a linear velocity, which follows from the angular one.

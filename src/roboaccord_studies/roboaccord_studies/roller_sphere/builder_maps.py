@@ -1,8 +1,9 @@
-"""The builder's view: slip and speed of mirror-symmetric rigs over roller angle and latitude.
+"""Maps for builders of rigs: slip and speed over the rollers' angle and the contacts' latitude.
 
-Rigs have the azimuths of one rig, and their rollers mirrored latitudes and angles. Constants may be
-changed; docs/images is then drawn anew by `make images`. FIGURES are headings of builder.csv and
-stay; test_roller_survey compares the values with those of single rigs.
+The rigs are mirror-symmetric: both contacts have the same latitude, and the rollers opposite
+angles; the azimuths are those of a given rig. Constants may be changed; docs/images is then drawn
+anew by `make images`. FIGURES are headings of builder.csv and stay; test_roller_survey compares the
+values with those of single rigs.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from roller_sphere.source.figures import ALPHAS, COLOURS, PHI, QUARTERS
 
 from roboaccord_studies.roller_sphere.reach import blocked, gains, slip_gains, top_speed
 
-LIMIT = 2.0  # roller speed over the ball's, beyond which a heading counts as blocked
-SPEED_CUT = 5.0  # roller speed over the ball's from which the colour is the same
-LATITUDES, TURNS = (-60.0, 85.0), (-85.0, 85.0)  # ranges of the maps [degrees]
+LIMIT = 2.0  # ratio of roller speed to ball speed above which a heading counts as blocked
+SPEED_CUT = 5.0  # ratio of roller speed to ball speed from which on the colour stays the same
+LATITUDES, TURNS = (-60.0, 85.0), (-85.0, 85.0)  # degrees; ranges of latitude and angle in maps
 ALPHA, LATITUDE = "alpha1 = -alpha2 [degrees]", "latitude of both contacts [degrees]"
 FIGURES = ("slip_over_speed", "roller_speed_over_speed", "share_blocked", "condition")
 
@@ -33,10 +34,10 @@ class Map(NamedTuple):
     """A map of one of FIGURES.
 
     Args:
-        name: of its file.
-        title, caption: of the figure.
-        cut: value from which the colour is the same.
-        unit: on the bar of colours.
+        name: name of its file.
+        title, caption: title and caption of the figure.
+        cut: value from which on the colour stays the same.
+        unit: label of the colour bar.
     """
 
     name: str

@@ -1,8 +1,8 @@
-"""Command `accord roller-sphere claims`: the sentences of the paper's section 3, by its model.
+"""Command `accord roller-sphere claims`: tests the sentences of the paper's section 3 by its model.
 
-Kimura, Ogata and Ishii 2019; the rig is the paper's, at its four roller angles. Each figure has a
-function that yields its claims in order: a sentence that must hold at all headings, a quantity that
-must be 0, or a printed number.
+The paper is Kimura, Ogata and Ishii (2019); the rig is the paper's, at its four roller angles. Each
+figure of the paper has a function that yields its claims in order: a sentence that must be true at
+all headings, a quantity that must be 0, or a printed number.
 
 PRINTED_NU, PRINTED_SLIP and the sentences are the paper's: test_roller_survey and the table of
 docs/roller_sphere.md have each with its result. A claim is added in the function of its figure.
@@ -22,15 +22,15 @@ from roller_sphere.source.figures import Case, cases
 
 BoolArray = NDArray[np.bool_]
 
-STEP = 0.1  # degrees between the headings at which sentences are tried
-ZERO = 1e-12  # m/s or rad: smaller values are round-off
-PRINTED_NU = (0.91, 0.93, 0.96, 1.03)  # m/s at the four roller angles, section 3
-PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)  # m/s, the same
+STEP = 0.1  # degrees; between the headings at which sentences are tested
+ZERO = 1e-12  # m/s or rad; smaller values are round-off
+PRINTED_NU = (0.91, 0.93, 0.96, 1.03)  # m/s; roller speeds at the four roller angles, section 3
+PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)  # m/s; slips at the same
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim: its text, the value that is printed, the one computed, and whether it holds."""
+    """A claim: its text, the printed value, the computed one, and whether the claim is true."""
 
     claim: Annotated[str, Quantity("", form="text")]
     printed: Annotated[str, Quantity("", form="s")]

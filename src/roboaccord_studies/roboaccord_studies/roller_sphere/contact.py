@@ -1,9 +1,10 @@
-"""Command `accord roller-sphere contact`: the ball's angular velocity in engines against the model.
+"""Command `accord roller-sphere contact`: how the ball turns in engines, compared with the model.
 
-The paper's w minimises the squared slip, as viscous friction does. Dry friction of two equally
-pressed rollers only has to balance: both slips oppose each other along X_i. So the component w_t of
-w in the plane of the contacts is the model's, while the component w_s along their normal e may
-settle anywhere between the heights of both rollers' lines, nu_i sin(alpha_i) / r (9).
+The model of the paper (roller_sphere/model/rig.py) gives the angular velocity w of the ball that
+minimises the squared slips, as viscous friction does. Dry friction of two equally pressed rollers
+has less to satisfy: both slips must oppose each other along X_i. So the component w_t of w in the
+plane of the contacts is that of the model, while the component w_s along the plane's normal e may
+settle anywhere between the heights of both rollers' lines, nu_i sin(alpha_i) / r, equation (9).
 
 ALLOWED and CLEAR decide whether DART passes and must not be widened; STEADY may be tuned. A case
 may be added in `cases`. Fields of `ContactFinding` are JSON keys and stay;
@@ -28,10 +29,10 @@ from roboaccord.scenario import Setup, load_scenario
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.odometry import ball_spin
 
-STEADY = (0.5, 0.75)  # shares of each heading's time between which the ball turns steadily
-ALLOWED = 0.02  # relative deviation of w_t in DART with its z axis along e
-# Allowed distance of w_s beyond the interval [rad/s]. At a start of some 5 rad/s the speed loops,
-# of 40 rad/s, have an error of 5 exp(-12) = 3e-5 rad/s left after 0.3 s.
+STEADY = (0.5, 0.75)  # fractions of a heading's time between which the ball turns steadily
+ALLOWED = 0.02  # largest relative deviation of w_t, in DART with its z axis along e
+# rad/s; largest distance of w_s outside of its interval. After a start of some 5 rad/s the speed
+# loops, of 40 rad/s, have an error of 5 exp(-12) = 3e-5 rad/s after 0.3 s.
 CLEAR = 1e-4
 
 
@@ -41,9 +42,9 @@ class ContactCase:
 
     Args:
         engine: `reference`, or the name of an engine.
-        law: of friction: `contact`, the engine's own, or `viscous`.
+        law: law of friction: `contact`, the engine's own, or `viscous`.
         axis: direction of DART's z axis, `e` or `up`; "" for other engines.
-        alpha: of the first roller, minus that of the second [deg].
+        alpha: angle of the first roller's axis; the second has the opposite one [deg].
     """
 
     engine: Annotated[str, Quantity("")]
@@ -116,6 +117,7 @@ def compare(case: ContactCase, setup: Setup, trajectory: Trajectory) -> ContactF
     model = nu @ Kinematics(rig).turning.T
     (w_t, w_s), (model_t, model_s) = rig.split(omega), rig.split(model)
     deviation = np.linalg.norm(w_t - model_t, axis=1) / np.linalg.norm(model_t, axis=1)
+    # Interval of w_s, and how far w_s lies outside of it.
     heights = nu * np.sin(rig.alpha) / rig.radius
     w_s_along = w_s @ rig.pole
     beyond = np.maximum(w_s_along - heights.max(axis=1), heights.min(axis=1) - w_s_along)

@@ -1,10 +1,11 @@
-"""Command `accord roller-sphere dribble`: where a ball is held, over speed and turn rate.
+"""Command `accord roller-sphere dribble`: whether a ball is held, over speed and turn rate.
 
-Each cell of the map is a run, and is compared with statics (statics.py) and with the model of slip.
-A ball counts as lost by `hold_of` of `roller_sphere.model.hold`.
+Each cell of the map is a simulated run: straight ahead, then a turn. It is compared with statics
+(statics.py), which says whether friction can hold the ball, and with the model of slip. A ball
+counts as lost by `hold_of` of `roller_sphere.model.hold`.
 
-LAST, SETTLING, TURNING and CELLS may be changed. Fields of `Cell`, `SlipFigures` and `Limits` are
-JSON keys, explained in docs/roller_dribble.md, and stay.
+Fields of `Cell`, `SlipFigures` and `Limits` are JSON keys, explained in docs/roller_dribble.md, and
+stay. LAST, SETTLING, TURNING and CELLS may be changed.
 """
 
 from __future__ import annotations
@@ -44,10 +45,10 @@ from roboaccord_studies.roller_sphere.statics import (
     largest_turn_rate,
 )
 
-LAST = 1.0  # s at the end, over which slips are averaged
-SETTLING = 0.5  # s straight ahead at the full speed, before the turn
-TURNING = 2.0  # s of the turn before that, at least
-NO_SLIP = 1e-12  # m/s, so that a share of no slip is no division by 0
+LAST = 1.0  # s; time at the end of a run over which slips are averaged
+SETTLING = 0.5  # s; time straight ahead at full speed, before the turn
+TURNING = 2.0  # s; shortest time of the turn before LAST
+NO_SLIP = 1e-12  # m/s; smallest slip by which is divided
 # Columns of the printed table, fields of Cell.
 CELLS = (
     "speed", "turn_rate", "lasted", "largest_offset", "grip", "slip.slip", "slip.model",

@@ -1,8 +1,9 @@
-"""A dribbler in one call: what its rollers do to keep a ball in its position, by statics.
+"""A dribbler in one call: what its rollers must do to keep a ball in its place, by statics.
 
-`hold_ball` takes a dribbler and a motion of its robot and returns roller speeds, by the inverse
-map, and the shares of friction that the motion needs. Friction is shared out such that the largest
-share is least.
+`hold_ball` takes a dribbler and a motion of its robot. It returns the speeds of the rollers, by
+inverse kinematics, and which shares of the available friction the motion needs. Statics leaves one
+number of the friction free (statics.py); it is chosen such that the largest share is as small as
+possible.
 
 Fields of `Dribbler` and `Hold` are what users of docs/dribblers.md call: they stay, and
 test_dribblers runs the page. PRESSES, TRIED and LARGEST_SHARE may be tuned.
@@ -22,9 +23,9 @@ from roller_sphere.model.parameters import RollerSphereParameters
 
 from roboaccord_studies.roller_sphere.statics import Statics
 
-SHELL = 2.0 / 3.0  # inertia of a hollow ball over m r^2: balls of the league are hollow
-PRESSES = 1e-3, 1e4  # press forces between which bounds are looked for [N]
-TRIED = 33  # press forces that are tried before a bound is refined, about five a decade
+SHELL = 2.0 / 3.0  # moment of inertia over m r^2 of a hollow ball, as those of the league are
+PRESSES = 1e-3, 1e4  # N; press forces between which bounds are searched
+TRIED = 33  # press forces that are tried before a bound is refined, about five per decade
 LARGEST_SHARE = 1e6  # share of friction that stands for a ball without contact
 
 
@@ -35,15 +36,15 @@ class Dribbler:
     The robot's frame has x forwards, y to the left and z up. Defaults are those of the workspace.
 
     Args:
-        ball_radius, ball_mass: [m, kg].
-        azimuth: of the contacts of rollers and ball, about z from x (2,) [degrees].
-        latitude: of the same, from the ball's equator up (2,) [degrees].
-        alpha: from the plane through the ball's centre and both contacts to the axis of each
-            roller (2,) [degrees].
-        roller_radius: [m].
-        holder_mass: of each roller with its holder [kg].
-        press_force: of each roller towards the ball's centre [N].
-        ball_ahead: from the robot's middle to the ball [m].
+        ball_radius, ball_mass: radius and mass of the ball [m, kg].
+        azimuth: azimuths of the rollers' contacts, about z from x (2,) [degrees].
+        latitude: latitudes of the contacts, from the ball's equator up (2,) [degrees].
+        alpha: angle of each roller's axis, from the plane through the ball's centre and both
+            contacts (2,) [degrees].
+        roller_radius: radius of a roller [m].
+        holder_mass: mass of each roller with its holder [kg].
+        press_force: force of each roller towards the ball's centre [N].
+        ball_ahead: distance from the robot's middle forward to the ball [m].
         mu, mu_ground: coefficients of friction at the rollers and on the ground.
     """
 
@@ -99,8 +100,8 @@ class Hold:
         slip: of the ball against either roller, along X_i (2,) [m/s].
         spin: of the ball about the vertical [rad/s].
         loads: of the rollers on the ball (2,) [N].
-        roller_share, ground_share: friction that the motion needs over the available one.
-        press_bounds: least and largest press force with which friction can hold the ball [N];
+        roller_share, ground_share: friction that the motion needs over the available friction.
+        press_bounds: smallest and largest press force with which friction can hold the ball [N];
             NaN if none can, infinite without an upper bound.
     """
 
@@ -172,12 +173,12 @@ def hold_ball(
 
 
 def best_shares(statics: Statics) -> tuple[float, float]:
-    """Return the shares of friction at rollers and ground whose larger one is least."""
-    return statics.shares(statics.least(lambda amount: max(statics.shares(amount))))
+    """Return the shares of friction at rollers and ground, with the larger one minimized."""
+    return statics.shares(statics.least(lambda number: max(statics.shares(number))))
 
 
 def _press_bounds(dribbler: Dribbler, acceleration: Array) -> tuple[float, float]:
-    """Return the least and largest press force [N] that hold the ball under an acceleration (3,).
+    """Return the smallest and largest press force [N] that hold a ball with an acceleration (3,).
 
     Friction cones are convex and forces linear in the press force, so it is one interval.
     """

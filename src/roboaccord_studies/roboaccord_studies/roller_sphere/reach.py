@@ -1,9 +1,9 @@
 """Command `accord roller-sphere reach`: along which headings a rig drives its ball, and how fast.
 
-At a speed v of the ball roller i runs at nu_i = v g_i cos(phi - psi_i). From this `gains`,
-`slip_gains`, `top_speed` and `blocked` follow in closed form; test_roller_reach compares them with
-all headings one by one, and survey.py uses them, too. Fields of `Reach` and `Driving` are JSON keys
-and stay.
+If the ball moves with a speed v along the heading phi, roller i runs at nu_i = v g_i cos(phi -
+psi_i), with a gain g_i and an angle psi_i of the rig. From this `gains`, `slip_gains`, `top_speed`
+and `blocked` follow in closed form; test_roller_reach compares them with all headings one by one.
+builder_maps.py uses them, too. Fields of `Reach` and `Driving` are JSON keys and stay.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from roller_sphere.cli.rig import PAIRS, PAPER, Condition, RigOptions, Rollers
 from roller_sphere.model.kinematics import ANGLE, TURN, Kinematics
 from roller_sphere.model.rig import RigError
 
-EQUAL = 1e-12  # relative difference of speeds that are equal but for round-off
+EQUAL = 1e-12  # relative difference below which two speeds are equal (round-off)
 
 
 @by_option("roller", "", PAIRS, "radius limit speed")
@@ -131,8 +131,8 @@ def top_speed(kinematics: Kinematics, heading: ArrayLike, limit: float) -> Array
 def fastest_heading(kinematics: Kinematics) -> float:
     """Return a heading in [0, pi) along which the ball can be driven fastest [rad].
 
-    Between its zeros each |nu_i| is concave in phi, so the largest of them is least where two are
-    equal, or where one is zero.
+    Between its zeros each |nu_i| is concave in phi. So the largest of them is smallest at a heading
+    where two of them are equal, or where one is zero; all these headings are tried.
     """
     rows = kinematics.driving
     i, j = np.triu_indices(len(rows), 1)
@@ -145,7 +145,7 @@ def fastest_heading(kinematics: Kinematics) -> float:
 
 
 def blocked(kinematics: Kinematics, speed: float, limit: float) -> list[tuple[float, float]]:
-    """Return the headings along which some roller would have to exceed its largest speed.
+    """Return the headings along which at least one roller would have to exceed its largest speed.
 
     Args:
         kinematics: of the rig.
@@ -153,7 +153,7 @@ def blocked(kinematics: Kinematics, speed: float, limit: float) -> list[tuple[fl
         limit: largest |nu_i| [m/s].
 
     Returns:
-        intervals, from a start in [0, 2 pi) to a stop, beyond 2 pi for one that contains 0 [rad].
+        intervals (start, stop) [rad], start in [0, 2 pi); stop is above 2 pi if 0 is inside.
     """
     spans: list[tuple[float, float]] = []
     for row, gain in zip(kinematics.driving, gains(kinematics), strict=True):

@@ -1,7 +1,8 @@
-"""Command `accord roller-sphere survey`: figures of a rig, and the builder's view of its kind.
+"""Command `accord roller-sphere survey`: figures of a rig, and maps for those who build one.
 
-Figures 1, 2, 4 and 5 are those of the paper, drawn for the rig of the options (rig_figures.py);
-builder_maps.py shows what a builder can choose. STEEPER may be changed.
+Figures 1, 2, 4 and 5 are those of the paper (roller_sphere/model/rig.py), drawn for the rig of the
+options (rig_figures.py); builder_maps.py shows how slip and speed depend on what a builder can
+choose. STEEPER may be changed.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from roboaccord_studies.roller_sphere.rig_figures import (
     write_roller,
 )
 
-STEEPER = RigOptions(alpha=(20.0, -20.0))  # a rig whose lines are well apart, drawn by default
-ROUNDING = 1e-12  # m, over the radius: slips below it are round-off
-ANGLE = 1e-9  # rad, the same of a heading
+STEEPER = RigOptions(alpha=(20.0, -20.0))  # the default: a rig whose lines are well apart
+ROUNDING = 1e-12  # slip over the radius below which it is round-off
+ANGLE = 1e-9  # rad; angle below which a heading is round-off
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,8 @@ def write_rig(kinematics: Kinematics, heading: float, folder: Path) -> list[Stil
 def slipless_heading(kinematics: Kinematics) -> float:
     """Return the heading along which two rollers drive without slip [rad].
 
-    S_1 = -S_2 is linear in (w_x, w_y), so there is one, and its opposite. At alpha 0 no heading has
-    slip, and 0 is returned.
+    S_1 = -S_2 is linear in (w_x, w_y), so it is 0 for one heading and its opposite. At alpha 0
+    there is no slip along any heading, and 0 is returned.
     """
     row = (kinematics.slipping @ kinematics.driving)[0]
     if math.hypot(*row) < ROUNDING * kinematics.rig.radius:

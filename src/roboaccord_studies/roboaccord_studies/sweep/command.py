@@ -1,8 +1,8 @@
-"""`accord sweep`: statistics of a scenario's figures over many seeds.
+"""`accord sweep`: statistics of a scenario's figures (such as speed) over many seeds.
 
-Options and columns may be changed. Statistics are computed in the core's run/sweep.py, the page is
-made in page.py, a figure is added in the core's run/metrics.py or by a robot. What must stay: seeds
-are 0, 1, ..., the same for every engine, so that a command gives the same numbers again.
+The seeds are 0, 1, ..., the same for every engine, so that a command gives the same numbers again;
+that stays. Statistics are computed in the core's run/sweep.py, the page is made in page.py. A
+figure is added in the core's run/metrics.py or by a robot. Options and columns may be changed.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def sweep_command(
 
 
 def parse_steps(text: str) -> list[float]:
-    """Return the numbers of a list.
+    """Return the physics steps in a text with commas between [s].
 
     Raises:
         AccordError: if one is not a number above 0.
@@ -106,7 +106,7 @@ def parse_steps(text: str) -> list[float]:
 
 
 def tables_of(study: Study) -> list[RenderableType]:
-    """Return the statistics as a table, and what its columns are."""
+    """Return the statistics as a table, and a line that explains its columns."""
     unit = f" [{study.unit}]" if study.unit else ""
     table = make_table(
         "engine", "step\n[ms]", "runs", "mean", "standard\ndeviation", "95 % interval",

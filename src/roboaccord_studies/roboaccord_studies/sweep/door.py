@@ -1,7 +1,8 @@
-"""`ra.sweep`: a scenario from many seeds, its statistics and their page.
+"""`ra.sweep`: runs a scenario from many seeds, with statistics and their page.
 
-Arguments may be added with a default, and are options of the command, too. Names of arguments and
-the type of the result stay (docs/python.md).
+It is the Python function that does what `accord sweep` does. An argument may be added with a
+default, and is an option of the command, too. Names of arguments and the type of the result stay
+(docs/python.md).
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ def sweep(
     """Run a scenario from many seeds, as `accord sweep` does; write summary.json and report.html.
 
     Args:
-        robot, scenario, settings, out, **options: as of `roboaccord.door.run`.
-        figure, engines, physics_steps, seeds, workers, done: as of `roboaccord.run.sweep.sweep`.
-        command: the command line that repeats it, shown on the page.
+        robot, scenario, settings, out, **options: see `roboaccord.door.run`.
+        figure, engines, physics_steps, seeds, workers, done: see `roboaccord.run.sweep.sweep`.
+        command: command line that repeats the sweep, shown on the page.
 
     Raises:
         AccordError: as `roboaccord.run.sweep.sweep`.

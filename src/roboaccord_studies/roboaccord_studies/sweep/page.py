@@ -1,7 +1,7 @@
-"""The page of a sweep, and its figure: a dot for each run, and the mean with its bar.
+"""The page of a sweep, and its figure: a dot for each run, and the mean with its interval.
 
-sweep.html beside extends plots.html of `roboaccord.report` by the table of statistics. The look may
-be changed; `plot.Study` draws the same figure without a browser.
+The template sweep.html extends plots.html of `roboaccord.report` by the table of statistics. The
+look may be changed; `plot.Study` draws the same figure without a browser.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The result of a sweep: a figure of a scenario over many seeds, with all that it depends on.
+"""The result of a sweep: statistics of a figure of a scenario over many seeds.
 
-Fields are keys of the JSON of `accord sweep`; they stay, and others may be added with a default.
+It includes everything on which the result depends. Fields are keys of the JSON of `accord sweep`;
+they stay, and others may be added with a default.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ class Study(Shown):
     """A sweep, with all that its result depends on.
 
     Args:
-        robot, scenario: names.
-        figure, unit: what was measured.
+        robot, scenario: names of robot and scenario.
+        figure, unit: name and unit of what was measured.
         seeds: number of runs in each cell.
-        cells: by engine and physics step.
+        cells: results for each engine and physics step.
         scenario_data: all keys of the scenario.
-        versions: of the software.
-        command: that repeats it.
-        report: page that shows it, once that is written.
+        versions: versions of the software.
+        command: command line that repeats the sweep.
+        report: page that shows the sweep, or None before it is written.
     """
 
     robot: str

@@ -1,9 +1,9 @@
 """Commands `accord voxel-sphere mesh` and `world`: terrain as files for other programs.
 
-Both mesh a terrain, decimate the mesh if that is asked for, and print its error (mesh_error.py),
-which test_voxel_export checks after decimation, too. FORMATS are endings that
-`voxel_sphere.terrain.mesh` can write, DETECTORS the collision detectors of Gazebo's DART that take
-a mesh. Fields of the results are JSON keys and stay.
+Both commands make the mesh of a terrain, decimate it (reduce its triangles) if asked, and print its
+error (mesh_error.py). FORMATS are endings that `voxel_sphere.terrain.mesh` can write, DETECTORS the
+collision detectors of Gazebo's DART that take a mesh. Fields of the results are JSON keys and stay.
+test_voxel_export checks the errors, also after decimation.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from voxel_sphere.terrain.workspace import Terrain, open_workspace
 from roboaccord_studies.voxel_sphere.mesh_error import Deviation, deviation, exact_distance
 
 FORMATS = (".glb", ".obj", ".ply", ".stl")
-FEWEST = 100  # triangles of a decimated mesh at least: fewer make no terrain
+FEWEST = 100  # smallest number of triangles of a decimated mesh; fewer make no terrain
 DETECTORS = ("ode", "bullet")
 Smooth = Annotated[
     float,

@@ -1,11 +1,11 @@
-"""Error of a terrain's mesh: its distance from the closed form, or from the slices.
+"""Error of a terrain's mesh: its distance from the closed form of the terrain, or from the slices.
 
-Points are spread evenly over the triangles, and their distances are averaged by area. Lengths are
-in voxels from the grid's corner.
+Points are spread evenly over the triangles of the mesh, and their distances are averaged by area.
+Lengths are in voxels from the grid's corner.
 
-FINE, BORDER and STEP may be tuned, but every error in docs/voxel_terrain.md is with these. The
-values of `against` are in the JSON output and stay. test_voxel_export tests the distance of a
-plane.
+The values of `against` are in the JSON output and stay. FINE, BORDER and STEP may be tuned, but all
+errors in docs/voxel_terrain.md were measured with these values. test_voxel_export tests the
+distance of a plane.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from voxel_sphere.terrain.recipes import sheet_of, surface_of
 from voxel_sphere.terrain.surfaces import Distance, Surface
 from voxel_sphere.terrain.workspace import Terrain, Workspace
 
-BORDER = 1.0  # voxels from the faces of the grid, where the mesh is cut: left out
-FINE = 1.0  # voxels, longest edge of the parts of a triangle with a point each
-STEP = 1e-3  # voxels, of the differences of heights: their error is of its square
+BORDER = 1.0  # voxels; points this near to the grid's faces, where the mesh is cut, do not count
+FINE = 1.0  # voxels; longest edge of the parts of a triangle, each of which has a point
+STEP = 1e-3  # voxels; step of the central differences of heights, whose error is of second order
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def _height(point: Array, ring: Array) -> float:
 def failure_lines(
     failed: Sequence[Failure], findings: Sequence[Event], moment: float
 ) -> Iterator[str]:
-    """Yield a line for each joint that has failed by a time, or that the controller says has failed.
+    """Yield a line for each joint that has failed by a time, or was found to have failed.
 
     Args:
         failed: joints that fail in the motion.

@@ -1,8 +1,9 @@
-"""Rasterise faces with a depth buffer, at a multiple of the picture's resolution.
+"""Rasterises faces with a depth buffer, at a multiple of the picture's resolution.
 
-1 / depth of a plane is affine in the picture, so each pixel keeps the nearest face exactly. Faces
-are seen from both sides, because meshes need not be closed. `_fill` is compiled, for it takes most
-of a film's time; `Canvas` keeps its result and mixes it into a picture, means of 3 x 3 samples.
+A depth buffer keeps for each pixel the nearest face so far and its depth. 1 / depth of a plane is
+affine in the picture's coordinates, so it is exact at each pixel. Faces are seen from both sides,
+because meshes need not be closed. `_fill` is compiled, for it takes most of a film's time; `Canvas`
+keeps its result and mixes it into a picture, as means of 3 x 3 samples per pixel.
 
 AMBIENT, LIGHT and OVERSAMPLING may be changed. test_view.py compares pixels with geometry.
 """
@@ -20,12 +21,12 @@ from roboaccord.description import Shape, Surface
 from roboaccord.numerics import kernel
 from roboaccord.scenario import Camera
 
-AMBIENT = 0.62  # share of light that comes from all around
+AMBIENT = 0.62  # fraction of the light that comes from all around
 LIGHT = np.array([-0.45, -0.6, 1.0]) / np.linalg.norm([-0.45, -0.6, 1.0])  # towards the light
 OVERSAMPLING = 3  # samples of a pixel in each direction, 9 in all
-NEAR = 1e-3  # m: nearer faces are not drawn
-BEHIND = 1.02  # relative depth from which a point is behind a face
-EMPTY = np.zeros(4, dtype=np.int64)  # box without pixels
+NEAR = 1e-3  # m; faces nearer to the camera are not drawn
+BEHIND = 1.02  # ratio of depths from which on a point is hidden by a face
+EMPTY = np.zeros(4, dtype=np.int64)  # box (left, top, right, bottom) without pixels
 
 # Red, green and blue (height, width, 3).
 Picture = NDArray[np.uint8]
@@ -42,10 +43,10 @@ class Mesh:
     """Faces that are convex polygons.
 
     Args:
-        points: in the world (v, 3) [m].
-        corners: indices of points, polygon after polygon (c,).
-        starts: where each polygon begins in `corners`, and the end of the last (f + 1,).
-        colours: of the polygons (f, 3), 0 to 1.
+        points: positions of the vertices (v, 3) [m].
+        corners: indices of the polygons' vertices, polygon after polygon (c,).
+        starts: where each polygon begins in `corners`, and the end of the last one (f + 1,).
+        colours: colours of the polygons (f, 3), 0 to 1.
     """
 
     points: Array
@@ -78,13 +79,13 @@ class Canvas:
     """The face that is seen in each pixel, and its depth.
 
     Args:
-        camera: of the picture, with the size of the canvas.
-        hidden: 1 / depth of what is drawn there already.
+        camera: camera of the picture, with the size of the canvas.
+        hidden: 1 / depth of what is drawn already, which hides faces behind it [1/m].
 
     Attributes:
-        depths, owner: 1 / depth [1/m] and face of each pixel; -1 for none.
+        depths, owner: 1 / depth [1/m] and index of the face of each pixel; -1 for no face.
         paint: colour of each face (f, 3).
-        box: left, top, right and bottom of the pixels that were touched.
+        box: left, top, right and bottom of the pixels that the last mesh has touched.
     """
 
     def __init__(self, camera: Camera, hidden: Depths | None = None) -> None:
@@ -113,6 +114,7 @@ class Canvas:
     def lay_over(self, picture: Picture) -> None:
         """Mix the means over squares of OVERSAMPLING pixels into a picture, by their cover."""
         n = OVERSAMPLING
+        # The touched box in pixels of the picture, rounded outwards.
         x_first, top, right, bottom = *(self.box[:2] // n), *(-(-self.box[2:] // n))
         owner = self.owner[n * top : n * bottom, n * x_first : n * right]
         paint = np.zeros((len(self.paint) + 1, 4), dtype=np.uint16)
@@ -120,6 +122,7 @@ class Canvas:
         mixed = np.zeros((bottom - top, right - x_first, 4), dtype=np.uint16)
         for j, i in np.ndindex(n, n):
             mixed += paint[owner[j::n, i::n]]
+        # Mean of the samples' colours; samples without a face have the picture's.
         touched = picture[top:bottom, x_first:right]
         touched[:] = (mixed[..., :3] + mixed[..., 3:] * touched) // (n * n)
 
@@ -148,13 +151,13 @@ def _fill(
 
     Args:
         seen: points in the camera's axes (v, 3) [m].
-        corners, starts: of the faces.
+        corners, starts: vertices of the faces, see `Mesh`.
         lens: focal length and middle of the picture [pixels].
-        light: direction to it in the camera's axes (3,).
-        depths, owner: 1 / depth [1/m] and face of each pixel (height, width), changed.
+        light: direction to the light in the camera's axes (3,).
+        depths, owner: 1 / depth [1/m] and face of each pixel (height, width); they are changed.
 
     Returns:
-        the box that was touched, and the share of the light that each face has (f,).
+        the box that was touched, and the fraction of the directed light on each face (f,).
     """
     height, width = depths.shape
     focal, middle_x, middle_y = lens
@@ -168,9 +171,10 @@ def _fill(
         a, b, c, distance, nearest, low, high = _plane(seen, flat, ring)
         if distance == 0.0 or nearest < NEAR:
             continue
-        side = 1.0 if distance < 0.0 else -1.0  # the one that is seen: the outer, or the inner
+        side = 1.0 if distance < 0.0 else -1.0  # 1 if the face's outer side is seen, else -1
         towards = side * (a * light[0] + b * light[1] + c * light[2])
         shades[face] = max(towards / np.sqrt(a * a + b * b + c * c), 0.0)
+        # Rows whose middles the face covers.
         top = max(int(np.ceil(low - 0.5)), 0)
         bottom = min(int(np.floor(high - 0.5)) + 1, height)
         # On the plane a x + b y + c z = distance, with x = z (i - middle_x) / focal and y alike,
@@ -196,7 +200,8 @@ def _fill(
 def _plane(seen, flat, ring):
     """Return normal, distance, nearest depth [m], and lowest and highest row of a face.
 
-    The normal (a, b, c) is Newell's sum; `distance` is its product with the middle of the corners.
+    The normal (a, b, c), not of unit length, is Newell's sum over the edges; `distance` is its dot
+    product with the mean of the corners.
 
     Args:
         seen: points in the camera's axes (v, 3) [m].

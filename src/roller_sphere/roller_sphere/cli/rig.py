@@ -1,9 +1,9 @@
 """Commands `accord roller-sphere inverse`, `forward` and `figures`: a rig and its ball.
 
-Options describe a rig, the paper's by default; `inverse` and `forward` print a Motion of it, and
-`figures` draws the paper's. A quantity of a motion is a field of Motion with its unit, filled in
-`Motion.of`. Keys and units stay (test_roller_cli); so do RigOptions, Rollers and PAPER, which other
-packages use.
+Options describe a rig, by default the paper's (model/rig.py). `inverse` prints the roller speeds
+for a motion of the ball, `forward` the motion for given speeds, and `figures` draws figures of the
+paper. A quantity of a motion is a field of Motion with its unit, filled in `Motion.of`. Keys and
+units stay (test_roller_cli); so do RigOptions, Rollers and PAPER, which other packages use.
 """
 
 from __future__ import annotations

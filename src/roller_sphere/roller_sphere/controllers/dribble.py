@@ -1,12 +1,13 @@
-"""Dribbling controller: velocity of the carrier, inverse kinematics, and a PI loop on the ball.
+"""Dribbling controller: it drives the carrier, and keeps the ball in its place by the rollers.
 
-The ball is to move over the ground as its nominal position in the carrier does. So the rollers get
-the speeds of the inverse map (22) for that velocity, in the carrier's frame. A PI loop on the
-ball's offset, which a dribbler measures by how far its rollers are pressed out, brings it back. The
-carrier follows a program, or `cmd_vel`, with limited accelerations.
+The carrier, the robot that dribbles, follows a program or `cmd_vel` with limited accelerations. The
+ball must move over the ground as its nominal place in the carrier does; the rollers get the speeds
+of the inverse map, equation (22) of the paper (model/rig.py), for that velocity in the carrier's
+frame. A PI loop on the ball's offset from its place, which a dribbler measures by how far its
+rollers are pressed out, corrects the velocity.
 
 The constants are defaults of a scenario's keys and may be tuned. Another path is a function like
-`slalom`. test_roller_dribble shows that the ball stays within the stroke.
+`slalom`. test_roller_dribble shows that the ball stays within the stroke of the rollers.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from roller_sphere.controllers.speed_loops import BANDWIDTH, SpeedLoops, speeds_
 from roller_sphere.model.hold import offsets, turned_back
 from roller_sphere.model.parameters import RollerSphereParameters
 
-# Forward and sideways velocity [m/s] and turn rate [rad/s] (3,), by the time [s].
+# A function of the time [s]: forward and sideways velocity [m/s] and turn rate [rad/s] (3,).
 CarrierProgram = Callable[[float], Array]
-CARRIER_BANDWIDTH = 10.0  # rad/s of the carrier's speed loops; heavy robots reach 5 to 20
-ACCELERATION = 2.0  # m/s^2, usual for robots of RoboCup's middle-size league
-TURN_ACCELERATION = 4.0  # rad/s^2, that of a wheel 0.5 m from the middle of such a robot
-# Stronger gains push the ball on when it changes from one roller to the other, and lose it.
-PROPORTIONAL_GAIN = 10.0  # 1/s: velocity of the ball over its offset
-INTEGRAL_GAIN = 15.0  # 1/s^2: the same over the integral of the offset
+CARRIER_BANDWIDTH = 10.0  # rad/s; of the carrier's speed loops: heavy robots reach 5 to 20
+ACCELERATION = 2.0  # m/s^2; usual for robots of RoboCup's middle-size league
+TURN_ACCELERATION = 4.0  # rad/s^2; ACCELERATION of a wheel 0.5 m from the middle of such a robot
+# Larger gains push the ball away when its load changes from one roller to the other, and lose it.
+PROPORTIONAL_GAIN = 10.0  # 1/s; velocity of the ball over its offset
+INTEGRAL_GAIN = 15.0  # 1/s^2; velocity of the ball over the integral of its offset
 
 
 def moved_mass(parameters: RollerSphereParameters) -> float:
@@ -47,16 +48,16 @@ class DribbleController:
 
     Args:
         setup: robot and scenario.
-        speed: forward.
-        turn_rate: to the left.
+        speed: forward speed of the carrier.
+        turn_rate: turn rate of the carrier, to the left.
         straight: time before the first turn.
-        alternate: time of each turn, left and right by turns; 0 for one turn without end.
-        acceleration: at most, of the forward and sideways velocity.
-        turn_acceleration: at most, of the turn rate.
-        proportional_gain: of the loop on the ball's offset [1/s].
-        integral_gain: of the same loop [1/s^2].
-        bandwidth: of the rollers' speed loops.
-        carrier_bandwidth: of the carrier's speed loops.
+        alternate: time of each turn, alternately left and right; 0 for one turn without end.
+        acceleration: largest acceleration, forward and sideways.
+        turn_acceleration: largest rate of change of the turn rate.
+        proportional_gain: gain of the loop on the ball's offset [1/s].
+        integral_gain: integral gain of the same loop [1/s^2].
+        bandwidth: bandwidth of the rollers' speed loops.
+        carrier_bandwidth: bandwidth of the carrier's speed loops.
     """
 
     renamed_keys: ClassVar = {"recall": "proportional_gain", "learning": "integral_gain"}
@@ -82,7 +83,7 @@ class DribbleController:
             raise ValueError("proportional_gain and integral_gain must not be negative")
         self._parameters = p = self.setup.parameters
         self._program = slalom(self.speed, self.turn_rate, self.straight, self.alternate)
-        # Accelerations at most, as in the set-point (3,).
+        # Largest rates of change of the set-point (3,).
         self._limits = np.array([self.acceleration, self.acceleration, self.turn_acceleration])
         self._speeds = speeds_for(self._parameters.rig, compensation=True)
         self._rollers = SpeedLoops(self._parameters, self.bandwidth)
@@ -93,9 +94,10 @@ class DribbleController:
     def reset(self, seed: int) -> None:
         """Forget the run; nothing is random."""
         self._rollers.reset()
-        self._goal = np.zeros(3)  # set-point of the carrier: velocity (2,) [m/s], turn rate [rad/s]
-        self._integral = np.zeros(2)  # of the ball's offset [m s]
-        self._time = 0.0  # of the last state [s]
+        # Set-point of the carrier: velocity (2,) [m/s] and turn rate [rad/s].
+        self._goal = np.zeros(3)
+        self._integral = np.zeros(2)  # integral of the ball's offset over time [m s]
+        self._time = 0.0  # time of the last state [s]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts of rollers and carrier."""
@@ -113,7 +115,8 @@ class DribbleController:
         and a proportional feedback.
         """
         yaw, rate = float(state.q[4]), float(state.qd[4])
-        velocity, along = turned_back(-yaw, self._goal[:2]), turned_back(-yaw, change[:2])  # world
+        # Set-point and its derivative in the world frame; the frame turns, so w z x v is added.
+        velocity, along = turned_back(-yaw, self._goal[:2]), turned_back(-yaw, change[:2])
         acceleration = along + rate * np.array([-velocity[1], velocity[0]])
         force = self._mass * (acceleration + self.carrier_bandwidth * (velocity - state.qd[2:4]))
         torque = self._inertia * (change[2] + self.carrier_bandwidth * (self._goal[2] - rate))

@@ -5,13 +5,13 @@ With the slip zeta of the ball against a roller, tangential to both, the force o
     viscous   f = -c zeta
     coulomb   f = -mu N zeta / sqrt(|zeta|^2 + slip_speed^2)
 
-The paper has kinematics alone, so the laws are our choice. Its model minimises the summed squared
-slip, which is where the moments of viscous friction with equal coefficients balance on a ball that
-is free to turn.
+The paper (model/rig.py) has no forces, so these laws are our choice. Its model minimises the sum of
+the squared slips. That is also where the moments of viscous friction with equal coefficients
+balance on a ball that is free to turn.
 
 Coefficients are defaults of keys below `friction` of a scenario. A new law is a function like
-`viscous`, entered in robot.py, with its force and slope in `rub`, which both references call. LINKS
-are names of the URDF.
+`viscous`, entered in robot.py, with its force and slope in `rub`, which both reference simulators
+call. LINKS are names of the URDF.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from roboaccord.scenario import Setup
 from roller_sphere.model.parameters import RollerSphereParameters
 
 LINKS = ("base_link", "roller_1_link", "roller_2_link")  # the ball, and the rollers
+# The ground: a box whose top is at z = 0 [m].
 GROUND = Fixture(
     name="ground", size=np.array([200.0, 200.0, 1.0]), position=np.array([0.0, 0.0, -0.5])
-)  # a box whose top is z = 0 [m]
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +40,10 @@ class Friction:
     """Friction law of one contact.
 
     Args:
-        viscous: c [N s/m].
-        dry: mu N, the largest dry friction [N].
-        slip_speed: of a slip with 0.71 of the dry friction, which is 0 at rest [m/s].
+        viscous: viscous coefficient c [N s/m].
+        dry: largest dry friction mu N [N].
+        slip_speed: slip at which dry friction reaches 0.71 of its largest value; it is 0 without
+            slip [m/s].
     """
 
     viscous: float = 0.0
@@ -63,7 +65,7 @@ class Friction:
 
 @kernel
 def dot(a, b):
-    """Return a b."""
+    """Return the dot product of two vectors."""
     total = 0.0
     for j in range(len(a)):
         total += a[j] * b[j]
@@ -89,7 +91,11 @@ def rub(friction, load, slip, force, slope):
 
 @kernel
 def _wrenches(position, linear, angular, radius, row, forces, torques):
-    """Fill forces [N] and torques [N m] of the links (3, 3), the ball first."""
+    """Fill forces [N] and torques [N m] on the links (3, 3), the ball first.
+
+    For each roller: the direction n from the ball's centre to it, the slip of the surfaces at the
+    contact, tangential to both, and the friction on the ball, opposite on the roller.
+    """
     n, slip, f, slope = np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3))
     forces[:] = 0.0
     torques[:] = 0.0

@@ -1,4 +1,4 @@
-"""Figures of a run of the ball: path, slip, and how long and how well it was held.
+"""Figures of a run of the ball: path, slip, and how long and how well the rollers held it.
 
 A figure may be added as a key in `BallFigures.figures`. Keys that exist are those of `accord run
 --json` and stay; scenarios/dribble.yaml compares `largest_offset`.
@@ -19,14 +19,14 @@ from roller_sphere.model.odometry import slips
 class BallFigures(Tally):
     """Path length of the ball and its distance from the start [m], and how the rollers hold it.
 
-    In a bearing this is the largest slip of either roller [m/s]; on the ground, until when the ball
-    was held [s], and its largest offset until then [m].
+    In a bearing, the latter is the largest slip of either roller [m/s]; on the ground, it is the
+    time until which the ball was held [s], and its largest offset until then [m].
     """
 
     def __init__(self, setup: Setup) -> None:
         self._base, self._parameters = setup.scenario.base, setup.parameters
         self._start: Array | None = None  # first position (3,) [m]
-        self._length = self._slip = self._held_time = self._offset = 0.0  # so far
+        self._length = self._slip = self._held_time = self._offset = 0.0
         self._lost = False
 
     def add(self, part: Trajectory) -> None:

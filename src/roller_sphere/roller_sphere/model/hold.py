@@ -1,13 +1,14 @@
-"""The hold of a ball between the rollers of a carrier: its offset, the slides, and when it is lost.
+"""How the rollers of a carrier hold a ball: the ball's offset, the slides, and when it is lost.
 
-In the carrier's frame, whose x axis is forward, the nominal position of the ball is `ball_ahead` in
-front of the carrier's middle. With the ball at an offset d from it, roller i slides out along its
-slide, the line of P_i, until it touches: its centre is at (R - s_i) p_i, with R the sum of both
-radii, and
+In the carrier's frame, whose x axis points forward, the nominal place of the ball is `ball_ahead`
+in front of the carrier's middle. Each roller moves on a slide, the line from the ball's centre
+through the contact P_i. With the ball at an offset d from its place, roller i slides out until it
+touches: its centre is at (R - s_i) p_i, with p_i the slide's direction and R the sum of both radii,
+and
 
     |(R - s_i) p_i - d| = R     so     R - s_i = p_i d + sqrt((p_i d)^2 - d^2 + R^2).
 
-The ball is lost where there is no such s_i, or none within the slide's stroke of +-2 roller radii.
+The ball is lost if there is no such s_i, or none within the slide's stroke of +-2 roller radii.
 test_roller_dribble guards this.
 """
 
@@ -18,19 +19,19 @@ from roboaccord.contract import Array, Trajectory
 
 from roller_sphere.model.parameters import RollerSphereParameters
 
-STROKE = 2.0  # of a slide in either direction [roller radii]; equals the limits in the URDF
+STROKE = 2.0  # roller radii; stroke of a slide in either direction, equal to the URDF's limits
 
 
 def geometry(parameters: RollerSphereParameters) -> tuple[tuple[float, ...], Array]:
-    """Return the geometry of a rig for kernels.
+    """Return the geometry of a rig as compiled functions take it.
 
     Returns:
         lengths radius, roller_radius, ball_ahead and stroke [m], and an array (2, 2, 3) with the
         directions of the slides and of the rollers' axes in the carrier's frame.
     """
     p = parameters
-    row = (p.radius, p.roller_radius, p.ball_ahead, STROKE * p.roller_radius)
-    return row, np.stack([p.rig.normals, -p.rig.axes])
+    lengths = (p.radius, p.roller_radius, p.ball_ahead, STROKE * p.roller_radius)
+    return lengths, np.stack([p.rig.normals, -p.rig.axes])
 
 
 def turned_back(yaw: Array | float, vectors: Array) -> Array:
@@ -41,7 +42,7 @@ def turned_back(yaw: Array | float, vectors: Array) -> Array:
 
 
 def offsets(parameters: RollerSphereParameters, q: Array, position: Array) -> Array:
-    """Return the offset of the ball from its place, in the carrier's frame (..., 3) [m].
+    """Return the offset of the ball from its nominal place, in the carrier's frame (..., 3) [m].
 
     Args:
         parameters: of the robot.
@@ -55,7 +56,7 @@ def offsets(parameters: RollerSphereParameters, q: Array, position: Array) -> Ar
 
 
 def slides(parameters: RollerSphereParameters, offset: Array) -> Array:
-    """Return the stroke of each roller towards the ball (..., 2) [m], NaN where it misses it."""
+    """Return the displacements s_i of the rollers (..., 2) [m]; NaN where one cannot touch."""
     p = parameters
     reach = p.radius + p.roller_radius
     along = offset @ p.rig.normals.T

@@ -1,12 +1,14 @@
-"""Forward and inverse kinematics of a ball driven by n rollers, with slip.
+"""Forward and inverse kinematics of a ball that is driven by n rollers, with slip.
 
-The ball turns such that the sum of the squared slips is least. For two rollers that is the point
-halfway between their lines (4), and all of Kimura, Ogata and Ishii (2019) follows; equations in
-docstrings are theirs. All is linear in the rollers' speeds nu: w = M nu and S = L nu.
+The ball turns such that the sum of the squared slips of its rollers is as small as possible. For
+two rollers its angular velocity w then ends halfway between their lines (4), the lines on which w
+may end for either roller, and all of the paper follows: Kimura, Ogata and Ishii (2019), see rig.py,
+whose equation numbers stand in docstrings. Everything is linear in the rollers' peripheral speeds
+nu: w = M nu, and the slips are S = L nu.
 
-REFUSED and WARNED, when a rig counts as singular, may be tuned (test_roller_rigs). A quantity of a
-rig may be added as a method of Kinematics. test_roller_kinematics compares with the paper's
-appendix and with a search by scipy, signs and order of rollers included.
+A quantity of a rig may be added as a method of Kinematics. REFUSED and WARNED, from which a rig
+counts as singular, may be tuned (test_roller_rigs). test_roller_kinematics compares with the
+paper's appendix and with a search by scipy, signs and order of rollers included.
 """
 
 from __future__ import annotations
@@ -20,15 +22,15 @@ from roboaccord.contract import Array
 
 from roller_sphere.model.rig import Rig, RigError
 
-# Condition number of the map from the rollers' speeds to the ball's velocity. Angles rounded to
-# 1e-4 degrees hit the singular angle of the paper's rig within 2e6; at 100 some headings ask for
-# a hundred times the roller speed of others.
+# Condition numbers of the map from the rollers' speeds to the ball's velocity, above which a rig is
+# refused, or warned about. The singular angle of the paper's rig, rounded to 1e-4 degrees, has 2e6;
+# at 100 some headings need a hundred times the roller speed of others.
 REFUSED, WARNED = 1e5, 1e2
-# Bounds of round-off: speed of the ball, and slip, over the rollers' speeds; a heading [rad].
-STILL = 1e-12
-SLIPLESS = 1e-9
-ANGLE = 1e-9
-TURN = 2.0 * np.pi
+# Bounds below which values are round-off.
+STILL = 1e-12  # speed of the ball over the rollers' speeds
+SLIPLESS = 1e-9  # slip over the rollers' speeds
+ANGLE = 1e-9  # rad; a heading
+TURN = 2.0 * np.pi  # rad; a full turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +69,9 @@ class Kinematics:
         self.rig = rig
         r, p, axes = rig.radius, rig.normals, rig.axes
         # The squared slip of roller i is |r (I - p p') (w - nu eta / r)|^2, and p is normal to eta.
-        least = rig.count * np.eye(3) - p.T @ p
-        self.turning: Array = np.asarray(np.linalg.solve(least, axes.T) / r)
+        # The sum over the rollers is smallest where sum (I - p p') w = sum nu eta / r.
+        normal_matrix = rig.count * np.eye(3) - p.T @ p
+        self.turning: Array = np.asarray(np.linalg.solve(normal_matrix, axes.T) / r)
         surface = np.eye(rig.count)[..., None] * rig.directions[:, None]
         slips = r * np.cross(self.turning.T[:, None], p) - surface
         self._zeta: Array = slips.transpose(1, 2, 0)
@@ -183,11 +186,13 @@ class Kinematics:
         return np.concatenate([planar, spin[..., :1]], axis=-1) @ self._invert(self.turning).T
 
     def _invert(self, turning: Array) -> Array:
-        """Return K of nu = K d, the speeds with `turning` nu = d.
+        """Return the matrix K of nu = K d, a solution of `turning` nu = d.
 
-        Among those they slip least, and among equals they are least.
+        Of all solutions it has the smallest sum of squared slips, and of these the smallest speeds.
         """
         particular = np.linalg.pinv(turning)
+        # Any combination of the columns of `free` may be added, for `turning` maps them to 0.
+        # Choose the one that makes the slips of the particular solution smallest.
         free = np.linalg.svd(turning)[2][len(turning) :].T
         slip = self._zeta.reshape(-1, self.rig.count)
         u, sizes, v = np.linalg.svd(slip @ free, full_matrices=False)

@@ -17,16 +17,16 @@ from roboaccord.simulators import Proxy, Simulator
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 
-PRESSES = ("press_1", "press_2")  # joints of the URDF along which rollers are pressed
-SOFT = 0.05  # s, time constant of MuJoCo's contacts (measured, docs/roller_sphere.md)
+PRESSES = ("press_1", "press_2")  # joints of the URDF along which the rollers are pressed
+SOFT = 0.05  # s; time constant of MuJoCo's contacts (measured, docs/roller_sphere.md)
 
 
 def model_of(setup: Setup) -> engines.EngineModel:
     """Return the model of a setup, with rollers pressed on the ball if the engine makes contact.
 
-    DART limits friction by a box. Its z axis is laid along e, the normal of the plane of both
-    contacts (rig.py), so that the sides of the box are along and across the slip. MuJoCo's contacts
-    are so soft that they do not hop as they slide.
+    DART bounds friction by a box instead of a cone. The box's z axis is laid along e, the normal of
+    the plane of both contacts (rig.py), so that its sides are along and across the slip. MuJoCo's
+    contacts are made so soft that bodies do not hop while they slide.
     """
     p: RollerSphereParameters = setup.parameters
     contact, scenario, defaults = setup.contact, setup.scenario, dict[str, object]()

@@ -1,13 +1,14 @@
 """Reference simulator of the ball in its bearing.
 
-With the rates x = (omega, nu rates) of the ball in the world and of both rollers, the slips are
-zeta = G x, and with the masses M = diag(I, I, I, J, J)
+The rates x (5,) are the angular velocity of the ball in the world frame and the speeds of both
+rollers. The slips at the contacts are zeta = G x, and with the masses M = diag(I, I, I, J, J) and
+the rollers' torques tau
 
     M x' = B tau + G' f(G x),
 
-f the friction of each contact. An exponential Rosenbrock step is exact for viscous friction, of the
-second order for dry friction, and stable however stiff either is. Friction comes from
-model/contact.py, masses from config/parameters.yaml.
+where f is the friction of each contact. A step of the exponential Rosenbrock method is exact for
+viscous friction, of second order for dry friction, and stable however stiff either is. Friction
+comes from model/contact.py, masses from config/parameters.yaml.
 
 The scheme is fixed: test_roller_driving compares a step with the matrix exponential, and steady
 slips with the paper's.
@@ -29,7 +30,7 @@ from roller_sphere.model.contact import Friction, rub
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 
-NEAR_ZERO = 1e-4  # of z, below which the series of phi_1 and phi_2 are exact to 1e-13
+NEAR_ZERO = 1e-4  # |z| below which the series of phi_1(z) and phi_2(z) are exact to 1e-13
 
 
 def slip_matrix(parameters: RollerSphereParameters) -> Array:
@@ -46,16 +47,17 @@ def slip_matrix(parameters: RollerSphereParameters) -> Array:
 def advance_in_bearing(G, mass, row, x, drive, step, count, turn):
     """Advance the rates x (5,) by `count` steps; fill `turn` (count, 5) with their integrals.
 
-    Weighted by the roots of the masses the Jacobian is symmetric, so its eigenvectors are
-    orthogonal. In their basis a step is x += h phi_1(h J) x'.
+    A step is x += h phi_1(h J) x' with the Jacobian J of x', phi_1(z) = (exp(z) - 1) / z, and for
+    the integral phi_2(z) = (phi_1(z) - 1) / z. Weighted by the roots of the masses J is symmetric,
+    so its eigenvectors are orthogonal, and the functions apply to its eigenvalues.
 
     Args:
-        G: slips by the rates (6, 5).
-        mass: of each rate (5,).
-        row: of the friction.
-        x: rates; they are changed.
+        G: matrix of the slips zeta = G x (6, 5).
+        mass: mass or inertia of each rate (5,).
+        row: viscous and dry friction and slip speed, see `Friction`.
+        x: rates (5,), which are changed.
         drive: efforts (5,), 0 for the ball.
-        step: h [s].
+        step: time step h [s].
         count: number of steps.
         turn: is filled.
     """
@@ -66,6 +68,7 @@ def advance_in_bearing(G, mass, row, x, drive, step, count, turn):
     phi2 = np.empty(5)
     for k in range(count):
         slip = G @ x
+        # Friction at both contacts and its slope, then x' and its Jacobian, both weighted.
         for i in (0, 3):
             rub(row, 1.0, slip[i : i + 3], force[i : i + 3], slope[i : i + 3, i : i + 3])
         pull = (drive + G.T @ force) / root
@@ -101,11 +104,12 @@ class RollerSphereReference(Reference):
     def __init__(self, setup: Setup, friction: Friction) -> None:
         super().__init__(setup)
         p: RollerSphereParameters = setup.parameters
-        self._row = friction.row
-        self._matrix = slip_matrix(p)
+        self._friction_row = friction.row  # viscous and dry friction, slip speed
+        self._slip_matrix = slip_matrix(p)  # G (6, 5)
         self._mass = np.array([p.ball_inertia] * 3 + [p.roller_inertia] * 2)
         self._odometry = RollingOdometry(p.radius)
-        self._turns = np.zeros((1, 5))  # of ball and rollers in each step of a period [rad]
+        # Turns of the ball (3) and the rollers (2) in each physics step of a control period [rad].
+        self._turns = np.zeros((1, 5))
         self._warm_up(setup.initial)
 
     def _start(self, state: RobotState) -> None:
@@ -125,8 +129,8 @@ class RollerSphereReference(Reference):
             self._turns = np.zeros((count, 5))
         drive = np.concatenate([np.zeros(3), self._effort])
         advance_in_bearing(
-            self._matrix, self._mass, self._row, self._rates, drive, self.physics_step, count,
-            self._turns,
+            self._slip_matrix, self._mass, self._friction_row, self._rates, drive,
+            self.physics_step, count, self._turns,
         )  # fmt: skip
         before, orientation = self._now, self._now.orientation
         for turn in self._turns:

@@ -1,9 +1,9 @@
 """Figures 3a to 3d of the paper: its rig at four roller angles, along all headings.
 
-Kimura, Ogata and Ishii 2019, section 3. Each figure is an SVG with its numbers as CSV beside it.
-AZIMUTHS, LATITUDES and ALPHAS are the paper's rig, COLOURS those of its figures; HEADINGS, FLAT and
-QUARTERS may be changed. A further figure is a call in `write_paper`. test_roller_figures reads the
-columns of the CSV files.
+The paper is Kimura, Ogata and Ishii (2019), section 3. Each figure is an SVG with its numbers as
+CSV beside it. AZIMUTHS, LATITUDES and ALPHAS describe the paper's rig, COLOURS are those of its
+figures; HEADINGS, FLAT and QUARTERS may be changed. A further figure is a call in `write_paper`.
+test_roller_figures reads the columns of the CSV files.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from roller_sphere.model.rig import Rig
 
 SOURCE = "Kimura, Ogata and Ishii 2019, doi 10.2991/jrnal.k.190531.006"
 AZIMUTHS, LATITUDES = (215.0, 325.0), (60.0, 60.0)  # degrees
-ALPHAS = (0.0, 10.0, 20.0, 30.0)  # of roller 1, degrees; roller 2 has the opposite
+ALPHAS = (0.0, 10.0, 20.0, 30.0)  # degrees; angle of roller 1's axis, roller 2 has the opposite
 COLOURS = ("#d1495b", "#3366cc", "#12a594", "#e377c2")  # red, blue, green and pink, as in the paper
-SPEED = 1.0  # m/s
+SPEED = 1.0  # m/s; speed of the ball
 HEADINGS = np.arange(361.0)  # degrees
-PHI = "heading phi [degrees]"
-FLAT = 0.15  # scale of heights in figure 3a, which would be eleven times as high as deep
+PHI = "heading phi [degrees]"  # label of the abscissa
+FLAT = 0.15  # scale of heights in figure 3a, which would else be eleven times as high as deep
 TITLES = "wx [rad/s]", "wy [rad/s]", "wz [rad/s]"
-QUARTERS = np.arange(0.0, 361.0, 45.0)  # degrees
+QUARTERS = np.arange(0.0, 361.0, 45.0)  # degrees; headings that are labelled on the abscissa
 
 
 @dataclass(frozen=True)

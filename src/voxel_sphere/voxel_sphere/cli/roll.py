@@ -1,9 +1,9 @@
-"""Command `accord voxel-sphere roll`: the sphere on a workspace.
+"""Command `accord voxel-sphere roll`: rolls the sphere over the terrain of a workspace.
 
-The command makes the scene, puts the sphere on it, rolls by one of the schemes, and writes and
+The command reads the terrain, puts the sphere on it, rolls it by one of the schemes, and writes and
 prints the path. Schemes are added in rolling/motion.py (SCHEMES) and named in the metavar of
-Scheme. A run that fails exits with 1 (test_voxel_walls). Fields of Rolled are keys of `--json` and
-stay; others may be added in `Rolled.of`.
+Scheme. A run that the theory does not cover exits with 1 (test_voxel_walls). Fields of Rolled are
+keys of `--json` and stay; others may be added in `Rolled.of`.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ PathFile = Annotated[
 ]
 
 
-STEPPED = f"--scheme {' or '.join(SCHEMES)}"  # the schemes with a step
+STEPPED = f"--scheme {' or '.join(SCHEMES)}"  # mode of the schemes that have an integration step
 
 
 def _modes(values: Mapping[str, Any]) -> list[str]:
-    """Return the modes of the command, by which it refuses options of other modes."""
+    """Return the names of the modes of a call; it refuses options of other modes."""
     scheme = f"--scheme {DESCRIBED}" if values["scheme"] == DESCRIBED else STEPPED
     return [scheme, "with --normalised" if values["normalised"] else "without --normalised"]
 

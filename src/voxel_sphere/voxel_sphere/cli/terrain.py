@@ -1,11 +1,12 @@
-"""Commands `accord voxel-sphere make` and `list`: terrains as slices.
+"""Commands `accord voxel-sphere make` and `list`: make terrain as slices, and list it.
 
-`make` writes a named surface, a height or a sheet as a recipe, fills its volumes and places them in
-a workspace; `list` reads a workspace. A surface of terrain/surfaces.py is a name of `make` by
-itself; parameters with a new name are fields of Shape.
+`make` describes a named surface, a height or a sheet as a recipe, fills its volumes, and puts them
+into a workspace (a folder of slices); `list` reads a workspace. A surface of terrain/surfaces.py is
+a name of `make` without further changes; parameters with a new name become fields of Shape.
 
 Keys of Made, Listed and VolumeRow stay, and so do the defaults, for scripts rely on them: 100
-voxels and a thickness of 6 are our choice, n / r = 10 is the source's.
+voxels and a thickness of 6 are our choice, n / r = 10 is that of the source (the description of a
+MATLAB program, docs/voxel_sphere.md).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A sphere on a field: the base of the kinematic and the heavy one, with its status and events.
+"""A sphere on ground: the base class of the kinematic and the heavy one, with status and events.
 
-A `Ball` begins on the ground, keeps its state in one row (state.py), and ends with a status of
-MESSAGES. Scripts read the fields of RollEvent and the keys of MESSAGES: they stay, in their order;
-others may be appended. A new status that is no failure goes beside DONE and LEFT.
+A `Ball` starts on the ground, keeps its state in one array (state.py), and ends with a status, one
+of MESSAGES. Scripts read the fields of RollEvent and the keys of MESSAGES: they stay, in their
+order, and others may be appended. A new status that is no failure goes beside DONE and LEFT.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MESSAGES = {
 
 @dataclass(frozen=True)
 class RollEvent:
-    """An event of a run: time [s], kind, the sphere's centre (3,) [voxels], and description."""
+    """An event of a run: time [s], kind, centre of the sphere (3,) [voxels], and description."""
 
     time: Annotated[float, Quantity("s", form=".4f")]
     kind: Annotated[str, Quantity("", form="s")]
@@ -43,10 +43,10 @@ class Ball:
     """A sphere that moves on a field, with its time [s], status and events.
 
     Args:
-        field: the ground.
-        walls: their field, or None.
-        state: laid out as in state.py: centre, orientation, and the entries of the subclass.
-        lost: error of the distance from the ground at which the contact is lost [voxels].
+        field: field of the ground.
+        walls: field of the walls, or None.
+        state: initial state as in state.py: centre, orientation, and entries of the subclass.
+        lost: error of the distance from the ground at which contact counts as lost [voxels].
 
     Raises:
         AccordError: for a start off the ground.

@@ -1,13 +1,15 @@
 """Contact patches of the sphere, with their normals.
 
-The pieces of the surface near the sphere are grouped by single linkage; each group that the sphere
-touches is a patch, nearest first. Its normal is the mean over the patch. The source takes matches
-farther apart than r/10 for different contacts, which tears the patch of one contact apart. Linkage
-over 3 r/10, and never under 1.8 voxels, does not (measured, docs/voxel_rolling.md).
+The surface is stored as small pieces (surfels). Pieces near the sphere are grouped by single
+linkage: two belong together if a chain of pieces joins them in which neighbours are at most the
+linkage apart. Each group that the sphere touches is a patch, and the patch's normal is the mean
+over its pieces. The source (the description of a MATLAB program, docs/voxel_sphere.md) separates
+contacts that are farther apart than r/10, which tears the patch of one contact apart; a linkage of
+3 r/10, and never less than 1.8 voxels, does not (measured, docs/voxel_rolling.md).
 
-All four constants are measured and may be tuned; source/described.py takes LINKAGE and
-SHORTEST_LINK, too. test_voxel_walls finds patches and corners with them. The order of patches
-stays, for hits are reported in it.
+Patches are returned nearest first, and hits are reported in this order, so it stays. The constants
+are measured and may be tuned; source/described.py uses LINKAGE and SHORTEST_LINK, too.
+test_voxel_walls finds patches and corners with them.
 """
 
 from __future__ import annotations
@@ -21,11 +23,12 @@ from roboaccord.contract import Array
 from voxel_sphere.rolling.distance import Surfels
 from voxel_sphere.rolling.field import Field
 
-LINKAGE = 0.3  # r: pieces up to here apart are one patch
-SHORTEST_LINK = 1.8  # voxels, more than the diagonal of a voxel: the least linkage
-SKIN = 0.2  # r beyond the radius, at least a voxel: pieces there give a patch its normal
-TOUCH = 0.3  # voxels beyond the radius, or the nearest piece, at which a patch touches
-OPPOSED = 0.1  # size of a mean normal below which the pieces' normals cancel
+LINKAGE = 0.3  # r; pieces up to this far apart belong to one patch
+SHORTEST_LINK = 1.8  # voxels; smallest linkage, more than the diagonal of a voxel
+# r, at least a voxel; depth beyond the sphere of the pieces that give a patch its normal
+SKIN = 0.2
+TOUCH = 0.3  # voxels; a patch touches if it is this near to the sphere, or to the nearest piece
+OPPOSED = 0.1  # length of a mean normal below which the pieces' normals cancel
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,10 @@ class Contact:
 
 
 def contacts(field: Field, centre: Array) -> list[Contact]:
-    """Return the patches that a sphere at a centre (3,) touches, nearest first, at least one.
+    """Return the patches that a sphere at a centre (3,) touches, nearest first; at least one.
 
-    The field's smoothed normal at the centre would be off by 13 degrees near a second wall, and is
-    no better elsewhere (measured).
+    Normals are computed from the pieces, for the field's smoothed normal at the centre is wrong by
+    13 degrees near a second wall, and no better elsewhere (measured).
     """
     r = field.radius
     if field.surface is None:
@@ -53,12 +56,12 @@ def contacts(field: Field, centre: Array) -> list[Contact]:
     near = np.nonzero(distance < closest + skin)[0]
     points = field.surface.points[near]
     patches = linked(points, max(LINKAGE * r, SHORTEST_LINK))
-    touching = []  # distance and contact of each
+    touching = []  # distance and contact of each patch that touches
     for number in range(patches.max() + 1):
         pieces = near[patches == number]
         gap = float(distance[pieces].min())
         if gap < closest + TOUCH:
-            weight = closest + skin - distance[pieces]  # small far out, where a corner may be near
+            weight = closest + skin - distance[pieces]  # small at the edge, near corners
             normal = _normal(field.surface, centre, pieces, weight)
             touching.append((gap, Contact(centre - r * normal, normal)))
     touching.sort(key=lambda pair: pair[0])

@@ -1,13 +1,13 @@
-"""Signed distance of a solid at each voxel, finer than a voxel, and its gradient.
+"""Signed distance from a solid at each voxel, more accurate than a voxel, and its gradient.
 
-The solid is smoothed by a Gaussian; its surface is where half of it is left. Pieces of that surface
-(`Surfels`) give exact distances in a band about the sphere's radius, where its centre moves.
-Elsewhere, and for solids too thin to be smoothed, distances are Euclidean ones of whole voxels
-(scipy's distance transform).
+The solid is smoothed by a Gaussian, and its surface is where the smoothed solid passes one half.
+Small pieces of that surface (`Surfels`) give accurate distances in a band around the sphere's
+radius, where the sphere's centre moves. Elsewhere, and for solids too thin to be smoothed,
+distances are those between whole voxels (scipy's Euclidean distance transform).
 
-The constants but VOXEL may be tuned: they are measured against closed forms. Narrower Gaussians let
-voxels show, wider ones round off edges, and each change moves every path on voxels and the
-accuracies in docs/voxel_rolling.md. test_voxel_field guards the rest.
+The constants, except VOXEL, may be tuned. They were measured against closed forms: narrower
+Gaussians let voxels show, wider ones round off edges, and each change moves every path on voxels
+and the accuracies in docs/voxel_rolling.md. test_voxel_field guards the rest.
 """
 
 from __future__ import annotations
@@ -29,18 +29,20 @@ Grid = npt.NDArray[np.float32]
 # Indices of voxels or of pieces of the surface.
 Indices = npt.NDArray[np.integer]
 
-SURFACE = 2.0  # voxels, Gaussian of a binary solid; 1.5 was measured and is worse
-GREY_SURFACE = 1.0  # voxels, the same where the slices are grey and so are smooth already
-CURVATURE = 2.0  # voxels, Gaussian on top of that, for the curvature
-VOXEL = 1 / 12  # voxel^2, variance of a voxel: a grey value is a mean over it
-MARGIN = (
-    12  # voxels kept about a surface: 4 sigma of both Gaussians, where scipy ends them, are 11.3
-)
-THIN = 2  # voxels: a boundary voxel farther from the smoothed surface has been lost
-CENTRES = 0.1  # voxels by which the nearest of many centres lies below the surface (measured)
-COARSE = 0.3  # voxels, the same far from the band: between CENTRES and the 0.5 of a face
-NORMAL = 0.2  # r, Gaussian of the gradient; 0.15 and 0.25 were measured and are worse
-STAGES = 4  # calls of `done` in `distance_and_gradient`
+# Standard deviations of Gaussians.
+SURFACE = 2.0  # voxels; smooths a binary solid. 1.5 was measured and is worse
+GREY_SURFACE = 1.0  # voxels; the same for grey slices, which are smooth already
+CURVATURE = 2.0  # voxels; smooths further, for the curvature
+VOXEL = 1 / 12  # voxel^2; variance of a voxel, over which a grey value is a mean
+# voxels; kept around a surface. scipy ends Gaussians at 4 sigma, which is 11.3 for both together.
+MARGIN = 12
+THIN = 2  # voxels; a boundary voxel farther from the smoothed surface has been smoothed away
+# voxels; by how much the nearest voxel centre lies below the surface (measured), and the same far
+# from the band, where it is between CENTRES and the 0.5 of a face.
+CENTRES = 0.1
+COARSE = 0.3
+NORMAL = 0.2  # r; Gaussian of the gradient. 0.15 and 0.25 were measured and are worse
+STAGES = 4  # number of calls of `done` in `distance_and_gradient`
 
 
 def distance_and_gradient(
@@ -50,8 +52,8 @@ def distance_and_gradient(
 
     Args:
         solid: (n, n, n) bool, or grey from 0 to 255.
-        radius: of the sphere [voxels].
-        smoothing: Gaussian of the gradient [r].
+        radius: radius of the sphere [voxels].
+        smoothing: standard deviation of the Gaussian that smooths the gradient [r].
         done: called with each of `STAGES` stages.
     """
     full = solid if solid.dtype == np.bool_ else solid >= 128
@@ -65,6 +67,7 @@ def distance_and_gradient(
         reach = 3.0 * smoothing * radius + 3.0  # the reach of the smoothing from the distance r
         band = np.nonzero(np.abs(distance - radius) < reach)
         start = np.stack([component[band] for component in nearest], axis=1)
+        # Everywhere the distance of voxel centres; in the band the accurate one.
         distance -= COARSE
         distance[band] = surface.distance(np.stack(band, axis=1) + np.float64(0.5), start)
     done(1)
@@ -72,7 +75,7 @@ def distance_and_gradient(
     gradient = np.gradient(field)
     done(1)
     sigma = smoothing * radius
-    # The normal is asked for only where the distance is about r.
+    # The normal is used only where the distance is about r.
     box = box_of(np.abs(distance - radius) < 3.0, 1 + int(6.0 * sigma))
     for component in gradient:
         component[box] = smooth(component[box], sigma)
@@ -89,12 +92,12 @@ def smooth(values: Grid, sigma: float) -> Grid:
 
 @dataclass(frozen=True)
 class Surfels:
-    """Pieces of the smoothed surface, at most one a voxel.
+    """Pieces of the smoothed surface, at most one in each voxel.
 
     Args:
-        points: (k, 3) [voxels].
-        normals: (k, 3), out of the solid.
-        number: (n, n, n) of the piece in a voxel, -1 where there is none.
+        points: positions of the pieces (k, 3) [voxels].
+        normals: unit normals of the pieces, out of the solid (k, 3).
+        number: index of the piece in each voxel (n, n, n), -1 for none.
     """
 
     points: Array
@@ -139,9 +142,9 @@ class Surfels:
     def distance(self, points: Array, start: Indices) -> Array:
         """Return the distances of points (m, 3) from the surface.
 
-        The nearest piece is sought about the nearest solid voxel `start` (m, 3), then about the
-        foot of the perpendicular on that piece. A piece is up to half a voxel beside the foot; the
-        distance from its tangent plane errs by the second order of that.
+        The nearest piece is searched around the nearest solid voxel `start` (m, 3), then around the
+        foot of the perpendicular on that piece. A piece is up to half a voxel away from the foot,
+        and the error of the distance from its tangent plane is of second order in that.
         """
         # A few voxels are the nearest ones of many points, so the first search is over voxels.
         shape = self.number.shape
@@ -177,8 +180,8 @@ class Surfels:
 def crossings(solid: Solid) -> tuple[Array, Array]:
     """Return points (k, 3) of a solid's surface and outward normals there (k, 3).
 
-    A Gaussian moves a curved surface by sigma^2 / 2 times the divergence of the normal. That is
-    undone, with the divergence of a wider Gaussian, which is less noisy.
+    A Gaussian moves a curved surface by sigma^2 / 2 times the divergence of its normal. This shift
+    is undone; the divergence is taken from a wider Gaussian, where it is less noisy.
     """
     grey = solid.dtype != np.bool_ and bool(np.any((solid > 0) & (solid < 255)))
     filled = solid.astype(np.float32) / (1.0 if solid.dtype == np.bool_ else 255.0)

@@ -1,13 +1,13 @@
-"""Integration of a rolling sphere in the world frame, to the next event; compiled kernels.
+"""Integration of a rolling sphere to its next event; compiled functions.
 
-`advance` takes steps of a scheme of schemes.py until the time is over or one of the codes below
-says why it stopped: a wall is hit, a given path length is reached, the workspace is left, the
-contact is lost, or the ground is a groove so narrow that two contacts change over.
+`advance` takes steps of a scheme of schemes.py until the time is over or an event happens, and
+returns one of the codes below: a wall is hit (HIT), a given path length is reached (TRAVELLED), the
+workspace is left (LEFT), the contact is lost (LOST), or the ground is a groove so narrow that two
+contacts alternate (HOLLOW).
 
-The normal is constant along itself, so a distance that is slightly off does not spoil the path. It
-is corrected as a guard only.
-
-SUSPECT, SHARP and BISECTIONS may be tuned; test_voxel_rolling and test_voxel_walls guard the rest.
+The normal is constant along itself, so a distance that is slightly wrong does not spoil the path;
+it is corrected only beyond `guard`. SUSPECT, SHARP and BISECTIONS may be tuned; test_voxel_rolling
+and test_voxel_walls guard the rest.
 """
 
 from __future__ import annotations
@@ -22,22 +22,24 @@ from voxel_sphere.rolling.state import HOLLOWNESS, LAST_NORMAL, LAST_STEP, TRAVE
 
 DONE, HIT, TRAVELLED, LEFT, LOST, HOLLOW = range(6)
 
-# r * curvature of the centre's surface, from the turn of the normal, from which a groove is looked
-# for in the distances, which costs three samples of the field a step.
+# r times the curvature of the surface on which the centre moves, estimated from the turn of the
+# normal in a step. From here on it is computed from distances, which costs three samples of the
+# field.
 SUSPECT = 0.5
-# The same from the distances, at which the ground counts as a groove: r * curvature of the ground
-# is then SHARP / (1 + SHARP) = 0.8. It is 1 where two contacts change over; no grid shows a 1.
+# The same, computed from distances, from which on the ground counts as a groove: r times the
+# curvature of the ground is then SHARP / (1 + SHARP) = 0.8. Two contacts alternate where that is 1,
+# which no grid can show.
 SHARP = 4.0
-BISECTIONS = 45  # halvings of a step: the hit is located to 3e-14 of it, which is round-off
-ROUND_OFF = 1.000001  # steps: a last step longer than this is taken in two
+BISECTIONS = 45  # halvings of a step: they locate a hit to 3e-14 of the step, which is round-off
+ROUND_OFF = 1.000001  # steps; a longer remaining time is taken in two steps
 
 
 @kernel
 def bend(field, r, x, y, z, ux, uy, uz):
     """Return r times the curvature of the centre's surface along (ux, uy, uz), hollow positive.
 
-    It is taken from the distances at (x, y, z) and beside it, for their smoothed gradient does not
-    show where two contacts change over.
+    It is the second difference of the distances at (x, y, z) and on both sides of it, for their
+    smoothed gradient does not show where two contacts alternate.
     """
     b = max(1.5, 0.1 * r)  # distance of the samples [voxels], beyond the noise of single voxels
     middle = sample(field, x, y, z)[0]
@@ -48,10 +50,10 @@ def bend(field, r, x, y, z, ux, uy, uz):
 
 @kernel
 def enters_groove(ground, r, state, x, y, z, nx, ny, nz, x1, y1, z1, length):
-    """Return whether a step enters a groove in which two contacts change over.
+    """Return whether a step enters a groove in which two contacts alternate.
 
     The step leads from (x, y, z), above the normal (nx, ny, nz), to (x1, y1, z1). The hollowness of
-    a groove is left in the state until the sphere is out of it, so that it is reported once.
+    a groove stays in the state until the sphere is out of it, so that it is reported once.
     """
     last = state[LAST_STEP]
     if not (last > 0.0 and length > 0.0):
@@ -70,7 +72,7 @@ def enters_groove(ground, r, state, x, y, z, nx, ny, nz, x1, y1, z1, length):
 
 @kernel
 def step_to_wall(scheme, ground, walls, r, spin, x, y, z, vx, vy, vz, step):
-    """Return the part of a step [s] that ends at the distance r from a wall, and the centre (3)."""
+    """Return the time [s] within a step at which the sphere touches a wall, and the centre (3)."""
     low, high = 0.0, step
     x1, y1, z1 = x, y, z
     for _ in range(BISECTIONS):
@@ -89,18 +91,19 @@ def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach
 
     Args:
         scheme: EXACT or LOCAL_PLANE.
-        ground, walls: fields, (kind, params, grid); of the walls only if `walled`.
-        r, size: of the sphere and of the workspace [voxels].
-        state: the kinematic sphere's, laid out as in state.py; it is changed.
+        ground, walls: fields (kind, params, grid); that of the walls is used only if `walled`.
+        r, size: radius of the sphere, and edge of the workspace [voxels].
+        state: state of the kinematic sphere as in state.py; it is changed.
         w: angular velocity in the world frame (3,) [rad/s].
         reach: travel at which to stop [voxels].
-        guard, lost: errors of the distance r [voxels] from which on the centre is corrected, and
-            at which the contact is lost.
+        guard, lost: errors of the distance r from the ground [voxels]: above the first the centre
+            is moved back, above the second contact is lost.
     """
     spin = w[0], w[1], w[2]
     x, y, z = state[0], state[1], state[2]
     time, code = 0.0, DONE
     while code == DONE and time < duration:
+        # Distance and normal of the ground, and the centre put back if it is off.
         d, nx, ny, nz = sample(ground, x, y, z)
         if not abs(d - r) < lost or nx * nx + ny * ny + nz * nz == 0.0:
             code = LOST
@@ -119,6 +122,7 @@ def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach
         if enters_groove(ground, r, state, x, y, z, nx, ny, nz, x1, y1, z1, length):
             code = HOLLOW
             break
+        # Shorten the step at the given path length, or at a wall.
         if state[TRAVEL] + length >= reach:
             step *= max(reach - state[TRAVEL], 0.0) / length
             x1, y1, z1 = runge_kutta(scheme, ground, r, spin, x, y, z, vx, vy, vz, step)

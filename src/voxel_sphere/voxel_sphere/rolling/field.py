@@ -1,13 +1,13 @@
-"""Distance and normal of the ground at each point that the sphere's centre may take.
+"""Fields: distance and normal of the ground at each point that the sphere's centre may take.
 
-For kernels a field is (kind, params, grid). A field of kind GRID is (n, n, n, 4) float32 at the
-centres of the voxels: the distance to the ground [voxels] and the smoothed normal, interpolated
-linearly along each axis. The other kinds are closed forms, which grids are compared with.
-distance.py makes the grid from voxels.
+For compiled functions a field is a tuple (kind, params, grid). A field of kind GRID has an array
+(n, n, n, 4) float32 with the distance to the ground [voxels] and the smoothed normal at the centres
+of the voxels, which is interpolated linearly along each axis; distance.py makes it from voxels. The
+other kinds are closed forms, with which grids are compared.
 
-A closed form may be added: a number beside WAVE and a branch in `_closed` and `turning`. LEAST and
-NEWTON may be tuned. The layout of the grid stays, for all kernels read it; test_voxel_field
-compares grids with the closed forms.
+A closed form may be added: a number beside WAVE and a branch in `_closed` and `turning`. The layout
+of the grid stays, for all compiled functions read it; test_voxel_field compares grids with the
+closed forms. LEAST and NEWTON may be tuned.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from voxel_sphere.rolling.distance import NORMAL, Solid, Surfels, distance_and_g
 from voxel_sphere.terrain.slices import Done, nothing
 
 GRID, PLANE, SPHERE, CYLINDER, WAVE = range(5)
-# Length of a smoothed normal below which there is none: opposite normals have cancelled.
-LEAST = 1e-3
-NEWTON = 20  # most iterations for the foot of a perpendicular on a wave; the second order needs few
-HEIGHTS = 4  # a voxel, at which floors are looked for
-HALVINGS = 50  # of such an interval, to round-off
+LEAST = 1e-3  # a shorter smoothed normal counts as none: opposite normals have cancelled
+# largest number of iterations for the foot of a perpendicular on a wave; few are needed
+NEWTON = 20
+HEIGHTS = 4  # heights per voxel at which floors are searched
+HALVINGS = 50  # bisections of an interval between two such heights, down to round-off
 NO_GRID = np.zeros((1, 1, 1, 4), dtype=np.float32)  # the grid of a closed form
 NO_PARAMS = np.zeros(7)  # the params of a GRID
 
@@ -49,7 +49,7 @@ def _cell(n, u):
 
 @kernel
 def trilinear(grid, x, y, z):
-    """Return distance and normal (3), not scaled, of a grid at a point."""
+    """Return the distance and the normal (3), not of unit length, of a grid at a point."""
     i, a = _cell(grid.shape[0], x)
     j, b = _cell(grid.shape[1], y)
     k, c = _cell(grid.shape[2], z)
@@ -89,7 +89,10 @@ def trilinear_along(grid, x, y, z, vx, vy, vz):
 
 @kernel
 def _foot(params, s, z):
-    """Return s of the foot of the perpendicular from (s, z) on z = p2 + p3 sin(p4 s); by Newton."""
+    """Return s of the foot of the perpendicular from (s, z) on a wave, by Newton's method.
+
+    The wave is z = p2 + p3 sin(p4 s).
+    """
     base, amplitude, k = params[2], params[3], params[4]
     t = s
     for _ in range(NEWTON):
@@ -158,7 +161,9 @@ def turning(field, x, y, z, vx, vy, vz):
         along = nx * tx + ny * ty + nz * tz
         return (tx - along * nx) / size, (ty - along * ny) / size, (tz - along * nz) / size
     d, nx, ny, nz = _closed(kind, params, x, y, z)
-    if kind == WAVE:  # it turns in the plane of the wave only, by the curvature at the distance d
+    # Parallel surfaces of a wave: the normal turns in the plane of the wave, by the curvature of
+    # the surface at the distance d.
+    if kind == WAVE:
         t = _foot(params, params[0] * x + params[1] * y, z)
         slope = params[3] * params[4] * math.cos(params[4] * t)
         bend = -params[3] * params[4] * params[4] * math.sin(params[4] * t)
@@ -167,6 +172,8 @@ def turning(field, x, y, z, vx, vy, vz):
         speed = ((vx * params[0] + vy * params[1]) + slope * vz) / w
         rate = -hollow / (1.0 - d * hollow) * speed
         return rate * params[0] / w, rate * params[1] / w, rate * slope / w
+    # Sphere and cylinder: the part of the velocity across the normal, over the distance to the
+    # middle.
     size = params[6] - d
     along = vx * params[3] + vy * params[4] + vz * params[5]
     wx, wy, wz = vx - along * params[3], vy - along * params[4], vz - along * params[5]
@@ -179,12 +186,12 @@ class Field:
     """Distance field of the ground for a sphere; lengths in voxels from the grid's corner.
 
     Args:
-        radius: of the sphere [voxels].
-        size: edge of the workspace [voxels]; the centre stays within.
+        radius: radius of the sphere [voxels].
+        size: edge of the workspace [voxels], in which the centre stays.
         kind: GRID or one of the closed forms.
-        params: (7,) of a closed form.
-        grid: (n, n, n, 4) float32 of a GRID: distance, smoothed normal.
-        surface: pieces of the surface of a GRID, to find single contacts.
+        params: parameters of a closed form (7,).
+        grid: distance and smoothed normal of a GRID (n, n, n, 4) float32.
+        surface: pieces of the surface of a GRID, by which single contacts are found.
     """
 
     radius: float
@@ -242,8 +249,9 @@ class Field:
     def place(self, x: float, y: float, z: float | None = None) -> Array:
         """Return the centre (3,) of the sphere when it is lowered onto the ground at (x, y).
 
-        Where there are several floors it is the lowest with room, unless a height z of the centre
-        [voxels] is given, which must then be within r/10, and never less than a voxel, of one.
+        Of several floors it is the lowest with room for the sphere. If a height z of the centre
+        [voxels] is given, it is the floor nearest to z, which must be within r/10, or a voxel if
+        that is more.
 
         Raises:
             AccordError: if there is no ground, or z is in the air or inside the ground.

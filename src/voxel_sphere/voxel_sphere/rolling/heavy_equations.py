@@ -27,11 +27,11 @@ from roboaccord.numerics import cross, kernel
 
 from voxel_sphere.rolling.field import sample, turning
 
-ROLL, SLIDE, FLIGHT = range(3)
-NORMAL = (
-    3  # entry of a contact force, after the friction (3); below 0 the ground would have to pull
-)
-# A slip smaller than this part of r |W| + |v| is the round-off of their difference: it does not
+ROLL, SLIDE, FLIGHT = range(3)  # modes of motion
+# Index of the normal force in a contact force, after the friction (3). If it is negative, the
+# ground would have to pull.
+NORMAL = 3
+# Fraction of r |W| + |v|; a smaller slip is round-off of their difference, so the sphere does not
 # slide, and friction is what rolling needs.
 STILL = 1e-9
 
@@ -42,10 +42,10 @@ def rates(mode, field, body, y, torque, rate, force):
 
     Args:
         mode: ROLL, SLIDE or FLIGHT.
-        field: of the ground.
+        field: field of the ground.
         body: (r, mass, inertia, gravity, mu).
         y: state (9).
-        torque: of the drive, world frame (3).
+        torque: torque t of the drive, world frame (3).
         rate, force: are filled.
     """
     r, m, inertia, gravity, mu = body
@@ -57,6 +57,7 @@ def rates(mode, field, body, y, torque, rate, force):
         for i in range(3):
             rate[6 + i] = torque[i] / inertia
         return
+    # Normal n, side = W x n, velocity v within the tangent plane, and turned = n'.
     n, v, turned, side = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     _, n[0], n[1], n[2] = sample(field, y[0], y[1], y[2])
     cross(y[6:9], n, side)
@@ -68,6 +69,7 @@ def rates(mode, field, body, y, torque, rate, force):
         for i in range(3):
             v[i] = y[3 + i] - along * n[i]
     turned[0], turned[1], turned[2] = turning(field, y[0], y[1], y[2], v[0], v[1], v[2])
+    # Slip u = v - r W x n, its size, and the scale of its round-off.
     u = np.empty(3)
     slip, size = 0.0, 0.0
     for i in range(3):
@@ -127,7 +129,7 @@ def _roll(body, y, torque, n, turned, rate, a, force):
 
 @kernel
 def slip_of(field, r, y, u):
-    """Fill u (3) = v - r W x n, the contact's velocity on the ground; return its size."""
+    """Fill u (3) = v - r W x n, the velocity of the contact point; return its size."""
     _, nx, ny, nz = sample(field, y[0], y[1], y[2])
     u[0] = y[3] - r * (y[7] * nz - y[8] * ny)
     u[1] = y[4] - r * (y[8] * nx - y[6] * nz)
@@ -146,6 +148,7 @@ def grip(field, body, y, limit):
     slip = slip_of(field, r, y, u)
     if slip == 0.0:
         return True
+    # An impulse at the contact changes the slip by (1/m + r^2/I) times itself.
     needed = slip / (1.0 / m + r * r / inertia)
     impulse = min(needed, limit)
     _, n[0], n[1], n[2] = sample(field, y[0], y[1], y[2])

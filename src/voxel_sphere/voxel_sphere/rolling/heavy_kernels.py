@@ -1,10 +1,10 @@
-"""Integration of a heavy sphere to its next event; compiled kernels.
+"""Integration of a heavy sphere to its next event; compiled functions.
 
 `advance` takes steps of the classical Runge-Kutta method on the equations of heavy_equations.py. It
-stops when the time is over or when the mode changes: friction passes its limit (SLIPS), a slip ends
-(ROLLS), the normal force would have to pull (LIFTS), a flight ends (LANDS). It also stops at a wall
-(HIT), at the edge of the workspace (LEFT), and where the contact is lost (LOST). The end of a slip
-is located by its rate, that of a flight by bisection.
+stops when the time is over or when the mode changes: friction reaches its limit (SLIPS), a slip
+ends (ROLLS), the normal force would have to pull (LIFTS), a flight ends (LANDS). It also stops at a
+wall (HIT), at the edge of the workspace (LEFT), and if contact is lost (LOST). The end of a slip is
+located by the rate at which the slip fades, the end of a flight by bisection.
 
 heavy.py reads the codes. BISECTIONS may be tuned; test_voxel_heavy guards the rest.
 """
@@ -21,12 +21,14 @@ from voxel_sphere.rolling.heavy_equations import FLIGHT, NORMAL, ROLL, SLIDE, gr
 from voxel_sphere.rolling.schemes import hits, turn
 
 DONE, SLIPS, ROLLS, LIFTS, LANDS, HIT, LEFT, LOST = range(8)
-BISECTIONS = 40  # halvings of a step: the landing is located to 1e-12 of it
+BISECTIONS = 40  # halvings of a step: they locate a landing to 1e-12 of the step
 
 
 @kernel
 def _step(mode, field, body, y, torque, h, slopes, force, new):
-    """Fill `new` (9) with the state after a step h [s], its velocity put back onto the contact.
+    """Fill `new` (9) with the state after a step h [s].
+
+    On the ground the velocity is then projected: to rolling, v = r W x n, or to the tangent plane.
 
     `slopes` (4, 9) and `force` (4) are filled on the way.
     """
@@ -53,7 +55,10 @@ def _step(mode, field, body, y, torque, h, slopes, force, new):
 
 @kernel
 def _fading(r, rate, nx, ny, nz, u, slip):
-    """Return the rate [voxels/s^2] at which a slip u (3) of a size fades, by the rates (9) now."""
+    """Return the rate at which a slip u (3) of size `slip` fades now [voxels/s^2].
+
+    It is -u . u' / |u|, with u' = v' - r W' x n from the rates (9).
+    """
     n, side = np.empty(3), np.empty(3)
     n[0], n[1], n[2] = nx, ny, nz
     cross(rate[6:9], n, side)
@@ -77,6 +82,7 @@ def _land(ground, body, y, torque, step, slopes, force, new):
     that of the normal force.
     """
     r, m, mu = body[0], body[1], body[4]
+    # Time at which the flying sphere touches, by bisection.
     low, high = 0.0, step
     for _ in range(BISECTIONS):
         step = 0.5 * (low + high)
@@ -85,6 +91,7 @@ def _land(ground, body, y, torque, step, slopes, force, new):
             high = step
         else:
             low = step
+    # Impact: the normal speed goes to 0, then friction ends the slip as far as it can.
     _, nx, ny, nz = sample(ground, new[0], new[1], new[2])
     down = _sinking(new, nx, ny, nz)
     new[3] += down * nx
@@ -99,14 +106,14 @@ def advance(ground, walls, walled, body, size, state, mode, torque, h, duration,
     """Move for `duration` [s] in steps h [s], or to an event; return its code, the mode and time.
 
     Args:
-        ground, walls: fields, (kind, params, grid); of the walls only if `walled`.
+        ground, walls: fields (kind, params, grid); that of the walls is used only if `walled`.
         body: (r, mass, inertia, gravity, mu).
-        size: of the workspace [voxels].
-        state: the heavy sphere's, laid out as in state.py; it is changed.
+        size: edge of the workspace [voxels].
+        state: state of the heavy sphere as in state.py; it is changed.
         mode: ROLL, SLIDE or FLIGHT.
-        torque: of the drive, world frame (3).
-        guard, lost: errors of the distance r [voxels] from which on the centre is corrected, and
-            at which the contact is lost.
+        torque: torque of the drive, world frame (3).
+        guard, lost: errors of the distance r from the ground [voxels]: above the first the centre
+            is moved back, above the second contact is lost.
     """
     r, mu = body[0], body[4]
     y, new, u, w = np.empty(9), np.empty(9), np.empty(3), np.empty(3)
@@ -122,6 +129,7 @@ def advance(ground, walls, walled, body, size, state, mode, torque, h, duration,
                 break
             if abs(d - r) > guard:
                 y[0], y[1], y[2] = y[0] - (d - r) * nx, y[1] - (d - r) * ny, y[2] - (d - r) * nz
+            # Contact force of the present mode: it may lift the sphere or let it slip.
             rates(mode, ground, body, y, torque, slopes[0], force)
             friction = math.sqrt(force[0] ** 2 + force[1] ** 2 + force[2] ** 2)
             if force[NORMAL] < 0.0:
@@ -134,7 +142,8 @@ def advance(ground, walls, walled, body, size, state, mode, torque, h, duration,
         slip = slip_of(ground, r, y, u)
         slip_ends = False
         if mode == SLIDE and slip > 0.0:
-            # Past the end of the slip friction would turn round: step to that end, by its rate now.
+            # Friction reverses when the slip has ended: shorten the step to that end, by its rate
+            # now.
             fading = _fading(r, slopes[0], nx, ny, nz, u, slip)
             slip_ends = fading * step >= slip
             if slip_ends:
@@ -154,6 +163,7 @@ def advance(ground, walls, walled, body, size, state, mode, torque, h, duration,
         if not (0.0 <= new[0] <= size and 0.0 <= new[1] <= size and 0.0 <= new[2] <= size):
             code = LEFT
             break
+        # The orientation turns by the mean angular velocity of the step.
         for i in range(3):
             w[i] = 0.5 * (y[6 + i] + new[6 + i])
         turn(state, w, step)

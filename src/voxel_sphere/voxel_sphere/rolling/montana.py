@@ -1,9 +1,11 @@
-"""Montana's contact coordinates [x, y, u, v, psi] of ground, ball and contact angle.
+"""Montana's contact coordinates [x, y, u, v, psi] of a ball on ground.
 
-The chart of the ball (Murray, Li and Sastry 5.6) is r (cu cv, -cu sv, su) with c and s for cosine
-and sine. It is singular at its poles, so there are three such charts, with the poles on the ball's
-z, x and y. The ground is a graph over (x, y). The angle psi turns the ground's x tangent into the
-ball's u tangent.
+x and y are the contact's place on the ground, latitude u and longitude v its place on the ball, and
+the angle psi turns the ground's x tangent into the ball's u tangent. The notation is that of
+Murray, Li and Sastry, "A Mathematical Introduction to Robotic Manipulation", section 5.6. Their
+chart of the ball is r (cu cv, -cu sv, su), with c and s for cosine and sine. It is singular at its
+poles, so there are three such charts, with their poles on the ball's z, x and y axes. The ground
+must be a graph over (x, y).
 
 LIMIT and GRAPH may be tuned. test_voxel_rolling checks equation (5.28) with these coordinates.
 """
@@ -16,29 +18,29 @@ import numpy as np
 from roboaccord.contract import Array
 from roboaccord.numerics import quaternion_matrix
 
-# A chart is left where |u| reaches this. At its poles, 90 deg, v is singular; in one of the three
-# charts |u| is at most 35.3 deg, so any limit between the two would do.
+# rad; |u| from which on another chart is used. v is singular at the poles, 90 deg; in the best of
+# the three charts |u| is at most 35.3 deg, so any limit between the two would do.
 LIMIT = math.radians(80.0)
-# z of the normal below which the ground is not taken for a graph: it is then within 3 deg of
-# upright.
+# z of the normal; where it is smaller the ground is within 3 deg of upright, and counts as no
+# graph.
 GRAPH = 0.05
 # Row k of a chart is the axis of the ball that serves as the chart's k-th axis.
 CHARTS = tuple(np.roll(np.eye(3), shift, axis=1) for shift in (0, 1, 2))
 
 
 def chart_coordinates(contact: Array, n: Array, rotation: Array, chart: int) -> Array:
-    """Return [x, y, u, v, psi] in a chart; all nan where the ground is not a graph.
+    """Return [x, y, u, v, psi] in a chart; all are NaN where the ground is not a graph.
 
     Args:
-        contact: (3,) [voxels].
-        n: the ground's unit normal (3,).
-        rotation: the ball's orientation (3, 3).
-        chart: 0, 1 or 2.
+        contact: contact point (3,) [voxels].
+        n: unit normal of the ground (3,).
+        rotation: rotation matrix of the ball (3, 3).
+        chart: number of the chart: 0, 1 or 2.
     """
     if n[2] < GRAPH:
         return np.full(5, np.nan)
-    axes = rotation @ CHARTS[chart].T  # of the chart, in the world
-    p = axes.T @ -n
+    axes = rotation @ CHARTS[chart].T  # axes of the chart in the world frame, as columns
+    p = axes.T @ -n  # direction from the centre to the contact, in the chart's axes
     u, v = math.asin(min(max(p[2], -1.0), 1.0)), math.atan2(-p[1], p[0])
     e_u = axes @ np.array([-math.sin(u) * math.cos(v), math.sin(u) * math.sin(v), math.cos(u)])
     e_v = axes @ np.array([-math.sin(v), -math.cos(v), 0.0])
@@ -48,7 +50,7 @@ def chart_coordinates(contact: Array, n: Array, rotation: Array, chart: int) -> 
 
 
 def best_chart(n: Array, rotation: Array, chart: int) -> int:
-    """Return the chart to be used next: the same below 80 deg, else the one with the least |u|."""
+    """Return the chart to use next: the present one below LIMIT, else that of the smallest |u|."""
     heights = [abs(math.asin(min(max(float(row @ (rotation.T @ -n)), -1.0), 1.0)))
                for row in (axes[2] for axes in CHARTS)]  # fmt: skip
     return chart if heights[chart] < LIMIT else int(np.argmin(heights))

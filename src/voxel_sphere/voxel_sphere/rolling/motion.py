@@ -1,11 +1,13 @@
 """Kinematic rolling of the sphere, step by step or along a whole run.
 
-`Roller` turns an angular velocity into motion: the kernel of exact.py integrates to the next event,
-and `advance` acts on it. After a hit the source's rule is to roll off the wall for MOVE, then
-parallel to it; the plain reflection is offered beside it. `roll` samples a whole run.
+`Roller` turns a commanded angular velocity into motion: the compiled function of exact.py
+integrates to the next event, and `advance` acts on the event. The source (the description of a
+MATLAB program, docs/voxel_sphere.md) has this rule for hits: the sphere is reflected, rolls off the
+wall for a distance MOVE, and then turns parallel to the wall. Plain reflection is offered beside
+it. `roll` samples a whole run.
 
-STEP_ANGLE, LONGEST and HITS may be tuned. A new scheme is a branch in schemes.py and an entry in
-SCHEMES, a new rule after a hit a name in AFTER (walls.py) and a branch in `_bounce`.
+A new scheme is a branch in schemes.py and an entry in SCHEMES; a new rule after a hit is a name in
+AFTER (walls.py) and a branch in `_bounce`. STEP_ANGLE, LONGEST and HITS may be tuned.
 test_voxel_walls tests the paths of the source's rule.
 """
 
@@ -28,14 +30,16 @@ from voxel_sphere.rolling.state import HOLLOWNESS, KINEMATIC_EXTRA, ORIENTATION,
 from voxel_sphere.rolling.walls import AFTER, MOVE, in_ground, reflected, spin_for, tangent
 from voxel_sphere.terrain.slices import Done, nothing
 
-# Turn of the sphere in a step [rad], unless a step is given. A step of the fourth order errs by
-# about 0.02^5 / 120 = 3e-11 r, far below the errors of a field of voxels.
+# rad; turn of the sphere in a step, unless a step is given. A step of the fourth order has an error
+# of about 0.02^5 / 120 = 3e-11 r, far below the errors of a field of voxels.
 STEP_ANGLE = 0.02
-LONGEST = 100_000  # steps of a call of the kernel at most: Ctrl-C waits for its end
-UNFINISHED = -1  # code of a call that ended after LONGEST steps, beside the codes of exact.py
-LEVEL = (0.0, 0.0, 0.0, 1.0)  # orientation x y z w without a turn
-HITS = 50  # after this many hits in one place the sphere is stuck: it does not roll off
-SAME_PLACE = 0.01  # r of travel between hits that are in one place
+LONGEST = 100_000  # largest number of steps in a compiled call, for Ctrl-C waits for its end
+UNFINISHED = -1  # code of a call that ended after LONGEST steps, besides the codes of exact.py
+LEVEL = (0.0, 0.0, 0.0, 1.0)  # quaternion x y z w of no rotation
+HITS = 50  # number of hits in one place after which the sphere counts as stuck
+SAME_PLACE = 0.01  # r; travel between two hits that count as being in one place
+# Fraction of the error at which contact counts as lost, from which on the centre is moved back.
+CORRECTED = 0.5
 SCHEMES = {"exact": EXACT, "local_plane": LOCAL_PLANE}
 
 # Angular velocity (3,) [rad/s] in the world frame, by the time [s].
@@ -77,12 +81,12 @@ class Roller(Ball):
         self._state[ORIENTATION] /= np.linalg.norm(self._state[ORIENTATION])
         self.omega = np.zeros(3)
         self._command = np.full(3, np.nan)
-        # Turn and scale that hits have given the command, as a complex number: in plan, with
-        # w_x + i w_y for the angular velocity, w is the command times this.
+        # How hits have turned and scaled the command, as a complex number: with w_x + i w_y for the
+        # horizontal part of an angular velocity, the sphere's is the command's times this factor.
         self._hit_factor = 1.0 + 0.0j
-        self._wall: Array | None = None  # normal (3,) of the wall that was hit last
-        self._second: Array | None = None  # that of a second wall in its corner
-        self._reach = math.inf  # travel at which it turns parallel to the wall [voxels]
+        self._wall_normal: Array | None = None  # normal of the wall that was hit last (3,)
+        self._second_normal: Array | None = None  # normal of a second wall in the corner (3,)
+        self._turn_travel = math.inf  # travel at which it turns parallel to the wall [voxels]
 
     @property
     def travel(self) -> float:
@@ -96,7 +100,7 @@ class Roller(Ball):
         """
         self.take(omega)
         end = self.time + duration
-        hits, last_hit = 0, self.travel  # how many in this place; travel at the last one
+        hits, last_hit = 0, self.travel  # number of hits in this place; travel at the last hit
         while self.status == DONE and self.time < end:
             code = self._run(end - self.time)
             if code == exact.DONE:
@@ -116,7 +120,7 @@ class Roller(Ball):
         return self.status
 
     def _run(self, duration: float) -> int:
-        """Roll on in the kernel for at most LONGEST steps; return the code of what stopped it."""
+        """Integrate for at most LONGEST steps; return the code of the event that stopped it."""
         speed = float(np.linalg.norm(self.omega))
         step = self._step or (STEP_ANGLE / speed if speed > 0 else duration)
         span = min(duration, LONGEST * step)
@@ -124,20 +128,22 @@ class Roller(Ball):
         code, passed = exact.advance(
             self._scheme, self.field.arrays, walls.arrays, self.walls is not None,
             self.field.radius, self.field.size, self._state, self.omega, step, span,
-            self._reach, 0.5 * self._lost, self._lost,
+            self._turn_travel, CORRECTED * self._lost, self._lost,
         )  # fmt: skip
         self.time += passed
         return UNFINISHED if code == exact.DONE and span < duration else int(code)
 
     def take(self, omega: Vector) -> None:
-        """Take over a command (3,) [rad/s]; one that differs from the last forgets its hits.
+        """Set the commanded angular velocity (3,) [rad/s].
+
+        The effect of earlier hits lasts as long as the command stays the same.
 
         Raises:
             AccordError: if it is not three finite numbers.
         """
         command = three(omega, "an angular velocity")
         if not np.array_equal(command, self._command):
-            self._hit_factor, self._reach = 1.0 + 0.0j, math.inf
+            self._hit_factor, self._turn_travel = 1.0 + 0.0j, math.inf
             self._command = command.copy()
         plan = complex(command[0], command[1]) * self._hit_factor
         self.omega = np.array([plan.real, plan.imag, command[2]])
@@ -150,7 +156,7 @@ class Roller(Ball):
             self._hit_factor *= complex(*self.omega[:2]) / before
 
     def _bounce(self, hits: int) -> None:
-        """Reflect the velocity at the walls that are touched."""
+        """Reflect the velocity at the walls that are touched, after `hits` hits in this place."""
         assert self.walls is not None
         n, r = self.normal, self.field.radius
         touched = contacts(self.walls, self.centre)
@@ -172,28 +178,34 @@ class Roller(Ball):
             return
         normals.sort(key=lambda m: float(v @ m))  # the wall that is hit fastest first
         self._roll_with(velocity)
-        self._wall, self._second = normals[0], normals[1] if len(normals) > 1 else None
+        self._wall_normal, self._second_normal = (
+            normals[0],
+            normals[1] if len(normals) > 1 else None,
+        )
         if self._after == "parallel":
-            self._reach = self.travel + MOVE * r
+            self._turn_travel = self.travel + MOVE * r
         kind = "wall" if len(normals) == 1 else "corner"
         facing = math.degrees(math.atan2(*normals[0][1::-1]))
         self._record(kind, f"the wall faces {facing:.1f} deg in plan")
 
     def _turn_parallel(self) -> None:
-        """Turn parallel to the wall, after MOVE off it."""
-        assert self._wall is not None
+        """Turn parallel to the wall, once the sphere has rolled off it for MOVE."""
+        assert self._wall_normal is not None
         n = self.normal
         v = self.field.radius * np.cross(self.omega, n)
-        m = in_ground(self._wall, n)
-        self._reach = math.inf
+        m = in_ground(self._wall_normal, n)
+        self._turn_travel = math.inf
         if m is None:
             self._end("no_wall_normal")
             return
-        self._roll_with(float(np.linalg.norm(v)) * tangent(v, m, n, self._second))
+        self._roll_with(float(np.linalg.norm(v)) * tangent(v, m, n, self._second_normal))
         self._record("parallel", "parallel to the wall")
 
     def _record_hollow(self) -> None:
-        """Record a groove, by r * curvature of the ground: k / (1 + k) of the centre's surface."""
+        """Record a groove with r times the curvature of the ground, k / (1 + k).
+
+        k is r times the curvature of the surface on which the centre moves.
+        """
         sharp = self._state[HOLLOWNESS]
         value = sharp / (1.0 + sharp)
         self._record("curvature", f"r * curvature is {value:.2f} or more: two contacts change over")
@@ -207,9 +219,9 @@ def roll(
 
     Args:
         roller: the sphere, at its start.
-        omega: angular velocity (3,) [rad/s], or a function of the time, of which each interval
-            has the value in its middle.
-        duration: [s].
+        omega: angular velocity (3,) [rad/s], or a function that returns it at a time [s]; it is
+            evaluated in the middle of each interval.
+        duration: duration of the run [s].
         samples: number of intervals between samples.
         done: called after every interval.
     """

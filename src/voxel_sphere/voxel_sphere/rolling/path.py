@@ -1,4 +1,4 @@
-"""Path of a run in samples, with its events and contact coordinates, and its files.
+"""The path of a run as samples, with its events, its contact coordinates, and its files.
 
 Scripts read the columns of HEADING and the fields of the path: they stay, in their order; others
 may be appended.
@@ -39,16 +39,16 @@ class RolledPath:
     """Samples of a run; lengths in voxels, times in s.
 
     Args:
-        radius: of the sphere.
-        time: of the samples (k,).
-        centre: of the sphere (k, 3).
-        normal: of the ground below it (k, 3).
-        orientation: (k, 4), x y z w.
+        radius: radius of the sphere.
+        time: times of the samples (k,).
+        centre: centres of the sphere (k, 3).
+        normal: unit normals of the ground below it (k, 3).
+        orientation: quaternions x y z w of the sphere (k, 4).
         omega: angular velocity from each sample on, world frame (k, 3) [rad/s].
-        events: in order of time.
+        events: events in order of time.
         travel: length of the centre's path.
-        status: one of `MESSAGES`.
-        message: its meaning.
+        status: how the run ended, a key of `MESSAGES`.
+        message: meaning of the status.
     """
 
     radius: float
@@ -67,7 +67,7 @@ class RolledPath:
         cls, samples: Sequence[Sample], radius: float, travel: float, status: str,
         events: Sequence[RollEvent],
     ) -> RolledPath:  # fmt: skip
-        """Return the path of single samples."""
+        """Return the path that consists of samples, with how the run ended."""
         time, centre, normal, orientation, omega = map(np.array, zip(*samples))
         return cls(
             radius=radius, time=time, centre=centre, normal=normal, orientation=orientation,

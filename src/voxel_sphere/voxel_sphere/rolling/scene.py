@@ -1,8 +1,11 @@
-"""A terrain with the fields (distance and normal at each point) of its ground and walls.
+"""A terrain together with the fields of its ground and walls.
 
-Voxels come from terrain/, fields from field.py, and STEEP of walls.py is the slope that makes a
-wall of a whole workspace. A third field may be added in `build`; `stages` must then count it, or
-progress bars end early. Simulators and pages read the attributes of Scene, so they stay.
+A field gives the distance and the normal of the ground (or of the walls) at each point, which is
+all that rolling needs. Voxels come from terrain/, fields from field.py, and STEEP of walls.py is
+the slope from which on a face of a whole workspace is wall.
+
+Simulators and pages read the attributes of Scene, so they stay. A third field may be added in
+`build`; `stages` must then count it, or progress bars end early.
 """
 
 from __future__ import annotations
@@ -48,7 +51,7 @@ class Scene:
 
     @property
     def stages(self) -> int:
-        """Most stages of building the fields."""
+        """Largest number of stages in which the fields are built, for progress bars."""
         return STAGES * (1 if self.terrain.walls is None and not self.whole else 2)
 
     @cached_property

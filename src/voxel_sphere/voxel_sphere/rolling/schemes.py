@@ -1,10 +1,11 @@
-"""Velocity of a sphere that rolls without slipping, in two schemes, and steps along it.
+"""Velocity of a sphere that rolls without slipping, by two schemes, and integration steps.
 
 The centre c stays at the distance r from the ground, whose unit normal below it is n(c). With the
 angular velocity w in the world frame it moves with c' = r w x n (scheme EXACT), and the orientation
-turns with A' = [w] A. Scheme LOCAL_PLANE is the source's: it takes the ground for a plane, so that
-the contact moves with r w x n and not the centre. Centres take steps of the classical Runge-Kutta
-method; the orientation turns exactly for a constant w.
+matrix A turns with A' = [w] A, [w] being the cross-product matrix. The scheme LOCAL_PLANE is that
+of the source (the description of a MATLAB program, docs/voxel_sphere.md): it takes the ground for a
+plane, so that the contact moves with r w x n, and not the centre. Centres are integrated by the
+classical Runge-Kutta method; the orientation turns exactly for a constant w.
 
 A scheme may be added: a number beside these and a branch in `rolling`. test_voxel_rolling compares
 both with quadrature, holonomy and Montana's equations.
@@ -25,8 +26,9 @@ EXACT, LOCAL_PLANE = range(2)
 def rolling(scheme, field, r, w, x, y, z, nx, ny, nz):
     """Return the velocity (3) of a centre (x, y, z) above the ground's normal (nx, ny, nz).
 
-    LOCAL_PLANE gives the contact r w x n. The normal turns with n' = J c', so the centre has
-    (1 - r J)^-1 r w x n; that is solved in the basis (a, b) of the ground's plane, a along r w x n.
+    In LOCAL_PLANE the contact c - r n moves with r w x n. With the normal's rate n' = J c' the
+    centre then moves with c' = (1 - r J)^-1 r w x n, which is solved in the basis (a, b) of the
+    ground's plane, a along r w x n.
     """
     wx, wy, wz = w
     vx, vy, vz = r * (wy * nz - wz * ny), r * (wz * nx - wx * nz), r * (wx * ny - wy * nx)
@@ -37,6 +39,7 @@ def rolling(scheme, field, r, w, x, y, z, nx, ny, nz):
     bx, by, bz = ny * az - nz * ay, nz * ax - nx * az, nx * ay - ny * ax
     px, py, pz = turning(field, x, y, z, ax, ay, az)  # J a
     qx, qy, qz = turning(field, x, y, z, bx, by, bz)  # J b
+    # Matrix 1 - r J in the basis (a, b), and its inverse times (speed, 0), by Cramer's rule.
     aa, ab = 1.0 - r * (ax * px + ay * py + az * pz), -r * (ax * qx + ay * qy + az * qz)
     ba, bb = -r * (bx * px + by * py + bz * pz), 1.0 - r * (bx * qx + by * qy + bz * qz)
     along, across = speed * bb / (aa * bb - ab * ba), -speed * ba / (aa * bb - ab * ba)
@@ -84,9 +87,9 @@ def turn(state, w, h):
 
 @kernel
 def hits(walls, r, vx, vy, vz, x, y, z):
-    """Return whether a centre that moves with (vx, vy, vz) is within r of a wall and approaches it.
+    """Return whether a centre (x, y, z) is within r of a wall and approaches it.
 
-    The centre is (x, y, z).
+    It moves with (vx, vy, vz).
     """
     d, mx, my, mz = sample(walls, x, y, z)
     return d < r and vx * mx + vy * my + vz * mz < 0.0

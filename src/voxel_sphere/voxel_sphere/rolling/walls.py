@@ -3,9 +3,9 @@
 Vectors are in the world frame: n is the ground's unit normal, m the wall's, v the centre's
 velocity, which is perpendicular to n, and w the angular velocity, with r w x n = v. A hit reflects
 v in the plane of the ground (`reflected`). After some travel the sphere may turn parallel to the
-wall, as in the source, the method of rolling that this project reproduces (docs/voxel_sphere.md):
-`tangent` gives that direction, and `spin_for` the angular velocity of a new v. `split` separates
-ground and walls of a workspace by steepness.
+wall, as in the source (the description of a MATLAB program, docs/voxel_sphere.md): `tangent` gives
+that direction, and `spin_for` the angular velocity of a new v. `split` separates ground and walls
+of a workspace by steepness.
 
 A rule after a hit may be added: a name in AFTER and a direction like `tangent`. MOVE is the
 source's and stays; the other constants may be tuned. test_voxel_walls guards reflection and

@@ -1,8 +1,9 @@
-"""The heavy ball in engines: its terrain as a mesh for DART, as heights for MuJoCo.
+"""The heavy ball in physics engines, with its terrain as a mesh or as heights.
 
-An engine that takes meshes gets ground and walls as one closed mesh; one that does not gets the
-height of each column, where the ground is a graph. Fields and voxels count in voxels, engines in
-metres, both from the corner of the grid. test_voxel_engines compares engines with the reference.
+An engine that takes meshes, such as DART, gets ground and walls as one closed mesh. One that does
+not, such as MuJoCo, gets the height of each column, if the ground is a graph. Fields and voxels
+measure lengths in voxels, engines in metres, both from the corner of the grid. test_voxel_engines
+compares engines with the reference.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def mesh_fixture(scene: Scene) -> MeshFixture:
 
 
 def fixture_for(engine: Engine, scene: Scene) -> MeshFixture | HeightField:
-    """Return ground and walls as an engine takes them: as a mesh, or the ground as heights [m].
+    """Return ground and walls in the form that an engine takes: a mesh, or heights [m].
 
     Raises:
         AccordError: if it takes heights, and there are walls or the ground is no graph.
@@ -44,10 +45,10 @@ def fixture_for(engine: Engine, scene: Scene) -> MeshFixture | HeightField:
 
 
 def refuse_kinematic(setup: Setup, engine: str) -> None:
-    """Raise an error for the kinematic ball, which no engine has.
+    """Refuse the kinematic ball, which no engine has.
 
     Raises:
-        AccordError: that names what can be run instead.
+        AccordError: for a kinematic ball; it names what can be run instead.
     """
     if is_kinematic(setup):
         raise AccordError(

@@ -1,11 +1,11 @@
-"""Reference simulators of the ball on the field of its terrain: kinematic, and heavy.
+"""Reference simulators of the ball on its terrain: kinematic, and heavy.
 
 The kinematic ball rolls at its commanded angular velocity. On the heavy one weight, drive torque
 and dry friction act. The equations are in rolling/schemes.py and rolling/heavy_equations.py; the
-step is the scenario's `physics_step`. Metres and voxels are converted here, for rolling/ has voxels
-alone.
+step is the scenario's `physics_step`. Metres and voxels are converted here, for rolling/ measures
+in voxels.
 
-Engines are judged by the heavy ball, so it must not be tuned to them.
+Engines are compared with the heavy ball, so it must not be tuned towards them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ NO_JOINTS = np.zeros(0)
 
 
 class BallReference(Reference):
-    """A ball that rolls over the field of its terrain.
+    """A ball that moves on its terrain, given by its distance field.
 
-    Where its run ends, for example at the edge of the workspace, it stays, and an event says why.
+    If its motion ends early, for example at the edge of the workspace, the ball stays there, and an
+    event says why.
 
     Args:
         setup: robot and scenario.
@@ -41,7 +42,7 @@ class BallReference(Reference):
     version = f"roboaccord-voxel-sphere {roboaccord.__version__}"
     order = 4
     _roller: Roller | HeavyRoller
-    _start_time = 0.0  # of the scenario, when the ball was placed [s]
+    _start_time = 0.0  # time of the scenario at which the ball was placed [s]
 
     def __init__(self, setup: Setup) -> None:
         scene: Scene = setup.terrain
@@ -125,7 +126,7 @@ class HeavyReference(BallReference):
         self._warm_up(setup.initial)
 
     def _place(self, state: RobotState) -> None:
-        """Put the ball on the ground; it rolls unless its speed does not fit to its spin."""
+        """Put the ball on the ground; it slides if its velocity does not match its spin."""
         rotation = quaternion_matrix(state.orientation)
         centre, speed = state.position / self._voxel, rotation @ state.twist[:3] / self._voxel
         spin = rotation @ state.twist[3:]
@@ -140,7 +141,7 @@ class HeavyReference(BallReference):
         """Return whether the contact slips faster than friction can stop within a step."""
         n, (radius, _, _, gravity, mu) = self._ground.normal(centre), self._body
         slip = speed - (speed @ n) * n - radius * np.cross(spin, n)
-        # Friction mu N slows the centre and, by its torque, speeds up the spin.
+        # Friction mu N reduces the slip: it slows the centre and, by its torque, changes the spin.
         fading = mu * gravity * n[2] * (1.0 + 1.0 / self.parameters.inertia_ratio)
         return bool(np.linalg.norm(slip) > fading * self.physics_step)
 

@@ -1,7 +1,7 @@
-"""The terrain as a world for Gazebo, made once and kept in a cache, and as a mesh for pictures.
+"""The terrain of a scenario as a world for Gazebo, kept in a cache, and as a mesh for pictures.
 
-VERSION must rise whenever a world comes out differently, or old files are used on. PLATE and DRAWN
-only shape pictures and may be tuned.
+A world is made once for each terrain. VERSION must rise whenever a world comes out differently, or
+old files would still be used. PLATE and DRAWN only shape pictures and may be tuned.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from voxel_sphere.terrain.mesh import SMOOTH, terrain_mesh
 from voxel_sphere.terrain.sdf_model import world_name, write_world
 from voxel_sphere.terrain.slices import SOLID
 
-PLATE = 0.5  # thickness that is drawn of the solid below the ground [radii of the ball]
-DRAWN = 1.0  # Gaussian of grey slices for pictures [voxels]
-FRICTION = 100.0  # of the terrain: Gazebo takes the smaller coefficient, which is the ball's
-VERSION = 4  # of the files; a new one regenerates all worlds
+PLATE = 0.5  # radii of the ball; drawn thickness of the solid below the ground
+DRAWN = 1.0  # voxels; standard deviation of the Gaussian that smooths grey slices for pictures
+# Friction coefficient of the terrain: so large that the ball's counts, for Gazebo takes the
+# smaller.
+FRICTION = 100.0
+VERSION = 4  # version of the files; a new one makes all worlds anew
 
 
 def make_world(setup: Setup) -> Path:

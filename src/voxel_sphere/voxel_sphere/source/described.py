@@ -1,14 +1,13 @@
 """Rolls a sphere over voxels as the source describes it, to show what that method costs.
 
-The source is the work whose method this project reproduces and improves on (docs/voxel_sphere.md).
-Its steps, for each voxel of travel:
-1. Move the centre by an Euler step.
-2. Match: group the boundary voxels near the sphere's skin into patches. The patch nearest to the
-   last contact is the ground, a second one is a wall. If no voxel matches, shift the sphere by up
-   to r/10 (`_match`).
-3. Fit the slopes of the ground to the voxels within r/5 of the contact (`_slopes`). 4. At a wall,
-fit a plane to the voxels within r/10 and reflect (`_bounce`). The sphere rolls off for
-   r/5 of travel, then turns parallel to the wall (`_turn_parallel`).
+The source is the description of a MATLAB program, from which this package started
+(docs/voxel_sphere.md). In each step the centre moves by an Euler step of one voxel of travel. Then
+the boundary voxels near the sphere's skin are grouped into patches: the patch nearest to the last
+contact is the ground, a second one is a wall; if no voxel matches, the sphere is shifted by up to
+r/10 (`_match`). The slopes of the ground are fitted to the voxels within r/5 of the contact
+(`_slopes`). At a wall, a plane is fitted to the voxels within r/10, and the velocity is reflected
+(`_bounce`); the sphere rolls off for r/5 of travel, then turns parallel to the wall
+(`_turn_parallel`).
 
 Taken literally the description stops or freezes the sphere in two cases. There we deviate
 (docs/voxel_sphere.md): voxels up to 3 r/10 apart belong to one patch, and the position of the

@@ -1,4 +1,7 @@
-"""Heights of the ground and walls of a terrain, for the pictures of a run."""
+"""Heights of the ground and walls of a terrain, for the pictures of a run.
+
+A terrain is a volume of voxels; pictures need its height over each column of voxels.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,17 @@ from voxel_sphere.terrain.mesh import HALF, SMOOTH
 from voxel_sphere.terrain.slices import SOLID, Volume
 from voxel_sphere.terrain.workspace import Terrain
 
-STANDS = 1.0  # voxels above the ground from which a wall is drawn
+STANDS = 1.0  # voxels; height above the ground from which on something is drawn as wall
 
 
 def floor_heights(solid: Volume, *, smoothed: bool) -> Array:
     """Return the height (n, n) [voxels] to which each column is filled up to its first gap.
 
-    A tunnel so has the height of its floor.
+    So the height in a tunnel is that of its floor.
 
     Args:
-        solid: (n, n, n), 0 to 255.
-        smoothed: smooth the heights, as binary slices need.
+        solid: volume (n, n, n), 0 empty to 255 full.
+        smoothed: whether the heights are smoothed, which those of binary slices need.
     """
     n = solid.shape[2]
     filled = solid >= HALF
@@ -35,10 +38,10 @@ def floor_heights(solid: Volume, *, smoothed: bool) -> Array:
 
 
 def ground_and_walls(path: RolledPath, terrain: Terrain) -> tuple[Array, Array]:
-    """Return heights (n, n) of ground and walls [voxels], each nan where the other one is.
+    """Return heights (n, n) of ground and walls [voxels]; each is NaN where the other one is.
 
-    Walls are the volume of walls, and all terrain above the highest point that the sphere reached;
-    they are cut off there.
+    Walls are the volume of walls, and all terrain above the highest point that the sphere has
+    reached. They are cut off at that height.
     """
     top = float(path.centre[:, 2].max()) + path.radius
     ground = floor_heights(terrain.surface, smoothed=not terrain.grey)
@@ -48,7 +51,7 @@ def ground_and_walls(path: RolledPath, terrain: Terrain) -> tuple[Array, Array]:
 
 
 def with_feet(walls: Array, ground: Array) -> Array:
-    """Return heights of walls (n, n) with the ground beside them, to draw their sides."""
+    """Return heights of walls (n, n) with those of the ground next to them, to draw their sides."""
     return np.where(
         scipy.ndimage.binary_dilation(~np.isnan(walls)) & np.isnan(walls), ground, walls
     )

@@ -1,7 +1,8 @@
-"""Fill voxels with a solid: below a height, inside a signed distance, and the robot's sphere.
+"""Fills voxels with a solid: below a height, inside a signed distance, and the robot's sphere.
 
-The content of a voxel is averaged over PARTS of its edges, so that slices are grey. PARTS and BAND
-stay: test_voxel_generate compares volumes with integrals. The place of the robot is the source's.
+The value of a voxel is the part of it that is solid, averaged over PARTS of each of its edges, so
+slices are grey. PARTS and BAND stay: test_voxel_generate compares volumes with integrals. Where the
+robot is in its volume is fixed by the source.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from roboaccord.contract import AccordError, Array
 from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing
 from voxel_sphere.terrain.surfaces import Distance, Height
 
-PARTS = 4  # of a voxel's edge, over which its content is averaged
-BAND = 0.87  # voxels, half the diagonal of a voxel: farther from the surface it is full or empty
+PARTS = 4  # parts of a voxel's edge over which its content is averaged
+BAND = 0.87  # voxels; half the diagonal of a voxel. Farther from the surface it is full or empty
 
 
 def centres(n: int, parts: int = 1) -> Array:
@@ -82,7 +83,7 @@ def fill_inside(
         near = np.nonzero(np.abs(d) < BAND)
         if len(near[0]) and not binary:
             points = np.stack([near[0], near[1], np.full_like(near[0], k)], axis=-1) + 0.5
-            # Each part is full up to the surface that passes it, taken as upright to its edge.
+            # Content of each part: the surface through it is taken as parallel to one of its faces.
             of_parts = distance(*np.moveaxis(points[:, None] + offsets, -1, 0))
             content = np.clip(0.5 - PARTS * of_parts, 0.0, 1.0).mean(axis=1)
             volume[near[0], near[1], k] = grey(content)

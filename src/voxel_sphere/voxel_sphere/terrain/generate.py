@@ -1,9 +1,10 @@
-"""Generate workspaces: fill the volumes, then move them to their folder atomically.
+"""Generates workspaces: fills the volumes, then moves them to their folder at once.
 
 A workspace is the folder OUT/Bitmaps_n with a folder of slices for each volume. It is written into
-a draft beside it and renamed, so that it is there whole or not at all; test_voxel_workspace breaks
-off at each file. workspace.py reads the names of folders again (Bitmaps_n, NAME_walls,
-Sphere_robot), so they stay. A volume of a surface may be added: a Part appended in `surface_parts`.
+a draft folder beside it and renamed, so that it is there completely or not at all;
+test_voxel_workspace interrupts it at each file. workspace.py reads the names of folders (Bitmaps_n,
+NAME_walls, Sphere_robot), so they stay. A surface gets another volume by a Part that is appended in
+`surface_parts`.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ class Part:
     """A volume of a workspace, before it is written.
 
     Args:
-        name: of its folder.
+        name: name of its folder.
         kind: surface, walls or workspace.
-        volume: (n, n, n), 0 empty to 255 solid.
-        recipe: what it was made from, for `workspace.yaml`; None where it has none.
+        volume: voxels (n, n, n), 0 empty to 255 solid.
+        recipe: what it was made from, for `workspace.yaml`; None if that is unknown.
         grey: whether voxels may be partly filled.
     """
 

@@ -1,9 +1,11 @@
-"""Mesh of a terrain, closed and outward, by smoothing and marching cubes; and its heights.
+"""The mesh of a terrain, closed and outward, by smoothing and marching cubes; and its heights.
 
-2 G(sigma) - G(2 sigma) smooths the voxels and leaves curved ground where it is, which
-test_voxel_mesh compares with closed forms. Meshes stay closed and outward, because DART takes no
-others. SMOOTH may be tuned: it is measured by balls that facets brake. A kind of file is added by
-its ending in trimesh.
+Voxels are smoothed by 2 G(sigma) - G(2 sigma), G being a Gaussian, which leaves curved ground where
+it is (`smooth`; test_voxel_mesh compares with closed forms). Marching cubes then give the surface
+on which half of a voxel is filled. Meshes stay closed and outward, because DART takes no others.
+
+SMOOTH may be tuned; it was measured by balls, which the facets of a mesh brake. A file format is
+added by its ending in trimesh.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ from voxel_sphere.terrain.workspace import Terrain
 
 Index = npt.NDArray[np.int64]
 
-SMOOTH = 2.0  # Gaussian [voxels]; with less, facets brake a ball (docs/voxel_terrain.md)
-HALF = 128  # of 255: from here on a voxel counts as filled
+# voxels; sigma of the smoothing. With less, facets brake a ball (docs/voxel_terrain.md)
+SMOOTH = 2.0
+HALF = 128  # of 255; value from which on a voxel counts as filled
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,10 @@ def terrain_mesh(terrain: Terrain, *, smoothing: float = SMOOTH) -> Mesh:
 def smooth(solid: npt.NDArray[np.uint8], sigma: float) -> npt.NDArray[np.float32]:
     """Return the filled share of voxels, smoothed; the terrain goes on beyond the grid.
 
-    A weighted sum of Gaussians moves the half level of curved ground by (k1 + k2)/2 times
-    sum(weight sigma) / sum(weight / sigma), k1 and k2 its curvatures: that of one Gaussian of 2
-    voxels by 0.08 voxels in a bowl of radius 50. 2 G(sigma) - G(2 sigma) leaves it where it is.
+    A weighted sum of Gaussians moves the level one half of curved ground by (k1 + k2)/2 times
+    sum(weight sigma) / sum(weight / sigma), with the ground's curvatures k1 and k2. A single
+    Gaussian of 2 voxels moves it by 0.08 voxels in a bowl of radius 50; 2 G(sigma) - G(2 sigma)
+    does not move it.
 
     Args:
         solid: (n, n, n), 0 empty to 255 solid.

@@ -1,7 +1,8 @@
 """Recipes of volumes in `workspace.yaml`: named surfaces, heights and sheets that users write.
 
-Keys of a recipe (surface, parameters, height, xyz, s, t, thickness) are in files of users and stay.
-A new kind of volume is a function like `sheet_of` and a branch in cli/terrain.py.
+A recipe is what a volume was made from, so that its closed form is known later. Its keys (surface,
+parameters, height, xyz, s, t, thickness) are in users' files and stay. A new kind of volume is a
+function like `sheet_of` and a branch in cli/terrain.py.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from voxel_sphere.terrain.expressions import expression
 from voxel_sphere.terrain.sheets import Sheet
 from voxel_sphere.terrain.surfaces import Surface, make_surface
 
-# What a volume was made from, as `workspace.yaml` has it.
+# What a volume was made from, as it is written in `workspace.yaml`.
 Recipe = Mapping[str, Any]
 
 
 def surface_of(recipe: Recipe, n: int, radius: float) -> Surface:
-    """Return the graph of a recipe `surface` (named, with `parameters`) or `height` (expression).
+    """Return the surface of a recipe with the key `surface` (a name) or `height` (an expression).
 
     Args:
-        recipe: as in `workspace.yaml`.
-        n: size of the grid [voxels].
-        radius: of the sphere [voxels].
+        recipe: as in `workspace.yaml`; a named surface may have `parameters`.
+        n: voxels along an edge of the grid.
+        radius: radius of the sphere [voxels].
 
     Raises:
         AccordError: if the recipe is neither, or makes no surface.

@@ -1,8 +1,9 @@
-"""A terrain as a model and a world for Gazebo.
+"""Writes a terrain as a model and a world for Gazebo.
 
 The model has the mesh as STL for contacts and as OBJ for pictures; its origin is the grid's corner.
-The world loads DART with the ODE detector, which takes an outward mesh. Both are rendered from the
-templates below; `{}` and `{name}` are filled in by `write_world`.
+The world loads the physics engine DART with the ODE collision detector, which needs a mesh whose
+faces are turned outward. Both files are made from the templates below, in which `write_world` fills
+`{}` and `{name}`.
 
 Texts in COMMENT and DESCRIPTION may be changed. Names of files and the detector stay; a change of
 what is written needs a new VERSION in simulators/world.py.

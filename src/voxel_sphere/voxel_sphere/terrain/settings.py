@@ -1,7 +1,7 @@
-"""Settings of a workspace: the file `workspace.yaml` in its folder, which is optional.
+"""Settings of a workspace: the optional file `workspace.yaml` in its folder.
 
 A key may be added: a field of Settings and a check in `read_settings`. Keys that exist stay, for
-they are in files of users.
+users' files contain them.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from roboaccord.contract import AccordError
 from roboaccord.run import write_text
 
 FILE = "workspace.yaml"
-SIZE_WORKSPACE = 10.0  # n / r where the file states none: the source's
-VOXEL_SIZE = 0.01  # m, where the file states none: our choice, a ball of 0.1 m on 100 voxels
-LARGEST = 1e6  # bound of both numbers: larger ones are mistakes
-KINDS = ("robot", "surface", "walls", "workspace")
+SIZE_WORKSPACE = 10.0  # default of n / r, the size of the grid over the ball's radius: the source's
+VOXEL_SIZE = 0.01  # m; default, our choice: a ball of 0.1 m radius on 100 voxels
+LARGEST = 1e6  # bound of both numbers; larger ones are mistakes
+KINDS = ("robot", "surface", "walls", "workspace")  # kinds of volumes
 
 
 @dataclass(frozen=True)

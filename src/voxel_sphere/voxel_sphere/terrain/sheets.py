@@ -1,11 +1,11 @@
 """Sheets: pieces of surface in parametric form with a thickness, and the voxels that they fill.
 
-A sheet is (X, Y, Z)(s, t). The ball rolls on the side that dP/ds x dP/dt points to; the solid lies
-behind it. The sheet is sampled by a grid of points; the distance at a voxel is the one from the
-tangent plane at the nearest point, cut off at the rim.
+A sheet is a point P = (X, Y, Z) as a function of (s, t). The ball rolls on the side to which dP/ds
+x dP/dt points; the solid lies behind it. The sheet is sampled by a grid of points. The distance of
+a voxel is that from the tangent plane at the nearest point, cut off at the rim of the sheet.
 
-SPACING to MARGIN trade accuracy for memory and may be tuned: test_voxel_generate fills a tube and
-tilted sheets to 0.02 by them.
+The constants trade accuracy for memory and may be tuned: test_voxel_generate fills a tube and
+tilted sheets with them, to 0.02.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from voxel_sphere.terrain.slices import Done, Volume, nothing
 
 Index = npt.NDArray[np.int64]
 
-SPACING = 0.25  # voxels between the points that sample the sheet
-# Points along s and t of a first grid, which gives the number of points of the final one
+SPACING = 0.25  # voxels; between the points that sample the sheet
+# Points along s and t of a first grid, which gives the number of points of the final grid.
 FIRST = 65
-MOST_POINTS = 6_000_000  # of a sheet, some 150 MB each for points and normals
+MOST_POINTS = 6_000_000  # largest number of points: 150 MB each for points and normals
 CHUNK = 200_000  # voxels whose distances are computed in one call
-REACH = 2.0  # voxels in front of the sheet, and behind it, up to which distances are exact
-MARGIN = 6  # points from the rim, 1.5 voxels: nearest to one of them, a point may be beyond the rim
+REACH = 2.0  # voxels; in front of the sheet and behind it, up to where distances are computed
+# Points, 1.5 voxels; a voxel whose nearest point is this close to the rim may lie beyond the rim.
+MARGIN = 6
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Sheet:
         places, nearest = places[reached], nearest[reached]
         above = np.einsum("ij,ij->i", places - points[nearest], normals[nearest])
         distance = np.full(len(gaps), reach)
-        # Outside of one of three: the front, the back, and the rim.
+        # Largest of three signed distances: from the front, from the back, and from the rim.
         distance[reached] = np.maximum.reduce(
             [above, -self.thickness - above, self._beyond_rim(places, cells[nearest])]
         )

@@ -1,8 +1,9 @@
 """Volumes as folders of slices: n PNG files of n x n pixels, checked before they are unpacked.
 
-A volume is (n, n, n), indexed [x, y, z], 0 empty to 255 solid; slice k is its layer z = k. Slices
-are numbered from 0 or, as MATLAB counts, from 1. Both are fixed by existing files, which
-test_voxel_workspace reads. PIXEL and OVERHEAD bound what a hostile file can unpack, and stay.
+A volume is an array (n, n, n), indexed [x, y, z], from 0 empty to 255 solid; slice k is its layer
+z = k. Slices are numbered from 0 or, as MATLAB counts, from 1. Both are fixed by existing files,
+which test_voxel_workspace reads. PIXEL and OVERHEAD bound what a hostile file can unpack, and
+stay.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ Volume = npt.NDArray[np.uint8]
 # Called with the number of steps that are done, for progress bars.
 Done = Callable[[int], None]
 
-SIGNATURE = b"\x89PNG\r\n\x1a\n"  # of PNG files
-HEADER = 24  # bytes: signature, length and name of the chunk IHDR, width, height
-PIXEL = 8  # bytes of a pixel at most: four channels of 16 bits
-OVERHEAD = 1_000_000  # bytes of a file that are not pixels, at most
-SOLID = 255
+SIGNATURE = b"\x89PNG\r\n\x1a\n"  # first bytes of PNG files
+HEADER = 24  # bytes; signature, length and name of the chunk IHDR, width, height
+PIXEL = 8  # bytes; largest pixel, four channels of 16 bits
+OVERHEAD = 1_000_000  # bytes; largest part of a file that is not pixels
+SOLID = 255  # value of a full voxel
 # Endings of other pictures, which are refused
 PICTURES = (".tif", ".tiff", ".bmp", ".jpg", ".jpeg", ".gif", ".pgm", ".webp")
 
@@ -117,6 +118,7 @@ def read_volume(folder: Path, n: int, done: Done = nothing) -> Volume:
 def write_volume(folder: Path, volume: Volume, done: Done = nothing) -> None:
     """Write a volume into a new folder as slice_000.png, slice_001.png, ..."""
     folder.mkdir(parents=True)
+    # Binary volumes are written with one bit per pixel.
     grey = np.logical_and(volume > 0, volume < SOLID).any()
     for k in range(volume.shape[2]):
         picture = Image.fromarray(np.ascontiguousarray(volume[:, :, k].T))
