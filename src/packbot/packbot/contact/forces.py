@@ -136,7 +136,7 @@ def impact(mass: Array, jacobian: Array, v: Array, restitution: float = 0.0) -> 
 
 
 def open_gaps(mass: Array, jacobian: Array, wanted: Array) -> Array:
-    """Return the smallest displacement (n,) in the metric of M that opens gaps as required.
+    """Return the minor displacement (n,) in the metric of M that opens gaps as required.
 
     Args:
         mass: mass matrix M (n, n).
@@ -185,15 +185,13 @@ def across(chain, owner, features, q, witnesses, jacobian):
         # First direction: the coordinate axis that is closest to perpendicular to the normal, made
         # perpendicular to it.
         normal = witnesses[f, 6:]
-        smallest = 0
+        minor = 0
         for k in range(1, 3):
-            if abs(normal[k]) < abs(normal[smallest]):
-                smallest = k
-        length = np.sqrt(1.0 - normal[smallest] ** 2)
+            if abs(normal[k]) < abs(normal[minor]):
+                minor = k
+        length = np.sqrt(1.0 - normal[minor] ** 2)
         for k in range(3):
-            directions[0, k] = (
-                (1.0 if k == smallest else 0.0) - normal[smallest] * normal[k]
-            ) / length
+            directions[0, k] = ((1.0 if k == minor else 0.0) - normal[minor] * normal[k]) / length
         # Second direction: normal x first direction.
         for k in range(3):
             i, j = (k + 1) % 3, (k + 2) % 3

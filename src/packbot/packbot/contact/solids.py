@@ -142,9 +142,7 @@ class Hull:
         index_of = np.full(len(points), -1)
         index_of[corners] = np.arange(len(corners))
         vertices = np.asarray(points, dtype=float)[corners]
-        return cls(
-            vertices, _triangulated(vertices, index_of[hull.simplices], hull.equations[:, :3])
-        )
+        return cls(vertices, _fans(vertices, index_of[hull.simplices], hull.equations[:, :3]))
 
     def placed(self, turn: Array, at: Array) -> Hull:
         """Return the hull turned by a rotation matrix (3, 3), then moved by a vector (3,) [m]."""
@@ -197,7 +195,7 @@ class Hull:
         return np.linalg.det(corners) / 6.0, corners
 
 
-def _triangulated(vertices: Array, triangles: Index, normals: Array) -> Index:
+def _fans(vertices: Array, triangles: Index, normals: Array) -> Index:
     """Return the triangles of all faces (f, 3), each flat face as a fan from its first corner.
 
     Qhull's own triangles of flat faces depend on the last digits of the vertices.

@@ -260,10 +260,8 @@ def _noticed(setup: Setup, failed: RecoveryController) -> list[Noticed]:
     """Return the failures that the diagnosis found, with delays since the faults were injected."""
     began = {fault.joint: fault.time for fault in setup.faults}
     return [
-        Noticed(
-            found.joint, found.kind, found.time - began.get(found.joint, found.time - found.delay)
-        )
-        for found in failed.detected.values()
+        Noticed(last.joint, last.kind, last.time - began.get(last.joint, last.time - last.delay))
+        for last in failed.detected.values()
     ]
 
 

@@ -201,18 +201,16 @@ class EventDrivenStepper:
             after = self._look(step.end[:n])
         finally:
             proximity.bounds[:] = bounds
-        open_features = np.concatenate([self._features, after[~same(after, self._features)]])
-        open_features = open_features[~same(open_features, self.motion.closed.features)]
-        if not len(open_features):
+        watched = np.concatenate([self._features, after[~same(after, self._features)]])
+        watched = watched[~same(watched, self.motion.closed.features)]
+        if not len(watched):
             return 2.0
-        (gaps_start, jacobian_start, _), (gaps_end, jacobian_end, _) = (
-            self._gap_functions.measure(open_features, x[:n]) for x in (step.start, step.end)
+        (gaps_0, rows_0, _), (gaps_1, rows_1, _) = (  # at start and end of the step
+            self._gap_functions.measure(watched, x[:n]) for x in (step.start, step.end)
         )
         return first_closing(
-            step, lambda x: self._gap_functions.measure(open_features, x[:n])[0],
-            (gaps_start, gaps_end),
-            (jacobian_start @ step.start[n:], jacobian_end @ step.end[n:]),
-            self._options["gap_tolerance"],
+            step, lambda x: self._gap_functions.measure(watched, x[:n])[0], (gaps_0, gaps_1),
+            (rows_0 @ step.start[n:], rows_1 @ step.end[n:]), self._options["gap_tolerance"],
         )  # fmt: skip
 
     def _look(self, q: Array) -> Index:

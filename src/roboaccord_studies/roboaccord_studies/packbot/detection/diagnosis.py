@@ -99,7 +99,7 @@ class Diagnosis:
         stuck = self._encoders.see(before, state, tick, estimate[0], noise, counted=counted)
         if stuck is not None:
             return self._report_stuck(stuck, state.time)
-        detections = self._with_partial(detections, state.time)
+        detections = self._revised(detections, state.time)
         self._names += [(state.time, detection.joint) for detection in detections]
         return detections
 
@@ -125,9 +125,7 @@ class Diagnosis:
         explanations = self.detector.open_explanations()
         return {joint: kinds for joint, kinds in explanations.items() if joint not in judged}
 
-    def _with_partial(
-        self, detections: tuple[Detection, ...], time: float
-    ) -> tuple[Detection, ...]:
+    def _revised(self, detections: tuple[Detection, ...], time: float) -> tuple[Detection, ...]:
         """Return the detector's reports, those of partially failed joints replaced."""
         # Open an examination of each joint that the detector reports for the first time.
         for detection in detections:
