@@ -77,7 +77,7 @@ def schema_folder(version: str = VERSION) -> Path | None:
 
 
 def unknown_elements(root: ET.Element, folder: Path) -> Iterator[str]:
-    """Return a line for each element or attribute that is unknown or has a wrong value."""
+    """Yield a line for each element or attribute that is unknown or has a wrong value."""
     yield from _compare(root, _load(folder, "root"), folder, root.tag)
 
 

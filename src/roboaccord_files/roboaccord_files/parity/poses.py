@@ -95,7 +95,7 @@ class Match:
 
 
 def plain_poses(match: Match) -> Iterator[Frame]:
-    """Yield the poses in which the frames are one, as written, and in which bodies stand alike."""
+    """Yield the plain poses: both frames are one, or both bodies stand alike at rest."""
     yield HERE
     if match.above:
         rest = match.at_rest()
