@@ -150,7 +150,7 @@ def _check_systems(root: ET.Element) -> Iterator[str]:
 
 
 def _holding(world: Path, robot: str) -> list[ET.Element]:
-    """Return the systems of a world that tie a robot to something."""
+    """Return the systems of a world that attach a robot to something."""
     plugins = read_xml(world).iter("plugin")
     return [plugin for plugin in plugins if plugin.findtext("child_model") == robot]
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 # Debian's ign prints this about itself, whatever the file.
 NOT_ABOUT_THE_FILE = "libignition-tools-backward.so not found"
-TIMEOUT = 60.0  # s, of a check
+TIMEOUT = 60.0  # s; a check that takes longer is undecided
 VERSION = "1.9"
 ROOTS = ("/usr/share", "/usr/share/gz", "/opt/ros/jazzy/opt/sdformat_vendor/share/gz")
 NUMBERS = {"double": 1, "float": 1, "int": 1, "vector2d": 2, "vector3": 3, "pose": 6, "color": 4}
@@ -43,9 +43,9 @@ Problem = str | Undecided
 
 
 def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[Problem]:
-    """Return what sdformat reports about a file; anything on its stderr is a problem.
+    """Return what sdformat's checker reports about a file; each line on stderr is a problem.
 
-    It is undecided where it took too long, of a slow machine perhaps.
+    A check that takes longer than TIMEOUT is undecided, for the machine may be slow.
 
     Args:
         tool: as `sdformat_tool` gives it.
@@ -69,7 +69,7 @@ def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[Pro
 
 
 def schema_folder(version: str = VERSION) -> Path | None:
-    """Return the folder of sdformat's schema of a version, or None where it is missing."""
+    """Return the folder of sdformat's schema of a version, or None if it is not installed."""
     if not re.fullmatch(r"\d+\.\d+", version):
         return None
     found = [p for root in ROOTS for p in sorted(Path(root).glob(f"sdformat*/{version}"))]
@@ -77,12 +77,12 @@ def schema_folder(version: str = VERSION) -> Path | None:
 
 
 def unknown_elements(root: ET.Element, folder: Path) -> Iterator[str]:
-    """Give a line for each element or attribute that is not in the schema, or has a wrong value."""
+    """Yield a line for each element or attribute that is unknown or has a wrong value."""
     yield from _compare(root, _load(folder, "root"), folder, root.tag)
 
 
 def _compare(element: ET.Element, schema: ET.Element, folder: Path, path: str) -> Iterator[str]:
-    """Yield what is wrong in an element and those inside, by their path."""
+    """Yield the lines of an element and of the elements in it, with their paths."""
     attributes = {a.get("name") for a in schema.findall("attribute")}
     for name in element.attrib:
         if name not in attributes and ":" not in name and "}" not in name:

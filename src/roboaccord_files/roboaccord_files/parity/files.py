@@ -58,7 +58,7 @@ def read(source: Source) -> UrdfFile:
 
 
 def shipped(file: UrdfFile) -> Path | None:
-    """Return the file that has a robot's very text; None where it is of xacro, or was changed."""
+    """Return the file that holds exactly a robot's text; None for xacro and for changed texts."""
     if file.path.suffix == ".xacro" or not is_file(file.path):
         return None
     text = urdf_file.plain_xml(urdf_file.decode_xml(read_bytes(file.path, LARGEST)))
@@ -68,7 +68,7 @@ def shipped(file: UrdfFile) -> Path | None:
 def find_files(
     folder: Path, packages: Mapping[str, Path], arguments: Mapping[str, str] = NO_ARGUMENTS
 ) -> list[Unread]:
-    """Return the robots in a folder, and in those below it: URDF, and what engines read besides.
+    """Return the robots' files in a folder and below: URDF, and other formats that engines read.
 
     Args:
         folder: that is searched.
@@ -91,7 +91,7 @@ def find_files(
 
 
 def holds_robot(path: Path) -> bool:
-    """Return whether a file holds a robot in a format of an engine: no world, no scene, no part."""
+    """Return whether a file holds a whole robot in a format of an engine, and no world or scene."""
     try:
         top, _ = parse_lines(read_text(path, NO_PACKAGES, NO_ARGUMENTS))
     except (AccordError, expat.ExpatError, ValueError):

@@ -22,9 +22,10 @@ from roboaccord_files.parity.rigid_bodies import Line, RigidBody
 
 Both: TypeAlias = tuple[Array, Array]
 """A point, or a direction, of one body and of the other (3,), each in its own frame."""
-SHORT = 1e-3  # of the robot's size, or of 1: below it, six digits of a text give no direction
-REVERSED = -0.999  # cosine, 2.6 degrees: the axis is turned round, rather than tilted
-JOINED = 4  # points that are joined by directions: six of these bound the search
+# Of the robot's size, or of 1; a shorter vector has no direction, for texts have six digits.
+SHORT = 1e-3
+REVERSED = -0.999  # cosine of 177.4 degrees; beyond it an axis is reversed, and not tilted
+JOINED = 4  # points whose differences are directions; their six pairs bound the search
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Match:
         return JointMotion(frame.place - one.pose.place, along, tilt, tilted, zeros[tilted])
 
     def through_axis(self, pose: Frame) -> Frame:
-        """Return a pose with the first's origin on the axis of the other's joint, if it turns."""
+        """Return the pose with the first's origin on the axis of the other's joint, if it turns."""
         axis = self.other.axis
         fixed = not self.above or self.other.slides
         return pose if fixed else Frame(axis * (axis @ pose.place), pose.turn)
@@ -94,7 +95,7 @@ class Match:
 
 
 def plain_poses(match: Match) -> Iterator[Frame]:
-    """Yield the poses as written and as carried; a difference in one of them is the file's."""
+    """Yield the plain poses: both frames are one, or both bodies stand alike at rest."""
     yield HERE
     if match.above:
         rest = match.at_rest()
@@ -132,7 +133,7 @@ def marked_poses(
 def _marks(
     match: Match, pairs: Sequence[tuple[RigidBody, RigidBody]], centres: Sequence[Both], size: float
 ) -> tuple[list[Both], list[Both]]:
-    """Return points and directions that both bodies have."""
+    """Return the points and directions that both bodies have, in pairs."""
     one, other = match.one, match.other
     lines = [(a.line, b.line) for a, b in pairs]
     if one.joint:

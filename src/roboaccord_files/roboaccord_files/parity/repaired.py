@@ -49,7 +49,7 @@ class Repaired:
 
 
 def repair(file: UrdfFile, causes: Collection[str]) -> Repaired:
-    """Return a file with the repairs of the causes named that are certain."""
+    """Return a file with the certain repairs of the named causes."""
     traps = [trap for trap in find_traps(file.text) if trap.cause in causes]
     done = tuple(trap for trap in traps if trap.certain)
     needs = (
@@ -62,18 +62,18 @@ def repair(file: UrdfFile, causes: Collection[str]) -> Repaired:
 
 
 def bytes_of(file: UrdfFile) -> bytes:
-    """Return a file byte for byte; of one in another format or standard input, its text."""
+    """Return the bytes of a file; for another format or standard input, those of its URDF text."""
     as_it_is = not file.form and shipped(file)
     return read_bytes(file.path, LARGEST).lstrip() if as_it_is else file.text.encode()
 
 
 def changed(file: UrdfFile, data: bytes) -> UrdfFile:
-    """Return a robot with another text."""
+    """Return a robot's file with another text."""
     return replace(file, text=plain_xml(decode_xml(data)), form="", origin="")
 
 
 def body_of(tree: Tree) -> Body:
-    """Return what a robot is as a whole, at q = 0."""
+    """Return mass, principal moments and reach of a robot at q = 0."""
     whole = lump(tree, tree.links[0].name, [link.name for link in tree.links])
     moments = np.linalg.eigvalsh(whole.inertia)
     return Body(whole.mass, tuple(map(float, moments)), max(reaches(tree).values()))
@@ -124,7 +124,7 @@ def write_repaired(
 
 
 def flaws_of(robot: RobotParity) -> set[str]:
-    """Return what is to be repaired: causes, errors by the rules, and what any reader is spared."""
+    """Return the flaws to repair: causes, errors of the rules, and what no reader should meet."""
     errors = {finding.rule for finding in errors_of(robot)}
     wrong = {trap.quantity for trap in robot.traps if rule_of(trap.quantity) in errors}
     return causes_of(robot) | wrong | {"number blanks", "axis length"}

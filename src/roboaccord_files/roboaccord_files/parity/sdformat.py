@@ -37,11 +37,12 @@ class SdfReading(TreeReading):
     """Read a URDF or SDF with SDFormat, whose tree then has the reference's dynamics.
 
     Args:
-        text: of a file, or of none.
-        question: base and joints.
+        text: of the URDF or SDF.
+        question: base and joints whose motion is compared.
         settings: not used.
-        packages: folders of models, by name; nothing of a mesh is read.
-        file: with this text, which its tool is given; models are found beside the file.
+        packages: folders of models, by name; meshes are not read.
+        file: path of the file with this text, which the tool reads; included models are searched in
+            its folder.
 
     Raises:
         AccordError: if SDFormat refuses it.
@@ -81,7 +82,7 @@ class SdfReading(TreeReading):
 
     @classmethod
     def beside(cls, text: str) -> Mapping[str, Sequence[str]]:
-        """Return what acts in Gazebo alone, by name of its link or joint.
+        """Return what acts only in Gazebo, by name of its link or joint.
 
         Of a URDF that is what `<gazebo>` has become.
         """
@@ -139,7 +140,7 @@ def sdf_tree(model: ET.Element, root: str = "") -> tuple[Tree, dict[str, ET.Elem
 
 
 def _link(name: str, element: ET.Element | None) -> Link:
-    """Return a link; that of no element is the world's."""
+    """Return a link; without an element it is the world."""
     if element is None:
         return Link(name, 0.0, np.zeros(3), np.zeros((3, 3)), ())
     inertial = element.find("inertial")
