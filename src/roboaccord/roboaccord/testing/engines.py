@@ -38,7 +38,7 @@ from roboaccord.numerics.rotations import (
 from roboaccord.simulators.friction import JointFriction
 from roboaccord.testing import small_robots as robots
 
-# S: physics steps at which the error is measured; there it is well above round-off.
+# s: physics steps at which the error is measured; there it is well above round-off.
 STEPS = (4e-3, 2e-3)
 SAME = 1e-8  # relative difference of accelerations: the default tolerance of the cross-check
 SAME_SCHEME = 1e-10  # difference of coordinates and rates at the end: round-off of 400 steps
