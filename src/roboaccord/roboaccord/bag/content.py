@@ -272,9 +272,8 @@ class Content:
             return time, False, slice(None), base
         keep = slice(first, last)
         time = time[keep]
-        inside = (times >= time[0]) & (
-            times <= time[-1]
-        )  # odometry may go on after the last joint state
+        # Odometry may go on after the last joint state.
+        inside = (times >= time[0]) & (times <= time[-1])
         if np.array_equal(time, times[inside]):
             return time, True, keep, values[inside]
         return time, True, keep, interpolate_base(time, times, values)

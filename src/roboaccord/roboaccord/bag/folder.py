@@ -27,9 +27,8 @@ from roboaccord.contract.plugins import load
 PACKED = ".zstd"  # further suffix of a file that is compressed as a whole
 SUFFIXES = (".mcap", ".db3")
 RUNS = Path("runs")  # folder in which commands make run folders
-_MAGIC = (
-    b"\x28\xb5\x2f\xfd"  # first bytes of a zstd frame [RFC 8878]; a plain CDR message begins with 0
-)
+# First bytes of a zstd frame [RFC 8878]; a plain CDR message begins with 0.
+_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
 def is_storage(path: Path) -> bool:

@@ -37,12 +37,10 @@ from roboaccord.contract.files import check_file
 
 _MESSAGE_HEAD = struct.Struct("<HIQQ")  # channel, sequence, log and publish time
 SEQUENCE = 0xFFFFFFFF  # mask of a sequence number, a uint32 that wraps around
-_CHUNK_FIXED = (
-    8 + 8 + 8 + 4 + 4 + 8
-)  # bytes of a chunk besides the name of its compression and its records
-_CHUNK_HEAD = struct.Struct(
-    "<QQQII"
-)  # start and end time, unpacked size, checksum, length of the compression's name
+# Bytes of a chunk besides the name of its compression and its records.
+_CHUNK_FIXED = 8 + 8 + 8 + 4 + 4 + 8
+# Start and end time, unpacked size, checksum, length of the compression's name.
+_CHUNK_HEAD = struct.Struct("<QQQII")
 _LENGTH = struct.Struct("<Q")  # length of the records
 _INDEX_HEAD = struct.Struct("<HI")  # channel, bytes that follow
 _CHECKSUM = 4  # bytes of a CRC-32

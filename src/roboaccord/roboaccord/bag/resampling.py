@@ -18,9 +18,8 @@ from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import quaternion_product
 
 SLACK = 1e-9  # s: the resolution of a time stamp
-JUMP = (
-    3.0  # a jump is so many times steeper than its neighbours: steeper than any finely sampled rate
-)
+# A jump is so many times steeper than its neighbours: steeper than any finely sampled rate.
+JUMP = 3.0
 FLAT = 1e-6  # share of the largest rate; a smaller change is not a jump
 BEND = 0.125  # share of the change of rates in an interval by which their mean may miss the slope
 LEAST = 1e-4  # share of the largest rate that their mean may miss the slope by in any case
@@ -88,11 +87,9 @@ class Resampling:
         angle = 2.0 * half[:, None]
         is_small = angle < 1e-6  # rad; for smaller angles chord and arc are equal up to round-off
         sine = np.where(is_small, 1.0, np.sin(angle))
-        first_weight = np.where(is_small, 1.0 - share, np.sin((1.0 - share) * angle) / sine)
-        second_weight = np.where(is_small, share, np.sin(share * angle) / sine)
-        slerp = np.where(
-            self._is_sample[:, None], second, first_weight * first + second_weight * second
-        )
+        weight_1 = np.where(is_small, 1.0 - share, np.sin((1.0 - share) * angle) / sine)
+        weight_2 = np.where(is_small, share, np.sin(share * angle) / sine)
+        slerp = np.where(self._is_sample[:, None], second, weight_1 * first + weight_2 * second)
         # Cubic: the rate of a quaternion is q (w, 0) / 2.
         quaternion_rates = (
             0.5 * quaternion_product(orientation.T, np.vstack([spin.T, 0.0 * spin[:, 0]])).T
@@ -137,8 +134,6 @@ def find_jumps(times: Array, values: Array) -> Known:
     change = np.abs(np.diff(values))
     slope = change / np.diff(times)
     padded = np.concatenate([slope[2:3], slope, slope[-3:-2]])
-    neighbour_slope = (
-        np.maximum(padded[:-2], padded[2:]) if len(slope) > 2 else np.full(len(slope), np.inf)
-    )
+    nearby = np.maximum(padded[:-2], padded[2:]) if len(slope) > 2 else np.full(len(slope), np.inf)
     large = change > FLAT * np.abs(values).max(initial=0.0)
-    return np.append(False, large & (slope > JUMP * neighbour_slope))
+    return np.append(False, large & (slope > JUMP * nearby))

@@ -38,10 +38,8 @@ class Spool:
     def __init__(self, writer: RunWriter, path: Path) -> None:
         self._writer, self._path = writer, path
         self._waiting: deque[tuple[Connection, int, bytes] | threading.Event] = deque()
-        self._put_bytes, self._written_bytes = (
-            0,
-            0,
-        )  # bytes put and written; each is counted by one thread
+        # Bytes put and written; each is counted by one thread.
+        self._put_bytes, self._written_bytes = (0, 0)
         self._lock = threading.Lock()  # held while the writer is used
         self._wake, self._thread_ended, self._closing = threading.Event(), threading.Event(), False
         self._failure: Exception | None = None

@@ -27,9 +27,8 @@ from roboaccord.contract import errors
 from roboaccord.contract.errors import Terminated
 
 AGAIN = 0.01  # s until a dropped exception is raised again: a callback has returned by then
-LAST = (
-    GRACE + 0.4
-)  # s after SIGTERM; the supervising process of start.py, if there is one, kills at GRACE
+# s after SIGTERM; the supervising process of start.py, if there is one, kills at GRACE.
+LAST = GRACE + 0.4
 
 
 @contextmanager

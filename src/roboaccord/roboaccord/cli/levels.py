@@ -133,9 +133,8 @@ def statistics_tables(report: Report) -> list[RenderableType]:
     )
     for engine, entries in rows.items():
         mean, median, _, _, positive, difference, allowed = map(text_of, entries.values())
-        mean = mean.split()[
-            0
-        ]  # without its interval, which is on the page: the table must fit 80 columns
+        # Without its interval, which is on the page: the table must fit 80 columns.
+        mean = mean.split()[0]
         cells = (acceleration_of(report, engine), mean, median, positive, difference, allowed)
         table.add_row(engine, *cells)
     explained = (

@@ -57,9 +57,8 @@ def options(
 def main() -> NoReturn:
     """Run the command line; exit with 0, 1 for a failed verdict, 2 for an error, 130 or 143."""
     errors.guard()
-    sys.warnoptions.append(
-        "ignore:resource_tracker"
-    )  # it warns of pools that were stopped, and cleans up
+    # It warns of pools that were stopped, and cleans up.
+    sys.warnoptions.append("ignore:resource_tracker")
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     status = INTERRUPTED
     with minded() as signals, suppress(KeyboardInterrupt):  # raised after `run` has returned
@@ -103,9 +102,8 @@ def _run(words: list[str]) -> int:
             raise
         if shows_tracebacks():
             traceback.print_exception(error)
-        return (
-            complain(message) if message.strip() else 0
-        )  # an empty message: Typer has printed the help
+        # An empty message: Typer has printed the help.
+        return complain(message) if message.strip() else 0
     return status if isinstance(status, int) else 0
 
 

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = "bool | int | float | complex | str | Iterable[Value] | None"
 NONE, NOTHING = "–", "none"  # printed for a value that is missing, and for an empty list
-NARROW = (
-    10  # columns; a table with as many or more has units without brackets, to fit 80 characters
-)
+# Columns; a table with as many or more has units without brackets, to fit 80 characters.
+NARROW = 10
 
 
 def lines_of(result: DataclassInstance, *names: str) -> list[str]:

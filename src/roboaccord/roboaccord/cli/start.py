@@ -37,9 +37,8 @@ def main() -> NoReturn:
         os.environ["PYTHONUTF8"] = "1"  # our files are UTF-8, and libraries read them by the locale
         os.execv(sys.executable, python(*sys.orig_argv[1:]))
     parent = os.getpid()
-    is_minded = (
-        os.environ.get(MINDED) == f"{os.getppid()} {parent}"
-    )  # rclpy has executed the child anew
+    # rclpy has executed the child anew.
+    is_minded = os.environ.get(MINDED) == f"{os.getppid()} {parent}"
     if sys.platform == "linux" and not is_minded:
         # Signals are blocked until `mind` waits for them.
         mask_before = signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)

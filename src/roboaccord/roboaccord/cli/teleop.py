@@ -171,10 +171,8 @@ class RealTime(Observer):
 
     def __init__(self, screen: Dashboard, period: float) -> None:
         self._screen, self._pace, self._factor = screen, Pace(period, 1.0), math.nan
-        self._factor_base = (
-            0.0,
-            0.0,
-        )  # simulated and wall time when the factor was last computed [s]
+        # Simulated and wall time when the factor was last computed [s].
+        self._factor_base = (0.0, 0.0)
 
     def on_state(self, state: RobotState) -> None:
         """Wait until the state is due, and show it."""

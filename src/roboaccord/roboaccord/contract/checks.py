@@ -22,12 +22,10 @@ from roboaccord.contract.state import Array, Command, RobotState
 
 NANOSECONDS = 1_000_000_000  # in a second; the resolution of ROS time stamps
 MOST = 1_000_000_000  # steps of a run at most: at 1 ms more than eleven days
-ROUND_OFF = (
-    1e-7  # s; times that differ by less are equal: far below any period, far above round-off
-)
-WHOLE = (
-    1e-9  # relative deviation from a whole number of steps that is round-off, as of 0.3 s / 0.1 s
-)
+# s; times that differ by less are equal: far below any period, far above round-off.
+ROUND_OFF = 1e-7
+# Relative deviation from a whole number of steps that is round-off, as of 0.3 s / 0.1 s.
+WHOLE = 1e-9
 FAST = 100.0  # rad/s, m/s; 955 revolutions a minute: faster than joints of robots
 EARLY = 20  # samples of a joint above FAST that are judged; later ones are bounded by effort limits
 LASTING = 3  # samples in a row above FAST; where an angle wraps round, only one is
@@ -152,10 +150,10 @@ def check_state(state: RobotState, joints: Sequence[str], engine: str) -> None:
         DivergedError: naming the engine, the time and the joint.
     """
     # A sum of squares is finite only if every number is; testing it takes a tenth of the time.
-    speed_squared = float(state.qd.dot(state.qd))
-    other_squares = float(state.q.dot(state.q) + state.position.dot(state.position))
-    if speed_squared < RUNAWAY_SPEED**2 and math.isfinite(
-        other_squares + float(state.twist.dot(state.twist))
+    speed_sq = float(state.qd.dot(state.qd))
+    other_sq = float(state.q.dot(state.q) + state.position.dot(state.position))
+    if speed_sq < RUNAWAY_SPEED**2 and math.isfinite(
+        other_sq + float(state.twist.dot(state.twist))
     ):
         return
     is_bad = ~np.isfinite(state.q) | ~(np.abs(state.qd) < RUNAWAY_SPEED)

@@ -48,9 +48,8 @@ from roboaccord.contract.state import ORIGIN, Array
 from roboaccord.numerics.jit import kernel
 
 Index = npt.NDArray[np.int64]
-TINY = (
-    1e-30  # (m/s)^2, below any slip speed squared; avoids 0 / 0 for a slip of 0 without slip speed
-)
+# (m/s)^2, below any slip speed squared; avoids 0 / 0 for a slip of 0 without slip speed.
+TINY = 1e-30
 CFM = 1e-5  # share of the diagonal that DART's contact solver adds (DART_CFM in its source)
 
 

@@ -124,9 +124,8 @@ def missing_behind(error: BaseException) -> str:
 def _install_line(asked: Iterable[str]) -> str:
     """Return the names of required libraries, and the pip command that installs them."""
     names = {requirement.partition(">")[0]: requirement for requirement in asked}
-    pip_arguments = [
-        full if "<" in full else name for name, full in names.items()
-    ]  # pip needs the bounds where there is an upper one
+    # Pip needs the bounds where there is an upper one.
+    pip_arguments = [full if "<" in full else name for name, full in names.items()]
     return f"{', '.join(names)}: pip install {shlex.join(pip_arguments)}" if names else ""
 
 

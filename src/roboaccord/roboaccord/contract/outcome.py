@@ -22,9 +22,8 @@ from roboaccord.contract.results import Json, to_json
 from roboaccord.contract.shown import display
 
 Verdict = Literal["pass", "fail", "undecided"]
-JUDGED_SHARE = (
-    3  # a level counts as judged if at least one of so many ticks was: a choice, not a result
-)
+# A level counts as judged if at least one of so many ticks was: a choice, not a result.
+JUDGED_SHARE = 3
 
 
 class Outcome(StrEnum):

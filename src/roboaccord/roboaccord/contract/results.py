@@ -36,9 +36,8 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 # Metadata of a field:
 IF_ANY = {"if_any": True}  # left out of the JSON where it is None
 LEFT_OUT = {"left_out": True}  # never part of the JSON
-INLINE = {
-    "inline": True
-}  # a dataclass whose keys are put among the keys of its owner, and so printed
+# A dataclass whose keys are put among the keys of its owner, and so printed.
+INLINE = {"inline": True}
 BESIDE = {"beside": True}  # a dataclass whose quantities are printed among those of its owner
 
 

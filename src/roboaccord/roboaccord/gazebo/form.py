@@ -35,9 +35,8 @@ from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 
-ET.register_namespace(
-    "gz", "http://gazebosim.org/schema"
-)  # otherwise the prefix of such attributes is renamed
+# Otherwise the prefix of such attributes is renamed.
+ET.register_namespace("gz", "http://gazebosim.org/schema")
 
 # Joints from the world to a base that stays level: along its initial axes and about the vertical.
 LEVEL = ("level_x", "level_y", "level_z", "level_yaw")

@@ -72,7 +72,7 @@ def print_sdf(text: str, models: str = "") -> ET.Element:
             [tool, "sdf", "-p", file.name], env=environment,
             capture_output=True, text=True, errors="replace", check=False, timeout=PRINTING,
         )  # fmt: skip
-    # "Library error" is about a plugin that the tool does not find: it does not concern the SDF.
+    # A line with "Library error" states only that the library failed: the reason is in others.
     messages = [line for line in answer.stderr.splitlines() if "Library error" not in line]
     sys.stderr.write("".join(f"{line}\n" for line in messages))  # the tool's messages, unchanged
     text = answer.stdout[max(answer.stdout.find("<sdf"), 0) :]

@@ -47,10 +47,8 @@ PAINTED = _template("painted.sdf").rstrip()
 SQUARED = _template("squared.sdf").rstrip()
 SQUARES = _template("squares.sdf").rstrip()
 WOOD = "0.72 0.58 0.40 1"  # colour of what stands on the ground
-PLAIN, TINTED = (
-    "1 1 1 1",
-    "0.75 0.85 1 1",
-)  # colours of the ground, before and beyond a change of friction
+# Colours of the ground, before and beyond a change of friction.
+PLAIN, TINTED = ("1 1 1 1", "0.75 0.85 1 1")
 MASK = """
             <contact>
               <collide_bitmask>{}</collide_bitmask>

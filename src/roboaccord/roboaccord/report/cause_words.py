@@ -18,9 +18,8 @@ from roboaccord.crosscheck.causes.resolution import SHOWN, Resolved
 from roboaccord.engines.deviations import EVERY, PRODUCTS
 
 MANY = 6  # sets of causes that are listed at most, if they cannot be distinguished
-EXPLAINS = (
-    0.95  # share of the squared residuals; a next best cause that leaves more is not mentioned
-)
+# Share of the squared residuals; a next best cause that leaves more is not mentioned.
+EXPLAINS = 0.95
 COLUMNS = {"state": "position and rate", "axis": "position, rate and effort"}  # of a log
 
 

@@ -116,12 +116,8 @@ def heat_map(
     from matplotlib import colormaps
 
     half_x, half_y = (0.5 * (middles[1] - middles[0]) for middles in (x, y))
-    extent = (
-        x[0] - half_x,
-        x[-1] + half_x,
-        y[0] - half_y,
-        y[-1] + half_y,
-    )  # outer edges of the cells
+    # Outer edges of the cells.
+    extent = (x[0] - half_x, x[-1] + half_x, y[0] - half_y, y[-1] + half_y)
     axes.grid(visible=False)
     # Without interpolation each value is a cell with sharp edges.
     image = axes.imshow(
@@ -130,9 +126,8 @@ def heat_map(
         vmin=None if cut is None else 0.0, vmax=cut,
     )  # fmt: skip
     more = cut is not None and bool(np.nanmax(values) > cut)
-    axes.set(
-        xlim=(x[0], x[-1]), ylim=(y[0], y[-1])
-    )  # cuts off the outer halves of the outermost cells
+    # Cuts off the outer halves of the outermost cells.
+    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     bar = _figure(axes).colorbar(image, ax=axes, label=unit, extend="max" if more else "neither")
     bar.outline.set_visible(False)
 

@@ -165,12 +165,10 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
     # The reference first, then the others; joints that are drawn.
     ordered = sorted(engines, key=lambda engine: engine != REFERENCE)
     runs = {engine: trajectories[engine] for engine in ordered if engine in trajectories}
-    reference_run = next(iter(runs.values()))
-    time = reference_run.time[:: stride(len(reference_run))]
-    count = len(reference_run.joints)
-    drawn_joints = np.unique(
-        np.linspace(0, count - 1, min(count, JOINTS)).round().astype(int)
-    ).tolist()
+    base_run = next(iter(runs.values()))
+    time = base_run.time[:: stride(len(base_run))]
+    count = len(base_run.joints)
+    joints = np.unique(np.linspace(0, count - 1, min(count, JOINTS)).round().astype(int)).tolist()
 
     def sampled(pick: Callable[[Trajectory], Array]) -> Json:
         values = {e: np.interp(time, run.time, pick(run)) for e, run in runs.items()}
@@ -181,9 +179,7 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
     groups: Figure = {}
     for name in ("q", "qd", "effort", "position"):
         titles = (
-            enumerate("xyz")
-            if name == "position"
-            else [(i, reference_run.joints[i]) for i in drawn_joints]
+            enumerate("xyz") if name == "position" else [(i, base_run.joints[i]) for i in joints]
         )
         signals = {title: sampled(partial(_column, name, i)) for i, title in titles}
         if signals:
@@ -194,7 +190,7 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
     changing = {
         axis: sampled(turn)
         for axis, turn in turns.items()
-        if np.ptp(turn(reference_run)) or axis == "yaw"
+        if np.ptp(turn(base_run)) or axis == "yaw"
     }
     groups["base orientation"] = {"unit": "rad", "signals": changing}
     return {"time": plain(time), "engines": list(runs), "groups": groups}

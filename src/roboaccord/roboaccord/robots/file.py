@@ -132,7 +132,7 @@ class FileRobot(RobotFile):
             setup: robot and scenario.
             state: at joint positions 0, or those of the scenario.
         """
-        placed_joints = {
+        placed = {
             *setup.scenario.initial.q,
             *(f.joint for f in setup.faults if f.angle is not None),
         }
@@ -141,11 +141,11 @@ class FileRobot(RobotFile):
         q, self._moved_from_balance = np.array(state.q), False
         for i, name in enumerate(setup.joints):
             lower, upper = ranges[name]
-            if name not in placed_joints and not lower < 0.0 < upper:
+            if name not in placed and not lower < 0.0 < upper:
                 ends = [end for end in (lower, upper) if np.isfinite(end)]
                 q[i] += sum(ends) / len(ends)
         # Away from a balance, towards the upper stops.
-        if not placed_joints and not state.qd.any() and self.balances(setup, q):
+        if not placed and not state.qd.any() and self.balances(setup, q):
             self._moved_from_balance = True
             offsets = [
                 min(OFF, ROOM_USED * (ranges[name][1] - angle))
@@ -169,13 +169,13 @@ class FileRobot(RobotFile):
         if scenario.controller.get("name", "none") != "none" or scenario.base != "fixed":
             return False
         try:
-            dynamics = TreeDynamics(setup.tree, setup.joints, "fixed", gravity)
+            model = TreeDynamics(setup.tree, setup.joints, "fixed", gravity)
         except AccordError:  # the reference reports it to the user
             return False
         pose = np.zeros(3), np.eye(3)  # of the base: position and rotation
         forces, inertias = (
-            dynamics.gravity_forces(q, *pose),
-            np.diag(dynamics.mass_matrix(q, *pose)),
+            model.gravity_forces(q, *pose),
+            np.diag(model.mass_matrix(q, *pose)),
         )
         return bool(q.size and gravity and (np.abs(forces) < STILL * inertias).all())
 

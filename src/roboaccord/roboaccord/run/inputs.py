@@ -34,16 +34,10 @@ from roboaccord.scenario.setup import Setup
 
 SILENCE = 0.5  # s of wall time after which a request lapses: a held key repeats several times in it
 POSITION, VELOCITY, EFFORT = range(3)  # rows of the array of what joints are asked for
-_NO_REQUEST = np.array(
-    [[math.nan], [0.0], [0.0]]
-)  # column of a joint of which nothing is asked: no position, velocity 0, effort 0
-_MOTION_INDEPENDENT = {
-    "name",
-    "description",
-    "duration",
-    "driven",
-    "crosscheck",
-}  # keys that do not change the motion
+# Column of a joint of which nothing is asked: no position, velocity 0, effort 0.
+_NO_REQUEST = np.array([[math.nan], [0.0], [0.0]])
+# Keys that do not change the motion.
+_MOTION_INDEPENDENT = {"name", "description", "duration", "driven", "crosscheck"}
 
 
 class Hold(Inputs):
@@ -122,12 +116,10 @@ class LiveInputs(Hold):
         self._twist: Array | None = None
         self._joints = np.tile(_NO_REQUEST, len(joints))
         self._kinds: set[int] = set()
-        self._request_times = np.full(
-            1 + len(joints), -math.inf
-        )  # time of request: twist, then joints [s]
-        self._next = (
-            math.inf
-        )  # when the next request lapses [s]; -inf: the target must be made anew
+        # Time of request: twist, then joints [s].
+        self._request_times = np.full(1 + len(joints), -math.inf)
+        # When the next request lapses [s]; -inf: the target must be made anew.
+        self._next = math.inf
         self._target_bytes = b""
 
     def ask_twist(self, twist: Array) -> None:

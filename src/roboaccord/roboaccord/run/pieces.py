@@ -35,9 +35,8 @@ CONNECTING = 10.0  # s to wait for a scheduler: far above the latency of a netwo
 
 cluster: ContextVar[Client | None] = ContextVar("client", default=None)
 """Client of the Dask cluster that is used; set by `on_cluster`, None outside of it."""
-_one_piece_lock = (
-    threading.Lock()
-)  # one piece at a time on a worker: engines do not support threads
+# One piece at a time on a worker: engines do not support threads.
+_one_piece_lock = threading.Lock()
 
 
 def run_pieces(

@@ -23,12 +23,8 @@ from roboaccord.description.resources import modules_of, share
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-SHARED = (
-    "config",
-    "meshes",
-    "scenarios",
-    "urdf",
-)  # folders of data that motions depend on, in a package's share
+# Folders of data that motions depend on, in a package's share.
+SHARED = ("config", "meshes", "scenarios", "urdf")
 ALWAYS = ("numpy", "scipy", "numba")  # distributions that every motion is computed with
 ROBOTS = ("coal", "pin")  # distributions that the reference models of some robots use
 CORE = __name__.partition(".")[0]  # "roboaccord"
@@ -72,9 +68,8 @@ def libraries() -> tuple[str, ...]:
 @cache
 def software() -> dict[str, str]:
     """Return what results are compared by: versions of Python and `libraries`, and the digest."""
-    versions = {
-        "python": ".".join(platform.python_version_tuple()[:2])
-    }  # results do not depend on its patch level
+    # Results do not depend on its patch level.
+    versions = {"python": ".".join(platform.python_version_tuple()[:2])}
     for name in libraries():
         with suppress(PackageNotFoundError):
             versions[name] = version(name)

@@ -20,15 +20,11 @@ from roboaccord.scenario.setup import Setup
 
 PART = 0.52  # share of the picture's width that the robot spans on level ground
 AMID = 0.2  # the same on terrain, of which more is to be seen
-AZIMUTH, ELEVATION = (
-    math.radians(-62.0),
-    math.radians(25.0),
-)  # on level ground, about the axes of the world
+# On level ground, about the axes of the world.
+AZIMUTH, ELEVATION = (math.radians(-62.0), math.radians(25.0))
 STEEP = math.radians(40.0)  # elevation on terrain: one looks into its hollows
-ASIDE, ABOVE = (
-    math.radians(-10.0),
-    math.radians(5.0),
-)  # azimuth and elevation in front of a wall, the y-z plane
+# Azimuth and elevation in front of a wall, the y-z plane.
+ASIDE, ABOVE = (math.radians(-10.0), math.radians(5.0))
 CENTRINGS = 4  # iterations that centre the robot to less than a pixel
 HALVINGS = 40  # bisections of the interval of distances: 2^-40 = 1e-12 of it is left
 

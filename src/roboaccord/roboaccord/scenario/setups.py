@@ -43,9 +43,8 @@ def recorded_setup(
         names_file &= change.partition("=")[0].strip() != "robot"
     scenario = make_scenario(data)
     model = find_robot(scenario.robot, *([urdf, robot] if names_file else ()))
-    opened_data = (
-        {"terrain": scenario.terrain} if urdf else scenario.data()
-    )  # of a bag only terrain needs files
+    # Of a bag only terrain needs files.
+    opened_data = {"terrain": scenario.terrain} if urdf else scenario.data()
     check_paths(opened_data, changes, model.package)
     return Setup.of(scenario, model)
 

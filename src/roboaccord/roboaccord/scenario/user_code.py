@@ -32,19 +32,12 @@ if TYPE_CHECKING:
     from roboaccord.contract.results import Json
 
 DEBUG = "ROBOACCORD_DEBUG"  # environment variable that `--debug` sets: tracebacks are shown
-GROUPS = (
-    "robots",
-    "engines",
-    "runners",
-    "teleop",
-)  # groups of entry points by which users add packages
+# Groups of entry points by which users add packages.
+GROUPS = ("robots", "engines", "runners", "teleop")
 CORE = "roboaccord"
 INSTALLED = {"site-packages", "dist-packages"}  # folders of installed libraries
-READ_ONLY = (
-    "read-only",
-    "readonly",
-    "mappingproxy",
-)  # words of NumPy, numba and Python for a refused write
+# Words of NumPy, numba and Python for a refused write.
+READ_ONLY = ("read-only", "readonly", "mappingproxy")
 R = TypeVar("R")
 S = TypeVar("S")
 

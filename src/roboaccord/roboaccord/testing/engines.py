@@ -38,10 +38,8 @@ from roboaccord.numerics.rotations import (
 from roboaccord.simulators.friction import JointFriction
 from roboaccord.testing import small_robots as robots
 
-STEPS = (
-    4e-3,
-    2e-3,
-)  # s: physics steps at which the error is measured; there it is well above round-off
+# s: physics steps at which the error is measured; there it is well above round-off.
+STEPS = (4e-3, 2e-3)
 SAME = 1e-8  # relative difference of accelerations: the default tolerance of the cross-check
 SAME_SCHEME = 1e-10  # difference of coordinates and rates at the end: round-off of 400 steps
 ROUND_OFF = 1e-13  # error of coordinates below which no order can be measured
