@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import fields
-from typing import TYPE_CHECKING, Annotated, get_type_hints
+from typing import Annotated, get_type_hints
 
 import typer
 
@@ -41,9 +41,6 @@ from roboaccord.cli.result import Result, Used, Value, show
 from roboaccord.contract.modes import Modes, added_modes, with_added
 from roboaccord.description.xacro_file import TRUST
 from roboaccord.run.pieces import on_cluster
-
-if TYPE_CHECKING:
-    pass
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 

@@ -86,8 +86,8 @@ def normal_equations(rows, times, group, mu, load, slip, gyration, normal, right
     right[:] = 0.0
     squared = 0.0
     top = max(mu[0], mu[1])
-    # Rows: the force, and its derivatives by mu_along and mu_across; columns: px, py and L. `whole`
-    # is the integral over the interval, `now` and `before` are the values at two samples.
+    # Rows: the force, and its derivatives by mu_along and mu_across; columns: px, py and L.
+    # `integral` is over the interval, `force` and `force_before` are the values at two samples.
     integral, force, force_before = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3))
     for i in range(rows.shape[0]):
         force[:] = 0.0
