@@ -141,9 +141,9 @@ def flip(p, u, out):
 def impact(p, u):
     """Bring the first hand to rest by an impulse on it, in place; return its x and y [N s].
 
-    w+ = P w- with P = 1 - M^-1 J' (J M^-1 J')^-1 J and J = [1 0]. With the mass matrix split into
-    the hand's coordinates x and the angles t, the rates of the angles change by dw, where
-    M_tt dw = M_tx v, and the impulse is M_xt dw - m v.
+    w+ = P w- with P = 1 - M^-1 J' (J M^-1 J')^-1 J and J = [1 0] (the report's section 3.3, after
+    Kevin Lynch). With the mass matrix split into the hand's coordinates x and the angles t, the
+    rates of the angles change by dw, where M_tt dw = M_tx v, and the impulse is M_xt dw - m v.
     """
     x1, x2, y1, y2 = coupling(p, u[0], u[0] + u[1])
     m11, m12, m22 = inertia(p, math.cos(u[1]))
