@@ -50,29 +50,22 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         Raises:
             AccordError: if the engine is not installed.
         """
-        asked, traps = case.ask(case.urdf), find_traps(case.given)
-        reading, ours = asked.reading, None
-        converted = case.bench.file.form and not case.bench.is_own(case.engine)
-        if reader(case.engine).has_settings:
-            other = case.bench.ask(case.engine, "accord", case.urdf)
-            of_ours = ParityCode.CONVERTED if converted and other.lost else other.ended
-            ours = finding_of(other.worst, of_ours, other.refusal)
-        causes = [] if case.bench.file.form and asked.same else _causes(case, traps)
-        gazebo = [] if converted else list(_beside(case))
-        names = {cause.quantity for cause in causes}
-        remarks = _remarks(case.bench, asked, traps)
-        causes += [remark for remark in remarks if remark.quantity not in names]
-        if reading is None:  # which has its own causes
-            gazebo = [cause for cause in gazebo if cause.quantity != GAZEBO_REFUSED]
-        refused = any(cause.quantity == GAZEBO_REFUSED for cause in gazebo)
+        bench, asked, traps = case.bench, case.ask(case.urdf), find_traps(case.given)
+        reading = asked.reading
+        # A text that we converted from another format: what an engine says of it is not about the
+        # file.
+        converted = bool(bench.file.form) and not bench.is_own(case.engine)
+        causes = [] if bench.file.form and asked.same else _causes(case, traps)
+        named = {cause.quantity for cause in causes}
+        causes += [flaw for flaw in _remarks(bench, asked, traps) if flaw.quantity not in named]
+        gazebo = [] if converted else [*_beside(case)]
+        if reading is None:  # its refusal has causes of its own
+            gazebo = [flaw for flaw in gazebo if flaw.quantity != GAZEBO_REFUSED]
         ended, refusal = asked.ended, asked.refusal
         if converted:
-            causes = [replace(flaw, fix=f"{OF_OURS}: {flaw.fix}") for flaw in causes]
-            if asked.lost:
-                ended, causes = ParityCode.CONVERTED, []
-                why = refusal.partition("refuses it: ")[2] or refusal
-                refusal = f"{OF_OURS}: {why or 'it has not all of its links and joints'}"
-        ended = ParityCode.REFUSED if refused else ended
+            ended, refusal, causes = _of_converted(asked, causes)
+        if any(flaw.quantity == GAZEBO_REFUSED for flaw in gazebo):
+            ended = ParityCode.REFUSED
         errors = [d.finite for d in asked.differences if d.quantity == "acceleration"]
         return ReadingCheck(
             ended=ended,
@@ -82,7 +75,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
             worst=asked.worst,
             apart=read_apart(case, reading) if reading else Apart(),
             gazebo=bool(gazebo),
-            accord=ours,
+            accord=_with_our_settings(case, converted=converted),
             acceleration=errors[0] if errors else None,
             refusal=refusal,
         )
@@ -112,37 +105,68 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         return ReadingCheck(ended, (Flaw(causes_at(ENDED[ended]), fix=reason),))
 
 
+def _with_our_settings(case: FileCase, *, converted: bool) -> Finding | None:
+    """Return the outcome under the workspace's settings; None for an engine that has none."""
+    if not reader(case.engine).has_settings:
+        return None
+    asked = case.bench.ask(case.engine, "accord", case.urdf)
+    ended = ParityCode.CONVERTED if converted and asked.lost else asked.ended
+    return finding_of(asked.worst, ended, asked.refusal)
+
+
+def _of_converted(asked: Asked, causes: list[Flaw]) -> tuple[ParityCode | None, str, list[Flaw]]:
+    """Return outcome, refusal and causes of a converted text, each said to be about that text.
+
+    A text that an engine refuses, or reads without some of its links and joints, is no verdict.
+    """
+    if asked.lost:
+        reason = asked.refusal.partition("refuses it: ")[2] or asked.refusal
+        reason = reason or "it has not all of its links and joints"
+        return ParityCode.CONVERTED, f"{OF_OURS}: {reason}", []
+    return (
+        asked.ended, asked.refusal,
+        [replace(flaw, fix=f"{OF_OURS}: {flaw.fix}") for flaw in causes],
+    )  # fmt: skip
+
+
 def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
     """Return what is proven to make an engine differ or refuse a text, and what mimic does."""
-    urdf, ask = case.urdf, case.ask
-    asked = ask(urdf)
+    asked = case.ask(case.urdf)
     if case.bench.is_own(case.engine):
         return by_property(asked, traps)
     if asked.same:
-        return ablate(case.given, [trap for trap in traps if trap.cause == MIMIC], ask)
-    causes = ablate(case.given, traps, ask)
+        return ablate(case.given, [trap for trap in traps if trap.cause == MIMIC], case.ask)
+    # Traps one by one, then quantities of links and joints that differ without them.
+    causes = ablate(case.given, traps, case.ask)
     others = [trap for trap in traps if trap.cause != MIMIC]
-
-    def without(causes: list[Flaw]) -> tuple[list[Trap], Asked]:
-        """Return the traps of causes, and what the engine makes of the text without them."""
-        proven = [trap for trap in others if trap.cause in {cause.quantity for cause in causes}]
-        return proven, ask(repaired(urdf, proven) if proven else urdf)
-
-    more = by_property(without(causes)[1], traps)
-    if not without([*causes, *more])[1].same:  # several causes hide each other
-        hidden, searching = list[Flaw](), True
-        while searching:
-            proven, rest = without([*causes, *hidden])
-            together = [] if rest.same else jointly(urdf, others, proven, ask)
-            hidden, searching = [*hidden, *together], bool(together)
-        more = hidden or more
+    properties = by_property(_without(case, others, causes)[1], traps)
+    if not _without(case, others, [*causes, *properties])[1].same:
+        properties = _hidden(case, others, causes) or properties
     named = {cause.causes for cause in causes}
-    causes += [cause for cause in more if cause.causes not in named]
+    causes += [cause for cause in properties if cause.causes not in named]
     if all(cause.quantity == MIMIC for cause in causes):
         where = (asked.worst.where,) if asked.worst else ()
         fix = asked.refusal or cure(UNEXPLAINED)
         causes.append(Flaw(causes_at(UNEXPLAINED, where), asked.error, fix=fix))
     return causes
+
+
+def _without(case: FileCase, traps: list[Trap], causes: list[Flaw]) -> tuple[list[Trap], Asked]:
+    """Return the traps that are causes, and what the engine makes of the text without them."""
+    quantities = {cause.quantity for cause in causes}
+    proven = [trap for trap in traps if trap.cause in quantities]
+    return proven, case.ask(repaired(case.urdf, proven) if proven else case.urdf)
+
+
+def _hidden(case: FileCase, traps: list[Trap], causes: list[Flaw]) -> list[Flaw]:
+    """Return causes that hide each other: only the repair of several at once has an effect."""
+    hidden = list[Flaw]()
+    while True:
+        proven, remaining = _without(case, traps, [*causes, *hidden])
+        together = [] if remaining.same else jointly(case.urdf, traps, proven, case.ask)
+        if not together:
+            return hidden
+        hidden += together
 
 
 def _remarks(bench: Bench, asked: Asked, traps: list[Trap]) -> Iterator[Flaw]:
