@@ -210,7 +210,7 @@ def shorten_studies_of_the_snake(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, less in {
         "steering": {"changes": ["duration=1"]},
         "change_of_ground": {"changes": ["duration=1"]},
-        "costs": {"gaits": 20},
+        "costs": {"count": 20},
     }.items():
         draw = getattr(import_module(f"{studies}.figures"), f"write_{name}")
         monkeypatch.setattr(f"{studies}.figures.write_{name}", partial(draw, **less))
