@@ -188,7 +188,7 @@ def replay_dart() -> Pass:
     give = simulator._set_forces
 
     def noted() -> None:
-        forces.append(simulator._forces.copy())
+        forces.append(simulator._generalised.copy())
         give()
 
     simulator._set_forces = noted

@@ -5,7 +5,7 @@ default. `Changes` and `Tolerance` are complete types of arguments. `robot_param
 robot's parameters with the changes of `--set KEY=VALUE` applied, and `changed` applies such changes
 to any numbers by name.
 
-The names stay, for commands of roboaccord_studies use them as well.
+The names stay, for commands of another package use them as well.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class DartSimulator(EngineSimulator):
         self._dofs, self._root = mechanism.dofs, mechanism.root
         self._lengths, self._speeds = mechanism.lengths, mechanism.speeds
         self._is_scaled = self._scale != 1.0
-        self._forces = np.zeros(self._skeleton.getNumDofs())
+        self._generalised = np.zeros(self._skeleton.getNumDofs())
         # Constant efforts on joints that take no commands, damping, and rotors.
         preloaded = {
             self._skeleton.getJoint(n).getIndexInSkeleton(0): e for n, e in model.preload.items()
@@ -123,7 +123,7 @@ class DartSimulator(EngineSimulator):
 
     def _set_forces(self) -> None:
         """Give DART the generalised forces in its units; they last one step."""
-        total = self._forces
+        total = self._generalised
         if self._has_rotors:
             total = total + self._rotors * self._skeleton.getVelocities()
         self._skeleton.setForces(total / self._lengths if self._is_scaled else total)
@@ -134,7 +134,7 @@ class DartSimulator(EngineSimulator):
         return RobotState(self._time, q[self._dofs], v[self._dofs], self._effort, *motion)
 
     def _substeps(self, effort: Array, count: int) -> None:
-        total = self._forces
+        total = self._generalised
         # DART returns a joint from beyond its stop in one step, whatever the error reduction
         # parameter, at up to this speed, which is global to all its worlds.
         STOPS.setMaxErrorReductionVelocity(self._stop_return / self._scale)
@@ -163,15 +163,15 @@ class DartSimulator(EngineSimulator):
         """Add a wrench on the base (6,) to the generalised forces."""
         rows = self._root.rows
         forces = self._root.forces(wrench)
-        self._forces[rows] = self._forces[rows] + forces if self._law else forces
+        self._generalised[rows] = self._generalised[rows] + forces if self._law else forces
 
     def _apply_law(self) -> None:
         """Set the generalised forces to those of the force law."""
         q, v = self._coordinates()
         rotation, position, twist = self._root.motion(q, v)
         wrench, efforts = self._law_efforts(q[self._dofs], v[self._dofs], position, rotation, twist)
-        self._forces[self._dofs] = efforts
-        self._forces[self._root.rows] = self._root.forces(wrench)
+        self._generalised[self._dofs] = efforts
+        self._generalised[self._root.rows] = self._root.forces(wrench)
 
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
         """Return the losses in stops, contacts and their friction in the last physics step [J]."""
