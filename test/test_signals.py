@@ -71,7 +71,7 @@ def end(process: subprocess.Popen[str], number: signal.Signals) -> None:
     assert process.returncode == status
     assert stdout == ""
     said = stderr.splitlines(keepends=True)
-    if said and said[0].startswith("messages in transit to bag: "):  # true on a machine that is behind
+    if said and said[0].startswith("messages in transit to bag: "):  # the machine is behind
         del said[0]
     assert "".join(said) == line
 
