@@ -119,6 +119,7 @@ def first_look(windows: Windows) -> LogCheck:
     worst = first_largest(windows.share)
     return LogCheck(
         windows.size,
+        log.period,
         float(windows.share[worst]),
         (log.joints[worst], float(windows.noise[worst])),
         log.columns,

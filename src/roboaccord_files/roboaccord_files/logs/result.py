@@ -30,6 +30,7 @@ class LogCheck:
 
     Args:
         window: steps of a window.
+        period: time of a step [s].
         noise: share of the noise of the positions.
         noisiest: the joint where it is largest, and its noise [rad or m].
         columns: what was read from which column, by key such as `q/elbow`.
@@ -50,6 +51,7 @@ class LogCheck:
     """
 
     window: int
+    period: float
     noise: float
     noisiest: tuple[str, float]
     columns: Mapping[str, str]
@@ -84,7 +86,7 @@ class LogCheck:
             "instead": explanation.instead,
             "most": () if explanation.causes else explanation.most,
         }
-        names = ("window", "noise", "share", "left", "scheme", "motion", "columns", "notes")
+        names = "window period noise share left scheme motion columns notes".split()
         return {k: to_json(v) for k, v in {**data, **{n: getattr(self, n) for n in names}}.items()}
 
 
