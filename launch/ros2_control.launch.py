@@ -12,14 +12,14 @@ robot fall. So each step waits for the one before:
 1. the joint states are published, the other controllers are loaded and configured;
 2. the controller node has answered a state, by the efforts that hold the start;
 3. effort_controller is active, and hands these on;
-4. the motion starts, and the launch ends with it.
+4. the recorder and the motion start, and the launch ends with that.
 
 What ros2_control does with the commands, and when: docs/ros.md. Controllers and gains may be
 changed in the YAML file; the name effort_controller stays, of whose topic the bag is read.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from launch import Action, LaunchContext, LaunchDescription
 from launch.actions import (
@@ -58,13 +58,19 @@ def generate_launch_description() -> LaunchDescription:
     gz_sim = PathJoinSubstitution([FindPackageShare("ros_gz_sim"), "launch", "gz_sim.launch.py"])
     server = PythonExpression(["'-s ' if '", Config("headless"), "' == 'true' else ''"])
     gz_args = ["-r ", server, share, "/worlds/flat.sdf"]
-    # The steps, from the last to the first.
+    # The steps, from the last to the first; what is recorded begins when the commands act.
+    recorder = ExecuteProcess(
+        cmd=["ros2", "bag", "record", "-s", "mcap", "-o", Config("record"),
+             "--topics", STATES, COMMANDS],
+        condition=UnlessCondition(PythonExpression(["'", Config("record"), "' == 'false'"])),
+    )  # fmt: skip
     start = ros2("service", "call", ["/", Config("robot"), "/start"], TRIGGER)
     # A second spawner would configure the controller anew, which then misses the first commands.
-    active = ros2("control", "switch_controllers", "--activate", "effort_controller", then=start)
-    answered = ros2("topic", "echo", "--once", COMMANDS, NUMBERS, then=active)
+    switch = ("control", "switch_controllers", "--strict", "--activate", "effort_controller")
+    active = ros2(*switch, then=[recorder, start])
+    answered = ros2("topic", "echo", "--once", COMMANDS, NUMBERS, then=[active])
     configured = ("effort_controller", "joint_trajectory_controller", "--inactive")
-    loaded = spawner(yaml, *configured, then=answered)
+    loaded = spawner(yaml, *configured, then=[answered])
     return LaunchDescription([
         DeclareLaunchArgument("robot", description="its name"),
         DeclareLaunchArgument("scenario", description="whose controller drives it"),
@@ -89,41 +95,36 @@ def generate_launch_description() -> LaunchDescription:
             package="ros_gz_sim", executable="create",
             arguments=["-topic", "robot_description", "-name", Config("robot")],
         ),
-        ExecuteProcess(
-            cmd=["ros2", "bag", "record", "-s", "mcap", "-o", Config("record"),
-                 "--topics", STATES, COMMANDS],
-            condition=UnlessCondition(PythonExpression(["'", Config("record"), "' == 'false'"])),
-        ),
         Node(
             executable=WorkspacePython(), exec_name="controller", output="screen",
             arguments=[*MODULE, "roboaccord_ros.nodes.ros2_control"],
             parameters=[parameters("robot", "scenario", "duration", log="log_level")],
-            on_exit=after(Shutdown(reason="the run is over")),
+            on_exit=after([Shutdown(reason="the run is over")]),
         ),
-        spawner(yaml, "joint_state_broadcaster", then=loaded),
+        spawner(yaml, "joint_state_broadcaster", then=[loaded]),
     ])  # fmt: skip
 
 
-def spawner(yaml: PathJoinSubstitution, *words: str, then: Action) -> Node:
+def spawner(yaml: PathJoinSubstitution, *words: str, then: Sequence[Action]) -> Node:
     """Load, configure and activate controllers of the YAML file, unless `words` state less."""
     arguments = [*words, "--param-file", yaml, "--controller-manager-timeout", WAIT]
     run = {"package": "controller_manager", "executable": "spawner", "arguments": arguments}
     return Node(**run, on_exit=after(then))
 
 
-def ros2(*words: object, then: Action | None = None) -> ExecuteProcess:
+def ros2(*words: object, then: Sequence[Action] = ()) -> ExecuteProcess:
     """Run a command of `ros2` to its end."""
     return ExecuteProcess(cmd=["ros2", *words], output="log", on_exit=after(then))
 
 
-def after(then: Action | None) -> Callable[[ProcessExited, LaunchContext], list[Action]]:
-    """Return what is done at the end of a process: an action, or the launch fails."""
+def after(then: Sequence[Action]) -> Callable[[ProcessExited, LaunchContext], list[Action]]:
+    """Return what is done at the end of a process: the next step, or the launch fails."""
 
     def go_on(event: ProcessExited, context: LaunchContext) -> list[Action]:
         if context.is_shutdown:
             return []
         if event.returncode:
             raise RuntimeError(f"{event.process_name} ended with status {event.returncode}")
-        return [then] if then else []
+        return [*then]
 
     return go_on
