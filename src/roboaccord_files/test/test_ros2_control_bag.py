@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -71,5 +70,5 @@ def test_the_delay_of_commands_is_said_in_ticks_and_is_no_error(
     assert run(["crosscheck", str(path), "--robot", str(ARM)]) == 0
     out = " ".join(capfd.readouterr().out.split())
     assert "efforts are those of /effort_controller/commands" in out
-    assert re.search(rf"efforts act {late}(\.0\d)? ticks of 10 ms late", out), out
-    assert out.endswith("verdict: pass")
+    assert f"efforts act {late} tick{'s' * (late > 1)} of 10 ms late" in out
+    assert "verdict: pass" in out

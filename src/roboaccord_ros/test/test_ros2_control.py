@@ -74,7 +74,7 @@ def test_the_node_holds_the_start_and_then_answers_by_the_time_since_then(graph,
     controller = make_controller(setup)
     reset_controller(controller, setup.scenario.seed)
     for (stamp, q, qd), answer in zip(states, answers):
-        time = max(stamp - states[HELD][0], 0.0)
+        time = round(max(stamp - states[HELD][0], 0.0), 9)
         expected = controller.update(RobotState(time, q, qd, np.zeros(len(q))), None).effort
         np.testing.assert_allclose(answer, expected, rtol=1e-9)
 

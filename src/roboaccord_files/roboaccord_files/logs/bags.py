@@ -49,10 +49,10 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
     except AccordError as error:
         raise AccordError(f"{path}: {error}".replace(f"{path}: {path}", f"{path}")) from None
     kept, offered, foreign_joints = list[Row](), dict[str, None](), set[str]()
-    commands = _commands(rows, chosen, len(joints), asked)
+    commands, order = _commands(rows, chosen, asked)
     for row in rows:
         if commands and row.topic == commands:
-            efforts = zip(joints, row.values.values())
+            efforts = zip(order, row.values.values())
             kept.append(row._replace(values={f"effort/{joint}": x for joint, x in efforts}))
         elif row.topic == chosen:
             # Joint states; messages of another robot on the same topic are left out.
@@ -79,28 +79,34 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
         else []
     )
     if commands:
-        notes.append(f"efforts are those of {commands}, for the joints in the order of the file")
+        notes.append(f"efforts are those of {commands}, in the order of the joint states")
     notes += [line.replace(f"{path}/", "") for line in doubts(path, scans)]
     return table_of(kept, notes, [*offered])._replace(commanded=bool(commands))
 
 
-def _commands(rows: Iterable[Row], chosen: str, count: int, asked: Collection[str]) -> str:
-    """Return the topic of the efforts that the joints were sent, "" if efforts were measured.
+def _commands(
+    rows: Iterable[Row], chosen: str, asked: Collection[str]
+) -> tuple[str, Sequence[str]]:
+    """Return the topic of the efforts that joints were sent, and these joints in their order.
+
+    The order, which no message states, is that of the joint states. The topic is "" if there is
+    none with as many numbers, if efforts were measured, or if the user names columns of the topic.
 
     Args:
         rows: all messages that were read.
         chosen: topic of the joint states; gz_ros2_control sends efforts of 0, others NaN.
-        count: number of joints, and of numbers in a message.
-        asked: columns that the user names, which come first.
+        asked: columns that the user names.
     """
-    sizes = dict[str, int]()
+    sizes, order = dict[str, int](), list[str]()
     for row in rows:
-        numbers = [x for name, x in row.values.items() if name.startswith("effort/")]
-        if row.topic == chosen and any(x and x == x for x in numbers):
-            return ""
-        if COMMANDS.search(row.topic) and not any(row.topic in text for text in asked):
+        if row.topic == chosen:
+            numbers = [x for name, x in row.values.items() if name.startswith("effort/")]
+            if any(x and x == x for x in numbers):
+                return "", ()
+            order = [name[2:] for name in row.values if name.startswith("q/")]
+        elif COMMANDS.search(row.topic) and not any(row.topic in text for text in asked):
             sizes[row.topic] = len(row.values)
-    return next((topic for topic, size in sizes.items() if size == count), "")
+    return next((topic for topic, size in sizes.items() if size == len(order)), ""), order
 
 
 def _joints(row: Row) -> set[str]:

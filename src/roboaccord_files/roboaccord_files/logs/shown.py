@@ -79,10 +79,10 @@ def log_lines(report: Report) -> list[RenderableType]:
         figures["motion"] = (motion_line(check.motion), "")
     if check.scheme:
         figures["scheme"] = (check.scheme, "")
-    also = check.taken.also if check.taken else ()
-    for delay in (cause for cause in (*explanation.causes, *also) if cause.quantity == "delay"):
-        ticks, period = (delay.size or 0.0) / check.period, 1e3 * check.period
-        figures["delay"] = (f"efforts act {ticks:.3g} ticks of {period:.4g} ms late", "")
+    if check.delay == check.delay:
+        ticks = f"{check.delay / check.period:.3g}"
+        unit = "tick" if ticks == "1" else "ticks"
+        figures["delay"] = (f"efforts act {ticks} {unit} of {1e3 * check.period:.4g} ms late", "")
     # What differs, and other explanations that fit as well.
     for i, cause in enumerate(explanation.causes):
         text = with_interval(cause)

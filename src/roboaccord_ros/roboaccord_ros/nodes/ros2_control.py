@@ -50,7 +50,7 @@ class Ros2ControlShell(ControllerShell):
         self._duration = options.duration or setup.scenario.duration  # s
         self._asked = False  # whether the motion was asked to start
         self._start = math.nan  # stamp of the state at which it has started [s]
-        self._commands = node.create_publisher(Float64MultiArray, COMMANDS, 1)
+        self._commands = node.create_publisher(Float64MultiArray, COMMANDS, 10)
         read = run.guard(readable(f"/{STATES}", finite(self._motion), self._take_state))
         node.create_subscription(JointState, STATES, read, graph.NEWEST, raw=True)
         node.create_service(Trigger, f"{self.robot}/start", self._on_start)
@@ -69,10 +69,11 @@ class Ros2ControlShell(ControllerShell):
         stamp, q, qd = motion
         if self._asked and math.isnan(self._start):
             self._start = stamp
-        time = stamp - self._start if self._asked else 0.0
+        time = round(stamp - self._start, 9) if self._asked else 0.0  # stamps are whole ns
         if time >= self._duration:
             self.run.done()
-        self.take(RobotState(time, q, qd, np.zeros(len(q))), self._publish)
+        else:
+            self.take(RobotState(time, q, qd, np.zeros(len(q))), self._publish)
 
     def _publish(self, _: float, effort: Array) -> None:
         self._commands.publish(Float64MultiArray(data=effort.tolist()))
