@@ -63,11 +63,11 @@ class Show:
         given = read_yaml(path) if path.is_file() else {}
         changes = given.get("set", [])
         shown = given.get("scenario") or scenario_names(package)[0]
-        setup, terrains, driven = (
+        (setup,), terrains, driven = (
             tuple(Setup.of(load_scenario(package, name, each, changes)) for each in names)
             for names in ([shown], given.get("terrains", []), given.get("ros2_control", []))
         )
-        return cls(*setup, terrains, driven)
+        return cls(setup, terrains, driven)
 
 
 TOP = Path(__file__).resolve().parents[2]  # of the workspace
