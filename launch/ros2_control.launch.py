@@ -36,7 +36,7 @@ from launch.substitutions import LaunchConfiguration as Config
 from launch_ros.actions import Node, SetParameter
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
-from roboaccord_ros.launch import MODULE, WorkspacePython, argument, parameters, require
+from roboaccord_ros.launch import DONE, MODULE, WorkspacePython, argument, parameters, require
 
 BOOL = ("true", "false")
 LEVELS = ("debug", "info", "warning", "error")
@@ -123,7 +123,7 @@ def after(then: Sequence[Action]) -> Callable[[ProcessExited, LaunchContext], li
     def go_on(event: ProcessExited, context: LaunchContext) -> list[Action]:
         if context.is_shutdown:
             return []
-        if event.returncode:
+        if event.returncode not in DONE:
             raise RuntimeError(f"{event.process_name} ended with status {event.returncode}")
         return [*then]
 

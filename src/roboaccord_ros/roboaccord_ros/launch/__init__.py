@@ -13,6 +13,7 @@ from roboaccord_ros.launch.planner import WorkspacePython as WorkspacePython
 from roboaccord_ros.launch.planner import argument as argument
 from roboaccord_ros.launch.planner import parameters as parameters
 from roboaccord_ros.launch.planner import plan as plan
+from roboaccord_ros.launch.processes import DONE as DONE
 from roboaccord_ros.launch.processes import MODULE as MODULE
 from roboaccord_ros.launch.processes import LaunchedRun as LaunchedRun
 from roboaccord_ros.launch.processes import in_namespace as in_namespace
