@@ -18,6 +18,7 @@ from benchmarks.shared.gazebo import (
     empty_world,
     robot_model,
     robot_world,
+    ros2_control_model,
     terrain_models,
 )
 from benchmarks.shared.layouts import foxglove, plotjuggler, rviz
@@ -38,10 +39,17 @@ from roboaccord_ros.graph import names
 
 @dataclass(frozen=True)
 class Show:
-    """Hold a robot in the scenario that shows it, and others whose terrain is a model."""
+    """Hold a robot in the scenario that shows it, and in others that models are made of.
+
+    Args:
+        setup: of the scenario that shows it.
+        terrains: of scenarios whose terrain is a model.
+        ros2_control: of scenarios in which ros2_control drives it; at most one.
+    """
 
     setup: Setup
     terrains: tuple[Setup, ...]
+    ros2_control: tuple[Setup, ...]
 
     @classmethod
     def of(cls, name: str) -> Show:
@@ -53,10 +61,13 @@ class Show:
         package = find_robot(name).package
         path = share(package) / "config" / "show.yaml"
         given = read_yaml(path) if path.is_file() else {}
-        names = [given.get("scenario") or scenario_names(package)[0], *given.get("terrains", [])]
         changes = given.get("set", [])
-        setups = [Setup.of(load_scenario(package, name, each, changes)) for each in names]
-        return cls(setups[0], tuple(setups[1:]))
+        shown = given.get("scenario") or scenario_names(package)[0]
+        (setup,), terrains, driven = (
+            tuple(Setup.of(load_scenario(package, name, each, changes)) for each in names)
+            for names in ([shown], given.get("terrains", []), given.get("ros2_control", []))
+        )
+        return cls(setup, terrains, driven)
 
 
 TOP = Path(__file__).resolve().parents[2]  # of the workspace
@@ -87,6 +98,8 @@ def shared_files(robots: Sequence[str]) -> dict[str, bytes]:
     for show in shows:
         name = show.setup.robot.name
         files |= robot_model(show.setup) | terrain_models([show.setup, *show.terrains])
+        for setup in show.ros2_control:
+            files |= ros2_control_model(setup)
         texts = {
             f"worlds/{name}.sdf": robot_world(show.setup),
             f"config/rviz/{name}.rviz": rviz(show.setup),

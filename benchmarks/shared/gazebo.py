@@ -43,6 +43,12 @@ EMPTY = {
     "pendulum": View(np.array([0.0, 0.0, 1.5]), 1.6, AZIMUTH, ABOVE),
     "wall": View(np.zeros(3), 2.5, ASIDE, ABOVE),
 }
+# Systems of gz_ros2_control: the hardware that its controller manager drives, and Gazebo's plugin.
+HARDWARE = "gz_ros2_control/GazeboSimSystem"
+ROS2_CONTROL = {
+    "filename": "gz_ros2_control-system",
+    "name": "gz_ros2_control::GazeboSimROS2ControlPlugin",
+}
 GENTLE = 0.05  # of the greatest effort
 PUSH = 'entity: {{name: "{name}::base_link", type: LINK}}, wrench: {{force: {{x: 0.1}}}}'
 
@@ -52,17 +58,49 @@ def robot_model(setup: Setup) -> dict[str, bytes]:
 
     Gazebo reads the URDF itself, as it does when a run creates the robot.
     """
-    name, files = setup.robot.name, dict[str, bytes]()
-    root = ET.fromstring(expand_for_gazebo(setup))
+    name, root = setup.robot.name, ET.fromstring(expand_for_gazebo(setup))
+    files = _with_meshes(root, name)
+    description = ROBOT.format(summary=_sentence(setup), scenario=setup.scenario.name)
+    config = CONFIG(name=name, file="model.urdf", description=description)
+    files[f"models/{name}/model.config"] = config.encode()
+    files[f"models/{name}/model.urdf"] = _text(root).encode()
+    return files
+
+
+def ros2_control_model(setup: Setup) -> dict[str, bytes]:
+    """Return the description of a robot whose joints ros2_control drives in Gazebo, by efforts.
+
+    Its joint positions are those of the URDF. Where gz_ros2_control finds its parameters, xacro
+    states, by `$(find PACKAGE)`. docs/ros.md has the names that were checked against its sources.
+    """
+    name, root = setup.robot.name, ET.fromstring(expand_for_gazebo(setup, started=False))
+    _with_meshes(root, name)
+    for gazebo in root.findall("gazebo"):
+        for plugin in gazebo.findall("plugin"):
+            gazebo.remove(plugin)
+    system = ET.SubElement(root, "ros2_control", name=name, type="system")
+    ET.SubElement(ET.SubElement(system, "hardware"), "plugin").text = HARDWARE
+    for joint, start in zip(setup.joints, setup.initial.q.tolist(), strict=True):
+        driven = ET.SubElement(system, "joint", name=joint)
+        ET.SubElement(driven, "command_interface", name="effort")
+        position = ET.SubElement(driven, "state_interface", name="position")
+        ET.SubElement(position, "param", name="initial_value").text = repr(start)
+        for state in ("velocity", "effort"):
+            ET.SubElement(driven, "state_interface", name=state)
+    plugin = ET.SubElement(ET.SubElement(root, "gazebo"), "plugin", ROS2_CONTROL)
+    parameters = f"$(find {setup.robot.package})/config/ros2_control.yaml"
+    ET.SubElement(plugin, "parameters").text = parameters
+    return {f"models/{name}/ros2_control.urdf.xacro": _text(root).encode()}
+
+
+def _with_meshes(root: ET.Element, name: str) -> dict[str, bytes]:
+    """Let a robot's URDF name the meshes of its model, and return their files."""
+    files = dict[str, bytes]()
     for mesh in root.iter("mesh"):
         path = Path(mesh.attrib["filename"].removeprefix(FILE))
         mesh.set("filename", f"model://{name}/meshes/{path.name}")
         for file in (path, *path.parent.glob("*.mtl")):
             files[f"models/{name}/meshes/{file.name}"] = file.read_bytes()
-    description = ROBOT.format(summary=_sentence(setup), scenario=setup.scenario.name)
-    config = CONFIG(name=name, file="model.urdf", description=description)
-    files[f"models/{name}/model.config"] = config.encode()
-    files[f"models/{name}/model.urdf"] = _text(root).encode()
     return files
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 SIMULATE = ROOT / "launch/simulate.launch.py"
 OF_ROBOTS = sorted(path for path in ROOT.glob("src/*/launch/*.launch.py") if path.resolve() == path)
-RUNS = [path for path in OF_ROBOTS if path.name != "view_robot.launch.py"]
+# Those that include simulate.launch.py.
+RUNS = [path for path in OF_ROBOTS if not re.search("view_robot|ros2_control", path.name)]
 GIVEN = re.compile(r'robot="(\w+)", scenario="(\w+)"')
 
 

@@ -2,11 +2,13 @@
 
 All messages of the types in READERS become rows. If several topics have joint states, `_chosen`
 decides which one is read, and a note says so; the user chooses another one by `--topic`. Rows of
-other topics are kept only if the user names them, as a topic of efforts in `--map`.
+other topics are kept only if the user names them, as a topic of efforts in `--map`, or if they are
+the efforts that a controller of ros2_control was sent, where the joint states have none.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -21,6 +23,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord_files.logs.messages import Row, joint_state, table_of
 from roboaccord_files.logs.table import Table
 
+# Topic of the efforts that a controller of ros2_control is sent: /effort_controller/commands.
+COMMANDS = re.compile(r"effort\w*/commands$")
 POSE = tuple(f"base/{name}" for name in "x y z qx qy qz qw".split())
 
 
@@ -45,12 +49,17 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
     except AccordError as error:
         raise AccordError(f"{path}: {error}".replace(f"{path}: {path}", f"{path}")) from None
     kept, offered, foreign_joints = list[Row](), dict[str, None](), set[str]()
+    commands, order = _commands(rows, chosen, asked)
     for row in rows:
-        if row.topic == chosen:
+        if commands and row.topic == commands:
+            efforts = zip(order, row.values.values())
+            kept.append(row._replace(values={f"effort/{joint}": x for joint, x in efforts}))
+        elif row.topic == chosen:
             # Joint states; messages of another robot on the same topic are left out.
             names = _joints(row)
             foreign_joints |= set() if names & {*joints} else names
-            kept += [row] if names & {*joints} else []
+            values = {k: x for k, x in row.values.items() if not (commands and "effort/" in k)}
+            kept += [row._replace(values=values)] if names & {*joints} else []
         elif {*POSE} == {*row.values}:
             # A pose of the base, from a topic in the same namespace.
             same_namespace = row.topic.rpartition("/")[0] == chosen.rpartition("/")[0]
@@ -69,8 +78,35 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
         if foreign_joints
         else []
     )
+    if commands:
+        notes.append(f"efforts are those of {commands}, in the order of the joint states")
     notes += [line.replace(f"{path}/", "") for line in doubts(path, scans)]
-    return table_of(kept, notes, [*offered])
+    return table_of(kept, notes, [*offered])._replace(commanded=bool(commands))
+
+
+def _commands(
+    rows: Iterable[Row], chosen: str, asked: Collection[str]
+) -> tuple[str, Sequence[str]]:
+    """Return the topic of the efforts that joints were sent, and these joints in their order.
+
+    The order, which no message states, is that of the joint states. The topic is "" if there is
+    none with as many numbers, if efforts were measured, or if the user names columns of the topic.
+
+    Args:
+        rows: all messages that were read.
+        chosen: topic of the joint states; gz_ros2_control sends efforts of 0, others NaN.
+        asked: columns that the user names.
+    """
+    sizes, order = dict[str, int](), list[str]()
+    for row in rows:
+        if row.topic == chosen:
+            numbers = [x for name, x in row.values.items() if name.startswith("effort/")]
+            if any(x and x == x for x in numbers):
+                return "", ()
+            order = [name[2:] for name in row.values if name.startswith("q/")]
+        elif COMMANDS.search(row.topic) and not any(row.topic in text for text in asked):
+            sizes[row.topic] = len(row.values)
+    return next((topic for topic, size in sizes.items() if size == len(order)), ""), order
 
 
 def _joints(row: Row) -> set[str]:

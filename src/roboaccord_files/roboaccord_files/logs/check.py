@@ -109,7 +109,8 @@ def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     # Causes, without those that the user expects.
     answer = explained(windows, problem, best.dry)
     explanation, taken_for = without_stated(answer, best.taken, effort)
-    check = replace(check, taken=taken_for, explanation=explanation)
+    delay = delay_of(problem) if effort == "commanded" else np.nan
+    check = replace(check, taken=taken_for, explanation=explanation, delay=delay)
     return with_residuals(check, answer)
 
 
@@ -119,6 +120,7 @@ def first_look(windows: Windows) -> LogCheck:
     worst = first_largest(windows.share)
     return LogCheck(
         windows.size,
+        log.period,
         float(windows.share[worst]),
         (log.joints[worst], float(windows.noise[worst])),
         log.columns,
@@ -217,6 +219,17 @@ def without_stated(answer: Answer, efforts: Taken, effort: str) -> tuple[Explana
         explanation = replace(explanation, causes=others, instead=()) if others else Explanation()
         efforts = replace(efforts, also=also)
     return explanation, efforts
+
+
+def delay_of(problem: LogProblem) -> float:
+    """Return how late the efforts act [s]: the delay that leaves the smallest residuals.
+
+    It is found whatever else may explain the log: a lag of the motors of half its size explains
+    nearly as much of a slow motion.
+    """
+    group, sizes = next(problem.starts())  # in samples; 1 is none
+    fits = (fitted(problem, (group,), {group[0]: size}) for size in sizes if size >= 1.0)
+    return problem.cause(min(fits, key=lambda fit: fit.cost), group[0]).size or 0.0
 
 
 def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:

@@ -108,7 +108,7 @@ def crosscheck_log(
     body = LogBody.of(tree, log.joints, parameters.gravity, *friction)
     # The comparison; of a floating base only where contacts are known.
     log = where_known(log, body) if log.base else log
-    report = check_log(log, body, effort)
+    report = check_log(log, body, effort or ("commanded" if log.commanded else ""))
     if out is not None:
         Path(out).mkdir(parents=True, exist_ok=True)
         write_text(Path(out) / "summary.json", json.dumps(to_json(report), indent=2))

@@ -88,6 +88,7 @@ class Log:
         qd: recorded rates (k, n), SI, NaN where there are none; None if no joint has any.
         base: joints that stand for a moving base; None if it is fixed.
         swings: those of the stretches in which the base turns about a pivot (flight.py).
+        commanded: whether the efforts are commands, and none were measured.
     """
 
     joints: tuple[str, ...]
@@ -103,6 +104,7 @@ class Log:
     qd: Array | None = None
     base: FloatingBase | None = None
     swings: Sequence[slice] = ()
+    commanded: bool = False
 
     @property
     def driven(self) -> tuple[str, ...]:
@@ -184,7 +186,8 @@ def _log_of(
     notes += [*rate_notes(log.time, angles, rates), *_unused(table, used_columns)]
     units = {joint: used.get(f"effort/{joint}", Column("")).unit for joint in joints}
     written = {joint: WRITTEN.get(unit, unit) for joint, unit in units.items()}
-    return replace(log, notes=notes, measured=written, passive=passive)
+    commanded = table.commanded
+    return replace(log, notes=notes, measured=written, passive=passive, commanded=commanded)
 
 
 def _scaled(table: Table, column: Column) -> Array:

@@ -30,6 +30,7 @@ class LogCheck:
 
     Args:
         window: steps of a window.
+        period: time of a step [s].
         noise: share of the noise of the positions.
         noisiest: the joint where it is largest, and its noise [rad or m].
         columns: what was read from which column, by key such as `q/elbow`.
@@ -47,9 +48,11 @@ class LogCheck:
         unmeasured: whether all efforts are 0 although the motion needs some.
         motion: which parameters of the robot the motion can show.
         capped: share of the samples in which a joint moves at its largest rate, by joint.
+        delay: how late efforts act that are commands [s].
     """
 
     window: int
+    period: float
     noise: float
     noisiest: tuple[str, float]
     columns: Mapping[str, str]
@@ -69,6 +72,7 @@ class LogCheck:
     unmeasured: bool = False
     motion: Identified | None = None
     capped: Mapping[str, float] = field(default_factory=dict)
+    delay: float = np.nan
 
     def document(self, report: Report) -> dict[str, Json]:
         """Return what `--json` prints: verdict and levels of the report, and these figures."""
@@ -84,7 +88,7 @@ class LogCheck:
             "instead": explanation.instead,
             "most": () if explanation.causes else explanation.most,
         }
-        names = ("window", "noise", "share", "left", "scheme", "motion", "columns", "notes")
+        names = "window period noise share left scheme delay motion columns notes".split()
         return {k: to_json(v) for k, v in {**data, **{n: getattr(self, n) for n in names}}.items()}
 
 

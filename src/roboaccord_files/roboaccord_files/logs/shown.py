@@ -79,6 +79,10 @@ def log_lines(report: Report) -> list[RenderableType]:
         figures["motion"] = (motion_line(check.motion), "")
     if check.scheme:
         figures["scheme"] = (check.scheme, "")
+    if check.delay == check.delay:
+        ticks = f"{check.delay / check.period:.3g}"
+        unit = "tick" if ticks == "1" else "ticks"
+        figures["delay"] = (f"efforts act {ticks} {unit} of {1e3 * check.period:.4g} ms late", "")
     # What differs, and other explanations that fit as well.
     for i, cause in enumerate(explanation.causes):
         text = with_interval(cause)

@@ -9,9 +9,11 @@ users' launch files import them. Tests: test_launch, test_bringup, test_view_rob
 from roboaccord_ros.launch.description import RootLink as RootLink
 from roboaccord_ros.launch.description import require as require
 from roboaccord_ros.launch.description import robot_description as robot_description
+from roboaccord_ros.launch.planner import WorkspacePython as WorkspacePython
 from roboaccord_ros.launch.planner import argument as argument
 from roboaccord_ros.launch.planner import parameters as parameters
 from roboaccord_ros.launch.planner import plan as plan
+from roboaccord_ros.launch.processes import DONE as DONE
 from roboaccord_ros.launch.processes import MODULE as MODULE
 from roboaccord_ros.launch.processes import LaunchedRun as LaunchedRun
 from roboaccord_ros.launch.processes import in_namespace as in_namespace

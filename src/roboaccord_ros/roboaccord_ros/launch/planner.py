@@ -26,7 +26,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
-from launch import Action, LaunchContext
+from launch import Action, LaunchContext, Substitution
 from launch.actions import DeclareLaunchArgument, LogInfo, SetLaunchConfiguration
 from launch.substitutions import LaunchConfiguration
 from launch_ros.parameter_descriptions import ParameterValue
@@ -156,6 +156,14 @@ def _is_ours(robot: str) -> bool:
     folder = Path(get_package_share_directory(PACKAGE), "launch").resolve()
     is_of_robot = path.parent.name == "launch" and path.parent.parent.name == robot
     return package in (PACKAGE, robot) or is_of_robot or folder == path.parent
+
+
+class WorkspacePython(Substitution):  # type: ignore[misc]
+    """The Python of the workspace, for a launch file without a planner."""
+
+    def perform(self, _: LaunchContext) -> str:
+        """Return its path; see `find_python`."""
+        return find_python()
 
 
 def find_python() -> str:
