@@ -37,8 +37,10 @@ from roboaccord.contract.state import IDENTITY, Array
 from roboaccord.contract.trajectory import Event
 
 _STAMP = struct.Struct("<4xiI")  # seconds and nanoseconds of a time stamp, behind the header of CDR
-_ROUND_OFF = 1e-7  # s; time stamps are exact to 1 ns, but an engine's clock accumulates round-off
-MOST = 1e75  # largest number in a state: a product of four such numbers is finite
+# s: ROUND_OFF of contract/checks.py, which an engine's clock may accumulate; stamps are exact to
+# 1 ns
+_ROUND_OFF = 1e-7
+MOST = 1e75  # largest number in a state: a product of four such numbers, 1e300, is finite
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 

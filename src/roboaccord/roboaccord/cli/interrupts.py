@@ -26,7 +26,8 @@ from roboaccord.cli.signals import GRACE, RECEIVED, WORDS, go_on
 from roboaccord.contract import errors
 from roboaccord.contract.errors import Terminated
 
-AGAIN = 0.01  # s until a dropped exception is raised again: a callback has returned by then
+# s until a dropped exception is raised again: callbacks take less, and nobody sees the delay
+AGAIN = 0.01
 # s after SIGTERM; the supervising process of start.py, if there is one, kills at GRACE.
 LAST = GRACE + 0.4
 
