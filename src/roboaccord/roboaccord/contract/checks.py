@@ -24,7 +24,8 @@ NANOSECONDS = 1_000_000_000  # in a second; the resolution of ROS time stamps
 MOST = 1_000_000_000  # steps of a run at most: at 1 ms more than eleven days
 # s; times that differ by less are equal: far below any period, far above round-off.
 ROUND_OFF = 1e-7
-# Relative deviation from a whole number of steps that is round-off, as of 0.3 s / 0.1 s.
+# Relative deviation from a whole number of steps that is round-off, as of 0.3 s / 0.1 s (1e-16):
+# a step of the longest run, 1 / MOST.
 WHOLE = 1e-9
 FAST = 100.0  # rad/s, m/s; 955 revolutions a minute: faster than joints of robots
 EARLY = 20  # samples of a joint above FAST that are judged; later ones are bounded by effort limits
