@@ -25,13 +25,22 @@ from roboaccord.numerics.ranking import ranked
 TRIED = 8  # best hypotheses by regression that are fitted, with all that explain the same
 ALWAYS = 3  # of those: number that is fitted whatever regression predicts
 REACH = 2  # best fits of a stage to which another cause is added
-SAME, ROUND_OFF = 1e-3, 1e-14  # costs alike: squared noise, and share of the cost without cause
-CANCELLED = 1e-12  # share of the squared residuals: round-off in what hypotheses explain
-UNSEEN = 1e-6  # share of the largest effect of a quantity's axes: an axis below has none
+# Costs alike: squared noise, of which a thousandth tells nothing, and share of the cost without
+# cause (100 roundings).
+SAME, ROUND_OFF = 1e-3, 1e-14
+# share of the squared residuals: round-off (1e-16) in sums of some thousand squares
+CANCELLED = 1e-12
+# Share of the largest effect of a quantity's axes: an axis below has none. Where there is none,
+# finite differences leave 1e-12 of a coordinate (PROBE of hypotheses.py).
+UNSEEN = 1e-6
 LIKELY = 2.0  # mean square over that of the noise: residuals up to it may be noise alone
 SURE = 4.0  # standard errors: of sizes by chance alone, 6 of 100 000 are larger
-COST = 10.0  # squared noise: penalty of each fitted parameter in the score
-VAGUE = 100.0  # standard deviation of a prior from which on it says nothing
+# Squared noise: penalty of each fitted parameter in the score. The ln(n) of Schwarz's criterion
+# (1978) is below it for n up to 22 000 residuals.
+COST = 10.0
+# standard deviation of a prior from which on it says nothing: no parameter is larger (BEYOND of
+# resolution.py)
+VAGUE = 100.0
 Linear = tuple[list[Group], list[list[int]], Array, Array]  # as returned by `linear`
 
 

@@ -36,8 +36,11 @@ from roboaccord.simulators.base import Simulator
 
 PROBABLE = 1e-3  # share of the squared residuals: a named cause leaves at most this
 BETTER = 1e-3  # times what fewer causes leave: another cause must leave less
-MOST_STEPS = 10  # physics steps: longest delay within a tick that is tried
-FIRST = 3  # ticks on which variants and starts are tried first
+# physics steps: longest delay within a tick that is tried, as ticks of the robots have 1 to 10
+MOST_STEPS = 10
+# ticks on which variants and starts are tried first: of one, either of two may be better by
+# chance
+FIRST = 3
 DELAY, LAG, CLOCK = Hypothesis("delay"), Hypothesis("lag"), Hypothesis("clock")
 STEPS = "physics steps"  # unit of such delays
 
