@@ -4,7 +4,8 @@ The twin simulates our equations of motion with the engine's scheme and step. Ti
 contact or a joint at its stop are left out, since a twin has no law for them. The largest error
 relative to round-off (twin_comparison.py) is the measurement; if round-off does not explain it,
 causes/ seeks what does. The resolution states which errors of parameters would have been found.
-SAMPLED, PROBED, NAMED and SPARSE may be tuned; more ticks cost time. Names of `SchemeCheck` are
+SAMPLED, PROBED, NAMED and SPARSE may be tuned; more ticks cost time. With NAMED halved and doubled
+the three errors of causes/explain.py keep their names. Names of `SchemeCheck` are
 keys of summary.json and stay.
 """
 
