@@ -22,12 +22,16 @@ from roboaccord.contract.state import Array
 from roboaccord.description.xml_numbers import numbers
 from roboaccord.numerics.rotations import rpy_matrix
 
-SIDES = 36  # of a cylinder, and meridians of a sphere: enough to look round; may be tuned
+# Of a cylinder, and meridians of a sphere: enough to look round, since the middle of a side is
+# 0.4 % of the radius inside; may be tuned, as nothing is computed from it.
+SIDES = 36
 PARALLELS = 18  # rows of a sphere's faces: half of SIDES, so that they are square at the equator
 
 Faces = tuple[tuple[int, ...], ...]
-ALIKE = 6  # decimals to which the unit normals of triangles in one facet agree: round-off
-TINY = 1e-300  # replaces 0 as a divisor
+# decimals to which the unit normals of triangles in one facet agree: the round-off of meshes in
+# 32 bits (6e-8)
+ALIKE = 6
+TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all others would do
 # Names of surfaces that viewers know; another solid may have any name.
 GROUND, WALL, TERRAIN = BACKDROPS = "ground", "wall", "terrain"
 
