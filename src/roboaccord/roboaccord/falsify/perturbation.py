@@ -39,7 +39,9 @@ class Kind:
     whole: bool = False
 
 
-POSITIVE = 1e-6  # smallest factor on a quantity that must not be 0
+# smallest factor on a quantity that must not be 0: the inverse mass is 1e6 times as large, and a
+# matrix of such masses keeps ten digits
+POSITIVE = 1e-6
 
 KINDS = MappingProxyType(
     {
