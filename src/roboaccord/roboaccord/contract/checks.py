@@ -28,7 +28,9 @@ ROUND_OFF = 1e-7
 # a step of the longest run, 1 / MOST.
 WHOLE = 1e-9
 FAST = 100.0  # rad/s, m/s; 955 revolutions a minute: faster than joints of robots
-EARLY = 20  # samples of a joint above FAST that are judged; later ones are bounded by effort limits
+# samples of a joint above FAST that are judged: doubled from one to the next, a rate is 1e8 rad/s
+# by then, and later ones are bounded by effort limits
+EARLY = 20
 LASTING = 3  # samples in a row above FAST; where an angle wraps round, only one is
 RUNAWAY_SPEED = 1e6  # rad/s; far beyond any mechanism, and its square is far below overflow
 
