@@ -19,7 +19,7 @@ from roboaccord.numerics.rotations import quaternion_product
 
 SLACK = 1e-9  # s: the resolution of a time stamp
 # A jump is so many times steeper than its neighbours. A sine of more than five samples a period
-# never is: between two of them at its zero it is 1 / cos(2 pi / 5.1) = 3 times as steep.
+# never is: of 5.1, the interval around its zero is 1 / cos(2 pi / 5.1) = 3 times as steep.
 JUMP = 3.0
 FLAT = 1e-6  # share of the largest rate: a smaller change, taken as linear, errs by less than that
 # Share of the change of rates in an interval by which their mean may miss the slope. A jump at

@@ -28,7 +28,8 @@ from roboaccord.contract.errors import Terminated
 
 # s until a dropped exception is raised again: callbacks take less, and nobody sees the delay
 AGAIN = 0.01
-# s after SIGTERM; the supervising process of start.py, if there is one, kills at GRACE.
+# s after SIGTERM; the supervising process of start.py, if there is one, kills at GRACE: 0.4 s
+# earlier, which is ample for a signal.
 LAST = GRACE + 0.4
 
 

@@ -38,7 +38,7 @@ FINER = 8
 PYRAMID = np.sqrt(2.0) - 1.0
 """Share of the friction force by which a corner of a friction pyramid exceeds its cone."""
 GIVES = 0.01
-"""Rate at which Gazebo's magnets yield to an effort [rad/s per N m]; 0.004 was measured."""
+"""Rate at which Gazebo's magnets yield to an effort [rad/s per N m]; 0.4 of it was measured."""
 _LEFT, _CHANGE, _RECORDED, _EULER, _FRICTION = range(5)  # rows of PeriodErrors.parts
 
 

@@ -44,7 +44,9 @@ STATES = 100
 # rad or m: farther limits count as none, 16 turns or more than any slide; states are then within
 # half a turn
 UNBOUNDED = 100.0
-INSIDE = 0.02, 0.98  # fractions of a joint's range between which states are drawn, off its stops
+# fractions of a joint's range between which states are drawn: 2 % of 1 rad is 200 times RELEASE,
+# so that no stop acts
+INSIDE = 0.02, 0.98
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,7 @@ _log = logging.getLogger(__name__)
 # busy machine; time between two looks, short beside that, and no load.
 PATIENCE, POLL = 60.0, 0.02
 # s: age at which code of an older version is removed. A process that began before the code
-# changed may still use younger code: an hour is longer than runs of tests, shorter than a day's
-# work.
+# changed may still use younger code; within an hour it has loaded its kernels.
 STALE = 3600.0
 NOPYTHON = {"nopython": True, "boundscheck": None}  # options that numba.njit sets
 

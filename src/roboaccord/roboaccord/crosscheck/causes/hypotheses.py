@@ -39,7 +39,10 @@ POSSIBLE = {
     "mass": HEAVY, "inertia": HEAVY, "gear": WORKS, "gravity": WORKS, MOTOR: ACTS, LIMIT: ACTS,
     FILTER: ACTS, PAYLOAD: ACTS, PRODUCTS: (-3.0, 3.0),
 }  # fmt: skip
-"""Bounds of sizes that are physically possible; a gear of the other sign is another error."""
+"""Bounds of sizes that are physically possible; a gear of the other sign is another error.
+
+Products of inertia of the other sign are off by -2 of themselves, which must be within.
+"""
 ANY = -np.inf, np.inf
 # In the unit of the size: change of a parameter, to find what it does. The one-sided difference
 # errs by half of 1e-4 times the curvature, and by round-off of 1e-12 of a coordinate.
