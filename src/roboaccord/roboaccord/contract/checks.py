@@ -22,7 +22,8 @@ from roboaccord.contract.state import Array, Command, RobotState
 
 NANOSECONDS = 1_000_000_000  # in a second; the resolution of ROS time stamps
 MOST = 1_000_000_000  # steps of a run at most: at 1 ms more than eleven days
-# s; times that differ by less are equal: far below any period, far above round-off.
+# s; times that differ by less are equal: far below any period, far above the 1 ns of stamps and
+# the round-off that an engine's clock accumulates.
 ROUND_OFF = 1e-7
 # Relative deviation from a whole number of steps that is round-off, as of 0.3 s / 0.1 s (1e-16):
 # a step of the longest run, 1 / MOST.
