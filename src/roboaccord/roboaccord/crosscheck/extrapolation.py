@@ -46,7 +46,9 @@ SAFETY = 2.0  # factor of the bound: on the difference of the estimates, twice t
 # sound` shows whether it is too small.
 AHEAD = 0.05
 STEPS = 3  # physics steps that two estimates need
-RANGE = 0.5  # share of the next order up to which errors count as in the asymptotic range
+# share of the next order up to which errors count as in the asymptotic range: half the step
+# halves it, too, so that the finer runs are then within a quarter
+RANGE = 0.5
 # an order larger by this from the finer pair of steps is still rising: as tolerances.order
 RISING = 0.1
 # Distance below the scheme's order up to which an order may still rise to it: errors farther

@@ -23,7 +23,7 @@ from roboaccord.description.xml_numbers import numbers
 from roboaccord.numerics.rotations import rpy_matrix
 
 # Of a cylinder, and meridians of a sphere: enough to look round, since the middle of a side is
-# 0.4 % of the radius inside; may be tuned, as nothing is computed from it.
+# 0.4 % of the radius inside. They are only drawn, so any number would do.
 SIDES = 36
 PARALLELS = 18  # rows of a sphere's faces: half of SIDES, so that they are square at the equator
 

@@ -37,7 +37,7 @@ from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import LinkProperties
 from roboaccord.numerics import rotations
 
-GRAVITY = 9.81  # m/s^2: under which every reader answers
+GRAVITY = 9.81  # m/s^2: standard gravity, under which every reader answers
 Base = Literal["fixed", "free"]
 # of a question: an error in 3 % of all states escapes with a probability of 5 % (rule of three)
 STATES = 100

@@ -10,7 +10,7 @@ import time
 
 _log = logging.getLogger(__name__)
 FINEST = 1e-3  # s: shortest time between two looks at the wall clock: a tick at 1 kHz, and no load
-# s: a shorter delay is caught up, which an eye forgives; a longer one moves the schedule
+# s: a shorter delay is caught up, which is hardly visible; a longer one moves the schedule
 SLACK = 0.2
 
 

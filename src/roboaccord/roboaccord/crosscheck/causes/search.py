@@ -28,7 +28,8 @@ from roboaccord.numerics.ranking import ranked
 TRIED = 8
 # of those: number that is fitted whatever regression predicts, for it is linear: limits the work
 ALWAYS = 3
-REACH = 2  # best fits of a stage to which another cause is added
+# best fits of a stage to which another cause is added: limits the work, each by all hypotheses
+REACH = 2
 # Costs alike: squared noise, of which a thousandth tells nothing, and share of the cost without
 # cause (100 roundings).
 SAME, ROUND_OFF = 1e-3, 1e-14
