@@ -30,8 +30,7 @@ DIAMETER = 0.012  # m, of a sphere: twice that of a shaft, to be seen around it
 ARROW_SIZE = np.array([0.006, 0.014, 0.02])
 # m/N: the weight of 5 kg is an arrow of 10 cm; that of 1.5 to 25 kg has its full length
 LENGTH_PER_FORCE = 0.002
-# m, of an arrow: more than its head, and no more than a robot; an unknown force has the shortest
-# one
+# m, of an arrow: more than its head, less than a robot; the shortest for an unknown force
 SHORTEST, LONGEST = 0.03, 0.5
 RED, ORANGE = (0.9, 0.1, 0.1, 1.0), (1.0, 0.6, 0.0, 1.0)  # r, g, b, opacity: by eye, unlike links
 NONE = (0.0, 0.0, 0.0, 0.0)  # colour of a marker that only deletes others

@@ -28,9 +28,7 @@ SIDES = 36
 PARALLELS = 18  # rows of a sphere's faces: half of SIDES, so that they are square at the equator
 
 Faces = tuple[tuple[int, ...], ...]
-# decimals to which the unit normals of triangles in one facet agree: the round-off of meshes in
-# 32 bits (6e-8)
-ALIKE = 6
+ALIKE = 6  # decimals to which normals of triangles in one facet agree: 32 bits have 6e-8
 TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all others would do
 # Names of surfaces that viewers know; another solid may have any name.
 GROUND, WALL, TERRAIN = BACKDROPS = "ground", "wall", "terrain"

@@ -16,8 +16,8 @@ import numpy as np
 from roboaccord.numerics.jit import kernel
 
 SOLVED, FAILED = 0, 1
-# relative to the terms of their sums: how far x and W x + b may be below 0: 1e7 roundings, and
-# nothing in forces
+# Relative to the terms of their sums: how far x and W x + b may be below 0: far above round-off
+# of ill-conditioned W, and far below any force that matters.
 EXACT = 1e-9
 PIVOTS = 50  # largest number of pivots per unknown: 1.5 were measured in random problems
 # relative to its column: a smaller pivot is round-off of some hundred sums (1e-16 each)

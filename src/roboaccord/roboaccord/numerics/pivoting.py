@@ -19,8 +19,7 @@ PATIENCE = 10  # rounds without progress, after which entries change one at a ti
 # largest number of rounds per unknown, and of additional ones: 4.4 were measured in
 # 200 random problems of 4 and 12 unknowns
 ROUNDS = 50
-# relative to the largest b: farther below 0, W x - b is not round-off of sums of some thousand
-# terms
+# relative to the largest b: farther below 0, W x - b is not round-off of a thousand terms
 WRONG = 1e-12
 # rounds in a box before the exact method: they find most held entries, and any number is right
 GAUSS_SEIDEL = 10

@@ -16,8 +16,7 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-# control periods in which a joint must move: under gravity it moves in the first one, and any
-# number does
+# control periods in which a joint must move; under gravity it does in the first, so any do
 LOOK = 20
 STILL = 1e-9  # rad/s or m/s: smaller rates are round-off
 

@@ -41,8 +41,7 @@ from roboaccord.simulators.reference import TreeReference
 # rad or m: distance of the initial state from a balance, where the range allows it: 6 degrees are
 # seen, and the robot then moves within a second
 OFF = 0.1
-# share of the way to the upper stop that the initial state moves at most: any would do that
-# leaves room
+# share of the way to the upper stop that the initial state moves at most: most of it is left
 ROOM_USED = 0.25
 STILL = 1e-9  # rad/s^2 or m/s^2: a smaller acceleration is the round-off of forces in balance
 

@@ -28,7 +28,7 @@ from roboaccord.numerics.rotations import (
 )
 
 GRAVITY = 9.81  # m/s^2: standard gravity, to three digits
-# random states of a description: an error in 15 % of all escapes with 5 % (rule of three)
+# random states of a description: an error in 15 % of all is missed once in 20 (rule of three)
 STATES = 20
 SEED = 3  # arbitrary
 FINE = 2.5e-4  # s: step of Runge-Kutta of order 4, whose error is 2e-14, far below that of engines

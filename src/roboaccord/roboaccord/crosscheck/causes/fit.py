@@ -26,8 +26,7 @@ from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.hypotheses import BENT, Group, Hypothesis, Sizes
 
-# iterations of Gauss and Newton: near a solution each squares the error, so three to five settle
-# it
+# iterations of Gauss and Newton: each squares the error near a solution, so five settle it
 ROUNDS = 8
 # halvings of a step in all, where residuals are not linear in the sizes: down to an eighth
 SHORTENED = 3

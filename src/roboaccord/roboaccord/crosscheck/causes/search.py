@@ -30,8 +30,8 @@ TRIED = 8
 ALWAYS = 3
 # best fits of a stage to which another cause is added: limits the work, each by all hypotheses
 REACH = 2
-# Costs alike: squared noise, of which a thousandth tells nothing, and share of the cost without
-# cause (100 roundings).
+# Costs alike: squared noise (a thousandth tells nothing), and share of the cost without cause, of
+# which each of some hundred terms rounds 1e-16.
 SAME, ROUND_OFF = 1e-3, 1e-14
 # share of the squared residuals: round-off (1e-16) in sums of some thousand squares
 CANCELLED = 1e-12
@@ -43,8 +43,7 @@ SURE = 4.0  # standard errors: of sizes by chance alone, 6 of 100 000 are larger
 # Squared noise: penalty of each fitted parameter in the score. The ln(n) of Schwarz's criterion
 # (1978) is below it for n up to 22 000 residuals.
 COST = 10.0
-# standard deviation of a prior from which on it says nothing: no parameter is larger (BEYOND of
-# resolution.py)
+# standard deviation of a prior from which on it says nothing: as BEYOND of resolution.py
 VAGUE = 100.0
 Linear = tuple[list[Group], list[list[int]], Array, Array]  # as returned by `linear`
 

@@ -41,9 +41,7 @@ PROBABLE = 1e-3
 BETTER = 1e-3  # times what fewer causes leave: another cause must leave less, 3 % in each residual
 # physics steps: longest delay within a tick that is tried, as ticks of the robots have 1 to 10
 MOST_STEPS = 10
-# ticks on which variants and starts are tried first: of one, either of two may be better by
-# chance
-FIRST = 3
+FIRST = 3  # ticks on which variants and starts are tried first: of one, any may be better by chance
 DELAY, LAG, CLOCK = Hypothesis("delay"), Hypothesis("lag"), Hypothesis("clock")
 STEPS = "physics steps"  # unit of such delays
 

@@ -40,8 +40,7 @@ Kind = Literal["lost", "reversed", "late", "swapped", "clipped", "scaled"]
 FITTED = 1e-9
 # ticks stored around the first that differs, to find the kind: 2 s at 1 kHz, 100 MOST_LATE
 KEPT = 2000
-# Ticks: longest delay that is tried, 20 ms at 1 kHz, more than drives take; each costs a
-# comparison.
+# ticks: longest delay that is tried, 20 ms at 1 kHz; drives are faster, and each costs time
 MOST_LATE = 20
 EVIDENCE = 3  # ticks: a factor always fits one, and may fit two by chance
 

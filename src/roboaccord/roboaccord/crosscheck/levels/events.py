@@ -52,8 +52,7 @@ from roboaccord.simulators.stop_watch import StopWatch
 # Events compared, half with the largest impulses, half evenly: limits the time. Of 20 even ones,
 # errors in one of seven escape with a probability of 5 % (rule of three).
 SAMPLED = 40
-# relative; of impulses and energies, which are sums over up to 1000 steps of 1e-12 each
-# (ticks.py)
+# relative; of impulses and energies, sums over up to 1000 steps of 1e-12 each (ticks.py)
 ROUND_OFF = 1e-9
 LAWS = {TOUCH: "contact", STOP: "stops"}  # kinds of events for which engines have their own law
 LOGGED = "logged"  # a stop in the log that the joint does not reach in that control period

@@ -18,8 +18,7 @@ from roboaccord.crosscheck.levels.one_step import Rates, judge_rates
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
-# share of the change of rates: an error could hide where stepping explains more; a tenth, as
-# BLIND of one_step.py
+# share of the change of rates: an error could hide where stepping explains more than a tenth
 COARSE = 0.1
 FALLING = 9.81  # rad/s^2: of a falling link of 1 m; scales the error that is allowed at rest
 

@@ -36,8 +36,7 @@ GEOMETRY = mujoco.mjtGeom
 BOTTOM = 0.1
 # Weights of an integrator's stages, by their number: Euler's, and Runge-Kutta's of order 4.
 WEIGHTS = {1: (1.0,), 4: (1 / 6, 1 / 3, 1 / 3, 1 / 6)}
-# m: height that MuJoCo is given for a flat field, because it refuses 0: a hundredth of
-# CONTACT_IMPEDANCE's width
+# m: height of a flat field, as MuJoCo refuses 0: a hundredth of CONTACT_IMPEDANCE's width
 FLAT = 1e-6
 LIMIT = mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT
 
