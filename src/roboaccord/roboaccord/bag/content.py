@@ -32,13 +32,13 @@ from roboaccord.bag.records import McapScan
 from roboaccord.bag.rows import BASE_NUMBERS, decode_padded, interpolate_base, since_reset
 from roboaccord.cdr.codecs import TRUE, JointStateCodec, OdometryCodec, read_joint_state
 from roboaccord.cdr.messages import decode_events, decode_string
+from roboaccord.contract.checks import ROUND_OFF
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import IDENTITY, Array
 from roboaccord.contract.trajectory import Event
 
 _STAMP = struct.Struct("<4xiI")  # seconds and nanoseconds of a time stamp, behind the header of CDR
-_ROUND_OFF = 1e-7  # s; time stamps are exact to 1 ns, but an engine's clock accumulates round-off
-MOST = 1e75  # largest number in a state: a product of four such numbers is finite
+MOST = 1e75  # largest number in a state: a product of four such numbers, 1e300, is finite
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -245,7 +245,7 @@ class Content:
         for event in self.events():
             turn = event.kind.rpartition("_")[2]
             if event.subject in switches and turn in ("on", "off"):
-                switches[event.subject][time > event.time + _ROUND_OFF] = turn == "on"
+                switches[event.subject][time > event.time + ROUND_OFF] = turn == "on"
         return switches
 
     def base(self, time: Array) -> tuple[Array, bool, slice, Array]:

@@ -33,8 +33,6 @@ from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.setups import recorded_setup
 
-ROUND_OFF = 1e-9  # s; the resolution of a time stamp
-
 
 class Commands(NamedTuple):
     """Commands of a run: times of the states that they answer (k,) [s], and values (k, m)."""

@@ -37,15 +37,17 @@ from roboaccord.contract.files import check_file
 
 _MESSAGE_HEAD = struct.Struct("<HIQQ")  # channel, sequence, log and publish time
 SEQUENCE = 0xFFFFFFFF  # mask of a sequence number, a uint32 that wraps around
-# Bytes of a chunk besides the name of its compression and its records.
+# Bytes of a chunk besides the name of its compression and its records, by the MCAP specification.
 _CHUNK_FIXED = 8 + 8 + 8 + 4 + 4 + 8
 # Start and end time, unpacked size, checksum, length of the compression's name.
 _CHUNK_HEAD = struct.Struct("<QQQII")
 _LENGTH = struct.Struct("<Q")  # length of the records
 _INDEX_HEAD = struct.Struct("<HI")  # channel, bytes that follow
 _CHECKSUM = 4  # bytes of a CRC-32
-_FLOOR = 1 << 26  # bytes to which every file may unpack
-_RATIO = 200  # factor by which a larger file may unpack; that of a robot at rest unpacks by 50
+# bytes to which every file may unpack, since small files of few states pack better than _RATIO;
+# 64 MiB are no burden, and any from 10 MB to 1 GB would do
+_FLOOR = 1 << 26
+_RATIO = 200  # factor by which a larger file may unpack: four times the 50 of a robot at rest
 KNOWN = frozenset(int(opcode) for opcode in Opcode)  # opcodes of the specification
 
 

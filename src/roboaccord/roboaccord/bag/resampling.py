@@ -18,11 +18,16 @@ from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import quaternion_product
 
 SLACK = 1e-9  # s: the resolution of a time stamp
-# A jump is so many times steeper than its neighbours: steeper than any finely sampled rate.
+# A jump is so many times steeper than its neighbours. A sine of more than five samples a period
+# never is: of 5.1, the interval around its zero is 1 / cos(2 pi / 5.1) = 3 times as steep.
 JUMP = 3.0
-FLAT = 1e-6  # share of the largest rate; a smaller change is not a jump
-BEND = 0.125  # share of the change of rates in an interval by which their mean may miss the slope
-LEAST = 1e-4  # share of the largest rate that their mean may miss the slope by in any case
+FLAT = 1e-6  # share of the largest rate: a smaller change, taken as linear, errs by less than that
+# Share of the change of rates in an interval by which their mean may miss the slope. A jump at
+# the share s of the interval misses by |s - 1/2| of it, smooth rates v by h v'' / (12 v').
+BEND = 0.125
+# Share of the largest rate that their mean may miss the slope by in any case, as where v' is 0: a
+# sine of 180 samples a period misses by (2 pi / 180)^2 / 12 = 1e-4 there.
+LEAST = 1e-4
 Known = NDArray[np.bool_]  # for each time, whether a value is known
 
 

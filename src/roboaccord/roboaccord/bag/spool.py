@@ -20,8 +20,10 @@ from roboaccord.bag.topics import Topic
 from roboaccord.contract.errors import AccordError
 
 FLUSH_PERIOD = 0.5  # s of wall time: a killed run loses no more than that
-HELD = 64 << 20  # bytes that may wait for the disk; if more do, the run waits
-WAKE = 1 << 20  # bytes (one chunk) that wake the thread before its period ends
+# bytes that may wait for the disk; if more do, the run waits: 30 s of the snake (2.3 MB/s)
+HELD = 64 << 20
+# bytes that wake the thread before its period ends: a chunk, of which the writer makes one piece
+WAKE = 1 << 20
 
 
 class Spool:

@@ -42,14 +42,14 @@ from roboaccord.bag.transforms import typestore
 from roboaccord.contract.files import drafting, writing
 
 _MESSAGE = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log and publish time
-_HEAD = 9  # bytes of opcode and length, which the length of a record does not count
-_FIXED = 22  # bytes of the other fields of a message record before its data
+_HEAD = 9  # bytes of opcode (1) and length (8), which the length of a record does not count
+_FIXED = 22  # bytes of a message record before its data: channel 2, sequence 4, two times of 8
 _CHUNK = 1 << 20  # bytes of a chunk, as in rosbags
 _CRC = struct.Struct("<I")  # checksum
 _PLACE = struct.Struct("<Q")  # offset in the file
 _INDEX_HEAD = struct.Struct("<BQHI")  # opcode, length, channel, bytes that follow
 _DATA_END = RECORD.size + _CRC.size  # bytes of the record that ends the data section
-_FOOTER = 20  # bytes of the footer's content: two offsets and a checksum
+_FOOTER = 20  # bytes of the footer's content: two offsets of 8 and a checksum of 4
 _FOREVER = rosbag.QosTime(9223372036, 854775807)  # RMW_DURATION_INFINITE
 _LATCHED = rosbag.Qos(
     rosbag.QosHistory.KEEP_LAST, 1, rosbag.QosReliability.RELIABLE,

@@ -31,7 +31,7 @@ from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
 
-TF_PERIOD = 0.02  # s of simulated time between transforms: 50 Hz, enough for a viewer
+TF_PERIOD = 0.02  # s of simulated time between transforms: 50 Hz, above the 30 frames of a viewer
 
 
 class BagWriter:

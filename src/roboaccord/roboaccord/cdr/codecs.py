@@ -20,7 +20,8 @@ from roboaccord.cdr import wire
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 
-_POSE, _TWIST, _COVARIANCE = 7, 6, 36  # numbers of an Odometry: pose, covariance, twist, covariance
+# numbers of a nav_msgs/Odometry: pose (3 + 4), twist (3 + 3), and the covariance of each (6 x 6)
+_POSE, _TWIST, _COVARIANCE = 7, 6, 36
 TRUE = "/true"  # suffix to the name of a joint whose encoder has failed, for its true values
 
 

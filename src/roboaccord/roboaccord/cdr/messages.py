@@ -25,11 +25,14 @@ from roboaccord.description.solids import Surface
 NAMESPACE = "contacts"  # of the markers of contacts
 ARROW, SPHERE, TRIANGLES = 0, 2, 11  # types of a marker, by visualization_msgs
 ADD, DELETE_ALL = 0, 3  # actions of a marker, likewise
-DIAMETER = 0.012  # m, of a sphere
-ARROW_SIZE = np.array([0.006, 0.014, 0.02])  # m: diameters of shaft and head, length of the head
-LENGTH_PER_FORCE = 0.002  # m/N: the weight of 5 kg is an arrow of 10 cm
-SHORTEST, LONGEST = 0.03, 0.5  # m, of an arrow; one for an unknown force has the shortest length
-RED, ORANGE = (0.9, 0.1, 0.1, 1.0), (1.0, 0.6, 0.0, 1.0)  # r, g, b, opacity
+DIAMETER = 0.012  # m, of a sphere: twice that of a shaft, to be seen around it
+# m: diameters of shaft and head, length of the head: by eye, for robots of 0.1 to 2 m
+ARROW_SIZE = np.array([0.006, 0.014, 0.02])
+# m/N: the weight of 5 kg is an arrow of 10 cm; that of 1.5 to 25 kg has its full length
+LENGTH_PER_FORCE = 0.002
+# m, of an arrow: more than its head, less than a robot; the shortest for an unknown force
+SHORTEST, LONGEST = 0.03, 0.5
+RED, ORANGE = (0.9, 0.1, 0.1, 1.0), (1.0, 0.6, 0.0, 1.0)  # r, g, b, opacity: by eye, unlike links
 NONE = (0.0, 0.0, 0.0, 0.0)  # colour of a marker that only deletes others
 NO_POINTS = np.zeros((0, 3))
 ONES = np.ones(3)

@@ -55,7 +55,8 @@ PROGRAMS = {  # command: what it is for; how to get it
     "ffmpeg": "for accord view --mp4; apt-get install ffmpeg",
 }
 TRANSPORTS = "roboaccord.runners"  # group of entry points
-INDENT = (0, 0, 0, 4)  # characters of padding: top, right, bottom, left
+# Characters of padding (top, right, bottom, left): as texts of options are indented, by eye.
+INDENT = (0, 0, 0, 4)
 SUFFIX = ".jinja"  # of templates
 
 

@@ -43,7 +43,9 @@ from roboaccord.scenario.setup import Setup
 if TYPE_CHECKING:
     from roboaccord.crosscheck.report import Report
 
-SHOWN = 10  # findings of rules that are printed at most; `accord check` lists all
+# Findings of rules that are printed at most; `accord check` lists all. They must leave the table
+# of levels on a screen of 24 lines: any from 3 to 12 would do.
+SHOWN = 10
 NO_EFFORT = "no effort acted: --set controller.name=random moves and tests every joint"
 
 

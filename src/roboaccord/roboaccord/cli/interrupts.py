@@ -26,8 +26,10 @@ from roboaccord.cli.signals import GRACE, RECEIVED, WORDS, go_on
 from roboaccord.contract import errors
 from roboaccord.contract.errors import Terminated
 
-AGAIN = 0.01  # s until a dropped exception is raised again: a callback has returned by then
-# s after SIGTERM; the supervising process of start.py, if there is one, kills at GRACE.
+# s until a dropped exception is raised again: callbacks take less, and users do not notice it
+AGAIN = 0.01
+# s after SIGTERM; the supervising process of start.py, if there is one, kills at GRACE: 0.4 s
+# earlier, which is ample for a signal.
 LAST = GRACE + 0.4
 
 

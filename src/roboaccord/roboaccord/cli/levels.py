@@ -43,7 +43,7 @@ OUTCOMES: dict[Outcome, Text] = {
     Outcome.DOES_NOT_APPLY: Text("–", "dim"),
 }
 ACCELERATION = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
-FINEST = 3  # number of physics steps in the table, the finest ones; the page has all
+FINEST = 3  # physics steps in the table: those that the verdict needs (STEPS of extrapolation.py)
 
 
 @dataclass(frozen=True)

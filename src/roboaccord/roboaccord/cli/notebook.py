@@ -18,7 +18,8 @@ from roboaccord.cli.console import figure_lines
 from roboaccord.contract.errors import visible
 from roboaccord.contract.plugins import entries, load
 
-WIDTH = 100  # characters of a line
+# characters of a line: as in the code; any from the 80 on, for which tables are made, would do
+WIDTH = 100
 FORM = '<pre style="line-height: 1.2; font-family: monospace">{code}</pre>'
 PRINTERS = {"Run": "run:shown_of", "Report": "levels:shown_of", "Comparison": "bags:shown_of"}
 """Function of this room, module:function, by the class that it prints.

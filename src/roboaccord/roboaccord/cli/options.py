@@ -100,6 +100,7 @@ Engines = Annotated[
         autocompletion=complete_engines,
     ),
 ]
+# A motion of 10 s takes from half a second to 200 s; other speeds show nothing.
 Speed = Annotated[
     Ratio, typer.Option(min=0.05, max=20.0, help="Seconds of motion a second of film or page.")
 ]

@@ -31,7 +31,8 @@ APART = {"out", "force", "timeout", "view", "speed", "stay", "csv", "npz", "mat"
 """Options that change no figure, such as where results are written."""
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 UNLIMITED = ("timeout", "stay")  # options whose value may be infinite
-MOST = 1_000_000  # largest count, such as of steps or seeds: larger ones are typing errors
+# largest count, such as of steps or seeds: a million runs of 1 s take 12 days, a typing error
+MOST = 1_000_000
 NAMES = {"deg": "degrees"}  # units that have another name in a sentence
 
 

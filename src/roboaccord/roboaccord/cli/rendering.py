@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = "bool | int | float | complex | str | Iterable[Value] | None"
 NONE, NOTHING = "–", "none"  # printed for a value that is missing, and for an empty list
-# Columns; a table with as many or more has units without brackets, to fit 80 characters.
+# Columns; a table with as many or more has units without brackets, which take 2 of each column's
+# 8 characters on a line of 80.
 NARROW = 10
 
 

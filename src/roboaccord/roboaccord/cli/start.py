@@ -27,7 +27,9 @@ from roboaccord.numerics.machine import SPARSE, can_start_threads, end_with, pyt
 
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: the terminal sent it, to the child as well
-SOON = 0.5  # s after the end of a command until processes that it started are killed
+# s after the end of a command until processes that it started are killed: ample for a signal to
+# arrive, and a delay that users hardly notice
+SOON = 0.5
 WAITED_FOR = (*WORDS, TAKEN, signal.SIGCHLD)
 
 

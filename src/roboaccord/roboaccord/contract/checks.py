@@ -22,12 +22,16 @@ from roboaccord.contract.state import Array, Command, RobotState
 
 NANOSECONDS = 1_000_000_000  # in a second; the resolution of ROS time stamps
 MOST = 1_000_000_000  # steps of a run at most: at 1 ms more than eleven days
-# s; times that differ by less are equal: far below any period, far above round-off.
+# s; times that differ by less are equal: far below any period, far above the 1 ns of stamps and
+# the round-off that an engine's clock accumulates.
 ROUND_OFF = 1e-7
-# Relative deviation from a whole number of steps that is round-off, as of 0.3 s / 0.1 s.
+# Relative deviation from a whole number of steps that is round-off, as of 0.3 s / 0.1 s (1e-16):
+# a step of the longest run, 1 / MOST.
 WHOLE = 1e-9
 FAST = 100.0  # rad/s, m/s; 955 revolutions a minute: faster than joints of robots
-EARLY = 20  # samples of a joint above FAST that are judged; later ones are bounded by effort limits
+# samples of a joint above FAST that are judged: doubled from one to the next, a rate is 1e8 rad/s
+# by then, and later ones are bounded by effort limits
+EARLY = 20
 LASTING = 3  # samples in a row above FAST; where an angle wraps round, only one is
 RUNAWAY_SPEED = 1e6  # rad/s; far beyond any mechanism, and its square is far below overflow
 

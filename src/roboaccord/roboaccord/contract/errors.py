@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from roboaccord.numerics.machine import SAFE
 
-MANY = 24  # names in a list of choices at most, which fill a few lines of a terminal
+MANY = 24  # names in a list of choices at most: of 12 characters they fill four lines of a terminal
 EXTRAS: Mapping[str, Mapping[str, str]] = {
     "reference": {"joblib": "joblib>=1.5", "numba": "numba>=0.60,<0.69", "scipy": "scipy>=1.11"},
     "report": {"jinja2": "jinja2>=3.1", "matplotlib": "matplotlib>=3.10", "PIL": "pillow>=10",

@@ -22,9 +22,13 @@ from typing import TextIO
 
 from roboaccord.contract.errors import AccordError
 
-LARGEST = 256_000_000  # bytes; the largest file that is read into memory
-LARGEST_TEXT = 10_000_000  # bytes; the largest file that a person may have written
-HEAD = 512  # bytes at the start of a file by which its kind is recognised
+# bytes; the largest file that is read into memory: twice the collection of 500 robots (131 MB)
+LARGEST = 256_000_000
+# bytes; the largest file that a person may have written: 50 times the largest of 69 URDF
+LARGEST_TEXT = 10_000_000
+# Bytes at the start of a file by which its kind is recognised: STL_HEAD, and the first line of a
+# table with its comma; any from 84 to some thousand would do.
+HEAD = 512
 STL_HEAD, STL_TRIANGLE = 84, 50  # bytes of the header and of each triangle in binary STL
 written = set[Path]()  # absolute paths of the files that this process has written
 

@@ -22,7 +22,9 @@ from roboaccord.contract.results import Json, to_json
 from roboaccord.contract.shown import display
 
 Verdict = Literal["pass", "fail", "undecided"]
-# A level counts as judged if at least one of so many ticks was: a choice, not a result.
+# A level counts as judged if at least one of so many ticks was. That is a choice, not a result:
+# one of two would leave out motions that are in contact half of the time, and of one in ten
+# nothing follows for the others.
 JUDGED_SHARE = 3
 
 

@@ -24,9 +24,13 @@ from roboaccord.engines import engine_names
 from roboaccord.numerics.isolation import isolated
 from roboaccord.scenario.setup import Setup
 
-RECENT = 200  # control periods stored for the regression: its time grows with them
-PATIENCE = 60.0  # s of wall time after which the search for a cause is given up
-JUDGED_EVERY = 20  # control periods from one verdict to the next
+# Control periods stored for the regression, whose time grows with them: 0.2 s at 1 kHz. Any from
+# twice the NAMED = 12 ticks that it fits (measures/scheme.py) would do.
+RECENT = 200
+# s of wall time after which the search for a cause, which takes seconds, is given up
+PATIENCE = 60.0
+# control periods from one verdict to the next: 20 ms at 1 kHz, a frame of a viewer
+JUDGED_EVERY = 20
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 
 LOOK_PERIOD = 0.02  # s of simulated time between comparisons of both copies: a frame of a viewer
-LEVELS = 5  # number of different opacities
+LEVELS = 5  # number of different opacities: an eye tells steps of a fifth apart
 
 
 class Companion:

@@ -41,11 +41,19 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 SAFETY = 2.0  # factor of the bound: on the difference of the estimates, twice the finer's error
-AHEAD = 0.05  # share of a run: the bound at a time is the largest one up to that much later
+# Share of a run: the bound at a time is the largest one up to that much later, because the
+# difference of the estimates passes through 0. A larger share excuses errors by later ones; `make
+# sound` shows whether it is too small.
+AHEAD = 0.05
 STEPS = 3  # physics steps that two estimates need
-RANGE = 0.5  # share of the next order up to which errors count as in the asymptotic range
-RISING = 0.1  # an order larger by this from the finer pair of steps is still rising
-NEAREST = 0.75  # distance below the scheme's order up to which an order may still rise to it
+# share of the next order up to which errors count as in the asymptotic range: half the step
+# halves it, too, so that the finer runs are then within a quarter
+RANGE = 0.5
+# an order larger by this from the finer pair of steps is still rising: as tolerances.order
+RISING = 0.1
+# Distance below the scheme's order up to which an order may still rise to it: errors farther
+# below are nearer to those of a scheme of the order before.
+NEAREST = 0.75
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # they import loop, bags and scenarios, which levels of files
     from roboaccord.crosscheck.motion import CheckCase
     from roboaccord.scenario.scenario import Tolerances
 
-LISTED = 6  # names in a cell of a table: more would not fit a terminal
+LISTED = 6  # names in a cell of a table: six of 12 characters fill a terminal's 80
 K = TypeVar("K")  # case: what is measured
 C = TypeVar("C")  # check: the measurement
 

@@ -32,11 +32,13 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.stop_watch import RELEASE, StopWatch
 
 TOUCHES = "something touches, and only the contact solver knows the forces"
-FINER = 8  # accelerations are differences over a physics step that is so many times smaller
+# Accelerations are differences over a physics step that is so many times smaller: the error of a
+# difference, of first order, is then an eighth of what it estimates.
+FINER = 8
 PYRAMID = np.sqrt(2.0) - 1.0
 """Share of the friction force by which a corner of a friction pyramid exceeds its cone."""
 GIVES = 0.01
-"""Rate at which Gazebo's magnets yield to an effort [rad/s per N m]; 0.004 was measured."""
+"""Rate at which Gazebo's magnets yield to an effort [rad/s per N m]; 0.4 of it was measured."""
 _LEFT, _CHANGE, _RECORDED, _EULER, _FRICTION = range(5)  # rows of PeriodErrors.parts
 
 

@@ -38,11 +38,18 @@ from roboaccord.engines import REFERENCE
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.setup import Setup
 
-SAMPLED = 20  # control periods between comparisons with a twin, where contacts make it slow
-MOST_LATE = 200  # control periods: longest delay of a command if the simulation does not wait
+# Control periods between comparisons with a twin where contacts make it slow: a step of the twin
+# then adds a twentieth of the time.
+SAMPLED = 20
+# control periods: longest delay of a command if the simulation does not wait: 0.2 s at 1 kHz, the
+# delay that run/pace.py makes up for (SLACK)
+MOST_LATE = 200
 ALIKE = 2.0  # times the smallest sum of squares: a delay up to it explains as much
-MOST_DELAY = 3  # control periods: longest delay of a command in Gazebo
-ESTIMATE = 200  # periods by which the delay is estimated: 0.2 s at 1 kHz
+# control periods: longest delay of a command in Gazebo: as MOST_LATE of causes/samples.py
+MOST_DELAY = 3
+# periods by which the delay is estimated, 0.2 s at 1 kHz: by chance the sums of 200 squares
+# differ by ALIKE in less than one of 100 000 runs
+ESTIMATE = 200
 
 
 class StepCheck:

@@ -35,7 +35,9 @@ from roboaccord.scenario.setup import Setup
 GAZEBO, BRIDGED = "gz", "ros_gz"  # name of the engine, and transport of a launch
 HELD_BY = {f"joint_{kind}" for kind in HOLDING}  # events after which a joint is held
 HELD = "in Gazebo efforts hold a frozen joint"
-MEASURED = 100  # ticks at which round-off is measured at most: each costs steps of several twins
+# ticks at which round-off is measured at most: each costs steps of several twins; of 100, the
+# largest is exceeded in one of 101 others
+MEASURED = 100
 FIRST = np.zeros(1, dtype=np.int64)  # index of the only tick of a run of two samples
 
 

@@ -28,9 +28,10 @@ from typing import Any
 from roboaccord.contract.errors import AccordError, visible
 from roboaccord.numerics.machine import end_with, python
 
-SECONDS = 20  # s of processor time; the slowest xacro of 69 public ones takes 3 s
-WAITING = 30.0  # wall time as a multiple of the processor time, for a busy machine
-LARGEST = 100_000_000  # bytes: longest result
+SECONDS = 20  # s of processor time: seven times the slowest xacro of 69 public ones (3 s)
+# wall time as a multiple of the processor time, for a machine where 30 processes share a core
+WAITING = 30.0
+LARGEST = 100_000_000  # bytes: longest result, ten times the largest file (urdf_file.py)
 # Limits of the process: processor time [s], address space, written files and core dumps [bytes].
 LIMITS = resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE
 # Environment that allows one thread: others would take address space, 0.1 GB each in OpenBLAS.

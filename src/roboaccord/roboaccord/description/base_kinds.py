@@ -28,7 +28,7 @@ from roboaccord.numerics.rotations import (
 )
 
 Base = Literal["fixed", "planar", "free", "ball"]
-# rad: largest roll, pitch and yaw of a drawn base; less than 90 degrees, where they are singular
+# rad: largest roll, pitch and yaw of a drawn base: 86 degrees, as roll and yaw are singular at 90
 TILT = 1.5
 
 # Motions are plain tuples because they are made at every tick.

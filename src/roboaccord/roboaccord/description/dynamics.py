@@ -30,7 +30,8 @@ from roboaccord.numerics.rotations import matrix_quaternion
 
 # random states in which a singular inertia is looked for; one suffices almost surely
 SAMPLES = 3
-# inertia about a joint, relative to that of all links that it carries, that is 0 to round-off
+# Inertia about a joint, relative to that of all links that it carries, that is 0 to round-off:
+# far above 1e-16, and far below 1e-5 of a small last link.
 SINGULAR = 1e-13
 
 

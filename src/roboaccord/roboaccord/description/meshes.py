@@ -32,9 +32,12 @@ if TYPE_CHECKING:
     from trimesh import Trimesh
 
 PACKAGE, MODEL, FILE = "package://", "model://", "file://"
-# bytes that reading may take: generous, because a line may ask for millions of vertices; tunable
+# Bytes that reading may take: generous, because a line may ask for millions of vertices (some 100
+# bytes each), and twice that of a xacro (xacro_file.py).
 MOST_MEMORY = 4 << 30
-MOST_COLOURS = 16  # of a part; with more, such as one for each vertex, their mean is used; tunable
+# Of a part; with more, such as one for each vertex, their mean is used: each is a mesh of its own
+# in a page, and CAD exports have a few.
+MOST_COLOURS = 16
 FORMATS = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf")  # endings; none is an archive
 
 

@@ -22,12 +22,14 @@ from roboaccord.contract.state import Array
 from roboaccord.description.xml_numbers import numbers
 from roboaccord.numerics.rotations import rpy_matrix
 
-SIDES = 36  # of a cylinder, and meridians of a sphere: enough to look round; may be tuned
+# Of a cylinder, and meridians of a sphere: enough to look round, since the middle of a side is
+# 0.4 % of the radius inside. They are only drawn, so any number would do.
+SIDES = 36
 PARALLELS = 18  # rows of a sphere's faces: half of SIDES, so that they are square at the equator
 
 Faces = tuple[tuple[int, ...], ...]
-ALIKE = 6  # decimals to which the unit normals of triangles in one facet agree: round-off
-TINY = 1e-300  # replaces 0 as a divisor
+ALIKE = 6  # decimals to which normals of triangles in one facet agree: 32 bits have 6e-8
+TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all others would do
 # Names of surfaces that viewers know; another solid may have any name.
 GROUND, WALL, TERRAIN = BACKDROPS = "ground", "wall", "terrain"
 

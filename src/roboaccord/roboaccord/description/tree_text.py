@@ -21,11 +21,12 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOMENTS, MOVING, Joint, Link, Tree
 
-# rad, m, N m, N, rad/s: stands for no limit, because urdfdom requires a number; tree.py takes it,
-# and whatever is larger, for no limit
+# rad, m, N m, N, rad/s: stands for no limit, because urdfdom requires a number: far beyond any
+# real one. tree.py takes it, and whatever is larger, for no limit.
 ENDLESS = 1e9
 WORLD = "world"
-# cosine of pitch below which roll and yaw turn about the same axis to round-off; yaw is then 0
+# cosine of pitch below which roll and yaw turn about the same axis to round-off, which would be
+# 1e-7 rad in each of them; yaw is then 0
 LEVEL = 1e-9
 DRAKE = "http://drake.mit.edu"
 

@@ -26,8 +26,8 @@ from roboaccord.description.resources import package_folders
 from roboaccord.description.rotors import rotor_inertias
 from roboaccord.description.xacro_file import NO_ARGUMENTS, expand_apart
 
-LARGEST = 10_000_000  # bytes of a file; the largest of 69 public ones has 0.2 million
-MOST_LINKS = 2000  # links: far more than any robot has
+LARGEST = 10_000_000  # bytes of a file: 50 times the largest of 69 public ones (0.2 million)
+MOST_LINKS = 2000  # links: far more than any robot has: twenty times a humanoid with hands
 LONGEST_NAME = 255  # characters, as many as file systems allow
 NO_PACKAGES: Mapping[str, Path] = MappingProxyType({})
 ROOT = "base_link"

@@ -29,7 +29,7 @@ from roboaccord.description.resources import is_installed, package_folders
 from roboaccord.numerics.fence import fence
 
 NO_ARGUMENTS: Mapping[str, str] = MappingProxyType({})
-MEMORY = 2 << 30  # bytes of address space of the process; may be tuned
+MEMORY = 2 << 30  # bytes of address space of the process, which takes 0.15 GB before it reads
 TRUST = "ROBOACCORD_TRUST"  # environment variable: with 1, all files are trusted
 TO_TRUST = "if you trust the file, add --trust"
 # Attributes by which an expression reaches the code that called it.

@@ -21,6 +21,7 @@ import numpy as np
 from roboaccord.contract.contact import EllipseFriction
 from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
+from roboaccord.description.merge import TRIANGLE
 from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.engines.force_laws import PushedLaw, ScaledLaw
 from roboaccord.engines.model import EngineModel
@@ -35,10 +36,9 @@ OF_LINKS = ("mass", "centre", "inertia")
 OF_FEET = ("friction",)  # of links on which a force law acts
 PLACED = ("origin", "axis")  # joints of a tree
 UPWARDS = 2  # index of z
-# rad/s: speed below which dry friction fades to 0, in a model that had none. May be tuned: slow
-# compared with the rates of joints, but large enough for a physics step to follow.
+# rad/s: speed below which dry friction fades to 0, in a model that had none. Slow compared
+# with the rates of joints, and as wide as a step of 1 ms at 1 rad/s^2.
 CREEP = 1e-3
-TRIANGLE = np.triu_indices(3)  # rows and columns of xx xy xz yy yz zz
 PRODUCTS = "products of inertia"  # CAD programs may export them with the other sign
 
 

@@ -27,7 +27,7 @@ from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.fence import fence
 
 # bytes: limit on the address space of the converting process, of which Drake's libraries alone take
-# 1.5 GB; may be tuned
+# 1.5 GB; the rest is for the file
 MEMORY = 4 << 30
 # Names of packages that a file refers to.
 NAMED = re.compile(r"(?:model|package)://([\w.-]+)")

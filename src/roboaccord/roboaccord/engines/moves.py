@@ -105,6 +105,7 @@ class Move:
         return replace(state, position=position, orientation=orientation, twist=twist)
 
 
+# 45 degrees: where a pyramid or box of friction differs most from a cone.
 HALF_RIGHT = Move("turned by 45 degrees", yaw=0.25 * np.pi)
 RIGHT = Move("turned by 90 degrees", yaw=0.5 * np.pi)
 MOVES = (

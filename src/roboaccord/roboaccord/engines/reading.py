@@ -37,11 +37,16 @@ from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import LinkProperties
 from roboaccord.numerics import rotations
 
-GRAVITY = 9.81  # m/s^2: under which every reader answers
+GRAVITY = 9.81  # m/s^2: standard gravity, under which every reader answers
 Base = Literal["fixed", "free"]
-STATES = 100  # of a question
-UNBOUNDED = 100.0  # rad or m: farther limits count as none; states are then within half a turn
-INSIDE = 0.02, 0.98  # fractions of a joint's range between which states are drawn, off its stops
+# of a question: an error in 3 % of all states escapes with a probability of 5 % (rule of three)
+STATES = 100
+# rad or m: farther limits count as none, 16 turns or more than any slide; states are then within
+# half a turn
+UNBOUNDED = 100.0
+# fractions of a joint's range between which states are drawn: 2 % of 1 rad is 200 times RELEASE,
+# so that no stop acts
+INSIDE = 0.02, 0.98
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Converts a text, given its file or None, and folders of packages by name.
 Convert: TypeAlias = "Callable[[str, Path | None, Mapping[str, Path]], Converted]"
 T = TypeVar("T")
-FAR = 1e6  # rad or m: a stop this far away is never reached and counts as none
+FAR = 1e6  # rad or m: a stop this far away is never reached in a run, and counts as none
 
 # Features of a model: rotors; rotors of joints on which contacts or stops act; a ball in a bearing;
 # contacts; softened stops; a mesh that is not convex.

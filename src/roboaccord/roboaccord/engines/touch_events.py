@@ -15,8 +15,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event
 
-# s: a pair makes a new event only if it was separated for longer. May be tuned: longer than the
-# bounce of a penalty contact, which lasts a few physics steps, and shorter than a stride.
+# s: a pair makes a new event only if it was separated for longer. Longer than the bounce of
+# a penalty contact, which lasts a few physics steps of 1 ms, and shorter than a stride.
 APART = 0.01
 NEVER = -1.0  # s: time of the last contact of a pair that has not touched, APART before any other
 

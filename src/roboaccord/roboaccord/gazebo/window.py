@@ -17,7 +17,9 @@ import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.scenario.camera import View
 
-HALF = math.radians(45.0)  # half of the horizontal field of view of Gazebo's window
+# half of the horizontal field of view of Gazebo's window: the default of gz-gui's MinimalScene.hh,
+# which the template keeps
+HALF = math.radians(45.0)
 WINDOW = files(__package__).joinpath("templates", "window.sdf").read_text(encoding="utf-8")
 CONTROL = "WorldControl"  # panel with a play button, useless where a run steps a paused world
 CAMERA = "gui/plugin[@name='3D View']/camera_pose"  # path in a world

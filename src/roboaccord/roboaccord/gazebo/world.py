@@ -53,7 +53,8 @@ MASK = """
             <contact>
               <collide_bitmask>{}</collide_bitmask>
             </contact>"""
-GROUND_SIZE = 200.0  # m: side of models/ground
+# m: side of models/ground, whose SDF has it, too; no robot here gets to its edge
+GROUND_SIZE = 200.0
 
 
 def world_text(

@@ -35,7 +35,8 @@ from roboaccord.numerics.machine import SPARSE, cores, end_with, safe_path
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
 
-# bytes of a job's output that are read, and characters of a line: some pages; may be tuned
+# Bytes of a job's output that are read, some 25 pages, and characters of a line, six lines of a
+# terminal; more tells a reader nothing.
 MOST, LONGEST = 50_000, 500
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # of a terminal
 _printed = list[Path]()  # file to which this process prints, if it is a worker of `isolated`

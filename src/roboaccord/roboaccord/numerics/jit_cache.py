@@ -47,10 +47,11 @@ Options: TypeAlias = Mapping[str, str | bool]
 
 _log = logging.getLogger(__name__)
 
-# s: how long another process may compile a kernel, and time between two looks; may be tuned
+# s: how long another process may compile a kernel, which takes seconds, and ten times that on a
+# busy machine; time between two looks, short beside that, and no load.
 PATIENCE, POLL = 60.0, 0.02
-# s: age at which code of an older version is removed; a process that began before the code changed
-# may still use younger code; may be tuned
+# s: age at which code of an older version is removed. A process that began before the code
+# changed may still use younger code; within an hour it has loaded its kernels.
 STALE = 3600.0
 NOPYTHON = {"nopython": True, "boundscheck": None}  # options that numba.njit sets
 

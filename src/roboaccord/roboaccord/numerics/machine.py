@@ -30,8 +30,8 @@ PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
 LIBRARIES = 1_000_000_000
 # bytes of address space for each core: OpenBLAS, in NumPy and in SciPy, took 86 MB
 PER_CORE = 100_000_000
-# objects between two collections of garbage: fewer collections, because loading a library makes
-# many objects and no garbage
+# Objects between two collections of garbage, 70 times Python's 700: fewer collections, because
+# loading a library makes many objects and no garbage.
 SPARSE = 50_000
 SAFE = "PYTHONSAFEPATH"  # environment variable with the effect of Python's option -P
 _lock = threading.Lock()

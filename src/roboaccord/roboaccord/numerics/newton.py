@@ -14,7 +14,7 @@ import numpy as np
 
 from roboaccord.numerics.arrays import Array
 
-TINY = 1e-300  # replaces 0 as a divisor
+TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all others would do
 
 
 def newton_steps(

@@ -16,10 +16,14 @@ from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.jit import kernel
 
 PATIENCE = 10  # rounds without progress, after which entries change one at a time (Judice, Pires)
-ROUNDS = 50  # largest number of rounds per unknown, and of additional ones; far fewer are needed
-WRONG = 1e-12  # relative to the largest b: farther below 0, W x - b is not round-off
-GAUSS_SEIDEL = 10  # rounds in a box before the exact method
-TINY = 1e-300  # replaces 0 as a divisor
+# largest number of rounds per unknown, and of additional ones: 4.4 were measured in
+# 200 random problems of 4 and 12 unknowns
+ROUNDS = 50
+# relative to the largest b: farther below 0, W x - b is not round-off of a thousand terms
+WRONG = 1e-12
+# rounds in a box before the exact method: they find most held entries, and any number is right
+GAUSS_SEIDEL = 10
+TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all others would do
 
 
 @kernel

@@ -19,7 +19,8 @@ import numpy as np
 from roboaccord.numerics.arrays import Array
 from roboaccord.numerics.jit import kernel
 
-# 1 + cosine of the angle between two directions, below which they count as opposite: round-off
+# 1 + cosine of the angle between two directions, below which they count as opposite: 1e-6 rad
+# from it, where the axis is known to 1e-10
 OPPOSITE = 1e-12
 
 

@@ -17,8 +17,10 @@ from roboaccord.crosscheck.causes.hypotheses import LIMIT, MOTOR, SPEED_LIMIT, H
 from roboaccord.crosscheck.causes.resolution import SHOWN, Resolved
 from roboaccord.engines.deviations import EVERY, PRODUCTS
 
-MANY = 6  # sets of causes that are listed at most, if they cannot be distinguished
-# Share of the squared residuals; a next best cause that leaves more is not mentioned.
+# sets of causes that are listed at most, if they cannot be distinguished: as LISTED of level.py
+MANY = 6
+# Share of the squared residuals; a next best cause that leaves more explains less than a
+# twentieth, and is not mentioned.
 EXPLAINS = 0.95
 COLUMNS = {"state": "position and rate", "axis": "position, rate and effort"}  # of a log
 

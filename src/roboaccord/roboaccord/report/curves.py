@@ -19,9 +19,10 @@ from roboaccord.contract.state import Array
 from roboaccord.engines import default_names
 
 POINTS = 1500  # samples of a curve at most: more than the pixels of a screen's width
-JOINTS = 8  # joints whose signals are drawn; of more joints, evenly spaced ones
+# joints whose signals are drawn, as many as one tells apart; of more, evenly spaced ones
+JOINTS = 8
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # Plotly's
-OUTLIERS = 0.01  # share of the smallest values that a logarithmic axis may leave out
+OUTLIERS = 0.01  # share of the smallest values that a logarithmic axis may leave out: 15 of POINTS
 REFERENCE = "reference"
 Figure = dict[str, Json]
 """A figure, a curve or an axis of Plotly."""

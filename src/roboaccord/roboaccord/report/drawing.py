@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SIZE = (7.5, 4.4)  # inches; 720 x 422 pixels on a page
-SQUARE = (7.5, 5.6)  # inches; for pictures that are not over time
+SIZE = (7.5, 4.4)  # inches; 720 x 422 pixels on a page, by eye
+# inches; for pictures that are not over time: higher by eye, for axes that are nearly square
+SQUARE = (7.5, 5.6)
+# By eye: sizes are points, 144 dots an inch are twice those of a page.
 STYLE: dict[Any, Any] = {
     "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 9.5,
     "text.color": INK, "axes.labelcolor": INK, "axes.titlesize": "medium",
@@ -38,17 +40,20 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: files are small, and can be searched
     "svg.hashsalt": "roboaccord", "savefig.dpi": 144,
 }  # fmt: skip
+# by eye: lengths of dashes and gaps, as multiples of the line's width
 DASHES = {
     "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3)),
     "longdashdot": (0, (8, 3, 2, 3)),
 }  # fmt: skip
 """The dashes of curves.py, which are Plotly's, in Matplotlib's form."""
-EDGE = 3.0  # pixels: smallest distance of a word from a line
-# Offsets of a word from its dot [points], in order of preference: the first free one is used.
+EDGE = 3.0  # pixels: smallest distance of a word from a line: the width of a line (1.5 points)
+# Offsets of a word from its dot [points], in order of preference, at it and one and two lines of
+# text away: the first free one is used.
 PLACES = [
     (x, y) for r in (6, 14, 24) for x, y in ((r, r), (-r, r), (r, -r), (-r, -r), (0, r), (0, -r))
 ]
-# Direction of view of all scenes [degrees], as in Matplotlib's `view_init`.
+# Direction of view of all scenes [degrees], as in Matplotlib's `view_init`: by eye, near its
+# defaults of -60 and 30.
 AZIMUTH, ELEVATION = -62.0, 20.0
 
 

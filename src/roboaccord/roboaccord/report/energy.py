@@ -20,6 +20,7 @@ from roboaccord.contract.state import Array
 from roboaccord.report import curves
 from roboaccord.run.energy_book import UNMEASURED, EnergyBook, NoBook
 
+# by eye: colours of curves.py, of other items than engines
 COLOURS = {
     "net_work": curves.BLUE, "kinetic": curves.GREEN, "potential": curves.SPARE[1],
     "friction": curves.SPARE[0], "damping": curves.SPARE[3], "stops": curves.RED,
@@ -29,7 +30,7 @@ ITEMS = {key: (quantities(EnergyBook)[key].meaning, colour) for key, colour in C
 """Name and colour of each item, by its field in `EnergyBook`."""
 JOULE = unit_of(EnergyBook, "kinetic")
 TIME = curves.axis(f"time [{unit_of(EnergyBook, 'time')}]")
-ROW = 210  # px: height of one simulator's axes
+ROW = 210  # px: height of one simulator's axes: three fit a screen of 720
 FAINT = 1e-9  # share of the energy put in; a smaller item is round-off, and is shown as 0
 
 Books = Mapping[str, EnergyBook]

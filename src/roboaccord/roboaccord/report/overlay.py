@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 TIME = "time [s]"  # title of the time axis
 FEW = (BLUE, RED, GREEN, "#ee7733", "#8e7cc3", "#c264b8")  # colours of up to six curves
 COLUMN = 12  # names in a column of a legend: as many as a panel is high
-HEIGHT, WIDTH = 2.6, 8.4  # inches, of a panel
+HEIGHT, WIDTH = 2.6, 8.4  # inches, of a panel: 250 x 806 pixels, three on a screen
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-SHORT = 24  # characters; the text of a cell that is not longer is not wrapped
+# characters; the text of a cell that is not longer is not wrapped: a third of a line of 80
+SHORT = 24
 TABLE = re.compile(r'<div class="scroll"><table.*?</table>', re.DOTALL)
 ROW, HEAD = re.compile(r"<tr>.*?</tr>", re.DOTALL), re.compile(r"<th>(.*?)</th>", re.DOTALL)
 CELL, TAG = re.compile(r"<td( [^>]*)?>(.*?)</td>", re.DOTALL), re.compile(r"<[^>]*>")

@@ -16,7 +16,8 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-LOOK = 20  # control periods in which a joint must move; under gravity it moves in the first one
+# control periods in which a joint must move; under gravity it does in the first, so any do
+LOOK = 20
 STILL = 1e-9  # rad/s or m/s: smaller rates are round-off
 
 

@@ -38,8 +38,11 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.reference import TreeReference
 
-OFF = 0.1  # rad or m: distance of the initial state from a balance, where the range allows it
-ROOM_USED = 0.25  # share of the way to the upper stop that the initial state moves at most
+# rad or m: distance of the initial state from a balance, where the range allows it: 6 degrees are
+# seen, and the robot then moves within a second
+OFF = 0.1
+# share of the way to the upper stop that the initial state moves at most: most of it is left
+ROOM_USED = 0.25
 STILL = 1e-9  # rad/s^2 or m/s^2: a smaller acceleration is the round-off of forces in balance
 
 

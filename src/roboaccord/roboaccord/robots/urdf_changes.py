@@ -13,9 +13,8 @@ from typing import Any
 
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.tree import Tree
+from roboaccord.description.tree_text import ENDLESS
 from roboaccord.description.urdf_file import ROOT, UrdfFile
-
-FAR = 1e9  # m: stops of a prismatic joint without stops, out of reach of any motion
 
 
 def as_simulated(text: str, parameters: Any, base: str) -> str:
@@ -57,7 +56,7 @@ def leave_out_stops(joint: ET.Element) -> None:
     if joint.get("type") == "revolute":
         joint.set("type", "continuous")
     for limit in joint.findall("limit"):
-        for end, value in (("lower", -FAR), ("upper", FAR)):
+        for end, value in (("lower", -ENDLESS), ("upper", ENDLESS)):
             if joint.get("type") == "prismatic":
                 limit.set(end, repr(value))  # readers take missing limits for 0
             else:

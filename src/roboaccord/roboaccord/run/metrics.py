@@ -22,7 +22,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
 
-BLOCK = 1000  # states of a block: 1 s of motion at 1 ms, about 200 kB
+BLOCK = 1000  # states of a block: 1 s of motion at 1 ms, 1.4 MB of the snake's 21 joints
 _BY_UNIT = {  # unit: names of figures
     "J": "work net_work",
     "N m": "peak_effort",

@@ -18,12 +18,13 @@ from roboaccord.description.scene import Scene
 from roboaccord.description.solids import BACKDROPS, TERRAIN, WALL
 from roboaccord.scenario.setup import Setup
 
-PART = 0.52  # share of the picture's width that the robot spans on level ground
-AMID = 0.2  # the same on terrain, of which more is to be seen
-# On level ground, about the axes of the world.
+# share of the picture's width that the robot spans on level ground: by eye, with room to move
+PART = 0.52
+AMID = 0.2  # the same on terrain, of which more is to be seen: by eye
+# On level ground, about the axes of the world: by eye, much as in report/drawing.py.
 AZIMUTH, ELEVATION = (math.radians(-62.0), math.radians(25.0))
-STEEP = math.radians(40.0)  # elevation on terrain: one looks into its hollows
-# Azimuth and elevation in front of a wall, the y-z plane.
+STEEP = math.radians(40.0)  # elevation on terrain: one looks into its hollows: by eye
+# Azimuth and elevation in front of a wall, the y-z plane: by eye.
 ASIDE, ABOVE = (math.radians(-10.0), math.radians(5.0))
 CENTRINGS = 4  # iterations that centre the robot to less than a pixel
 HALVINGS = 40  # bisections of the interval of distances: 2^-40 = 1e-12 of it is left

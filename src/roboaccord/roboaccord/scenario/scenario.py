@@ -22,7 +22,9 @@ from roboaccord.contract.profiles import given
 from roboaccord.contract.results import Json, Metres, Quantity, Radians, RadiansPerSecond, Seconds
 from roboaccord.description.base_kinds import Base
 
-ONE_STEP = 1e-3  # default and largest tolerance of one step, relative to the change of rates in it
+# Default and largest tolerance of one step, relative to the change of rates in it: descriptions
+# hardly know a number to 0.1 %. What exceeds it may still fall with the physics step.
+ONE_STEP = 1e-3
 
 
 class Initial(BaseModel, extra="forbid", frozen=True):

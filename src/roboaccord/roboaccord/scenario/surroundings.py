@@ -15,9 +15,10 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.solids import GROUND, TERRAIN, WALL, Surface, box
 from roboaccord.scenario.setup import Setup
 
-EARTH = np.array([0.72, 0.70, 0.64])  # red, green, blue of terrain and of solids on it
-PLAIN = np.array([0.91, 0.925, 0.94])  # red, green, blue of level ground and of a wall
-SIDE = 20.0  # m: side of the square that represents level ground
+EARTH = np.array([0.72, 0.70, 0.64])  # red, green, blue of terrain and of solids on it: by eye
+PLAIN = np.array([0.91, 0.925, 0.94])  # red, green, blue of level ground and of a wall: by eye
+# m: side of the square that represents level ground: beyond what a camera at a robot of 1 m shows
+SIDE = 20.0
 _log = logging.getLogger(__name__)
 
 

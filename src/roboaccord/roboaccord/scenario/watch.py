@@ -25,7 +25,7 @@ from roboaccord.numerics.jit import is_compiling
 from roboaccord.scenario.user_code import line_of, place_of
 
 TIMEOUT = 60.0  # s of wall time that a controller may take for an answer: ample for a busy machine
-START_TIMEOUT = 60.0  # s of wall time in which a controller must be made, and reset
+START_TIMEOUT = 60.0  # s of wall time in which a controller must be made, and reset: as TIMEOUT
 SIGNAL = signal.SIGURG  # ignored by default, so that one which arrives late does no harm
 POLL = 0.05  # s between checks: short compared with a time-out, and no load
 AGAIN = 1.0  # s after which a call that has caught the exception gets another one

@@ -28,7 +28,7 @@ from roboaccord.contract.fault import Fault, check_joint
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.numerics.pivoting import solve_in_box
 
-# rad/s: speed of a drive in its backlash, of the order of an arm's speed; may be tuned
+# rad/s: speed of a drive in its backlash, of the order of an arm's speed
 GAP_SPEED = 1.0
 # kg m^2: makes a joint immovable: what accelerations remain are lost in the round-off of others
 LOCK_INERTIA = 1e30

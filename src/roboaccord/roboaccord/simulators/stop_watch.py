@@ -15,7 +15,8 @@ from roboaccord.contract.trajectory import Event
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.jit import kernel
 
-STOP_MARGIN = 1e-6  # rad or m: closer to its limit, a joint is at its stop; far above round-off
+# rad or m: closer to its limit, a joint is at its stop: far above round-off, far below RELEASE
+STOP_MARGIN = 1e-6
 # rad or m: a joint is at its stop until it is this far away; more than impacts of other joints move
 # it
 RELEASE = 1e-4

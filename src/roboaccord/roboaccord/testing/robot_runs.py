@@ -26,7 +26,8 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Robot, Setup, find_robot
 from roboaccord.simulators.base import Simulator
 
-TICKS = 5  # control periods of a run; each costs time in every scenario and engine
+# control periods of a run: each costs time in every test, and five pass on what a tick stores
+TICKS = 5
 SEED = 3  # arbitrary
 A_LOT = 10.0  # m/s, rad/s, N m: target of a controller, out of its reach
 

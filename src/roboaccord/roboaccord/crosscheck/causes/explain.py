@@ -5,8 +5,10 @@ cause adds nothing or noise alone is left. All causes that explain equally well,
 form one finding. A cause is named only if, fitted on one half of the blocks, it also explains the
 other half, and if its interval does not contain 0.
 
-LEFT, HELD, QUIET, SIGNIFICANT and BEATEN may be tuned while test_naming, test_scheme and
-test_own_log, which plant errors, find the same names. A new member of `Conclusion` needs its words
+LEFT, HELD, QUIET, SIGNIFICANT, BEATEN and SMALL may be tuned while test_naming, test_scheme and
+test_own_log, which plant errors, find the same names. Measured on three errors of test_naming in a
+finger of three joints (a centre; a mass and a gear; gravity and a gear): each constant a fifth and
+five times as large gives the same names. A new member of `Conclusion` needs its words
 in report/words.py; verdicts depend on the codes.
 """
 
@@ -24,14 +26,22 @@ from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted
 from roboaccord.crosscheck.causes.search import ROUND_OFF, Search, is_noise, score, squares
 from roboaccord.engines.deviations import EVERY
 
-MOST = 3  # causes that are named at once
-LEFT = 0.1  # share of the squared residuals: a fit that leaves more explains nothing
-HELD = 4.0  # times what a fit may usually leave: allowed on the held-out half
-QUIET = 0.1  # mean square over that of the noise: less is below what is known of the noise
-SIGNIFICANT = 5.0  # standard errors: fits whose scores differ by less are alike
+MOST = 3  # causes that are named at once: as many as `Search` has stages, each of which takes time
+# share of the squared residuals: what leaves more, a fit or the ticks with events, explains nothing
+LEFT = 0.1
+# times what a fit may usually leave: allowed on the held-out half, twice in each residual
+HELD = 4.0
+# mean square over that of the noise: less is below what is known of the noise, by a tenth
+QUIET = 0.1
+# Standard errors: fits whose scores differ by less are alike. Of 1000 hypotheses, one is so much
+# better by chance in 1 of 2000 checks (5.7e-7 each).
+SIGNIFICANT = 5.0
 BEATEN = 1.5  # times what the named cause leaves: other causes must leave more
-SMALL = 0.05  # of the largest component: smaller components are not reported
-LATE, WHOLE = ("delay", "lag"), 1e-6  # errors in ticks; relative distance from a whole number
+# of the largest component: smaller components are not reported, as below a direction's 3 degrees
+SMALL = 0.05
+# Errors in ticks; relative distance from a whole number: a delay of one tick is fitted to 4e-16
+# (test_naming), while a fitted fraction comes so near in 2 of a million.
+LATE, WHOLE = ("delay", "lag"), 1e-6
 
 
 class Conclusion(StrEnum):

@@ -7,7 +7,9 @@ Gauss and Newton. Columns of the regression that depend on those before them, by
 are left out: their sizes cannot be told apart from the others'. Intervals allow for residuals that
 are correlated within a block and with the next blocks [Newey and West 1987].
 
-ROUNDS, SHORTENED, SETTLED and LAGS may be tuned.
+ROUNDS, SHORTENED, SETTLED and LAGS may be tuned: in the three errors of explain.py names stay with
+these and MOST_BEGUN halved and doubled, and with SETTLED, DEPENDENT and FAR a fifth and five times
+as large.
 """
 
 from __future__ import annotations
@@ -24,13 +26,22 @@ from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.hypotheses import BENT, Group, Hypothesis, Sizes
 
-ROUNDS = 8  # iterations of Gauss and Newton
-SHORTENED = 3  # halvings of a step in all, where residuals are not linear in the sizes
-SETTLED = 1e-2, 1e-4  # squared noise, share of the cost: a smaller decrease is no progress
-DEPENDENT = 1e-7  # share of a column's norm: if the columns before leave less, it depends on them
+# iterations of Gauss and Newton: each squares the error near a solution, so five settle it
+ROUNDS = 8
+# halvings of a step in all, where residuals are not linear in the sizes: down to an eighth
+SHORTENED = 3
+# squared noise, share of the cost: a smaller decrease is no progress, and moves a size by a tenth
+# of its standard error
+SETTLED = 1e-2, 1e-4
+# Share of a column's norm: if the columns before leave less, it depends on them. Above the
+# square root of a rounding (1.5e-8), as normal matrices square what is left.
+DEPENDENT = 1e-7
 FAR = 1.0  # m or rad: bound of a fitted size; no robot has a larger error
-LAGS = 3  # blocks over which residuals may be correlated
-MOST_BEGUN = 8  # hypotheses whose fit begins at a size other than 0: limits the work
+# Blocks over which residuals may be correlated: 4 (n / 100)^(2/9) = 2.5 of n = 12 ticks [Newey and
+# West 1994].
+LAGS = 3
+# hypotheses whose fit begins at a size other than 0: limits the work, as TRIED of search.py
+MOST_BEGUN = 8
 INTERVAL = 1.96  # standard errors: half the interval of 95 % of a normal distribution
 
 

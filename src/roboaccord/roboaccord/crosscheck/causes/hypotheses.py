@@ -32,17 +32,23 @@ OF_ENCODERS_AND_DRIVES = (
     ZERO, LIMIT, MOTOR, FILTER, FACTOR, SPEED_LIMIT, BACKLASH, SPRING, "axis", "effort offset"
 )  # fmt: skip
 BENT = ("centre", "origin", "axis", ZERO, "clock", LIMIT, MOTOR, PAYLOAD)  # effect not linear
-# Bounds of sizes: shares of a mass, from none to 21 times; of a factor that keeps its sign; what
-# cannot be negative.
+# Bounds of sizes: shares of a mass, from none to 21 times, for what is off by more is a unit
+# (1000); of a factor that keeps its sign; what cannot be negative.
 HEAVY, WORKS, ACTS = (-1.0, 20.0), (-0.9, np.inf), (0.0, np.inf)
 POSSIBLE = {
     "mass": HEAVY, "inertia": HEAVY, "gear": WORKS, "gravity": WORKS, MOTOR: ACTS, LIMIT: ACTS,
     FILTER: ACTS, PAYLOAD: ACTS, PRODUCTS: (-3.0, 3.0),
 }  # fmt: skip
-"""Bounds of sizes that are physically possible; a gear of the other sign is another error."""
+"""Bounds of sizes that are physically possible; a gear of the other sign is another error.
+
+Products of inertia of the other sign are off by -2 of themselves, which must be within.
+"""
 ANY = -np.inf, np.inf
-PROBE = 1e-4  # in the unit of the size: change of a parameter, to find what it does
-PROBES = {"armature": 1e-7, MOTOR: 1e-6}  # kg m^2: small beside that of light links; s
+# In the unit of the size: change of a parameter, to find what it does. The one-sided difference
+# errs by half of 1e-4 times the curvature, and by round-off of 1e-12 of a coordinate.
+PROBE = 1e-4
+# kg m^2: small beside 1e-5 of light links; s: a thousandth of a tick
+PROBES = {"armature": 1e-7, MOTOR: 1e-6}
 
 
 class Hypothesis(NamedTuple):

@@ -25,7 +25,7 @@ from roboaccord.numerics.ranking import ranked
 from roboaccord.scenario.scenario import Allowance
 from roboaccord.scenario.setup import Setup
 
-SHOWN = 10  # parameters of a resolution in a table
+SHOWN = 10  # parameters of a resolution in a table: half a screen of 24 lines
 BEYOND = 100.0  # m, kg m^2, N m s/rad, ...: no robot here has a larger parameter
 
 

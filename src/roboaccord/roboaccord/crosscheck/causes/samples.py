@@ -33,9 +33,13 @@ ORDERS = {
 """Arrays whose columns may have another sign or order, by the name of the error."""
 MOST_LATE = 3  # ticks: largest delay from which a fit begins, three samples of a queue
 WHOLE = tuple(float(ticks) for ticks in range(1, MOST_LATE + 1))
-LAGS = (0.5, 2.0, 8.0, 32.0)  # control periods: lags of a motor from which a fit begins
+# control periods: lags of a motor from which a fit begins, each 4 times the last: within a factor
+# of 2 of any from 0.25 to 64
+LAGS = (0.5, 2.0, 8.0, 32.0)
 GONE = 36.0  # lags after which exp(-t / lag) is below round-off: exp(-36) = 2e-16
-PARTS = (0.05, 0.2, 0.5, 0.8, 0.95)  # of the largest effort: limits from which a fit begins
+# Of the largest effort: limits from which a fit begins, denser at the ends, where a limit acts on
+# nearly all ticks or on few; any five like these would do.
+PARTS = (0.05, 0.2, 0.5, 0.8, 0.95)
 
 
 def _clipped(run: Trajectory, later: int) -> Index:

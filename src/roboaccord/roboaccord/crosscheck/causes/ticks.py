@@ -4,7 +4,9 @@ A simulator of our own (the engine's twin here, the reference in reference.py) s
 recorded state and predicts the next one. Residuals are predicted less recorded states. Under a
 hypothesis, such as another mass of a link, a new simulator is made with that number, or the
 recorded run is rewritten (samples.py); nothing is changed in place. PROBABLE, BETTER and FIRST may
-be tuned: test_naming and test_scheme plant errors and check their names.
+be tuned: test_naming and test_scheme plant errors and check their names. In the three errors of
+explain.py names stay with PROBABLE and BETTER a fifth and five times as large, and with FIRST and
+MOST_STEPS halved and doubled.
 """
 
 from __future__ import annotations
@@ -34,10 +36,12 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-PROBABLE = 1e-3  # share of the squared residuals: a named cause leaves at most this
-BETTER = 1e-3  # times what fewer causes leave: another cause must leave less
-MOST_STEPS = 10  # physics steps: longest delay within a tick that is tried
-FIRST = 3  # ticks on which variants and starts are tried first
+# share of the squared residuals: a named cause leaves at most this, 3 % in each residual
+PROBABLE = 1e-3
+BETTER = 1e-3  # times what fewer causes leave: another cause must leave less, 3 % in each residual
+# physics steps: longest delay within a tick that is tried, as ticks of the robots have 1 to 10
+MOST_STEPS = 10
+FIRST = 3  # ticks on which variants and starts are tried first: of one, any may be better by chance
 DELAY, LAG, CLOCK = Hypothesis("delay"), Hypothesis("lag"), Hypothesis("clock")
 STEPS = "physics steps"  # unit of such delays
 

@@ -47,10 +47,16 @@ from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-PART, LEAST = 0.1, 0.2  # share of the motion that is simulated again; its least duration [s]
+# Share of the motion that is simulated again, four times for moves and twice for round-off, which
+# takes 0.6 of the run's time; its least duration [s], 200 ticks at 1 kHz.
+PART, LEAST = 0.1, 0.2
 MANY = 10.0  # times the sum of a pair: one normal deviate exceeds that in 3 of 1000 draws
-PAIRS = (1, 8)  # pairs of changed starts; the larger number if the smaller explains too little
-SAME = 0.01  # of the change by a turn of 45 degrees: a box of friction changes less by 90 degrees
+# Pairs of changed starts; the larger number if the smaller explains too little. Eight pairs take
+# the time of 1.6 runs, and their sum is on average eight times that of one.
+PAIRS = (1, 8)
+# Of the change by a turn of 45 degrees: a box of friction changes by round-off alone where it
+# turns by 90 degrees, and any from 1e-6 to 0.1 would do.
+SAME = 0.01
 ContactLaw = Literal["", "box", "unequal"]
 """What changes show of a contact law: friction limited by a box along the world's axes, which a
 turn by 90 degrees does not change; or another dependence on these axes; "" for neither."""

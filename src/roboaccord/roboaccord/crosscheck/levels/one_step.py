@@ -24,8 +24,10 @@ from roboaccord.crosscheck.measures.one_step import OneStepCheck, check_free_ste
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
-BLIND = 0.1  # share of the change of rates: with a larger own error the reference cannot judge
-SLOW = 1e-6  # rad/s: smaller errors are those of a robot at rest, which needs no prediction
+# Share of the change of rates: with a larger own error the reference cannot judge. A tenth, as
+# RESOLVED (measures/event_ticks.py) and COARSE (recorded_step.py).
+BLIND = 0.1
+SLOW = 1e-6  # rad/s: smaller errors are those of a robot at rest: 0.2 degrees in an hour
 
 
 class Rates(NamedTuple):

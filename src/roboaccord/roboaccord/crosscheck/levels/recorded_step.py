@@ -18,7 +18,8 @@ from roboaccord.crosscheck.levels.one_step import Rates, judge_rates
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
-COARSE = 0.1  # share of the change of rates: an error could hide where stepping explains more
+# share of the change of rates: an error could hide where stepping explains more than a tenth
+COARSE = 0.1
 FALLING = 9.81  # rad/s^2: of a falling link of 1 m; scales the error that is allowed at rest
 
 

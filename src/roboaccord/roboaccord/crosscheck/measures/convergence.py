@@ -35,7 +35,8 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines import REFERENCE
 from roboaccord.simulators.base import Simulator
 
-SHORTEST = 10  # samples before a kink that are judged by themselves: fewer are hardly a motion
+# samples before a kink that are judged by themselves: 10 ms at 1 kHz, hardly a motion
+SHORTEST = 10
 STOPS = ("joint_stop", "impact")  # events that no scheme steps with its order
 ORDER_FLOOR = 10.0  # floors: an order needs errors that the floor changes by a tenth at most
 GRID_SAFETY, GRID_UNSURE = 1.25, 3.0  # factors if the order is the scheme's or not [Roache 1998]

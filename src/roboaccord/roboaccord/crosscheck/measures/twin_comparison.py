@@ -26,7 +26,9 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-ROUNDINGS = 50.0  # times the effect of one rounding of every number: a tick has many roundings
+# Times the effect of one rounding of every number: a tick has many roundings, and 50^2 of them
+# add up to 50 if they are independent.
+ROUNDINGS = 50.0
 SHAKEN = (1, 2)  # seeds of the twins whose numbers are changed by one rounding each
 LOSS = 4e-10  # relative loss of a state that is set: twice what DART cuts off; more is an error
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from roboaccord.engines.dart.settings import DartSettings
 from roboaccord.engines.spec import EngineSpec, Scheme, imported
 
+# The settings of `expert` are those of docs/engines.md, Expert settings.
 SPEC = EngineSpec(
     name="dart",
     package="dartpy",

@@ -37,7 +37,8 @@ from roboaccord.numerics.rotations import yaw_matrix
 # factor on lengths where hulls collide: with it Bullet's tolerances are small, see above
 HULL_SCALE = 100.0
 # m: where a contact's normal passes closer than this to the axes of all joints that are not locked,
-# the locks alone bear the contact. May be tuned: small beside the links.
+# the locks alone bear the contact. Far above the round-off of contact points, and small beside
+# links of 10 cm; any value between would do.
 LEVER = 5e-3
 LOCKED = dartpy.dynamics.ActuatorType.LOCKED
 BodyPair: TypeAlias = tuple[dartpy.dynamics.BodyNode, dartpy.dynamics.BodyNode]

@@ -30,6 +30,7 @@ def _scheme(model: EngineModel) -> Scheme:
     return Scheme(kind, implicit=alone or name == "implicit", angular="own")
 
 
+# The settings of `expert` are those of docs/engines.md, Expert settings.
 SPEC = EngineSpec(
     name="mujoco",
     package="mujoco",

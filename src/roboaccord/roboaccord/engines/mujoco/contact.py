@@ -24,17 +24,20 @@ from roboaccord.engines.touch_events import Pairs
 from roboaccord.numerics.rotations import yaw_matrix, yaw_quaternion
 from roboaccord.simulators.losses import Losses
 
-# MuJoCo's `solimp`: impedance dmin and dmax, width [m], midpoint, power. Its defaults are .9, .95,
-# 1e-3, .5 and 2. A sliding contact is loaded by its normal force alone, so it need not be as rigid
-# as a stop (STOP_IMPEDANCE of simulator.py).
+# MuJoCo's `solimp`: impedance dmin and dmax, width [m], midpoint, power. Its defaults are .9,
+# .95, 1e-3, .5 and 2; here 1 - dmin and the width are a tenth of them. A sliding contact is
+# loaded by its normal force alone, so it need not be as rigid as a stop (STOP_IMPEDANCE of
+# simulator.py).
 CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
 CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
 GEOMETRY = mujoco.mjtGeom
-# m: thickness of a height field below its lowest point, more than a body sinks in a physics step
+# m: thickness of a height field below its lowest point: more than a body sinks in a physics step,
+# 1 cm at 10 m/s and 1 ms
 BOTTOM = 0.1
 # Weights of an integrator's stages, by their number: Euler's, and Runge-Kutta's of order 4.
 WEIGHTS = {1: (1.0,), 4: (1 / 6, 1 / 3, 1 / 3, 1 / 6)}
-FLAT = 1e-6  # m: height that MuJoCo is given for a flat field, because it refuses 0
+# m: height of a flat field, as MuJoCo refuses 0: a hundredth of CONTACT_IMPEDANCE's width
+FLAT = 1e-6
 LIMIT = mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT
 
 

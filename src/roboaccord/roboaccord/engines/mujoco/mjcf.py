@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
-GRAVITY = (0.0, 0.0, -9.81)  # m/s^2: acts on converted robots; a file with another gets a note
+GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, MuJoCo's default: acts on converted robots; others get a note
 
 
 def mimics(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[str, float, float]]]:
