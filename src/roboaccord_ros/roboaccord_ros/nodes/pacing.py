@@ -28,7 +28,7 @@ from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.graph.reading import command_reader
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL
-from roboaccord_ros.nodes.hold import Hold
+from roboaccord_ros.nodes.halt import Halt
 
 _log = logging.getLogger(__name__)
 REMINDER = 5.0  # s; between lines that say what a start waits for
@@ -72,11 +72,11 @@ class Pacing:
 
     Attributes:
         started: whether the run has started.
-        hold: whether a person has paused it, and what steps it takes then.
+        halt: whether a person has paused it, and what steps it takes then.
     """
 
     def __init__(self, setup: Setup, simulation: Simulation, options: Options) -> None:
-        self.started, self.hold = False, Hold()
+        self.started, self.halt = False, Halt()
         self._answered = False  # whether the controller has answered since the start or a reset
         self._recorded = graph.RECORDER not in options.peers  # whether the first state is on disk
         self._simulation, self._stepper, self._options = simulation, simulation.stepper, options
@@ -146,28 +146,28 @@ class Pacing:
     def at_start(self) -> bool:
         """Whether the run is paused at its start, and the controller has answered that."""
         answered = self._pending_effort is not None or not self._options.lockstep
-        return self.hold.halts and self._stepper.tick == 0 and answered
+        return self.halt.holds and self._stepper.tick == 0 and answered
 
     def pause(self, paused: bool) -> None:
         """Pause, or go on."""
-        self.hold.pause(paused)
+        self.halt.pause(paused)
         self.go_on()
 
     def stop(self) -> None:
         """Pause, and go back to the start."""
         self.pause(True)
-        self.hold.stopped = True
+        self.halt.stopped = True
         if self.started:
             self.restart()
 
     def go_on(self) -> None:
-        """Take what steps `hold` lets through, each when everything that answers it has come."""
+        """Take what steps `halt` lets through, each when everything that answers it has come."""
         self._pace.restart()
         self._resume()
 
     def restart(self, state: RobotState | None = None) -> None:
         """Go back to the start of the scenario, or start from another state."""
-        self.hold.end("reset")
+        self.halt.end("reset")
         self._answered = False
         self._extras.take_switches()  # drop requests to the run that is over
         self._effort = np.zeros_like(self._effort)
@@ -219,7 +219,7 @@ class Pacing:
     def _resume(self) -> None:
         """Step if everything that answers the present state has come."""
         effort = self._pending_effort
-        if effort is None or self.hold.halts or not self._recorded:
+        if effort is None or self.halt.holds or not self._recorded:
             return
         # The last state is answered, too, but no step follows it.
         ready = not self._simulation.result and self._extras.ready(self._stepper.state.time)
@@ -230,7 +230,7 @@ class Pacing:
     def _step(self, effort: Array) -> None:
         self._simulation.step(self._extras.complete(effort))
         self._pace.advance()
-        self.hold.count("the run is over" if self._simulation.result else "")
+        self.halt.count("the run is over" if self._simulation.result else "")
 
     def _look(self) -> None:
         """Start the run, or end it if the controller is silent; called every POLL.
@@ -245,7 +245,7 @@ class Pacing:
             self._try_to_start()
         elif not self._recorded:
             self._wait_for_recorder()
-        elif self._stepper.tick != self._last_tick or self.hold.halts or not self._options.lockstep:
+        elif self._stepper.tick != self._last_tick or self.halt.holds or not self._options.lockstep:
             self._last_tick, self._idle_checks = self._stepper.tick, 0
         elif self._idle_checks * POLL > self._options.timeout:
             raise no_command(self._stepper.state.time, self._options.timeout)
@@ -303,6 +303,6 @@ class Pacing:
         if not self.started or not self._recorded:
             return
         for _ in range(MAX_CATCH_UP):
-            if self._simulation.result or self.hold.halts or not self._pace.due():
+            if self._simulation.result or self.halt.holds or not self._pace.due():
                 return
             self._step(self._effort)

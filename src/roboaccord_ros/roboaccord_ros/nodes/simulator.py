@@ -195,7 +195,7 @@ class SimulatorShell(Simulation):
             # An interruption is a good end of a run that a person drives or that has no end.
             may_end = (self._driven or not self._total_ticks) and self.stepper.tick > 0
             self.finish(str(self.run.error or ("" if may_end else "interrupted")))
-        self.pacing.hold.end(str(self.run.error or "the run ended"))
+        self.pacing.halt.end(str(self.run.error or "the run ended"))
         self.outlet.deliver()
         if isinstance(self._simulator, GazeboSimulator):
             self._simulator.close()

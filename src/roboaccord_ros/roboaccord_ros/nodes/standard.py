@@ -23,7 +23,7 @@ from simulation_interfaces import action, msg, srv
 from roboaccord_ros.graph.spinning import POLL
 from roboaccord_ros.nodes import entities
 from roboaccord_ros.nodes.entities import FAILED, UNSUPPORTED, RefusedError
-from roboaccord_ros.nodes.hold import Tell
+from roboaccord_ros.nodes.halt import Tell
 from roboaccord_ros.nodes.pacing import Pacing, Simulation
 
 # Names of constants of SimulatorFeatures; the first only for a base that travels.
@@ -103,21 +103,19 @@ class StandardServices:
         pacing = self._pacing
         if self._simulation.result:
             return QUITTING
-        if pacing.hold.stopped or not (pacing.started or pacing.hold.paused):
+        if pacing.halt.stopped or not (pacing.started or pacing.halt.paused):
             return STOPPED
-        return PAUSED if pacing.hold.halts else PLAYING
+        return PAUSED if pacing.halt.holds else PLAYING
 
     def _get_state(self, _: Any, response: Any) -> None:
         response.state.state = self._state
 
     def _set_state(self, request: Any, answer: Any) -> None:
-        pacing, target, state = self._pacing, request.state.state, self._state
-        if target not in STATES or state == QUITTING:
-            raise RefusedError(
-                f"no way from {NAMES[state]} to {target}", answer.INCORRECT_TRANSITION
-            )
-        if target == state:
-            raise RefusedError(f"already {NAMES[state]}", answer.ALREADY_IN_TARGET_STATE)
+        pacing, target, now = self._pacing, request.state.state, self._state
+        if target not in STATES or now == QUITTING:
+            raise RefusedError(f"{target} cannot follow {NAMES[now]}", answer.INCORRECT_TRANSITION)
+        if target == now:
+            raise RefusedError(f"already {NAMES[now]}", answer.ALREADY_IN_TARGET_STATE)
         if target == QUITTING:
             self._run.interrupt()
         elif target == STOPPED:
@@ -144,14 +142,13 @@ class StandardServices:
         response.state = entities.entity_state(self._simulation.stepper.state)
 
     def _set_entity(self, request: Any, _: Any) -> None:
-        pacing = self._pacing
         if not self._base.travels:
             raise RefusedError(f"the base of {self._robot} does not travel", UNSUPPORTED)
-        if pacing.unready or not pacing.at_start:
-            why = pacing.unready or "stop it first: the robot is placed at the start of a run"
+        wait = "" if self._pacing.at_start else "stop it first: the start of a run is changed"
+        if why := self._pacing.unready or wait:
             raise RefusedError(why, WRONG_STATE)
         start = entities.start_of(self._base, self._simulation.stepper.state, request)
-        self._run.guard(pacing.restart)(start)
+        self._run.guard(self._pacing.restart)(start)
 
     def _step(self, request: Any, response: Any, header: Any, send: Callable[..., None]) -> None:
         """Take the steps of a request to the service, then send the response."""
@@ -163,13 +160,13 @@ class StandardServices:
         self._take(request.steps, str, answer)
 
     def _take(self, count: int, on_step: Tell, on_end: Tell) -> None:
-        """Take steps if the simulation is paused; the arguments are those of `Hold.begin`."""
+        """Take steps if the simulation is paused; the arguments are those of `Halt.begin`."""
         state = NAMES[self._state]
         why = self._pacing.unready or ("" if state == "paused" else f"{state}: pause it first")
         if why or not count:
             on_end(why)
             return
-        self._pacing.hold.begin(count, on_step, on_end)
+        self._pacing.halt.begin(count, on_step, on_end)
         self._run.guard(self._pacing.go_on)()
 
     async def _simulate(self, goal: Any) -> Any:
@@ -189,7 +186,7 @@ class StandardServices:
         return action.SimulateSteps.Result(result=result_of(why))
 
     def _cancel(self, _: Any) -> CancelResponse:
-        self._pacing.hold.end("canceled")
+        self._pacing.halt.end("canceled")
         return CancelResponse.ACCEPT
 
     def _look(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 Tell = Callable[[Any], object]  # takes one argument
 
 
-class Hold:
+class Halt:
     """Holds a run while it is paused, except for the steps of one request at a time.
 
     Attributes:
@@ -23,7 +23,7 @@ class Hold:
         self._tell: tuple[Tell, Tell] = str, str
 
     @property
-    def halts(self) -> bool:
+    def holds(self) -> bool:
         """Whether no control period is to be taken."""
         return self.paused and not self._steps
 
