@@ -144,7 +144,7 @@ class StandardServices:
     def _set_entity(self, request: Any, _: Any) -> None:
         if not self._base.travels:
             raise RefusedError(f"the base of {self._robot} does not travel", UNSUPPORTED)
-        wait = "" if self._pacing.at_start else "stop it first: the start of a run is changed"
+        wait = "" if self._pacing.at_start else "a robot is placed at a run's start: stop it first"
         if why := self._pacing.unready or wait:
             raise RefusedError(why, WRONG_STATE)
         start = entities.start_of(self._base, self._simulation.stepper.state, request)
