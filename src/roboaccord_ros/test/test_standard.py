@@ -50,7 +50,6 @@ UNSUPPORTED, WRONG_STATE = Result.RESULT_FEATURE_UNSUPPORTED, Result.RESULT_INCO
 STOPPED, PLAYING = SimulationState.STATE_STOPPED, SimulationState.STATE_PLAYING
 PAUSED, QUITTING = SimulationState.STATE_PAUSED, SimulationState.STATE_QUITTING
 CHANGE = SetSimulationState.Response
-TIMES = "sim/"
 Talk = Generator[Any, Any, None]
 
 
