@@ -75,7 +75,7 @@ class StandardServices:
         # sent after the steps.
         service = node.create_service(srv.StepSimulation, "sim/step_simulation", lambda *pair: pair)
         send = service.send_response
-        service.send_response = lambda pair, header: self._step(*pair, header, send)
+        service.send_response = lambda pair, header: self._step(send, header, *pair)
         goals = action.SimulateSteps, "sim/simulate_steps", self._simulate
         ActionServer(node, *goals, cancel_callback=self._cancel)
         # Goals that ended before the last look and since, whose results the run waits for.
@@ -150,7 +150,7 @@ class StandardServices:
         start = entities.start_of(self._base, self._simulation.stepper.state, request)
         self._run.guard(self._pacing.restart)(start)
 
-    def _step(self, request: Any, response: Any, header: Any, send: Callable[..., None]) -> None:
+    def _step(self, send: Callable[..., None], header: Any, request: Any, response: Any) -> None:
         """Take the steps of a request to the service, then send the response."""
 
         def answer(why: str) -> None:
