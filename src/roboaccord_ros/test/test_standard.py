@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from roboaccord.bag.reader import read_run
 from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.controllers import make_controller
 from running import or_skip, run_in
@@ -21,6 +22,7 @@ pytest.importorskip(
 
 from rclpy.action import ActionClient
 from roboaccord_ros.nodes.entities import INVALID_POSE, RefusedError, start_of
+from roboaccord_ros.nodes.recorder import RecorderShell
 from simulation_interfaces.action import SimulateSteps
 from simulation_interfaces.msg import (
     EntityCategory,
@@ -428,6 +430,29 @@ def test_a_run_begins_where_the_robot_was_placed(graph, setup_for, caller, engin
     )  # fmt: skip
     assert shell.result["trajectory_sha256"] == direct.sha256()
     assert direct.sha256() != run_in(setup, engine).sha256()
+
+
+def test_a_recorded_run_begins_where_the_robot_was_placed(graph, setup_for, caller, tmp_path):
+    """The bag has both starts, 0 s and 0 s, and is read from the second one on."""
+    setup = setup_for()
+    shell = paused(graph, setup)
+    graph.run.expect()
+    recorder = RecorderShell(graph.node("recorder"), "snake", tmp_path / "bag", graph.run)
+    asked = entity(1.0, -2.0, float(setup.initial.position[2]), yaw=0.5)
+
+    def talk() -> Talk:
+        yield from started(shell)
+        fields = {"entity": "snake", "state": asked, "set_pose": True}
+        while (yield from caller.code(SetEntityState, "set_entity_state", **fields)) != OK:
+            pass
+        yield from caller.set(PLAYING)
+
+    caller.talk(talk())
+    shell.close()
+    recorder.close()
+    run = read_run(tmp_path / "bag").trajectory
+    assert run.position[0].tolist() == pytest.approx([1.0, -2.0, asked.pose.position.z])
+    assert run.sha256() == shell.result["trajectory_sha256"]
 
 
 def test_version_2_0_sets_pose_and_twist_without_flags(setup_for):

@@ -221,8 +221,7 @@ def add_services(shell: SimulatorShell, setup: Setup, engine: str) -> None:
     pacing, guard = shell.pacing, shell.run.guard
 
     def reset(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.message = pacing.unready
-        response.success = not pacing.unready
+        response.message, response.success = pacing.unready, not pacing.unready
         if response.success:
             guard(pacing.restart)()
         return response
