@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+import re
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,93 +15,77 @@ from running import or_skip, run_in
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
-pytest.importorskip(
-    "simulation_interfaces", reason="simulation_interfaces is not on PyPI; ROS has it by apt"
-)
+WHY = "simulation_interfaces is not on PyPI; ROS has it by apt"
+pytest.importorskip("simulation_interfaces", reason=WHY)
 
+from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from roboaccord_ros.nodes.entities import INVALID_POSE, RefusedError, start_of
 from roboaccord_ros.nodes.recorder import RecorderShell
+from sensor_msgs.msg import JointState
+from simulation_interfaces import msg, srv
 from simulation_interfaces.action import SimulateSteps
-from simulation_interfaces.msg import (
-    EntityCategory,
-    EntityFilters,
-    EntityState,
-    Result,
-    SimulationState,
-    SimulatorFeatures,
-)
-from simulation_interfaces.srv import (
-    GetEntities,
-    GetEntitiesStates,
-    GetEntityState,
-    GetSimulationState,
-    GetSimulatorFeatures,
-    ResetSimulation,
-    SetEntityState,
-    SetSimulationState,
-    StepSimulation,
-)
 from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory
 
 pytestmark = pytest.mark.thorough
-OK, FAILED = Result.RESULT_OK, Result.RESULT_OPERATION_FAILED
-UNSUPPORTED, WRONG_STATE = Result.RESULT_FEATURE_UNSUPPORTED, Result.RESULT_INCORRECT_STATE
-STOPPED, PLAYING = SimulationState.STATE_STOPPED, SimulationState.STATE_PLAYING
-PAUSED, QUITTING = SimulationState.STATE_PAUSED, SimulationState.STATE_QUITTING
-CHANGE = SetSimulationState.Response
+OK, FAILED = msg.Result.RESULT_OK, msg.Result.RESULT_OPERATION_FAILED
+UNSUPPORTED, WRONG_STATE = msg.Result.RESULT_FEATURE_UNSUPPORTED, msg.Result.RESULT_INCORRECT_STATE
+STOPPED, PLAYING = msg.SimulationState.STATE_STOPPED, msg.SimulationState.STATE_PLAYING
+PAUSED, QUITTING = msg.SimulationState.STATE_PAUSED, msg.SimulationState.STATE_QUITTING
+CHANGE = srv.SetSimulationState.Response
+ENGINES = ["reference", "dart", "mujoco", "gz"]
 MOST = 2**64 - 1  # steps; what a client sends for -1
-Talk = Generator[Any, Any, None]
 
 
 class Caller:
     """Calls services of the simulator, from a generator that runs while the graph spins."""
 
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph):
         self.graph, self.node = graph, graph.node("caller")
-        self.goals = ActionClient(self.node, SimulateSteps, "/sim/simulate_steps")
-        self._clients: dict[str, Any] = {}
+        self._clients = {}
 
-    def ask(self, kind: type, name: str, **fields: Any) -> Generator[Any, Any, Any]:
+    def ask(self, kind, name="", **fields):
         """Send a request; return the future of its response."""
+        name = name or re.sub("(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
         client = self._clients.setdefault(name, self.node.create_client(kind, f"/sim/{name}"))
         while not client.service_is_ready():
             yield None
         return client.call_async(kind.Request(**fields))
 
-    def call(self, kind: type, name: str, **fields: Any) -> Generator[Any, Any, Any]:
-        """Send a request, and return the response."""
+    def call(self, kind, name="", **fields):
         return (yield (yield from self.ask(kind, name, **fields)))
 
-    def code(self, kind: type, name: str, **fields: Any) -> Generator[Any, Any, int]:
-        """Send a request, and return the code of its result."""
-        return (yield from self.call(kind, name, **fields)).result.result
+    def code(self, kind, **fields):
+        return (yield from self.call(kind, **fields)).result.result
 
-    def set(self, number: int) -> Generator[Any, Any, int]:
-        """Ask for a state; return the code of the result."""
-        state = SimulationState(state=number)
-        return self.code(SetSimulationState, "set_simulation_state", state=state)
+    def change(self, state):
+        return self.code(srv.SetSimulationState, state=msg.SimulationState(state=state))
 
-    def state(self) -> Generator[Any, Any, int]:
-        """Return the state."""
-        return (yield from self.call(GetSimulationState, "get_simulation_state")).state.state
+    def state(self):
+        return (yield from self.call(srv.GetSimulationState)).state.state
 
-    def step(self, steps: int) -> Generator[Any, Any, Any]:
-        """Ask for steps; return code and message of the result."""
-        result = (yield from self.call(StepSimulation, "step_simulation", steps=steps)).result
+    def step(self, steps):
+        result = (yield from self.call(srv.StepSimulation, steps=steps)).result
         return result.result, result.error_message
 
-    def talk(self, talk: Talk) -> None:
-        """Spin the graph while a conversation goes on, which yields futures, or None to wait."""
-        waiting, errors = [None], list[BaseException]()
+    def put(self, state, *, flags=True):
+        flags = {"set_pose": flags, "set_twist": flags}
+        return self.code(srv.SetEntityState, entity="snake", state=state, **flags)
 
-        def look() -> None:
+    def talk(self, talk):
+        """Spin the graph while a conversation goes on, which yields futures, or None to wait."""
+        waiting, errors = [None], []
+
+        def look():
             if errors or (waiting[0] is not None and not waiting[0].done()):
                 return
             try:
                 waiting[0] = talk.send(waiting[0] and waiting[0].result())
-            except StopIteration:
+            except StopIteration as end:
                 waiting[0] = SimpleNamespace(done=lambda: False)
+                if end.value == "stop":
+                    self.graph.run.stop()
             except BaseException as error:
                 errors.append(error)
                 self.graph.run.stop()
@@ -135,19 +118,17 @@ def started(shell):
 
 def test_the_features_are_those_that_are_offered_and_spawning_is_none(graph, setup_for, caller):
     shell = paused(graph, setup_for())
-    names = {
-        *("ENTITY_STATE_GETTING", "ENTITY_STATE_SETTING", "SIMULATION_RESET"),
-        *("SIMULATION_STATE_GETTING", "SIMULATION_STATE_SETTING", "SIMULATION_STATE_PAUSE"),
-        *("STEP_SIMULATION_SINGLE", "STEP_SIMULATION_MULTIPLE", "STEP_SIMULATION_ACTION"),
-    }
+    names = "ENTITY_STATE_GETTING ENTITY_STATE_SETTING SIMULATION_RESET SIMULATION_STATE_GETTING \
+        SIMULATION_STATE_SETTING SIMULATION_STATE_PAUSE STEP_SIMULATION_SINGLE \
+        STEP_SIMULATION_MULTIPLE STEP_SIMULATION_ACTION".split()
 
-    def talk() -> Talk:
-        answer = yield from caller.call(GetSimulatorFeatures, "get_simulator_features")
-        numbers = [getattr(SimulatorFeatures, name) for name in names]
-        assert sorted(answer.features.features) == sorted(numbers)
-        assert list(answer.features.spawn_formats) == []
-        assert f"reference {shell.stepper._simulator.version}" in answer.features.custom_info
-        graph.run.stop()
+    def talk():
+        features = (yield from caller.call(srv.GetSimulatorFeatures)).features
+        numbers = [getattr(msg.SimulatorFeatures, name) for name in names]
+        assert sorted(features.features) == sorted(numbers)
+        assert list(features.spawn_formats) == []
+        assert f"reference {shell.stepper._simulator.version}" in features.custom_info
+        return "stop"
 
     caller.talk(talk())
 
@@ -156,26 +137,27 @@ def test_states_change_as_the_standard_says_and_leave_the_motion_as_it_is(graph,
     setup = setup_for(duration=0.5)
     shell = paused(graph, setup)
 
-    def talk() -> Talk:
+    def talk():
         yield from started(shell)
         assert (yield from caller.state()) == PAUSED
-        assert (yield from caller.set(PAUSED)) == CHANGE.ALREADY_IN_TARGET_STATE
-        for wrong in (SimulationState.STATE_NO_WORLD, SimulationState.STATE_LOADING_WORLD, 9):
-            assert (yield from caller.set(wrong)) == CHANGE.INCORRECT_TRANSITION
-        assert (yield from caller.set(PLAYING)) == OK
+        assert (yield from caller.change(PAUSED)) == CHANGE.ALREADY_IN_TARGET_STATE
+        for wrong in (4, 5, 9):  # no world, loading a world, no state
+            assert (yield from caller.change(wrong)) == CHANGE.INCORRECT_TRANSITION
+        assert (yield from caller.change(PLAYING)) == OK
         assert (yield from caller.state()) == PLAYING
         assert (yield from caller.step(1)) == (FAILED, "playing: pause it first")
-        assert (yield from caller.set(PAUSED)) == OK
+        assert (yield from caller.put(entity())) == WRONG_STATE
+        assert (yield from caller.change(PAUSED)) == OK
         tick = shell.stepper.tick
-        assert (yield from caller.set(STOPPED)) == OK
+        assert (yield from caller.change(STOPPED)) == OK
         assert (yield from caller.state()) == STOPPED
         assert tick > shell.stepper.tick == 0
         assert (yield from caller.step(1)) == (FAILED, "stopped: pause it first")
-        assert (yield from caller.set(PAUSED)) == OK
+        assert (yield from caller.change(PAUSED)) == OK
         assert (yield from caller.state()) == PAUSED
         # What we had before calls the same code.
-        answer = yield from caller.call(SetBool, "pause", data=False)
-        assert answer.success and (yield from caller.state()) == PLAYING
+        assert (yield from caller.call(SetBool, "pause", data=False)).success
+        assert (yield from caller.state()) == PLAYING
 
     caller.talk(talk())
     assert shell.result["trajectory_sha256"] == run_in(setup).sha256()
@@ -184,73 +166,62 @@ def test_states_change_as_the_standard_says_and_leave_the_motion_as_it_is(graph,
 def test_before_its_start_a_run_is_stopped_and_neither_reset_nor_stepped(graph, setup_for, caller):
     graph.simulator(setup_for())  # and no controller
 
-    def talk() -> Talk:
+    def talk():
         assert (yield from caller.state()) == STOPPED
-        assert (yield from caller.code(ResetSimulation, "reset_simulation")) == WRONG_STATE
+        assert (yield from caller.code(srv.ResetSimulation)) == WRONG_STATE
         assert (yield from caller.call(Trigger, "reset")).message == "the run has not started"
         assert (yield from caller.step(1)) == (FAILED, "the run has not started")
-        assert (yield from caller.code(SetEntityState, "set_entity_state", entity="snake")) == (
-            WRONG_STATE
-        )
-        assert (yield from caller.set(PAUSED)) == OK
+        assert (yield from caller.put(entity())) == WRONG_STATE
+        assert (yield from caller.change(PAUSED)) == OK
         assert (yield from caller.state()) == PAUSED
-        assert (yield from caller.set(PLAYING)) == CHANGE.STATE_TRANSITION_ERROR
-        graph.run.stop()
+        assert (yield from caller.change(PLAYING)) == CHANGE.STATE_TRANSITION_ERROR
+        return "stop"
 
     caller.talk(talk())
 
 
-@pytest.mark.parametrize("engine", ["reference", "dart", "mujoco", "gz"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_run_in_steps_is_the_run(graph, setup_for, caller, engine):
     setup = setup_for()
     shell = paused(graph, setup, engine)
     ticks = round(setup.scenario.duration / setup.scenario.control_period)
 
-    def talk() -> Talk:
+    def talk():
         yield from started(shell)
         assert (yield from caller.step(0)) == (OK, "")
-        assert (yield from caller.call(StepSimulation, "step_simulation")).result.result == OK
+        assert (yield from caller.code(srv.StepSimulation)) == OK  # one, by default
         assert shell.stepper.tick == 1 and (yield from caller.state()) == PAUSED
-        first = yield from caller.ask(StepSimulation, "step_simulation", steps=49)
+        first = yield from caller.ask(srv.StepSimulation, steps=49)
         assert (yield from caller.step(1)) == (FAILED, "playing: pause it first")
         assert (yield first).result.result == OK
         assert shell.stepper.tick == 50
-        code, why = yield from caller.step(MOST)
         line = f"{ticks - 50} of {MOST} steps were taken: the run is over"
-        assert (code, why) == (FAILED, line)
+        assert (yield from caller.step(MOST)) == (FAILED, line)
 
     caller.talk(talk())
     assert shell.result["trajectory_sha256"] == run_in(setup, engine).sha256()
 
 
 def test_a_step_waits_for_its_command_and_ends_with_a_pause_or_a_reset(graph, setup_for, caller):
-    setup = setup_for()
-    shell = graph.simulator(setup, peers=())
+    shell = graph.simulator(setup_for(), peers=())
     shell.pacing.pause(True)
     # A controller that never answers.
-    from trajectory_msgs.msg import JointTrajectory
-
     caller.node.create_publisher(JointTrajectory, "/snake/joint_trajectory", 10)
-    states = caller.node.create_subscription  # the run needs one that listens
-    from sensor_msgs.msg import JointState
+    caller.node.create_subscription(JointState, "/snake/joint_states", print, 10)
 
-    states(JointState, "/snake/joint_states", lambda _: None, 10)
-
-    def talk() -> Talk:
+    def talk():
         while not shell.pacing.started:
             yield None
         for end in (
-            caller.set(PAUSED),
-            caller.code(ResetSimulation, "reset_simulation"),
-            caller.set(STOPPED),
-        ):
-            yield from caller.set(PAUSED)
-            step = yield from caller.ask(StepSimulation, "step_simulation", steps=3)
+            caller.change(PAUSED), caller.code(srv.ResetSimulation), caller.change(STOPPED)
+        ):  # fmt: skip
+            yield from caller.change(PAUSED)
+            step = yield from caller.ask(srv.StepSimulation, steps=3)
             assert (yield from caller.state()) == PLAYING and not step.done()
             assert (yield from end) == OK
             result = (yield step).result
             assert result.result == FAILED and "0 of 3 steps were taken: " in result.error_message
-        graph.run.stop()
+        return "stop"
 
     caller.talk(talk())
     assert shell.stepper.tick == 0
@@ -259,27 +230,23 @@ def test_a_step_waits_for_its_command_and_ends_with_a_pause_or_a_reset(graph, se
 def test_an_action_takes_steps_tells_of_each_and_is_canceled(graph, setup_for, caller):
     setup = setup_for(duration=1.0)
     shell = paused(graph, setup)
-    told = []
+    client = ActionClient(caller.node, SimulateSteps, "/sim/simulate_steps")
+    told, goals, results = [], [], []
 
     def listen(message):
         told.append((message.feedback.completed_steps, message.feedback.remaining_steps))
         if told[-1] == (30, 870):
             goals[-1].cancel_goal_async()
 
-    goals = []
-
     def send(steps):
-        while not caller.goals.server_is_ready():
+        while not client.server_is_ready():
             yield None
         goal = SimulateSteps.Goal(steps=steps)
-        goals.append((yield caller.goals.send_goal_async(goal, feedback_callback=listen)))
-        assert goals[-1].accepted
+        goals.append((yield client.send_goal_async(goal, feedback_callback=listen)))
         answer = yield goals[-1].get_result_async()
         return answer.status, answer.result.result.result, answer.result.result.error_message
 
-    def talk() -> Talk:
-        from action_msgs.msg import GoalStatus
-
+    def talk():
         yield from started(shell)
         assert (yield from send(20)) == (GoalStatus.STATUS_SUCCEEDED, OK, "")
         assert told == [(k, 20 - k) for k in range(1, 21)]
@@ -287,39 +254,41 @@ def test_an_action_takes_steps_tells_of_each_and_is_canceled(graph, setup_for, c
         status, code, why = yield from send(900)
         assert (status, code) == (GoalStatus.STATUS_CANCELED, FAILED)
         assert why.endswith("of 900 steps were taken: canceled")
-        tick = shell.stepper.tick
-        assert 50 <= tick < 920 and (yield from caller.state()) == PAUSED
+        assert 50 <= shell.stepper.tick < 920 and (yield from caller.state()) == PAUSED
         # In a run that goes on there are no steps.
-        assert (yield from caller.set(PLAYING)) == OK
-        status, code, why = yield from send(1)
-        assert (status, code) == (GoalStatus.STATUS_ABORTED, FAILED)
-        assert why == "playing: pause it first"
-        assert (yield from caller.set(PAUSED)) == OK
+        assert (yield from caller.change(PLAYING)) == OK
+        aborted = GoalStatus.STATUS_ABORTED, FAILED, "playing: pause it first"
+        assert (yield from send(1)) == aborted
+        assert (yield from caller.change(PAUSED)) == OK
         # The result comes even of the steps that end the run.
-        left = round(1.0 / setup.scenario.control_period) - shell.stepper.tick
-        assert (yield from send(left)) == (GoalStatus.STATUS_SUCCEEDED, OK, "")
-        told.append("end")
+        remaining = round(1.0 / setup.scenario.control_period) - shell.stepper.tick
+        results.append((yield from send(remaining)))
 
     caller.talk(talk())
-    assert told[-1] == "end"
+    assert results == [(GoalStatus.STATUS_SUCCEEDED, OK, "")]
     assert shell.result["trajectory_sha256"] == run_in(setup).sha256()
 
 
 def test_a_reset_takes_time_and_state_together(graph, setup_for, caller):
-    setup, scope = setup_for(), ResetSimulation.Request
+    setup = setup_for()
     shell = paused(graph, setup)
 
-    def talk() -> Talk:
+    def talk():
         yield from started(shell)
-        wrong = (scope.SCOPE_TIME, scope.SCOPE_STATE, scope.SCOPE_SPAWNED)
-        for number in (*wrong, scope.SCOPE_DEFAULT, scope.SCOPE_ALL):
+        for scope, code in (
+            (1, UNSUPPORTED),
+            (2, UNSUPPORTED),
+            (4, UNSUPPORTED),
+            (0, OK),
+            (255, OK),
+        ):
             assert (yield from caller.step(5)) == (OK, "")
-            code = yield from caller.code(ResetSimulation, "reset_simulation", scope=number)
-            assert code == (UNSUPPORTED if number in wrong else OK)
-            assert shell.stepper.tick == (0 if code == OK else 5 * (wrong.index(number) + 1))
+            tick = shell.stepper.tick
+            assert (yield from caller.code(srv.ResetSimulation, scope=scope)) == code
+            assert shell.stepper.tick == (0 if code == OK else tick)
         assert (yield from caller.step(5)) == (OK, "")
         assert (yield from caller.call(Trigger, "reset")).success and shell.stepper.tick == 0
-        yield from caller.set(PLAYING)
+        yield from caller.change(PLAYING)
 
     caller.talk(talk())
     assert shell.result["trajectory_sha256"] == run_in(setup).sha256()
@@ -328,50 +297,40 @@ def test_a_reset_takes_time_and_state_together(graph, setup_for, caller):
 def test_entities_are_the_robot_by_its_name_and_its_true_state(graph, setup_for, caller):
     shell = paused(graph, setup_for())
 
-    def talk() -> Talk:
+    def talk():
         yield from started(shell)
         yield from caller.step(60)
         for text, names in (("", ["snake"]), ("^sn(a|o)ke$", ["snake"]), ("packbot", [])):
-            filters = EntityFilters(filter=text)
-            for kind, name in (
-                (GetEntities, "get_entities"),
-                (GetEntitiesStates, "get_entities_states"),
-            ):
-                answer = yield from caller.call(kind, name, filters=filters)
+            for kind in (srv.GetEntities, srv.GetEntitiesStates):
+                answer = yield from caller.call(kind, filters=msg.EntityFilters(filter=text))
                 assert answer.result.result == OK and list(answer.entities) == names
             assert len(answer.states) == len(names)
         for filters, code in (
-            (EntityFilters(filter="("), FAILED),
-            (EntityFilters(filter="[[:alpha:]]"), UNSUPPORTED),
-            (EntityFilters(categories=[EntityCategory()]), UNSUPPORTED),
+            (msg.EntityFilters(filter="("), FAILED),
+            (msg.EntityFilters(filter="[[:alpha:]]"), UNSUPPORTED),
+            (msg.EntityFilters(categories=[msg.EntityCategory()]), UNSUPPORTED),
         ):
-            assert (yield from caller.code(GetEntities, "get_entities", filters=filters)) == code
-        for kind, name in (
-            (GetEntityState, "get_entity_state"),
-            (SetEntityState, "set_entity_state"),
-        ):
-            code = yield from caller.code(kind, name, entity="cobra")
-            assert code == Result.RESULT_NOT_FOUND
-        answer = yield from caller.call(GetEntityState, "get_entity_state", entity="snake")
-        state, entity = shell.stepper.state, answer.state
-        stamp, pose, twist = entity.header.stamp, entity.pose, entity.twist
-        assert stamp.sec + 1e-9 * stamp.nanosec == pytest.approx(state.time, abs=1e-12)
-        assert [pose.position.x, pose.position.y] == state.position[:2].tolist()
-        # The standard's twist is in the world: the square of its norm is that of ours.
-        ours = np.linalg.norm(state.twist[:3])
-        assert math.hypot(twist.linear.x, twist.linear.y) == pytest.approx(ours, rel=1e-12)
+            assert (yield from caller.code(srv.GetEntities, filters=filters)) == code
+        for kind in (srv.GetEntityState, srv.SetEntityState):
+            assert (yield from caller.code(kind, entity="cobra")) == msg.Result.RESULT_NOT_FOUND
+        answer = yield from caller.call(srv.GetEntityState, entity="snake")
+        ours, stamp = shell.stepper.state, answer.state.header.stamp
+        pose, twist = answer.state.pose, answer.state.twist
+        assert stamp.sec + 1e-9 * stamp.nanosec == pytest.approx(ours.time, abs=1e-12)
+        assert [pose.position.x, pose.position.y] == ours.position[:2].tolist()
+        # Its twist is in the world, ours in the axes of the base.
         yaw = 2.0 * math.atan2(pose.orientation.z, pose.orientation.w)
-        ahead = state.twist[0] * math.cos(yaw) - state.twist[1] * math.sin(yaw)
-        assert twist.linear.x == pytest.approx(ahead, rel=1e-9)
-        assert math.isnan(entity.acceleration.linear.x)
-        graph.run.stop()
+        turned = complex(*ours.twist[:2]) * complex(math.cos(yaw), math.sin(yaw))
+        assert complex(twist.linear.x, twist.linear.y) == pytest.approx(turned, rel=1e-9)
+        assert math.isnan(answer.state.acceleration.linear.x)
+        return "stop"
 
     caller.talk(talk())
 
 
-def entity(x=0.0, y=0.0, z=0.0, yaw=0.0, w=None, vx=0.0, vz=0.0, rate=0.0, frame=""):
-    """Make a state of an entity."""
-    state = EntityState()
+def entity(x=0.0, y=0.0, z=0.05, yaw=0.0, w=None, vx=0.0, vz=0.0, rate=0.0, frame=""):
+    """Make a state of an entity; by default the snake's base is at its height."""
+    state = msg.EntityState()
     state.header.frame_id = frame
     position, turn = state.pose.position, state.pose.orientation
     position.x, position.y, position.z = x, y, z
@@ -380,97 +339,78 @@ def entity(x=0.0, y=0.0, z=0.0, yaw=0.0, w=None, vx=0.0, vz=0.0, rate=0.0, frame
     return state
 
 
-@pytest.mark.parametrize("engine", ["reference", "dart", "mujoco", "gz"])
+ELSEWHERE = entity(1.0, -2.0, yaw=0.5, vx=0.1, rate=0.2)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_run_begins_where_the_robot_was_placed(graph, setup_for, caller, engine):
     setup = setup_for()
     shell = paused(graph, setup, engine)
-    height = float(setup.initial.position[2])
-    asked = entity(1.0, -2.0, height, yaw=0.5, vx=0.1, rate=0.2)
-    flags = {"set_pose": True, "set_twist": True}
 
-    def put(state, **flags):
-        yield from started(shell)
-        return (
-            yield from caller.code(
-                SetEntityState, "set_entity_state", entity="snake", state=state, **flags
-            )
-        )
-
-    def talk() -> Talk:
+    def talk():
         for wrong, code in (
-            (entity(z=height + 0.1), INVALID_POSE),
-            (entity(z=height, w=0.3), INVALID_POSE),
-            (entity(math.nan, z=height), INVALID_POSE),
-            (entity(z=height, frame="base_link"), FAILED),
-            (entity(z=height, vz=0.1), FAILED),
-        ):
-            assert (yield from put(wrong, **flags)) == code
-        assert (yield from put(entity(5.0, z=height))) == OK  # without flags nothing is set
+            (entity(z=0.15), INVALID_POSE), (entity(w=0.3), INVALID_POSE),
+            (entity(math.nan), INVALID_POSE), (entity(vz=0.1), FAILED),
+            (entity(frame="base_link"), FAILED),
+        ):  # fmt: skip
+            yield from started(shell)
+            assert (yield from caller.put(wrong)) == code
+        assert (yield from caller.put(ELSEWHERE, flags=False)) == OK  # nothing is set
         assert shell.stepper.state.position[0] == setup.initial.position[0]
-        assert (yield from put(asked, **flags)) == OK
-        answer = yield from caller.call(GetEntityState, "get_entity_state", entity="snake")
-        assert answer.state.pose.position.y == pytest.approx(-2.0)
-        assert answer.state.twist.linear.x == pytest.approx(0.1)
+        yield from started(shell)
+        assert (yield from caller.put(ELSEWHERE)) == OK
+        state = (yield from caller.call(srv.GetEntityState, entity="snake")).state
+        assert state.pose.position.y == pytest.approx(-2.0)
+        assert state.twist.linear.x == pytest.approx(0.1)
         yield from started(shell)
         yield from caller.step(10)
-        code = yield from caller.code(
-            SetEntityState, "set_entity_state", entity="snake", state=asked, **flags
-        )
-        assert code == WRONG_STATE
-        yield from caller.set(PLAYING)
+        assert (yield from caller.put(ELSEWHERE)) == WRONG_STATE
+        yield from caller.change(PLAYING)
 
     caller.talk(talk())
-    with or_skip():
-        simulator = make_simulator(setup, engine)
     direct = simulate(
-        simulator=simulator, controller=make_controller(setup),
-        initial=start_of(setup.base, setup.initial, SimpleNamespace(state=asked)),
+        simulator=make_simulator(setup, engine), controller=make_controller(setup),
+        initial=start_of(setup.base, setup.initial, SimpleNamespace(state=ELSEWHERE)),
         duration=setup.scenario.duration, control_period=setup.scenario.control_period,
         seed=setup.scenario.seed,
     )  # fmt: skip
-    assert shell.result["trajectory_sha256"] == direct.sha256()
-    assert direct.sha256() != run_in(setup, engine).sha256()
+    assert shell.result["trajectory_sha256"] == direct.sha256() != run_in(setup, engine).sha256()
 
 
 def test_a_recorded_run_begins_where_the_robot_was_placed(graph, setup_for, caller, tmp_path):
     """The bag has both starts, 0 s and 0 s, and is read from the second one on."""
-    setup = setup_for()
-    shell = paused(graph, setup)
+    shell = paused(graph, setup_for())
     graph.run.expect()
     recorder = RecorderShell(graph.node("recorder"), "snake", tmp_path / "bag", graph.run)
-    asked = entity(1.0, -2.0, float(setup.initial.position[2]), yaw=0.5)
 
-    def talk() -> Talk:
+    def talk():
         yield from started(shell)
-        fields = {"entity": "snake", "state": asked, "set_pose": True}
-        while (yield from caller.code(SetEntityState, "set_entity_state", **fields)) != OK:
+        while (yield from caller.put(ELSEWHERE)) != OK:
             pass
-        yield from caller.set(PLAYING)
+        yield from caller.change(PLAYING)
 
     caller.talk(talk())
     shell.close()
     recorder.close()
     run = read_run(tmp_path / "bag").trajectory
-    assert run.position[0].tolist() == pytest.approx([1.0, -2.0, asked.pose.position.z])
+    assert np.allclose(run.position[0], [1.0, -2.0, 0.05], rtol=0.0, atol=1e-12)
     assert run.sha256() == shell.result["trajectory_sha256"]
 
 
 def test_version_2_0_sets_pose_and_twist_without_flags(setup_for):
     setup = setup_for()
-    height = float(setup.initial.position[2])
-    request = SimpleNamespace(state=entity(1.0, z=height, vx=0.1))  # 2.0 has no flags
-    state = start_of(setup.base, setup.initial, request)
-    assert state.position.tolist() == [1.0, 0.0, height] and state.twist[0] == 0.1
+    state = start_of(setup.base, setup.initial, SimpleNamespace(state=entity(1.0, vx=0.1)))
+    assert state.position.tolist() == [1.0, 0.0, 0.05] and state.twist[0] == 0.1
     with pytest.raises(RefusedError, match="level"):
-        start_of(setup.base, setup.initial, SimpleNamespace(state=entity(z=height + 1.0)))
+        start_of(setup.base, setup.initial, SimpleNamespace(state=entity(z=1.0)))
 
 
 def test_quitting_ends_the_run(graph, setup_for, caller):
     shell = paused(graph, setup_for())
 
-    def talk() -> Talk:
+    def talk():
         yield from started(shell)
-        assert (yield from caller.set(QUITTING)) == OK
+        assert (yield from caller.change(QUITTING)) == OK
 
     caller.talk(talk())
     assert shell.stepper.tick == 0
