@@ -15,8 +15,7 @@ from running import or_skip, run_in
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
-WHY = "simulation_interfaces is not on PyPI; ROS has it by apt"
-pytest.importorskip("simulation_interfaces", reason=WHY)
+pytest.importorskip("simulation_interfaces", reason="not on PyPI: apt has it beside ROS")
 
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
@@ -101,10 +100,10 @@ def caller(graph):
     return Caller(graph)
 
 
-def paused(graph, setup, engine="reference"):
+def paused(graph, setup, engine="reference", peers=("controller",)):
     """Make simulator and controller of a run that is paused from the beginning."""
     with or_skip():
-        shell = graph.simulator(setup, engine=engine)
+        shell = graph.simulator(setup, engine=engine, peers=peers)
     graph.controller(setup)
     shell.pacing.pause(True)
     return shell
@@ -275,13 +274,7 @@ def test_a_reset_takes_time_and_state_together(graph, setup_for, caller):
 
     def talk():
         yield from started(shell)
-        for scope, code in (
-            (1, UNSUPPORTED),
-            (2, UNSUPPORTED),
-            (4, UNSUPPORTED),
-            (0, OK),
-            (255, OK),
-        ):
+        for scope, code in zip((1, 2, 4, 0, 255), [UNSUPPORTED] * 3 + [OK] * 2, strict=True):
             assert (yield from caller.step(5)) == (OK, "")
             tick = shell.stepper.tick
             assert (yield from caller.code(srv.ResetSimulation, scope=scope)) == code
@@ -379,7 +372,7 @@ def test_a_run_begins_where_the_robot_was_placed(graph, setup_for, caller, engin
 
 def test_a_recorded_run_begins_where_the_robot_was_placed(graph, setup_for, caller, tmp_path):
     """The bag has both starts, 0 s and 0 s, and is read from the second one on."""
-    shell = paused(graph, setup_for())
+    shell = paused(graph, setup_for(), peers=("controller", "recorder"))
     graph.run.expect()
     recorder = RecorderShell(graph.node("recorder"), "snake", tmp_path / "bag", graph.run)
 
