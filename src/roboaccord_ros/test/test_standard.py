@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -100,10 +101,10 @@ def caller(graph):
     return Caller(graph)
 
 
-def paused(graph, setup, engine="reference", peers=("controller",)):
+def paused(graph, setup, engine="reference", **options):
     """Make simulator and controller of a run that is paused from the beginning."""
     with or_skip():
-        shell = graph.simulator(setup, engine=engine, peers=peers)
+        shell = graph.simulator(setup, engine=engine, **options)
     graph.controller(setup)
     shell.pacing.pause(True)
     return shell
@@ -111,7 +112,7 @@ def paused(graph, setup, engine="reference", peers=("controller",)):
 
 def started(shell):
     """Wait until the run waits for a step."""
-    while not shell.pacing.at_start:
+    while shell.pacing.unready or not shell.pacing.at_start:
         yield None
 
 
@@ -199,6 +200,20 @@ def test_a_run_in_steps_is_the_run(graph, setup_for, caller, engine):
 
     caller.talk(talk())
     assert shell.result["trajectory_sha256"] == run_in(setup, engine).sha256()
+
+
+def test_without_lockstep_steps_follow_the_clock(graph, setup_for, caller):
+    setup = setup_for("control_period=0.005", "controller={name: none}", duration=0.5)
+    shell = paused(graph, setup, lockstep=False)
+
+    def talk():
+        yield from started(shell)
+        begin = time.monotonic()
+        assert (yield from caller.step(20)) == (OK, "") and time.monotonic() - begin > 0.09
+        assert shell.stepper.tick == 20 and (yield from caller.state()) == PAUSED
+        return "stop"
+
+    caller.talk(talk())
 
 
 def test_a_step_waits_for_its_command_and_ends_with_a_pause_or_a_reset(graph, setup_for, caller):
