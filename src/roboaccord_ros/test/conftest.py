@@ -50,7 +50,7 @@ class Graph:
         from roboaccord_ros.nodes.simulator import SimulatorShell
 
         given = Options(**{"peers": ("controller",), **options})
-        simulator = make_simulator(setup)
+        simulator = make_simulator(setup, given.engine)
         self.motion = KeptMotion(setup.joints)
         node, seen = self.node("simulator"), (self.motion,)
         return SimulatorShell(node, setup, simulator, self.run, given, seen)

@@ -13,6 +13,7 @@ from slow_cases import late
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+from rclpy.action import get_action_names_and_types
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from roboaccord_ros.graph.parameters import setup_of
@@ -30,6 +31,7 @@ BUILD = {shell.name: shell.build for shell in SHELLS}
 # What rclpy and this test add.
 OF_ROS = {"/rosout", "/parameter_events"}
 OF_EVERY_NODE = re.compile(r"/((describe|get|list|set)_param\w+|get_type_description)$")
+OF_ACTIONS = "/_action/"
 OWN = {"use_sim_time", "start_type_description_service"}
 # One scenario a robot; those of teleoperation have most topics.
 CATALOGUE = read_catalogue().scenarios
@@ -99,9 +101,14 @@ def test_a_robot_has_the_nodes_parameters_topics_and_services_of_the_tables(runn
     robot, setup, nodes = running
     node = nodes["simulator"]
     topics = {n: t for n, t in node.get_topic_names_and_types() if n not in OF_ROS}
+    topics = {n: t for n, t in topics.items() if OF_ACTIONS not in n}
     assert topics == names_of("topic", robot, setup.initial.switches)
     services = {n: t for n, t in node.get_service_names_and_types() if not OF_EVERY_NODE.search(n)}
+    services = {n: t for n, t in services.items() if OF_ACTIONS not in n}
     assert services == names_of("service", robot, setup.initial.switches)
+    page = PAGE.read_text(encoding="utf-8")
+    for name, (kind,) in get_action_names_and_types(node):
+        assert f"send_goal -f {name} {kind} " in page
     columns = table("parameter")[0][2:-1]
     listed = {name for name in node.get_node_names() if not name.startswith("_")}
     assert listed == set(columns) - ({"browser"} - {*BUILD}) | {"input"}

@@ -50,7 +50,7 @@ def test_a_paused_run_stands_still_and_goes_on_unchanged(graph, setup_for):
             service.call_async(SetBool.Request(data=True))
 
     def watch():
-        if shell.pacing.paused:
+        if shell.pacing.halt.paused:
             seen.append(shell.stepper.tick)
             if len(seen) == 5:
                 service.call_async(SetBool.Request(data=False))

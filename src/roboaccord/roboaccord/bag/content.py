@@ -196,10 +196,10 @@ class Content:
         return sorted(events, key=lambda event: event.time)
 
     def since_reset(self, name: str) -> list[bytes]:
-        """Return the messages of one of our topics since the last reset, a jump back in time."""
+        """Return the messages of one of our topics since the last jump back in time, or to 0."""
         topic, states = f"{self.namespace}/{name}", self.topic_of_kind(names.STATES)
         stamps = [_STAMP.unpack_from(data) for data in self.raw(states)]
-        jumps = [i for i in range(1, len(stamps)) if stamps[i] < stamps[i - 1]]
+        jumps = [i for i in range(1, len(stamps)) if stamps[i] < max(stamps[i - 1], (0, 1))]
         start = self.places[states][jumps[-1]] if jumps else 0
         places = self.places.get(topic, [])
         return [data for data, place in zip(self.raw(topic), places) if place >= start]

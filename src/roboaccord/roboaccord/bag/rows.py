@@ -38,12 +38,16 @@ def decode_padded(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Array
 
 
 def since_reset(rows: Sequence[tuple[Any, ...]], bag: Path) -> list[tuple[Any, ...]]:
-    """Return the rows since the last jump back in time, one for each time; `bag` is for the log."""
+    """Return the rows since the last jump back in time, one for each time; `bag` is for the log.
+
+    A time of 0 begins a run anew, even after another 0: the start was changed.
+    """
     kept: list[tuple[Any, ...]] = []
     for row in rows:
         if kept and row[0] < kept[-1][0]:
             _log.warning("%s: time jumps back to %g s; what was before is left out", bag, row[0])
             kept.clear()
+        kept = kept if row[0] else []
         if not kept or row[0] > kept[-1][0]:
             kept.append(row)
     return kept

@@ -134,9 +134,9 @@ class Stepper:
         self._faults = list[Fault]()
         self.tick, self.state = 0, initial
 
-    def start(self) -> None:
-        """Put the simulator into the initial state; also after a run, to start again."""
-        self.tick, self.state = 0, self._simulator.reset(self._initial)
+    def start(self, state: RobotState | None = None) -> None:
+        """Put the simulator into the initial state, or another one; also to start again."""
+        self.tick, self.state = 0, self._simulator.reset(state or self._initial)
         for observer in self._observers:
             observer.on_state(self.state)
 

@@ -20,7 +20,7 @@ class Ledger:
 
     Attributes:
         lost: number of missing messages, by the gaps between stamps.
-        repeated: number of messages with the stamp of the one before.
+        repeated: number of messages with the stamp of the one before, other than 0.
         disordered: number of messages with an earlier stamp, resets excepted.
     """
 
@@ -37,10 +37,11 @@ class Ledger:
     def note(self, name: str, stamp: int) -> bool:
         """Note the stamp [ns] of a message on a topic; return False if it is repeated or too early.
 
-        A jump back to the first period is a reset of the simulation, not disorder.
+        A jump back to the first period is a reset of the simulation, not disorder; so is 0 again,
+        where the start was changed.
         """
         last = self._stamps[name]
-        if stamp == last:
+        if stamp == last > 0:
             self.repeated += 1
             return False
         if self._period < stamp < last:

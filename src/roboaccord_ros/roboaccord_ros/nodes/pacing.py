@@ -5,8 +5,8 @@ the present state has come; without lockstep steps follow the wall clock, with t
 lockstep a missing answer, or an answer to a later state, ends the run. So pace, pauses and the load
 of the machine change no motion (test_transports).
 
-A service is added in `add_services` and listed in docs/ros.md. REMINDER, TURN and MAX_CATCH_UP may
-be tuned.
+Services are in `add_services` of simulator.py and in standard.py. REMINDER, TURN and MAX_CATCH_UP
+may be tuned.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from abc import abstractmethod
 from collections.abc import Mapping
 
 import numpy as np
-from roboaccord.contract import Array, Command, Json, LockstepError
+from roboaccord.contract import Array, Command, Json, LockstepError, RobotState
 from roboaccord.run import Pace as Pace
 from roboaccord.run import Stepper, no_command
 from roboaccord.scenario import Setup
-from std_srvs.srv import SetBool, Trigger
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraInputs
@@ -29,6 +28,7 @@ from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.graph.reading import command_reader
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL
+from roboaccord_ros.nodes.halt import Halt
 
 _log = logging.getLogger(__name__)
 REMINDER = 5.0  # s; between lines that say what a start waits for
@@ -54,8 +54,8 @@ class Simulation(Shell):
         """Return what a start waits for besides its peers, or ""."""
 
     @abstractmethod
-    def start(self) -> None:
-        """Go to the start, and publish the initial state."""
+    def start(self, state: RobotState | None = None) -> None:
+        """Go to the start of the scenario, or to another state, and publish it."""
 
     @abstractmethod
     def step(self, command: Command) -> None:
@@ -72,12 +72,11 @@ class Pacing:
 
     Attributes:
         started: whether the run has started.
-        paused: whether a person has paused it.
+        halt: whether a person has paused it, and what steps it takes then.
     """
 
     def __init__(self, setup: Setup, simulation: Simulation, options: Options) -> None:
-        self.started = False
-        self.paused = False
+        self.started, self.halt = False, Halt()
         self._answered = False  # whether the controller has answered since the start or a reset
         self._recorded = graph.RECORDER not in options.peers  # whether the first state is on disk
         self._simulation, self._stepper, self._options = simulation, simulation.stepper, options
@@ -137,25 +136,48 @@ class Pacing:
         if self._handed_over:
             self._plan_turn()
 
+    @property
+    def unready(self) -> str:
+        """Why the run cannot be reset or stepped, or ""."""
+        over = "the run is over" if self._simulation.result else ""
+        return over or ("" if self.started else "the run has not started")
+
+    @property
+    def at_start(self) -> bool:
+        """Whether the run is paused at its start, and the controller has answered that."""
+        answered = self._pending_effort is not None or not self._options.lockstep
+        return self.halt.holds and self._stepper.tick == 0 and answered
+
     def pause(self, paused: bool) -> None:
         """Pause, or go on."""
-        self.paused = paused
-        self._pace.restart()
-        if not paused and self._options.lockstep:
-            self._resume()
+        self.halt.pause(paused)
+        self.go_on()
 
-    def restart(self) -> None:
-        """Go back to the start."""
+    def stop(self) -> None:
+        """Pause, and go back to the start."""
+        self.pause(True)
+        self.halt.stopped = True
+        if self.started:
+            self.restart()
+
+    def go_on(self) -> None:
+        """Take what steps `halt` lets through, each when everything that answers it has come."""
+        self._pace.restart()
+        self._resume()
+
+    def restart(self, state: RobotState | None = None) -> None:
+        """Go back to the start of the scenario, or start from another state."""
+        self.halt.end("reset")
         self._answered = False
         self._extras.take_switches()  # drop requests to the run that is over
         self._effort = np.zeros_like(self._effort)
-        self._start()
+        self._start(state)
 
-    def _start(self) -> None:
+    def _start(self, state: RobotState | None = None) -> None:
         self._pace.restart()
         self._pending_effort, self._last_answer = None, (-1.0, self._effort)
         self._extras.start()
-        self._simulation.start()
+        self._simulation.start(state)
 
     def _on_command(self, command: tuple[float, Array]) -> None:
         """Take a command: the time of its state [s], and efforts (n,).
@@ -197,7 +219,7 @@ class Pacing:
     def _resume(self) -> None:
         """Step if everything that answers the present state has come."""
         effort = self._pending_effort
-        if effort is None or self.paused or not self._recorded:
+        if effort is None or self.halt.holds or not self._recorded:
             return
         # The last state is answered, too, but no step follows it.
         ready = not self._simulation.result and self._extras.ready(self._stepper.state.time)
@@ -208,6 +230,7 @@ class Pacing:
     def _step(self, effort: Array) -> None:
         self._simulation.step(self._extras.complete(effort))
         self._pace.advance()
+        self.halt.count("the run is over" if self._simulation.result else "")
 
     def _look(self) -> None:
         """Start the run, or end it if the controller is silent; called every POLL.
@@ -222,7 +245,7 @@ class Pacing:
             self._try_to_start()
         elif not self._recorded:
             self._wait_for_recorder()
-        elif self._stepper.tick != self._last_tick or self.paused or not self._options.lockstep:
+        elif self._stepper.tick != self._last_tick or self.halt.holds or not self._options.lockstep:
             self._last_tick, self._idle_checks = self._stepper.tick, 0
         elif self._idle_checks * POLL > self._options.timeout:
             raise no_command(self._stepper.state.time, self._options.timeout)
@@ -277,28 +300,9 @@ class Pacing:
         if self._options.lockstep:
             self._resume()
             return
-        if not self.started or self.paused or not self._recorded:
+        if not self.started or not self._recorded:
             return
         for _ in range(MAX_CATCH_UP):
-            if self._simulation.result or not self._pace.due():
+            if self._simulation.result or self.halt.holds or not self._pace.due():
                 return
             self._step(self._effort)
-
-
-def add_services(shell: Shell, pacing: Pacing) -> None:
-    """Offer the services `sim/reset` and `sim/pause`."""
-
-    def reset(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success = pacing.started
-        response.message = "" if pacing.started else "the run has not started"
-        if pacing.started:
-            shell.run.guard(pacing.restart)()
-        return response
-
-    def pause(request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        pacing.pause(bool(request.data))
-        response.success = True
-        return response
-
-    shell.node.create_service(Trigger, graph.RESET, reset)
-    shell.node.create_service(SetBool, graph.PAUSE, pause)

@@ -10,7 +10,9 @@ A parameter is entered in OPTIONS and in graph/parameters.py. SETTLE may be rais
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import logging
 import math
 import sys
 import time
@@ -24,6 +26,7 @@ from roboaccord.contract import Command, Observer, RobotState, count_steps
 from roboaccord.run import Motion, Stepper, make_simulator
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
+from std_srvs.srv import SetBool, Trigger
 
 from roboaccord_ros.gazebo.camera import PERIOD, Window
 from roboaccord_ros.gazebo.simulator import GazeboSimulator
@@ -34,9 +37,10 @@ from roboaccord_ros.graph.parameters import Options, declare, setup_of
 from roboaccord_ros.graph.reading import itself
 from roboaccord_ros.graph.spinning import Run
 from roboaccord_ros.nodes.controller import ControllerShell
-from roboaccord_ros.nodes.pacing import Pacing, Simulation, add_services
+from roboaccord_ros.nodes.pacing import Pacing, Simulation
 from roboaccord_ros.speed import keep_factor
 
+_log = logging.getLogger(__name__)
 SETTLE = 0.3  # s of wall time; in which another simulator would be discovered
 # Parameters that are fields of Options.
 OPTIONS = (
@@ -96,7 +100,7 @@ class SimulatorShell(Simulation):
         self._started, self.wall_time = time.perf_counter(), 0.0
         self.pacing = Pacing(setup, self, options)
         self.faults = FaultInlet(self, setup, self.stepper.fail)
-        add_services(self, self.pacing)
+        add_services(self, setup, f"{options.engine} {self._version}")
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
@@ -143,11 +147,11 @@ class SimulatorShell(Simulation):
         """Return a line while Gazebo's window is not open yet, else ""."""
         return self.window.missing() if self.window else ""
 
-    def start(self) -> None:
-        """Go to the start, and publish the initial state."""
+    def start(self, state: RobotState | None = None) -> None:
+        """Go to the start of the scenario, or to another state, and publish it."""
         self._started = time.perf_counter()
         self.motion.clear()
-        self.stepper.start()
+        self.stepper.start(state)
         self._simulator.load()
         self.outlet.state(self.stepper.state)
         self._hand_over(self.stepper.state)
@@ -191,6 +195,7 @@ class SimulatorShell(Simulation):
             # An interruption is a good end of a run that a person drives or that has no end.
             may_end = (self._driven or not self._total_ticks) and self.stepper.tick > 0
             self.finish(str(self.run.error or ("" if may_end else "interrupted")))
+        self.pacing.halt.end(str(self.run.error or "the run ended"))
         self.outlet.deliver()
         if isinstance(self._simulator, GazeboSimulator):
             self._simulator.close()
@@ -203,6 +208,37 @@ class SimulatorShell(Simulation):
     def over(self) -> bool:
         """True once the last tick is done."""
         return self.stepper.tick == self._total_ticks > 0
+
+
+def add_services(shell: SimulatorShell, setup: Setup, engine: str) -> None:
+    """Offer `sim/reset` and `sim/pause`, and, where it is installed, the standard's services.
+
+    Args:
+        shell: the node.
+        setup: robot and scenario.
+        engine: name and version of the engine.
+    """
+    pacing, guard = shell.pacing, shell.run.guard
+
+    def reset(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.message, response.success = pacing.unready, not pacing.unready
+        if response.success:
+            guard(pacing.restart)()
+        return response
+
+    def pause(request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        guard(pacing.pause)(bool(request.data))
+        response.success = True
+        return response
+
+    shell.node.create_service(Trigger, graph.RESET, reset)
+    shell.node.create_service(SetBool, graph.PAUSE, pause)
+    if importlib.util.find_spec("simulation_interfaces") is None:
+        _log.info("simulation_interfaces is not installed: its services are not offered")
+        return
+    from roboaccord_ros.nodes.standard import StandardServices
+
+    StandardServices(shell, pacing, setup, engine)
 
 
 main = SimulatorShell.main

@@ -1,0 +1,196 @@
+"""Services of the standard simulation_interfaces, by which other programs control a run.
+
+What versions 2.0 and 2.1 of the standard share is offered, by the functions of Pacing that
+`sim/reset` and `sim/pause` call, too. A step is one control period and waits for its command. The
+robot is placed while a run is stopped or paused at its start: the run then begins there, as after a
+reset, so that controller, bag and cross-check have one history.
+
+Requests, codes and features are those of the package's .srv, .msg and .action files; FEATURES lists
+what is offered. test_standard calls each service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.task import Future
+from roboaccord.contract import VERSION
+from roboaccord.scenario import Setup
+from simulation_interfaces import action, msg, srv
+
+from roboaccord_ros.graph.spinning import POLL
+from roboaccord_ros.nodes import entities
+from roboaccord_ros.nodes.entities import FAILED, UNSUPPORTED, RefusedError
+from roboaccord_ros.nodes.halt import Tell
+from roboaccord_ros.nodes.pacing import Pacing, Simulation
+
+# Names of constants of SimulatorFeatures; the first only for a base that travels.
+FEATURES = (
+    "ENTITY_STATE_SETTING", "ENTITY_STATE_GETTING", "SIMULATION_RESET", "SIMULATION_STATE_PAUSE",
+    "SIMULATION_STATE_GETTING", "SIMULATION_STATE_SETTING",
+    "STEP_SIMULATION_SINGLE", "STEP_SIMULATION_MULTIPLE", "STEP_SIMULATION_ACTION",
+)  # fmt: skip
+# States of SimulationState, by number.
+STATES = STOPPED, PLAYING, PAUSED, QUITTING = range(4)
+NAMES = ("stopped", "playing", "paused", "quitting")
+NOT_FOUND, WRONG_STATE = msg.Result.RESULT_NOT_FOUND, msg.Result.RESULT_INCORRECT_STATE
+# Scopes of a reset that come together: time and state.
+BOTH = srv.ResetSimulation.Request.SCOPE_TIME | srv.ResetSimulation.Request.SCOPE_STATE
+
+
+def result_of(why: str, code: int = FAILED) -> msg.Result:
+    """Return the result of a request: a code and why, or RESULT_OK where `why` is ""."""
+    return msg.Result(result=code if why else msg.Result.RESULT_OK, error_message=why)
+
+
+class StandardServices:
+    """Offers the services of a simulation, as `sim/NAME`.
+
+    Args:
+        simulation: the node.
+        pacing: what is called.
+        setup: robot and scenario.
+        engine: name and version of the engine.
+    """
+
+    def __init__(self, simulation: Simulation, pacing: Pacing, setup: Setup, engine: str) -> None:
+        self._simulation, self._pacing, self._base = simulation, pacing, setup.base
+        self._robot, self._run, node = setup.robot.name, simulation.run, simulation.node
+        kind, features = srv.GetSimulatorFeatures, msg.SimulatorFeatures()
+        names = FEATURES if setup.base.travels else FEATURES[1:]
+        features.features = [getattr(features, name) for name in names]
+        features.custom_info = f"roboaccord {VERSION}, {engine}"
+        answer = kind.Response(features=features)
+        node.create_service(kind, "sim/get_simulator_features", lambda *_: answer)
+        self._offer(srv.GetSimulationState, "get_simulation_state", self._get_state)
+        self._offer(srv.SetSimulationState, "set_simulation_state", self._set_state)
+        self._offer(srv.ResetSimulation, "reset_simulation", self._reset)
+        self._offer(srv.GetEntities, "get_entities", self._get_entities)
+        self._offer(srv.GetEntitiesStates, "get_entities_states", self._get_entities)
+        self._offer(srv.GetEntityState, "get_entity_state", self._get_entity)
+        self._offer(srv.SetEntityState, "set_entity_state", self._set_entity)
+        # rclpy sends at once what a callback returns. Here that is the request, and the response is
+        # sent after the steps.
+        service = node.create_service(srv.StepSimulation, "sim/step_simulation", lambda *pair: pair)
+        send = service.send_response
+        service.send_response = lambda pair, header: self._step(send, header, *pair)
+        goals = action.SimulateSteps, "sim/simulate_steps", self._simulate
+        ActionServer(node, *goals, cancel_callback=self._cancel)
+        # Goals that ended before the last look and since, whose results the run waits for.
+        self._before = self._since = 0
+        simulation.every(POLL, self._look)
+
+    def _offer(self, kind: Any, name: str, act: Callable[[Any, Any], None]) -> None:
+        """Offer a service on the robot or the run; `act` completes its response but the result."""
+
+        def answer(request: Any, response: Any) -> Any:
+            try:
+                if getattr(request, "entity", self._robot) != self._robot:
+                    raise RefusedError(f"no {request.entity}: there is {self._robot}", NOT_FOUND)
+                act(request, response)
+                response.result = result_of("")
+            except RefusedError as refusal:
+                response.result = result_of(*refusal.args)
+            return response
+
+        self._simulation.node.create_service(kind, f"sim/{name}", answer)
+
+    @property
+    def _state(self) -> int:
+        """The state of the simulation: its number in SimulationState."""
+        pacing = self._pacing
+        if self._simulation.result:
+            return QUITTING
+        if pacing.halt.stopped or not (pacing.started or pacing.halt.paused):
+            return STOPPED
+        return PAUSED if pacing.halt.holds else PLAYING
+
+    def _get_state(self, _: Any, response: Any) -> None:
+        response.state.state = self._state
+
+    def _set_state(self, request: Any, answer: Any) -> None:
+        pacing, target, now = self._pacing, request.state.state, self._state
+        if target not in STATES or now == QUITTING:
+            raise RefusedError(f"{target} cannot follow {NAMES[now]}", answer.INCORRECT_TRANSITION)
+        if target == now:
+            raise RefusedError(f"already {NAMES[now]}", answer.ALREADY_IN_TARGET_STATE)
+        if target == QUITTING:
+            self._run.interrupt()
+        elif target == STOPPED:
+            self._run.guard(pacing.stop)()
+        else:
+            self._run.guard(pacing.pause)(target == PAUSED)
+            if target == PLAYING and pacing.unready:
+                raise RefusedError(pacing.unready, answer.STATE_TRANSITION_ERROR)
+
+    def _reset(self, request: Any, _: Any) -> None:
+        if request.scope and request.scope & BOTH != BOTH:
+            raise RefusedError("time and state go together: scope 0 or 255", UNSUPPORTED)
+        if self._pacing.unready:
+            raise RefusedError(self._pacing.unready, WRONG_STATE)
+        self._run.guard(self._pacing.restart)()
+
+    def _get_entities(self, request: Any, response: Any) -> None:
+        response.entities = entities.select(self._robot, request.filters)
+        if hasattr(response, "states"):
+            state = entities.entity_state(self._simulation.stepper.state)
+            response.states = [state for _ in response.entities]
+
+    def _get_entity(self, _: Any, response: Any) -> None:
+        response.state = entities.entity_state(self._simulation.stepper.state)
+
+    def _set_entity(self, request: Any, _: Any) -> None:
+        if not self._base.travels:
+            raise RefusedError(f"the base of {self._robot} does not travel", UNSUPPORTED)
+        wait = "" if self._pacing.at_start else "a robot is placed at a run's start: stop it first"
+        if why := self._pacing.unready or wait:
+            raise RefusedError(why, WRONG_STATE)
+        start = entities.start_of(self._base, self._simulation.stepper.state, request)
+        self._run.guard(self._pacing.restart)(start)
+
+    def _step(self, send: Callable[..., None], header: Any, request: Any, response: Any) -> None:
+        """Take the steps of a request to the service, then send the response."""
+
+        def answer(why: str) -> None:
+            response.result = result_of(why)
+            send(response, header)
+
+        self._take(request.steps, str, answer)
+
+    def _take(self, count: int, on_step: Tell, on_end: Tell) -> None:
+        """Take steps if the simulation is paused; the arguments are those of `Halt.begin`."""
+        state = NAMES[self._state]
+        why = self._pacing.unready or ("" if state == "paused" else f"{state}: pause it first")
+        if why or not count:
+            on_end(why)
+            return
+        self._pacing.halt.begin(count, on_step, on_end)
+        self._run.guard(self._pacing.go_on)()
+
+    async def _simulate(self, goal: Any) -> Any:
+        """Take the steps of a goal of the action, and return its result."""
+        ended, count = Future(), goal.request.steps
+        self._run.expect()  # the run goes on until the result is sent
+
+        def tell(taken: int) -> None:
+            counts = {"completed_steps": taken, "remaining_steps": count - taken}
+            goal.publish_feedback(action.SimulateSteps.Feedback(**counts))
+
+        self._take(count, tell, ended.set_result)
+        why = ended.result() if ended.done() else await ended
+        finish = goal.canceled if goal.is_cancel_requested else goal.abort
+        (finish if why else goal.succeed)()
+        self._since += 1
+        return action.SimulateSteps.Result(result=result_of(why))
+
+    def _cancel(self, _: Any) -> CancelResponse:
+        self._pacing.halt.end("canceled")
+        return CancelResponse.ACCEPT
+
+    def _look(self) -> None:
+        """Let the run end once results are on their way; called every POLL."""
+        for _ in range(self._before):
+            self._run.done()
+        self._before, self._since = self._since, 0
