@@ -23,9 +23,11 @@ from snake.controllers.guidance import ACCEPTANCE, TURN, PeriodMean, wrapped
 from snake.model.coordinates import PlanarSnake
 from snake.source.post import cycle_of
 
-BAND = math.radians(5.0)  # rad: a heading this close to the wanted one counts as reached
-ROUND_OFF = 1e-9  # s: tolerance in comparisons of times
-GRACE = 15.0  # s: time after a step of the wanted heading before the largest error is measured
+BAND = math.radians(5.0)  # rad: a heading this close counts as reached, as test_steering requires
+ROUND_OFF = 1e-9  # s: tolerance in comparisons of times, far above round-off and below a tick
+# s: time after a step of the wanted heading before the largest error is measured: that in which
+# test_steering requires the turn to be made, three times the 4.65 s at which it has settled.
+GRACE = 15.0
 
 
 def steering_tally(setup: Setup) -> WaypointFigures | HeadingFigures | None:
