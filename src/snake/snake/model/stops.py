@@ -31,7 +31,9 @@ FROZEN = 2  # value of `side` for a joint that is held in both directions
 # Both far above round-off, 1e-15; on a link of 0.1 m they are 1e-10 m and m/s, no figure's digits.
 TOUCH = 1e-9  # rad: a joint this close to its stop touches it
 STILL = 1e-9  # rad/s: a joint that touches its stop and is slower than this rests there
-ASTRAY = 1e-6  # rad: a resting joint this far beyond its stop has left it in the step and come back
+# rad: a resting joint this far beyond its stop has left it in the step and come back. `hold` lets a
+# resting joint drift by at most 8e-10 rad in a step (measured in `lateral_undulation`).
+ASTRAY = 1e-6
 BISECTIONS = 40  # halvings of a step to find when a joint passes its stop: to 2^-40 = 1e-12 of it
 
 

@@ -36,9 +36,11 @@ CURVATURE = 2.0  # voxels; smooths further, for the curvature
 VOXEL = 1 / 12  # voxel^2; variance of a voxel, over which a grey value is a mean
 # voxels; kept around a surface. scipy ends Gaussians at 4 sigma, which is 11.3 for both together.
 MARGIN = 12
-THIN = 2  # voxels; a boundary voxel farther from the smoothed surface has been smoothed away
+# voxels; a boundary voxel farther from the smoothed surface has been smoothed away: SURFACE, about
+# the distance by which smoothing rounds off an edge
+THIN = 2
 # voxels; by how much the nearest voxel centre lies below the surface (measured), and the same far
-# from the band, where it is between CENTRES and the 0.5 of a face.
+# from the band, where it is anything between CENTRES and the 0.5 of a face: their mean.
 CENTRES = 0.1
 COARSE = 0.3
 NORMAL = 0.2  # r; Gaussian of the gradient. 0.15 and 0.25 were measured and are worse

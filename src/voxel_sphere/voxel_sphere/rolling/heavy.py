@@ -27,7 +27,7 @@ from voxel_sphere.rolling.walls import in_ground
 
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0])  # quaternion x y z w of no rotation
 # The centre is moved back to its distance r from the ground once it is off by this fraction of the
-# error at which contact counts as lost.
+# error at which contact counts as lost: clearly before that, and as rarely as possible.
 CORRECTED = 0.5
 # Kind and description of each event, by the kernels' return code.
 EVENTS = {

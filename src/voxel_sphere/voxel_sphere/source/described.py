@@ -42,7 +42,7 @@ STEP = 1.0  # voxels; travel in a step, the source's
 DESCRIBED = "as_described"  # name of the scheme
 TOUCH = 1.5  # voxels; a voxel matches if its centre is this near to the sphere's skin
 # voxels of a singular value, or voxels^4 of a determinant; below it points lie on a line and define
-# no plane.
+# no plane: for centres of voxels both are round-off then, and of order 1 elsewhere.
 FLAT = 1e-9
 
 
