@@ -35,7 +35,9 @@ LOWER, UPPER, RATE, EFFORT = range(4)  # rows of bounds (4, 3): angles [rad], ra
 # Of weights (8,): factors of the residuals of accelerations, rates, angles, efforts and height;
 # then the shoulder's height, the least height of the tips, and the length of the last link [m].
 ON_ACCELERATION, ON_RATE, ON_ANGLE, ON_EFFORT, ON_HEIGHT, SHOULDER, FLOOR, LAST_LINK = range(8)
-BEHIND = 0.12  # m; smallest distance of the finger tips from the axis of link 1
+# m; smallest distance of the finger tips from the axis of link 1: the radius of its tube, 0.03,
+# half the width of the hand, 0.06, and 0.03 to spare
+BEHIND = 0.12
 BENT = 0.5  # rad; if elbow 1 is bent by more, the tips can be behind link 1
 CUSHION = 0.05  # rad; so near to the spring, fast returns of the loose joint are penalised
 SPRING, DAMPING = 3000.0, 1.0  # N m/rad, s/rad; stiffness and damping of the one-sided spring

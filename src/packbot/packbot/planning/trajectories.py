@@ -24,8 +24,11 @@ from packbot.model.parameters import JOINTS
 
 RAMP = 0.5  # s; shortest time in which the speed rises, and falls
 RESERVE = 0.9  # fraction of the effort limits that a motion may use; feedback has the rest
-SAMPLES = 60  # number of times on a line at which efforts are computed
-SLOWER = 1.1  # factor on the times of a line that needs too much effort
+# Number of times on a line at which efforts are computed: six in a ramp of RAMP for a line of 5 s.
+SAMPLES = 60
+# Factor on the times of a line that needs too much effort: it then takes at most 10 % longer than
+# it has to.
+SLOWER = 1.1
 
 
 @dataclass(frozen=True)

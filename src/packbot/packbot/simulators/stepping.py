@@ -28,14 +28,16 @@ from packbot.simulators.energy import EnergyBook
 from packbot.simulators.motion import STILL, ConstrainedDynamics, JammedError
 from packbot.simulators.stiff import take_stiff_step
 
-EXPLICIT = 3.3  # largest product of rate and step size for which explicit steps are stable
+# Largest product of rate and step size for which explicit steps are stable: the real interval of
+# Dormand and Prince's method of order 5 ends at -3.306.
+EXPLICIT = 3.3
 SHORTER = 4.0  # steps are implicit if explicit ones would have to be that many times shorter
-LEAST_STEP = 1e-12  # s; shorter times are rounding
+LEAST_STEP = 1e-12  # s; shorter times are rounding, which is 1e-14 s at 100 s
 JAM = 1e-6  # s; contacts that jam within a step shorter than that jam at its start
 TURN_MARGIN = 1.1  # factor on the largest rate of a step's stages, for the rates between them
 SHORTEN = 0.8  # factor on a step in which a contact could be missed
 CLOSED_BEFORE = 10  # gap tolerances; a gap that pressed and is smaller stays closed
-STANDARD_GRAVITY = 9.81  # m/s^2
+STANDARD_GRAVITY = 9.81  # m/s^2; for the height of hops, of which two digits count
 APPROACH = 1e-4  # m/s, rad/s; slower impacts are not reported
 
 

@@ -33,9 +33,9 @@ from packbot.simulators.reference import ArmSimulator, read_reference_options
 FIRST_STEP = 1e-4  # s; first step after a stop, where the solver restarts
 STUCK = 20  # number of stops in a row without PROGRESS after which a pair may overlap
 PROGRESS = 1e-3  # s; shorter motions between two stops are no progress
-PARALLEL = 1e-9  # 1; axes are parallel if their cosine differs from 1 by less
+PARALLEL = 1e-9  # 1; axes are parallel if their cosine differs from 1 by less; others have 0
 LEAST_STEP = 1e-6  # s; shorter steps are accepted whatever their error
-ROUND_OFF = 1e-12  # s; rounding errors of times
+ROUND_OFF = 1e-12  # s; rounding errors of times, which are 1e-14 s at 100 s
 
 
 class JointClampReference(ArmSimulator):
