@@ -21,7 +21,7 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.rolling import exact
-from voxel_sphere.rolling.ball import DONE, LEFT, Ball, three
+from voxel_sphere.rolling.ball import CORRECTED, DONE, LEFT, LEVEL, Ball, three
 from voxel_sphere.rolling.contacts import contacts
 from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.path import RolledPath, Sample
@@ -36,14 +36,10 @@ STEP_ANGLE = 0.02
 # Largest number of steps in a compiled call, for Ctrl-C waits for its end: 0.1 s at 1 us a step
 LONGEST = 100_000
 UNFINISHED = -1  # code of a call that ended after LONGEST steps, besides the codes of exact.py
-LEVEL = (0.0, 0.0, 0.0, 1.0)  # quaternion x y z w of no rotation
 # Number of hits in one place after which the sphere counts as stuck: any above the REFLECTIONS of a
 # corner would do.
 HITS = 50
 SAME_PLACE = 0.01  # r; travel between two hits that count as being in one place: half of a step
-# Fraction of the error at which contact counts as lost, from which on the centre is moved back:
-# clearly before that, and as rarely as possible.
-CORRECTED = 0.5
 SCHEMES = {"exact": EXACT, "local_plane": LOCAL_PLANE}
 
 # Angular velocity (3,) [rad/s] in the world frame, by the time [s].
