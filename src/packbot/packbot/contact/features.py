@@ -37,7 +37,7 @@ PARALLEL = 1e-6
 LOOK_AHEAD = 1e-6
 # Times at which `measure` evaluates Jacobians, in units of LOOK_AHEAD from now.
 PLAIN, TURNING = np.array([0.0]), np.array([1.0, -1.0, 0.0])
-ROOM = 400  # bound of the features of a pair; two faces of 12 corners have 24 + 12 x 12 edges
+ROOM = 400  # bound of the features of a pair; faces of 12 corners have 24, and 12 x 12 of edges
 
 
 @kernel

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from packbot.planning.trajectories import TimedPath
 
 # Fraction of the speed limits at which loose joints follow nearly in equilibrium: 0.15 rad/s of the
-# shoulder, reached in RAMP, accelerates elbow 2 by 0.5 m/s^2 at most, so that link 3 leans by 0.05.
+# shoulder, reached in RAMP, accelerates elbow 2 by 0.5 m/s^2 at most: link 3 leans by 0.05 rad.
 SLOW = 0.3
 LAST = 3.0  # s; the arm must be at rest for so long at the end of a path: 3 / SERVO of tip_servo.py
 # s; after this time at the end of a path it is final, even if the tips still move: 16 times that in

@@ -30,8 +30,8 @@ GAP = 5e-4  # m; gap at which a loose joint rests on a contact: the margin of th
 # thickness of a tube, 50 to 60 mm.
 FALL = 0.02
 FINE = 1e-4  # rad; accuracy of the angle at a contact; the tips move by 0.2 mm, less than GAP
-# rad; bound of the angle by which a contact may push a loose joint at once: 9 times the angle by
-# which a joint turns in a step of a path of MARGIN (failed_planner.py, SWING)
+# rad; bound of the angle by which a contact may push a loose joint at once: 11 times the angle by
+# which a joint turns in a step of a path (failed_planner.py, SWING)
 LIFT = 0.3
 WEIGHTLESS = 1e-9  # N m; smaller torques of gravity, of up to 70 N m, are rounding
 # rad; a loose joint this close to its stable equilibrium hangs there: far above the round-off of
@@ -41,13 +41,13 @@ HANGING = 1e-3
 # it would fall at 0.04 rad/s. Others have 0.5 N m (tilt) to 24 N m (shoulder), medians of poses.
 LIGHT = 0.02
 # Usable fraction of the effort limits if the arm leans on something, and may slide: our choice, for
-# without friction the share that the contact bears is right only for one contact.
+# the share that contacts bear is estimated without friction.
 LEANING = 0.5
 # rad; distance of a loose joint from its unstable equilibrium: four times the 0.05 rad by which it
 # leans while it follows (recovery.py, SLOW)
 TIPPING = 0.2
-# Bound of the rounds over several loose joints until all rest, each of which takes away most of the
-# change of the one before
+# Bound of the rounds over several loose joints until all rest, should they push each other for ever;
+# a single one takes one round
 ROUNDS = 30
 
 

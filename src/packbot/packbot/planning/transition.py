@@ -26,10 +26,12 @@ from packbot.planning.planar import GRAVITY, RATE, SPRING_END, Model, linearise,
 from packbot.planning.trajectories import RESERVE
 
 PLANE = (1, 2, 3)  # indices of the joints of the plane: shoulder, elbow1, elbow2
-FLOOR = 0.25  # m; smallest height of elbow 2 and of the finger tips; the tracks reach 0.18 m
-NEAR = 0.15  # rad; distance of the joints from their limits
-STILL = 400  # control periods at the goal, long enough for the regulator to become constant
-STEP = 2  # control periods in a step of the plan
+# m; smallest height of elbow 2 and of the finger tips: 0.18 of the tracks, 0.05 of casing or palm,
+# and 0.02 to spare
+FLOOR = 0.25
+NEAR = 0.15  # rad; distance of the joints from their limits, for which the regulator has use
+STILL = 400  # control periods at the goal, 4 s, long enough for the regulator to become constant
+STEP = 2  # control periods in a step of the plan, 20 ms: as long as the spring (planar.py) allows
 SERVO, TURN = 3.0, 5.0  # 1/s; gains of the first guess on angles, and on rates
 HASTE = 4.0  # rad/s^2; largest acceleration of the first guess
 TIPPED = 0.05  # rad; once the loose joint is this far past its unstable equilibrium, it has tipped
@@ -37,8 +39,12 @@ WEIGHTS = np.array([0.2, 60.0, 100.0, 0.3, 200.0])  # weights of residuals, in p
 END = np.array([1e3, 1e3, 1e3, 1e2, 1e2, 1e2])  # weights of angles and rates at the end
 STAGES = ((0.1, 1.0), (0.3, 2.0), (1.0, 5.0))  # factors on weights of the end and of the limits
 ROUNDS, GAIN = 100, 1e-5  # iterations of a stage at most; it ends at a smaller relative gain
-CLOSE = 0.01  # rad, rad/s; largest distance of the end of a plan from the goal
-HALVINGS = 12  # number of halvings of a change of the inputs, until it lowers the cost
+# rad, rad/s; largest distance of the end of a plan from the goal, which the regulator removes; the
+# scenario's plan ends 1.4e-4 from it.
+CLOSE = 0.01
+# Number of halvings of a change of the inputs, until it lowers the cost: to 1/2048 of it; then the
+# regularisation is raised, which shortens the change as well
+HALVINGS = 12
 FIRST_WEIGHT, LEAST_WEIGHT = 1e-3, 1e-9  # first and smallest weight of the regularisation
 STIFF = np.array([10.0, 10.0, 10.0, 1.0, 1.0, 1.0])  # weights of the regulator; inputs have 1
 

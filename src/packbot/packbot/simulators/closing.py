@@ -21,7 +21,9 @@ Pair = tuple[float, float]
 SAMPLES = 8  # number of parts of a step at whose ends a gap is sampled
 LOWEST = 1e-4  # part of a step; error of the lowest point, 1e-11 m of a gap at 100 m/s^2 and 4 ms
 ITERATIONS = 60  # bound of the iterations of regula falsi; more than the 53 of bisection
-EXACT = 0.05  # error of the gap at a root, over the tolerance of gaps
+# Error of the gap at a root, over the tolerance of gaps: a tenth of the half tolerance by which a
+# closed gap is below 0
+EXACT = 0.05
 
 
 def first_closing(

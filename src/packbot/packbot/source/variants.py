@@ -30,11 +30,15 @@ from packbot.model.chain import MOVED, chain_of, place_bodies
 from packbot.simulators.engines import check_start
 from packbot.simulators.reference import ArmSimulator, read_reference_options
 
-FIRST_STEP = 1e-4  # s; first step after a stop, where the solver restarts
+# s; first step after a stop, where the solver restarts: the next ones are as long as the tolerance
+# allows, so that any from 1e-6 to 1e-3 would do
+FIRST_STEP = 1e-4
 STUCK = 20  # number of stops in a row without PROGRESS after which a pair may overlap
-PROGRESS = 1e-3  # s; shorter motions between two stops are no progress
+PROGRESS = 1e-3  # s; shorter motions between two stops are no progress: a quarter of `max_step`
 PARALLEL = 1e-9  # 1; axes are parallel if their cosine differs from 1 by less; others have 0
-LEAST_STEP = 1e-6  # s; shorter steps are accepted whatever their error
+# s; shorter steps are accepted whatever their error: accelerations of 100 rad/s^2 that jump within
+# one change rates by 1e-4 rad/s
+LEAST_STEP = 1e-6
 ROUND_OFF = 1e-12  # s; rounding errors of times, which are 1e-14 s at 100 s
 
 

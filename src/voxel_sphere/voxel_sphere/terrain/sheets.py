@@ -35,7 +35,8 @@ CHUNK = 200_000  # voxels whose distances are computed in one call: 5 MB for the
 # voxels; in front of the sheet and behind it, up to where distances are computed: more than the
 # 0.87 from which on a voxel is full or empty
 REACH = 2.0
-# Points, 1.5 voxels; a voxel whose nearest point is this close to the rim may lie beyond the rim.
+# Points, 1.5 voxels; a voxel whose nearest point is this close to the rim may lie beyond the rim:
+# the 0.87 voxel of BAND, in which its content counts, and the 0.5 by which points are apart.
 MARGIN = 6
 
 
