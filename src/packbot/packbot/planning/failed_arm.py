@@ -46,7 +46,7 @@ LEANING = 0.5
 # rad; distance of a loose joint from its unstable equilibrium: four times the 0.05 rad by which it
 # leans while it follows (recovery.py, SLOW)
 TIPPING = 0.2
-# Bound of the rounds over several loose joints until all rest, should they push each other for ever;
+# Bound of the rounds over several loose joints until all rest, should they push each other on;
 # a single one takes one round
 ROUNDS = 30
 

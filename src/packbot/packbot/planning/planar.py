@@ -38,7 +38,9 @@ ON_ACCELERATION, ON_RATE, ON_ANGLE, ON_EFFORT, ON_HEIGHT, SHOULDER, FLOOR, LAST_
 # m; smallest distance of the finger tips from the axis of link 1: the radius of its tube, 0.03,
 # half the width of the hand, 0.06, and 0.03 to spare
 BEHIND = 0.12
-BENT = 0.5  # rad; if elbow 1 is bent by more, the tips can be behind link 1
+# rad; if elbow 2 is bent by more, the tips can be behind link 1; bent by less, link 3 nearly
+# continues link 2
+BENT = 0.5
 CUSHION = 0.05  # rad; so near to the spring, fast returns of the loose joint are penalised
 # N m/rad, s/rad; stiffness and damping of the one-sided spring. The weight of link 3, up to 14 N m,
 # presses it in by 5 mrad; on 0.76 kg m^2 it swings at 63 rad/s, slowly enough for Runge-Kutta steps
