@@ -22,6 +22,7 @@ TITLES = ("w1 at the start [rad/s]", "w2 at the start [rad/s]")
 # row has one of its own. By eye: more marks hide the map.
 MARKED = 40
 CELLS = 150  # largest number of cells along a side of a surface: some 4 pixels of the picture each
+# Marks, in points, by eye.
 MINIMA = {"ls": "none", "marker": "o", "color": report.PAGE, "mec": report.INK,
           "mew": 0.5, "ms": 3.5, "label": f"local minima, {MARKED} at most"}  # fmt: skip
 LOWEST = {"ls": "none", "marker": "o", "color": report.RED, "mec": report.PAGE, "ms": 7.0,

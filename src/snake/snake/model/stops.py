@@ -28,7 +28,7 @@ from roboaccord.numerics import cholesky, kernel, solve_by_pivoting
 from snake.model.dynamics import solve_headings
 
 FROZEN = 2  # value of `side` for a joint that is held in both directions
-# Both far above round-off, 1e-15; on a link of 0.1 m they are 1e-10 m and m/s, no figure's digits.
+# Both far above round-off, 1e-15, and below the digits of any figure: 1e-10 m and m/s of a link.
 TOUCH = 1e-9  # rad: a joint this close to its stop touches it
 STILL = 1e-9  # rad/s: a joint that touches its stop and is slower than this rests there
 # rad: a resting joint this far beyond its stop has left it in the step and come back. `hold` lets a

@@ -23,7 +23,7 @@ from roboaccord.contract import Array
 from voxel_sphere.rolling.distance import Surfels
 from voxel_sphere.rolling.field import Field
 
-LINKAGE = 0.3  # r; pieces up to this far apart belong to one patch
+LINKAGE = 0.3  # r; pieces up to this far apart belong to one patch; the source's 0.1 tears it apart
 SHORTEST_LINK = 1.8  # voxels; smallest linkage, more than the diagonal of a voxel
 # r, at least a voxel; depth beyond the sphere of the pieces that give a patch its normal. On a
 # plane these are within 0.66 r of the contact; docs/voxel_rolling.md has the errors of headings
