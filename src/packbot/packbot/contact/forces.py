@@ -43,10 +43,10 @@ GIVE = 1e-7
 # 200 change nothing (measured).
 ROUNDS = 50
 # Singular values below this fraction of the largest one are those of redundant contacts: these have
-# round-off, 1e-16, or SOFT.
+# round-off, 1e-16. In `collapse` with mu = 0.3, 1e-6 and 1e-12 change nothing (measured).
 RANK = 1e-9
 # rad/s; the rounds end when the joint rates change by less: a hundredth of the STILL of motion.py,
-# below which a gap does not close. In that run 1e-12 changes angles by 1e-14 rad, 1e-6 by 1e-11.
+# below which a gap does not close. There, 1e-12 changes angles by 1e-14 rad, and 1e-6 by 1e-11.
 SETTLED = 1e-9
 
 

@@ -33,15 +33,17 @@ from packbot.simulators.stiff import take_stiff_step
 EXPLICIT = 3.3
 SHORTER = 4.0  # steps are implicit if explicit ones would have to be that many times shorter
 LEAST_STEP = 1e-12  # s; shorter times are rounding, which is 1e-14 s at 100 s
-# s; contacts that jam within a step shorter than that jam at its start: links then move by some um
+# s; contacts that jam within a step shorter than that jam at its start: links move by um in it.
+# In `collapse` with mu = 0.3, 1e-8 and 1e-5 change nothing (measured).
 JAM = 1e-6
 # Factor on the largest rate of a step's stages, for the rates between them: stages are at most half
 # a step apart, in which rates change by far less than 10 % of the largest
 TURN_MARGIN = 1.1
-# Factor on a step in which a contact could be missed, so that the next try does not just fail again
+# Factor on a step in which a contact could be missed, so that the next try does not just fail
+# again; 0.5 changes angles by 6e-8 rad in 0.7 s of `collapse`, as any other choice of steps does.
 SHORTEN = 0.8
 # Gap tolerances; a gap that pressed and is smaller stays closed: lasting contacts open by 1e-11 m a
-# step (GIVE), a hundredth of the tolerance, and by that of their projection
+# step (GIVE), a hundredth of the tolerance. In `collapse` 2 and 100 change nothing (measured).
 CLOSED_BEFORE = 10
 STANDARD_GRAVITY = 9.81  # m/s^2; for the height of hops, of which two digits count
 # m/s, rad/s; slower impacts are not reported: a fiftieth of the default `rest_speed`, below which
