@@ -33,7 +33,8 @@ from packbot.contact.features import KIND, LOWER, PAIR, add_rows
 from packbot.model.chain import Chain, place_bodies
 
 # Fraction of its own diagonal that is added to J M^-1 J^T, which redundant contacts make singular:
-# far above its round-off, 1e-16, and it changes impulses by 1e-9 of themselves.
+# far above its round-off, 1e-16, and it changes impulses by 1e-9 of themselves. In `collapse` 1e-11
+# and 1e-7 change angles by less than 1e-14 rad (measured).
 SOFT = 1e-9
 # The same for lasting contacts. With 1e-9, redundant contacts would turn rounding errors of
 # 1e-10 m/s^2 in dJ/dt v into forces of 0.1 N, whose friction needs steps of microseconds. With

@@ -22,7 +22,9 @@ from roboaccord.scenario import Setup
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 
-RAMP = 0.5  # s; shortest time in which the speed rises, and falls
+# s; shortest time in which the speed rises, and falls: accelerations are then at most 3 / s times
+# the speed limits, 1.5 rad/s^2 of the shoulder; where efforts do not suffice, SLOWER prolongs it
+RAMP = 0.5
 RESERVE = 0.9  # fraction of the effort limits that a motion may use; feedback has the rest
 # Number of times on a line at which efforts are computed: six in a ramp of RAMP for a line of 5 s.
 SAMPLES = 60
