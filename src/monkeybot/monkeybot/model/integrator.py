@@ -28,7 +28,9 @@ from roboaccord.numerics import (
 from monkeybot.model.dynamics import derivative
 from monkeybot.model.events import rate, value
 
-MAX_STEPS = 100_000  # of one phase: far more than any gait takes, so the motion gets nowhere
+# Of one phase: the longest, 5 s, takes 230 steps at a tolerance of 1e-8, and 3,800 at 1e-14
+# (measured), so that a motion which takes more gets nowhere.
+MAX_STEPS = 100_000
 # s: an integration that needs shorter steps has failed; it is a hundred times the round-off of a
 # time of 5 s, the longest phase
 SHORTEST_STEP = 1e-13
