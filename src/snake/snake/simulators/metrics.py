@@ -252,9 +252,7 @@ class GaitFigures(Tally):
         while (due := (self._count_periods + 1) * self._cycle - DUE) <= self._last.time:
             self._count_periods += 1
             self._periods[1:] = [mark(int(np.searchsorted(part.time, due)))]
-        while (
-            due := self._start + self._count_cycles * self._cycle - DUE
-        ) <= self._last.time:
+        while (due := self._start + self._count_cycles * self._cycle - DUE) <= self._last.time:
             self._count_cycles += 1
             self._ends.append(mark(int(np.searchsorted(part.time, due))))
             if len(self._ends) > 1:
