@@ -29,7 +29,9 @@ PLANE = (1, 2, 3)  # indices of the joints of the plane: shoulder, elbow1, elbow
 # m; smallest height of elbow 2 and of the finger tips: 0.18 of the tracks, 0.05 of casing or palm,
 # and 0.02 to spare
 FLOOR = 0.25
-NEAR = 0.15  # rad; distance of the joints from their limits, for which the regulator has use
+# rad; distance of the joints from their limits, which is left to the regulator: 15 times CLOSE.
+# With 0.3 a plan is found as well, with 1.9 times the accelerations.
+NEAR = 0.15
 # Control periods at the goal, 4 s, long enough for the regulator to become constant: seven of its
 # time constants (STIFF)
 STILL = 400
@@ -44,8 +46,12 @@ HASTE = 4.0
 # rad; once the loose joint is this far past its unstable equilibrium, it has tipped; with 0.2 a
 # plan is found as well.
 TIPPED = 0.05
-WEIGHTS = np.array([0.2, 60.0, 100.0, 0.3, 200.0])  # weights of residuals, in planar.py's order
-END = np.array([1e3, 1e3, 1e3, 1e2, 1e2, 1e2])  # weights of angles and rates at the end
+# Weights of residuals, in planar.py's order: 1 rad/s^2 costs as much as an excess over its limit of
+# 3 mrad/s, 2 mrad, 0.7 N m or 1 mm, so that limits are kept to about that.
+WEIGHTS = np.array([0.2, 60.0, 100.0, 0.3, 200.0])
+# Weights of angles and rates at the end; 0.3 times as large, they end it 5e-4 from the goal instead
+# of 1.4e-4.
+END = np.array([1e3, 1e3, 1e3, 1e2, 1e2, 1e2])
 # Factors on weights of the end and of the limits; the last one alone finds a plan with a root mean
 # square of 6.0 rad/s^2.
 STAGES = ((0.1, 1.0), (0.3, 2.0), (1.0, 5.0))
@@ -58,7 +64,9 @@ CLOSE = 0.01
 # Number of halvings of a change of the inputs, until it lowers the cost: to 1/2048 of it; then the
 # regularisation is raised, which shortens the change as well
 HALVINGS = 12
-FIRST_WEIGHT, LEAST_WEIGHT = 1e-3, 1e-9  # first and smallest weight of the regularisation
+# First and smallest weight of the regularisation: beside the 0.04 of accelerations (0.2^2 in
+# WEIGHTS) they shorten the first changes a little, and later ones not at all.
+FIRST_WEIGHT, LEAST_WEIGHT = 1e-3, 1e-9
 # Weights of the regulator on angles and rates; inputs have 1. They give a joint of unit inertia the
 # frequency 10^(1/4) = 1.8 rad/s, below the 4.3 rad/s of the hanging link 3.
 STIFF = np.array([10.0, 10.0, 10.0, 1.0, 1.0, 1.0])
