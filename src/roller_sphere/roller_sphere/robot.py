@@ -31,7 +31,7 @@ from roller_sphere.simulators.reference import RollerSphereReference
 ROLLERS = ("roller_1", "roller_2")
 CARRIER = ("carrier_x", "carrier_y", "carrier_yaw")
 # m/s; slip speed of the smoothed dry friction by which the reference imitates an engine's contact.
-# The slips of a run are some hundred times larger.
+# The slips of a run are some hundred times larger, so that smoothing weakens friction by 1e-4 / 2.
 FINE = 1e-3
 
 

@@ -13,7 +13,8 @@ from roboaccord.contract import NO_SWITCHES, Array, Command, RobotState
 
 from monkeybot.model.coordinates import Mode, mode_of, pack
 
-HALF_TICK = 5e-10  # s: half a nanosecond, the tolerance in comparisons of times
+# s: tolerance in comparisons of times, half of the nanosecond in which ROS and bags count them
+HALF_TICK = 5e-10
 
 
 def other_hand(mode: Mode) -> Mode:

@@ -27,7 +27,9 @@ from monkeybot.model.hybrid import LIMIT
 from monkeybot.model.motion import Motion, frictionless
 from monkeybot.model.parameters import MonkeyBotParameters
 
-SEARCH = np.deg2rad(np.arange(0.0, 15.0, 0.25))  # rad: distances from the guess that are tried
+# rad: distances from the guess that are tried. The robot's two gaits are 28 degrees apart
+# (measured): one of them is within 15 of any guess between, and any step up to 5 would do.
+SEARCH = np.deg2rad(np.arange(0.0, 15.0, 0.25))
 JUMP = 1.0  # rad: if th2 changes by more between two tried angles, it has jumped by a turn
 REST_TOLERANCE = 1e-14  # of the integrator, so that the angle is found to round-off
 

@@ -17,7 +17,7 @@ from roboaccord.numerics import kernel
 
 from monkeybot.model.series import COUNT, ORDER, SIZE, A, B, P, Q
 
-ITERATIONS = 60  # more than bisection would need to reach round-off
+ITERATIONS = 60  # more than bisection would need to reach round-off, 53, a float's digits
 # A root is found when the value, relative to those at both ends, or the interval [s] is below this;
 # the round-off of a float is 2.2e-16.
 PRECISION = 1e-16

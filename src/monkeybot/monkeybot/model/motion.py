@@ -21,7 +21,9 @@ from monkeybot.model.events import NO_EVENT, StateEvent
 from monkeybot.model.hybrid import Then
 from monkeybot.model.parameters import MonkeyBotParameters
 
-FIRST_STEP = 1e-3  # s: the first step that is tried; the integrator then chooses
+# s: the first step that is tried; the integrator then chooses. Any from 1e-6 to 1e-2 would do: a
+# step that is too long is repeated, and one that is too short is followed by ever longer ones.
+FIRST_STEP = 1e-3
 TOLERANCE = 1e-12  # of each step, relative and absolute: far below the errors of physics engines
 
 

@@ -23,8 +23,12 @@ from roboaccord.numerics import kernel
 
 from monkeybot.model.simd import fma, larger, load, root, sine_cosine, size, smaller, store
 
-ORDER = 16  # of the series; a power of 2, so that the 16th root in `take_step` is four square roots
-SAFETY = 0.85  # step taken over the step that the last coefficient allows; our choice
+# Of the series. The order at which a step costs least is 1 - ln(tolerance) / 2 (Jorba and Zou): 16
+# at 1e-13, 10 at 1e-8. A power of 2, so that the 16th root in `take_step` is four square roots.
+ORDER = 16
+# Step taken over the step h that the last coefficient allows. The last term is then 0.85^16 = 0.07
+# of the tolerance, and the neglected terms together, which fall like (h / radius)^k, are less.
+SAFETY = 0.85
 COUNT = ORDER + 1  # coefficients of a series
 SERIES = 17  # number of series
 # Rows of x where each series begins: angles a, b, rates p, q, sines and cosines of a, b and a - b,

@@ -32,7 +32,9 @@ from numba.extending import _Intrinsic as Intrinsic
 from numba.extending import intrinsic, models, overload, register_model
 from roboaccord.numerics import kernel
 
-WIDTH = 8  # lanes of a vector; `ensemble` runs as many motions side by side
+# Lanes of a vector; `ensemble` runs as many motions side by side: the doubles in 512 bits, the
+# widest registers of x86-64. Elsewhere a vector takes two or four registers.
+WIDTH = 8
 HALF_TURN, REST = 3.141592653589793, 1.2246467991473532e-16  # their sum is pi to 33 digits
 # Taylor coefficients of sin(r) / r and cos(r) in r^2: enough for 1e-16 at |r| <= pi / 2.
 SINE = tuple((-1.0) ** i / math.factorial(2 * i + 1) for i in range(11))

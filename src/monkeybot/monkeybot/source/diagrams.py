@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
 POSE = (-0.6, 1.45)  # rad: th1 and th2 of figure 1
 LINK_A, LINK_B = report.BLUE, report.GREEN
-SHORT = 0.15  # m: a dimension shorter than this has its label beside it, not on it
-APART = 1.15  # m: distance between the stages
-FRAMES = 40  # points of the free hand's path in a stage
+# m: a dimension shorter than this has its label beside it, not on it: any between r2, 0.06 m, on
+# which a label does not fit, and r1, 0.55 m, on which it does.
+SHORT = 0.15
+APART = 1.15  # m: distance between the stages, by eye: nearly two links of 0.61 m
+FRAMES = 40  # points of the free hand's path in a stage; the chords are a few centimetres long
 STAGES = (
     "1  start: both\nhang straight", "2  swing up:\nA holds", "3  level: B grips,\nA lets go",
     "4  torque, until the\nenergy is restored", "5  end: both\nhang straight",

@@ -34,7 +34,7 @@ FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: rates that the report
 # Times of the change of hands and of the motor [s]: as printed in the report, and where the second
 # `fminsearch` stops.
 TIMES = {FIRST: (0.428, 0.025), SECOND: (0.425, 0.033)}
-STEPS = 20  # number of gaits in a repetition
+STEPS = 20  # number of gaits in a repetition; the report sees them decay from about the 10th
 GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: rates at which the report's searches began
 GAIT, GAP = "gait", " (a gap: it never hung straight down)"
 # Colour and label of a curve, by kind of repetition.

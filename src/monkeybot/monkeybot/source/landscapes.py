@@ -18,13 +18,16 @@ from monkeybot.gaits.landscape import Landscape
 CUT = 5.0  # largest height that is drawn, as in the report
 HEIGHT = "root of the error"
 TITLES = ("w1 at the start [rad/s]", "w2 at the start [rad/s]")
-MARKED = 40  # largest number of marked minima, the lowest first; a slanting valley has many
-CELLS = 150  # largest number of cells along a side of a surface
+# Largest number of marked minima, the lowest first; a slanting valley has many, for on a grid each
+# row has one of its own. By eye: more marks hide the map.
+MARKED = 40
+CELLS = 150  # largest number of cells along a side of a surface: some 4 pixels of the picture each
+# Marks, in points, by eye.
 MINIMA = {"ls": "none", "marker": "o", "color": report.PAGE, "mec": report.INK,
           "mew": 0.5, "ms": 3.5, "label": f"local minima, {MARKED} at most"}  # fmt: skip
 LOWEST = {"ls": "none", "marker": "o", "color": report.RED, "mec": report.PAGE, "ms": 7.0,
           "label": "lowest point of the grid"}  # fmt: skip
-LIFT = 0.05  # height of marks above the surface, so that they stay visible
+LIFT = 0.05  # height of marks above the surface, so that they stay visible; 1 % of CUT, by eye
 
 
 def root(field: Landscape) -> Array:

@@ -30,7 +30,7 @@ from monkeybot.model.parameters import MonkeyBotParameters
 SAMPLE = 1e-3  # s: period of the report's controller
 MATLAB = 1e-4  # default TolX and TolFun of MATLAB's fminsearch
 SPREAD = 1.05  # its first simplex has each rate larger by 5 % in turn
-TOLERANCE = 1e-9  # of the integrator
+TOLERANCE = 1e-9  # of the integrator: far below MATLAB, at which the search stops
 
 
 @dataclass(frozen=True)

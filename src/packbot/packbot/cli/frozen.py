@@ -24,7 +24,9 @@ from roboaccord.scenario import Setup
 from packbot.model.merged import Inertia, MergedLinks
 from packbot.model.tables import Table, camera_table, hand_table, reduce_table
 
-SAMPLES = 601  # number of angles at which the error of the merged inertia is computed
+# Number of angles at which the error of the merged inertia is computed: 0.6 degrees apart, some 50
+# between two knots if there are 12, of a curve that is smooth there.
+SAMPLES = 601
 
 
 @dataclass(frozen=True)

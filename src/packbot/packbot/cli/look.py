@@ -31,7 +31,7 @@ from packbot.model.parameters import JOINTS, check_limits, named_poses, pose
 from packbot.planning.inverse import Inverse
 from packbot.planning.sight import Sight
 
-SHOWN = 10  # number of pairs of hulls in the table
+SHOWN = 10  # number of pairs of hulls in the table, of 126, so that it fits a terminal
 POSES = "named poses"  # the mode without arguments
 MODES = {
     "with --distances": "distances name q scenario set",

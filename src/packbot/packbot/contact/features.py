@@ -29,11 +29,15 @@ from packbot.model.chain import add_row, place_bodies, to_body, to_world
 VERTEX, EDGE, LOWER, UPPER = 0, 1, 2, 3  # kinds, in the first column
 KIND, HULL_A, PART_A, HULL_B, PART_B, PAIR = range(6)  # columns of a row of features
 WIDTH = 6  # number of columns
-PARALLEL = 1e-6  # sine of the angle between two edges; below it their crossing is only rounding
-LOOK_AHEAD = 1e-6  # s; step of finite differences in time, in which hulls move far less than 1 mm
+# Sine of the angle between two edges; below it their crossing is only rounding. Its square is a
+# difference of numbers near 1, so that sines below 1e-8 are round-off.
+PARALLEL = 1e-6
+# s; step of finite differences in time, in which hulls move far less than 1 mm. Their round-off is
+# 1e-16 / 1e-6, and as small as GIVE of forces.py needs.
+LOOK_AHEAD = 1e-6
 # Times at which `measure` evaluates Jacobians, in units of LOOK_AHEAD from now.
 PLAIN, TURNING = np.array([0.0]), np.array([1.0, -1.0, 0.0])
-ROOM = 400  # bound of the features of one pair; two faces of 12 corners have 24, plus their edges
+ROOM = 400  # bound of the features of a pair; faces of 12 corners have 24, and 12 x 12 of edges
 
 
 @kernel

@@ -24,7 +24,9 @@ from roboaccord.scenario import Setup
 
 from packbot.contact.collisions import Fixtures
 
-LEAST_MARGIN = 1e-4  # m; smallest margin: the normals of closer hulls jump by rounding
+# m; smallest margin: the normals of closer hulls jump by rounding. Ten times the gap below which
+# clearance.py checks coal's normals.
+LEAST_MARGIN = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from roboaccord.numerics import kernel
 
 from packbot.contact.solids import Hull
 
+# Both far above the round-off of numbers near 1, 1e-16, and far below angles of real edges.
 FLAT = 1e-9  # sine of the angle of two triangles; below it they are in one flat face
 DEGENERATE = 1e-14  # squared sine of the angle of two segments; below it they are parallel
 

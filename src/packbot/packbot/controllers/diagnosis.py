@@ -22,7 +22,7 @@ Verdict = Literal[
     "healthy", "loose", "frozen", "undetermined", "unexplained", "weak", "slipping", "stuck"
 ]
 KINDS: dict[str, Verdict] = {kind: kind for kind in get_args(Verdict)}  # some are kinds of `Fault`
-SAME = 1e-9  # s; times that differ by less are the same
+SAME = 1e-9  # s; times that differ by less are the same: above round-off, below a control period
 
 
 @dataclass(frozen=True)

@@ -47,11 +47,16 @@ if TYPE_CHECKING:
     from packbot.planning.recovery import Recoverer, Recovery
     from packbot.planning.trajectories import TimedPath
 
-SLOW = 0.3  # fraction of the speed limits at which loose joints follow nearly in equilibrium
-LAST = 3.0  # s; the arm must be at rest for this time at the end of a path
-LONGEST = 50.0  # s; after this time at the end of a path it is final, even if the tips still move
+# Fraction of the speed limits at which loose joints follow nearly in equilibrium: 0.15 rad/s of the
+# shoulder, reached in RAMP, accelerates elbow 2 by 0.5 m/s^2 at most: link 3 leans by 0.05 rad.
+SLOW = 0.3
+LAST = 3.0  # s; the arm must be at rest for so long at the end of a path: 3 / SERVO of tip_servo.py
+# s; after this time at the end of a path it is final, even if the tips still move: 16 times that in
+# which the swing of a loose elbow 2 decays (PATIENCE in rest.py)
+LONGEST = 50.0
 CLOSE = 5e-3  # m; tips closer than that to their aim have arrived; half of what a reach allows
-CREEP = 1e-4  # rad/s; joints slower than that will not bring the tips closer
+# rad/s; joints slower than that will not bring the tips closer: by less than 0.6 mm in LAST
+CREEP = 1e-4
 _log = logging.getLogger(__name__)
 
 

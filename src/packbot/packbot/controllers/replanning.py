@@ -16,8 +16,12 @@ from roboaccord.scenario import Setup
 from packbot.planning.failed_arm import FailedArm
 from packbot.planning.recovery import Recoverer, Recovery
 
-THOUGHT = 0.2  # s of simulated time; from the start of planning until the path begins
-WAIT = 5.0  # s of wall time; each control period waits up to that long for the plan
+# s of simulated time; from the start of planning until the path begins: of the order of what a plan
+# takes, and far less than the wait for rest before it.
+THOUGHT = 0.2
+# s of wall time; each control period waits up to that long for the plan: 100 s in the 20 periods of
+# THOUGHT, in which a command still comes often enough to show that the controller is alive.
+WAIT = 5.0
 
 
 class Replanner:

@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     from packbot.planning.failed_arm import FailedArm
 
 SERVO = 1.0  # 1/s; gain, slower than a loose link swings: sqrt(g / 0.5 m) = 4.4 rad/s
-SERVED = 0.15  # rad; bound of what is added to each angle, 0.28 m at the tips of a stretched arm
-SOFT = 1e-4  # m^2; damps motions that move the tips by less than 1 cm/rad
+# rad; bound of what is added to each angle, 0.28 m at the tips of a stretched arm: far more than
+# the 10 mm by which drawn arms miss (docs/packbot_recovery.md), but no new path.
+SERVED = 0.15
+# m^2; damps motions that move the tips by less than 1 cm/rad, which would take more than SERVED for
+# 1.5 mm
+SOFT = 1e-4
 LEAN = 3.0  # s; time constant of the mean difference, two swings of a loose link
 
 

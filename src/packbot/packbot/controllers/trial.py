@@ -33,14 +33,23 @@ from packbot.planning.recovery import Recoverer, Recovery
 from packbot.planning.sight import Sight
 from packbot.planning.trajectories import TimedPath
 
-REACHED = 0.01  # m; the finger tips have reached the target within this distance
-SEEN = 0.05  # m; width of the target for the camera
-LONGEST = 90.0  # s; longest duration of a reach
-AFTER = 2.0  # s; the healthy arm's controller has this time at the end of its path
-DRAWS = 3000  # number of random poses among which a start without contact is sought
-PLANNING = 600.0  # s of wall time; longest duration of planning
+# m; the finger tips have reached the target within this distance: that by which errors of lengths
+# and encoders displace the hand (median of drawn arms, docs/packbot_recovery.md)
+REACHED = 0.01
+SEEN = 0.05  # m; width of the target for the camera: what fits between the fingers, 60 mm apart
+# s; longest duration of a reach: PATIENCE, a path of up to 30 s, and LONGEST of recovery.py
+LONGEST = 90.0
+# s; the healthy arm's controller has this time at the end of its path: 20 time constants of its
+# default bandwidth
+AFTER = 2.0
+# Number of random poses among which a start without contact is sought: half of all are clear
+# (measured), so that a few would do; the nearest of many is near.
+DRAWS = 3000
+PLANNING = 600.0  # s of wall time; longest duration of planning, which takes seconds
 DETECTED = "detected"  # default diagnosis
-CONTACT_EVERY = 5  # control periods between poses that are checked for contact
+# Control periods between poses that are checked for contact, to save time: in 50 ms the tips move
+# by up to 37 mm, and a contact that is not just grazed lasts longer.
+CONTACT_EVERY = 5
 
 
 @dataclass(frozen=True)

@@ -26,15 +26,29 @@ from packbot.planning.sight import Sight
 from packbot.planning.trajectories import RESERVE
 
 GAP = 5e-4  # m; gap at which a loose joint rests on a contact: the margin of the contact law
-FALL = 0.02  # rad; steps in which a fall is checked for contact; the tips move by up to 37 mm
-FINE = 1e-4  # rad; accuracy of the angle at a contact
-LIFT = 0.3  # rad; bound of the angle by which a contact may push a loose joint at once
-WEIGHTLESS = 1e-9  # N m; smaller torques of gravity are rounding
-HANGING = 1e-3  # rad; a loose joint this close to its stable equilibrium hangs there
-LIGHT = 0.02  # N m; a loose joint with a smaller torque of gravity is taken to hang
-LEANING = 0.5  # usable fraction of the effort limits if the arm leans on something, and may slide
-TIPPING = 0.2  # rad; distance of a loose joint from its unstable equilibrium
-ROUNDS = 30  # bound of the rounds over several loose joints until all rest
+# rad; steps in which a fall is checked for contact; the tips move by up to 37 mm, less than the
+# thickness of a tube, 50 to 60 mm.
+FALL = 0.02
+FINE = 1e-4  # rad; accuracy of the angle at a contact; the tips move by 0.2 mm, less than GAP
+# rad; bound of the angle by which a contact may push a loose joint at once: 11 times the angle by
+# which a joint turns in a step of a path (failed_planner.py, SWING)
+LIFT = 0.3
+WEIGHTLESS = 1e-9  # N m; smaller torques of gravity, of up to 70 N m, are rounding
+# rad; a loose joint this close to its stable equilibrium hangs there: far above the round-off of
+# `hang`, and 2 mm at the tips
+HANGING = 1e-3
+# N m; a loose joint with a smaller torque of gravity is taken to hang: against its viscous friction
+# it would fall at 0.04 rad/s. Others have 0.5 N m (tilt) to 24 N m (shoulder), medians of poses.
+LIGHT = 0.02
+# Usable fraction of the effort limits if the arm leans on something, and may slide: our choice, for
+# the share that contacts bear is estimated without friction.
+LEANING = 0.5
+# rad; distance of a loose joint from its unstable equilibrium: four times the 0.05 rad by which it
+# leans while it follows (recovery.py, SLOW)
+TIPPING = 0.2
+# Bound of the rounds over several loose joints until all rest, should they push each other on;
+# a single one takes one round
+ROUNDS = 30
 
 
 class FailedArm:

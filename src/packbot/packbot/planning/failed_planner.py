@@ -19,12 +19,19 @@ from packbot.planning.failed_arm import GAP, FailedArm
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.rrt import Planner, SearchTree
 
-TRIES = 1500  # number of samples of a search by RRT-Connect
+# With the first four, 98 % of the targets are recovered to which an independent planner with a tree
+# of 1,000 points finds a path (docs/packbot_recovery.md); time grows with each.
+# Number of samples of a search by RRT-Connect; in `shelf`, with more obstacles, one takes some 600.
+TRIES = 1500
 REACHES = 1000  # number of samples of a tree of equilibria
 BRANCHES = 12  # number of nearest nodes of a tree from which a goal is tried
-SHORTCUTS = 40  # number of shortcuts that are tried on a path
-SWING = 0.15  # rad; bound of the motion of a loose joint in one step; more is a fall
-MEETS = 0.02  # rad; poses whose angles differ by less are the same
+SHORTCUTS = 40  # number of shortcuts on a path; in `shelf` more of them gained nothing (rrt.py)
+# rad; bound of the motion of a loose joint in one step; more is a fall. In a step of MARGIN a joint
+# of the pitch turns by at most 0.02 / 0.76 rad, and a hanging one follows by as much.
+SWING = 0.15
+# rad; poses whose angles differ by less are the same; the servo of the tips makes up for it, up to
+# SERVED = 0.15 rad (tip_servo.py)
+MEETS = 0.02
 
 
 class FailedPlanner(Planner):

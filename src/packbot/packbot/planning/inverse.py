@@ -20,8 +20,10 @@ from packbot.contact.clearance import Clearance
 from packbot.model.arm import Kinematics, Placement
 from packbot.model.parameters import LENS, PackbotParameters
 
-PITCHES = 720  # number of pitches of the hand that are tried, half a degree apart
-ROUND_OFF = 1e-9  # a cosine may exceed 1 by that at the edge of the reach
+# Number of pitches of the hand that are tried, half a degree apart: elbow 2 moves by 7 mm from one
+# to the next, less than the margin of 20 mm. The ends of the possible pitches are added.
+PITCHES = 720
+ROUND_OFF = 1e-9  # a cosine, and a reach in m, may exceed its limit by that through rounding
 AT_LIMIT = 1e-11  # rad; an angle may exceed a joint's limit by that through rounding
 
 

@@ -35,10 +35,20 @@ LOWER, UPPER, RATE, EFFORT = range(4)  # rows of bounds (4, 3): angles [rad], ra
 # Of weights (8,): factors of the residuals of accelerations, rates, angles, efforts and height;
 # then the shoulder's height, the least height of the tips, and the length of the last link [m].
 ON_ACCELERATION, ON_RATE, ON_ANGLE, ON_EFFORT, ON_HEIGHT, SHOULDER, FLOOR, LAST_LINK = range(8)
-BEHIND = 0.12  # m; smallest distance of the finger tips from the axis of link 1
-BENT = 0.5  # rad; if elbow 1 is bent by more, the tips can be behind link 1
-CUSHION = 0.05  # rad; so near to the spring, fast returns of the loose joint are penalised
-SPRING, DAMPING = 3000.0, 1.0  # N m/rad, s/rad; stiffness and damping of the one-sided spring
+# m; smallest distance of the finger tips from the axis of link 1: the radius of its tube, 0.03,
+# half the width of the hand, 0.06, and 0.03 to spare
+BEHIND = 0.12
+# rad; if elbow 2 is bent by more, the tips can be behind link 1; bent by less, link 3 nearly
+# continues link 2
+BENT = 0.5
+# rad; so near to the spring, fast returns of the loose joint are penalised: ten times as far as its
+# weight presses the spring in. With 0.1, and BENT 0.8, a plan is found as well (measured).
+CUSHION = 0.05
+# N m/rad, s/rad; stiffness and damping of the one-sided spring. The weight of link 3, up to 14 N m,
+# presses it in by 5 mrad; on 0.76 kg m^2 it swings at 63 rad/s, slowly enough for Runge-Kutta steps
+# of 20 ms (1.26 of the 2.83 at which they become unstable). It lets go at a rate of 1 / DAMPING.
+# With 1000 and 0.3 a plan is found as well (measured).
+SPRING, DAMPING = 3000.0, 1.0
 SMALL = 1e-6  # step of forward differences, near the square root of round-off
 
 

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 ARM = 4  # number of joints that place the hand, the first of JOINTS: turret, shoulder, elbows
-MARGIN = 0.02  # m; default distance of a path from contact
+# m; default distance of a path from contact: half of it is left between checked poses (rrt.py), as
+# much as errors of lengths and encoders displace the hand (docs/packbot_recovery.md)
+MARGIN = 0.02
 
 
 class Goal:

@@ -22,10 +22,15 @@ from roboaccord.scenario import Setup
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 
-RAMP = 0.5  # s; shortest time in which the speed rises, and falls
+# s; shortest time in which the speed rises, and falls: accelerations are then at most 3 / s times
+# the speed limits, 1.5 rad/s^2 of the shoulder; where efforts do not suffice, SLOWER prolongs it
+RAMP = 0.5
 RESERVE = 0.9  # fraction of the effort limits that a motion may use; feedback has the rest
-SAMPLES = 60  # number of times on a line at which efforts are computed
-SLOWER = 1.1  # factor on the times of a line that needs too much effort
+# Number of times on a line at which efforts are computed: six in a ramp of RAMP for a line of 5 s.
+SAMPLES = 60
+# Factor on the times of a line that needs too much effort: it then takes at most 10 % longer than
+# it has to.
+SLOWER = 1.1
 
 
 @dataclass(frozen=True)

@@ -26,21 +26,51 @@ from packbot.planning.planar import GRAVITY, RATE, SPRING_END, Model, linearise,
 from packbot.planning.trajectories import RESERVE
 
 PLANE = (1, 2, 3)  # indices of the joints of the plane: shoulder, elbow1, elbow2
-FLOOR = 0.25  # m; smallest height of elbow 2 and of the finger tips; the tracks reach 0.18 m
-NEAR = 0.15  # rad; distance of the joints from their limits
-STILL = 400  # control periods at the goal, long enough for the regulator to become constant
-STEP = 2  # control periods in a step of the plan
-SERVO, TURN = 3.0, 5.0  # 1/s; gains of the first guess on angles, and on rates
-HASTE = 4.0  # rad/s^2; largest acceleration of the first guess
-TIPPED = 0.05  # rad; once the loose joint is this far past its unstable equilibrium, it has tipped
-WEIGHTS = np.array([0.2, 60.0, 100.0, 0.3, 200.0])  # weights of residuals, in planar.py's order
-END = np.array([1e3, 1e3, 1e3, 1e2, 1e2, 1e2])  # weights of angles and rates at the end
-STAGES = ((0.1, 1.0), (0.3, 2.0), (1.0, 5.0))  # factors on weights of the end and of the limits
-ROUNDS, GAIN = 100, 1e-5  # iterations of a stage at most; it ends at a smaller relative gain
-CLOSE = 0.01  # rad, rad/s; largest distance of the end of a plan from the goal
-HALVINGS = 12  # number of halvings of a change of the inputs, until it lowers the cost
-FIRST_WEIGHT, LEAST_WEIGHT = 1e-3, 1e-9  # first and smallest weight of the regularisation
-STIFF = np.array([10.0, 10.0, 10.0, 1.0, 1.0, 1.0])  # weights of the regulator; inputs have 1
+# m; smallest height of elbow 2 and of the finger tips: 0.18 of the tracks, 0.05 of casing or palm,
+# and 0.02 to spare
+FLOOR = 0.25
+# rad; distance of the joints from their limits, which is left to the regulator: 15 times CLOSE.
+# With 0.3 a plan is found as well, with 1.9 times the accelerations.
+NEAR = 0.15
+# Control periods at the goal, 4 s, long enough for the regulator to become constant: seven of its
+# time constants (STIFF)
+STILL = 400
+STEP = 2  # control periods in a step of the plan, 20 ms: as long as the spring (planar.py) allows
+# Measured in the scenario `transition`, whose plan takes 170 rounds and root mean squares of 4.2
+# rad/s^2:
+# 1/s; gains of the first guess on angles, and on rates; 2 and 3 take 244 rounds.
+SERVO, TURN = 3.0, 5.0
+# rad/s^2; largest acceleration of the first guess: with 2 a plan takes 301 rounds, with 8 none is
+# found.
+HASTE = 4.0
+# rad; once the loose joint is this far past its unstable equilibrium, it has tipped; with 0.2 a
+# plan is found as well.
+TIPPED = 0.05
+# Weights of residuals, in planar.py's order: 1 rad/s^2 costs as much as an excess over its limit of
+# 3 mrad/s, 2 mrad, 0.7 N m or 1 mm, so that limits are kept to about that. Half as large, or with
+# 0.4 on accelerations, they lead to plans with root mean squares of 2.7 and 2.5 rad/s^2.
+WEIGHTS = np.array([0.2, 60.0, 100.0, 0.3, 200.0])
+# Weights of angles and rates at the end; 0.3 times as large, they end it 5e-4 from the goal instead
+# of 1.4e-4.
+END = np.array([1e3, 1e3, 1e3, 1e2, 1e2, 1e2])
+# Factors on weights of the end and of the limits; the last one alone finds a plan with a root mean
+# square of 6.0 rad/s^2.
+STAGES = ((0.1, 1.0), (0.3, 2.0), (1.0, 5.0))
+# Iterations of a stage at most; it ends at a smaller relative gain. 1e-3 takes 39 rounds, and ends
+# 1.6e-3 from the goal instead of 1.4e-4.
+ROUNDS, GAIN = 100, 1e-5
+# rad, rad/s; largest distance of the end of a plan from the goal, which the regulator removes; the
+# scenario's plan ends 1.4e-4 from it.
+CLOSE = 0.01
+# Number of halvings of a change of the inputs, until it lowers the cost: to 1/2048 of it; then the
+# regularisation is raised, which shortens the change as well
+HALVINGS = 12
+# First and smallest weight of the regularisation: beside the 0.04 of accelerations (0.2^2 in
+# WEIGHTS) they shorten the first changes a little, and later ones not at all.
+FIRST_WEIGHT, LEAST_WEIGHT = 1e-3, 1e-9
+# Weights of the regulator on angles and rates; inputs have 1. They give a joint of unit inertia the
+# frequency 10^(1/4) = 1.8 rad/s, below the 4.3 rad/s of the hanging link 3.
+STIFF = np.array([10.0, 10.0, 10.0, 1.0, 1.0, 1.0])
 
 
 @dataclass(frozen=True)

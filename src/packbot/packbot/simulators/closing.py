@@ -18,10 +18,16 @@ from roboaccord.numerics import Step
 
 Gaps = Callable[[Array], Array]
 Pair = tuple[float, float]
-SAMPLES = 8  # number of parts of a step at whose ends a gap is sampled
-LOWEST = 1e-4  # part of a step; error of the lowest point, 1e-11 m of a gap at 100 m/s^2 and 4 ms
-ITERATIONS = 60  # bound of the iterations of regula falsi; few are needed
-EXACT = 0.05  # error of the gap at a root, over the tolerance of gaps
+# Number of parts of a step at whose ends a gap is sampled: a step within the tolerance is a smooth
+# curve with one dip as a rule. In `collapse` 2 and 32 change nothing (measured).
+SAMPLES = 8
+# Fraction of a step; error of the lowest point, 1e-11 m of a gap at 100 m/s^2 and 4 ms, a hundredth
+# of the tolerance of gaps
+LOWEST = 1e-4
+ITERATIONS = 60  # bound of the iterations of regula falsi; more than the 53 of bisection
+# Error of the gap at a root, over the tolerance of gaps: a tenth of the half tolerance by which a
+# closed gap is below 0
+EXACT = 0.05
 
 
 def first_closing(

@@ -16,6 +16,7 @@ import numpy as np
 from roboaccord.contract import Array
 from roboaccord.numerics import Slope, Step
 
+# Coefficients of Rang and Angermann (2005), table of ROS34PW2.
 GAMMA = 0.435866521508459  # on the diagonal, for L-stability
 ALPHA = (  # weights of the stages in the states of the later ones
     np.array([0.87173304301691801]),

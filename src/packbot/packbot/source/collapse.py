@@ -30,7 +30,7 @@ from packbot.simulators.reference import ArmSimulator
 CONTACTS = ("normal", "joint_clamp", "none")  # laws of contact that are compared
 LINKS = ("link1", "link2", "link3")  # the three long links
 PITCHES = ("shoulder", "elbow1", "elbow2")  # joints in one plane, whose angles add up
-AT_REST = 0.01  # rad/s; slower joints are at rest
+AT_REST = 0.01  # rad/s; slower joints are at rest: at 19 mm/s of the tips no motion can be seen
 
 
 @dataclass(frozen=True, kw_only=True)

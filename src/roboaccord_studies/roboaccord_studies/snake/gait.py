@@ -38,7 +38,8 @@ from roboaccord.contract import (
 )
 from roboaccord.run import make_simulator, metrics_of, run_setup, versions_of, work_of
 from roboaccord.scenario import Setup, load_scenario
-from snake.simulators.metrics import ROUND_OFF, body_motion, metrics, start_and_cycle
+from snake.controllers.guidance import DUE
+from snake.simulators.metrics import body_motion, metrics, start_and_cycle
 
 from roboaccord_studies.snake.ideal import Figures, Gait
 
@@ -103,8 +104,8 @@ def travel_of_cycles(setup: Setup, time: Array, centre: Array, heading: Array) -
 def _ends_of_cycles(setup: Setup, time: Array) -> NDArray[np.intp]:
     """Return indices of the samples at which whole cycles after the start begin or end (k + 1,)."""
     start, cycle = start_and_cycle(setup)
-    count = max(int((time[-1] - start + ROUND_OFF) / cycle), 0)
-    return np.searchsorted(time, start + cycle * np.arange(count + 1) - ROUND_OFF)
+    count = max(int((time[-1] - start + DUE) / cycle), 0)
+    return np.searchsorted(time, start + cycle * np.arange(count + 1) - DUE)
 
 
 def last_cycles(travel: Array) -> Array:

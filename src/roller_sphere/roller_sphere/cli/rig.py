@@ -23,7 +23,8 @@ from roller_sphere.model.kinematics import Kinematics, RollerMotion
 from roller_sphere.model.rig import Rig, RigError
 from roller_sphere.source.figures import AZIMUTHS, LATITUDES, write_figures
 
-ALPHA = (10.0, -10.0)  # degrees: the second of the paper's four angles
+# degrees: the second of the paper's four angles, the smallest at which the rollers slip
+ALPHA = (10.0, -10.0)
 
 Pair = tuple[float, float]
 Angles = Annotated[Pair, Quantity("deg")]

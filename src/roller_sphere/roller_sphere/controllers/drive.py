@@ -25,7 +25,8 @@ from roboaccord.scenario import Setup
 from roller_sphere.controllers.programs import Program, figure_eight, headings
 from roller_sphere.controllers.speed_loops import BANDWIDTH, SpeedLoops, speeds_for
 
-SHORTEST = 1e-9  # s; shortest ramp, so that a speed of 0 causes no division by 0
+# s; shortest ramp, so that a speed of 0 causes no division by 0; far below any control period
+SHORTEST = 1e-9
 # m/s^2; default limit towards a velocity of `cmd_vel`: about 0.4 g, for which the rollers must grip
 # the ball with 0.4 of its weight.
 ACCELERATION = 4.0

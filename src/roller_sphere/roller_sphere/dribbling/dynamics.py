@@ -43,7 +43,9 @@ BALL_RADIUS, ROLLER_RADIUS, BALL_AHEAD, STROKE = range(4)
 # Entries of `forces`: pressing force [N], mass of a roller with holder [kg], gravity [m/s^2], and
 # moment of inertia of a roller [kg m^2].
 PRESSING, MASS, GRAVITY, INERTIA = range(4)
-# Passes of a step: the second has loads and accelerations at its middle, the third refines them.
+# Passes of a step: the second has loads and accelerations at its middle, the third refines them. In
+# 3 s of `dribble` the largest offset of the ball is 0.28 mm off with two, 0.015 mm with three
+# (measured against six).
 PASSES = 3
 GAMMA = 1.0 - math.sqrt(0.5)  # of the L-stable, diagonally implicit scheme of second order
 

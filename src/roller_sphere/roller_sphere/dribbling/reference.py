@@ -33,8 +33,11 @@ from roller_sphere.model.contact import Friction
 from roller_sphere.model.hold import geometry, holds, offsets
 from roller_sphere.model.parameters import RollerSphereParameters
 
-STAGE_MASS = 0.01  # kg; mass of each link between the carrier's joints, as in the URDF
-HOLDER_INERTIA = 1e-5  # kg m^2; moment of inertia of a roller's holder, as in the URDF
+# kg; mass of each link between the carrier's joints, as in the URDF: physics engines need one that
+# is not 0, and this is less than a thousandth of the carrier's.
+STAGE_MASS = 0.01
+# kg m^2; moment of inertia of a roller's holder, as in the URDF: 0.05 kg at 14 mm from its axis
+HOLDER_INERTIA = 1e-5
 BALL_RATES = 3  # rates of the ball, which come before those of the joints in y
 UP = np.array([0.0, 0.0, 1.0])  # unit vector of the z axis, world frame
 

@@ -26,7 +26,8 @@ from roller_sphere.model.rig import Rig, RigError
 # refused, or warned about. The singular angle of the paper's rig, rounded to 1e-4 degrees, has 2e6;
 # at 100 some headings need a hundred times the roller speed of others.
 REFUSED, WARNED = 1e5, 1e2
-# Bounds below which values are round-off.
+# Bounds below which values are round-off. A float's is 1e-16, and that of a slip or heading grows
+# with the rig's condition number, up to 1e-11 for a rig that is not refused.
 STILL = 1e-12  # speed of the ball over the rollers' speeds
 SLIPLESS = 1e-9  # slip over the rollers' speeds
 ANGLE = 1e-9  # rad; a heading

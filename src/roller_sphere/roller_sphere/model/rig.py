@@ -19,7 +19,7 @@ from roboaccord.contract import AccordError, Array
 # pole. Below it, e or X_i consists of rounding errors of angles given to 1e-4 degrees, 2e-6 rad.
 CLOSE = 1e-5
 RIGHT = 0.5 * np.pi
-ROUNDING = 1e-12  # rad: 90 degrees in radians are not more than 90 degrees
+ROUNDING = 1e-12  # rad: 90 degrees, converted with an error of 1e-16, are not more than 90 degrees
 
 
 class RigError(AccordError, ValueError):

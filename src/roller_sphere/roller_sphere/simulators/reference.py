@@ -30,7 +30,9 @@ from roller_sphere.model.contact import Friction, rub
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 
-NEAR_ZERO = 1e-4  # |z| below which the series of phi_1(z) and phi_2(z) are exact to 1e-13
+# |z| below which the series of phi_1(z) and phi_2(z) replace the quotients: their first neglected
+# term is 1e-12 / 24, while phi_2 by the quotient is wrong by 2e-16 / z
+NEAR_ZERO = 1e-4
 
 
 def slip_matrix(parameters: RollerSphereParameters) -> Array:

@@ -21,13 +21,14 @@ from roller_sphere.model.kinematics import Kinematics, RollerMotion
 from roller_sphere.model.rig import Rig
 
 SOURCE = "Kimura, Ogata and Ishii 2019, doi 10.2991/jrnal.k.190531.006"
-AZIMUTHS, LATITUDES = (215.0, 325.0), (60.0, 60.0)  # degrees
-ALPHAS = (0.0, 10.0, 20.0, 30.0)  # degrees; angle of roller 1's axis, roller 2 has the opposite
+AZIMUTHS, LATITUDES = (215.0, 325.0), (60.0, 60.0)  # degrees; section 3 of the paper
+ALPHAS = (0.0, 10.0, 20.0, 30.0)  # degrees; of roller 1, the opposite of roller 2; section 3
 COLOURS = ("#d1495b", "#3366cc", "#12a594", "#e377c2")  # red, blue, green and pink, as in the paper
-SPEED = 1.0  # m/s; speed of the ball
-HEADINGS = np.arange(361.0)  # degrees
+SPEED = 1.0  # m/s; speed of the ball; section 3
+HEADINGS = np.arange(361.0)  # degrees; one a degree, as fine as the picture's pixels
 PHI = "heading phi [degrees]"  # label of the abscissa
-FLAT = 0.15  # scale of heights in figure 3a, which would else be eleven times as high as deep
+# Scale of heights in figure 3a, by eye: it would else be eleven times as high as deep, and is 1.6
+FLAT = 0.15
 TITLES = "wx [rad/s]", "wy [rad/s]", "wz [rad/s]"
 QUARTERS = np.arange(0.0, 361.0, 45.0)  # degrees; headings that are labelled on the abscissa
 

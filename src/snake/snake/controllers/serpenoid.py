@@ -25,8 +25,8 @@ from snake.model.coordinates import PlanarSnake
 from snake.model.ground import GroundFriction, friction_of
 from snake.model.tracking import follow_serpenoid, serpenoid, track
 
-# rad/s: of the tracking; eight times the 2 pi rad/s of the default gait. Of the loop's phase margin
-# of 76 degrees, a delay of 4 ms takes 24.
+# rad/s: of the tracking; eight times the 2 pi rad/s of the default gait, and low enough for late
+# efforts: of the loop's phase margin of 76 degrees, a delay of 4 ms takes 24.
 BANDWIDTH = 50.0
 
 Shape = tuple[Array, Array, Array]

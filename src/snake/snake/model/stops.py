@@ -28,10 +28,12 @@ from roboaccord.numerics import cholesky, kernel, solve_by_pivoting
 from snake.model.dynamics import solve_headings
 
 FROZEN = 2  # value of `side` for a joint that is held in both directions
-# TOUCH and STILL are far above round-off, 1e-15, and far below what a figure shows.
+# Both far above round-off, 1e-15, and below the digits of any figure: 1e-10 m and m/s of a link.
 TOUCH = 1e-9  # rad: a joint this close to its stop touches it
 STILL = 1e-9  # rad/s: a joint that touches its stop and is slower than this rests there
-ASTRAY = 1e-6  # rad: a resting joint this far beyond its stop has left it in the step and come back
+# rad: a resting joint this far beyond its stop has left it in the step and come back. `hold` lets a
+# resting joint drift by at most 8e-10 rad in a step (measured in `lateral_undulation`).
+ASTRAY = 1e-6
 BISECTIONS = 40  # halvings of a step to find when a joint passes its stop: to 2^-40 = 1e-12 of it
 
 

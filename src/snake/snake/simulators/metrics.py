@@ -19,13 +19,14 @@ import numpy as np
 from roboaccord.contract import AccordError, Array, Event, Tally, Trajectory
 from roboaccord.scenario import Setup
 
-from snake.controllers.guidance import ACCEPTANCE, TURN, PeriodMean, wrapped
+from snake.controllers.guidance import ACCEPTANCE, DUE, TURN, PeriodMean, wrapped
 from snake.model.coordinates import PlanarSnake
 from snake.source.post import cycle_of
 
-BAND = math.radians(5.0)  # rad: a heading this close to the wanted one counts as reached
-ROUND_OFF = 1e-9  # s: tolerance in comparisons of times
-GRACE = 15.0  # s: time after a step of the wanted heading before the largest error is measured
+BAND = math.radians(5.0)  # rad: a heading this close counts as reached, as test_steering requires
+# s: time after a step of the wanted heading before the largest error is measured: that in which
+# test_steering requires the turn to be made, three times the 4.65 s at which it has settled.
+GRACE = 15.0
 
 
 def steering_tally(setup: Setup) -> WaypointFigures | HeadingFigures | None:
@@ -94,7 +95,7 @@ class HeadingFigures:
         """Take a part of the motion, and the centre of mass at each of its samples (k, 2) [m]."""
         headings = self._mean.of(part)
         time = part.time[len(part) - len(headings) :] - self._step
-        after = time >= -ROUND_OFF
+        after = time >= -DUE
         if not after.any():
             return
         headings, time = headings[after], time[after]
@@ -106,7 +107,7 @@ class HeadingFigures:
         self._settling.add(time, error)
         beyond = -math.copysign(1.0, self._start) * error
         self._overshoot = max(self._overshoot, float(beyond.max()))
-        late = np.abs(error[time >= GRACE - ROUND_OFF])
+        late = np.abs(error[time >= GRACE - DUE])
         self._late = max(self._late, float(late.max(initial=-math.inf)))
 
     def figures(self) -> Mapping[str, float]:
@@ -248,12 +249,10 @@ class GaitFigures(Tally):
         # Ends of periods, counted from the start of the run, and of cycles, counted from the end of
         # the start of the gait.
         self._last = mark(len(part) - 1)
-        while (due := (self._count_periods + 1) * self._cycle - ROUND_OFF) <= self._last.time:
+        while (due := (self._count_periods + 1) * self._cycle - DUE) <= self._last.time:
             self._count_periods += 1
             self._periods[1:] = [mark(int(np.searchsorted(part.time, due)))]
-        while (
-            due := self._start + self._count_cycles * self._cycle - ROUND_OFF
-        ) <= self._last.time:
+        while (due := self._start + self._count_cycles * self._cycle - DUE) <= self._last.time:
             self._count_cycles += 1
             self._ends.append(mark(int(np.searchsorted(part.time, due))))
             if len(self._ends) > 1:

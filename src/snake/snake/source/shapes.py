@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = ("#d1495b", "#ee9b3a", "#12a594", "#5b8def")
-# x of the table's left edge and of its first column of twists, and the columns' width [m]; the
-# shapes begin at 0.
+# Layout, by eye; no result depends on it. In metres of the drawn snake:
+# x of the table's left edge and of its first column of twists, and the columns' width; the shapes
+# begin at 0.
 LEFT, FIRST, COLUMN = -2.2, -1.5, 0.33
-MARGIN, HEADING = 0.09, 0.25  # m: space above and below a shape, and height of the headings
-RIGHT = 0.1  # m: space beyond the longest shape
-INCH = 1.95  # inches of the picture for a metre of the snake
+MARGIN, HEADING = 0.09, 0.25  # space above and below a shape, and height of the headings
+RIGHT = 0.1  # space beyond the longest shape
+INCH = 1.95  # inches of the picture for a metre
 
 
 def angles_of(parameters: SnakeParameters, twists: tuple[int, ...]) -> Array:

@@ -31,7 +31,7 @@ from voxel_sphere.source.described import DESCRIBED, roll_as_described
 from voxel_sphere.source.pages import write_run
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
-SAMPLES = 500  # intervals of a path, as many as a plot shows
+SAMPLES = 500  # intervals of a path, as many as a plot, 720 pixels wide, shows
 
 FloorZ = Annotated[
     float | None,

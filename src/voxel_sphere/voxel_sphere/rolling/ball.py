@@ -16,6 +16,10 @@ from roboaccord.contract import AccordError, Array, Quantity
 from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.state import CENTRE, ORIENTATION
 
+LEVEL = (0.0, 0.0, 0.0, 1.0)  # quaternion x y z w of no rotation
+# The centre is moved back to its distance r from the ground once it is off by this fraction of the
+# error at which contact counts as lost: clearly before that, and as rarely as possible.
+CORRECTED = 0.5
 DONE, LEFT = "done", "left"  # the statuses that are no failures
 # Statuses of a run, with what they mean.
 MESSAGES = {

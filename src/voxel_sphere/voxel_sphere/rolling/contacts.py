@@ -23,12 +23,18 @@ from roboaccord.contract import Array
 from voxel_sphere.rolling.distance import Surfels
 from voxel_sphere.rolling.field import Field
 
-LINKAGE = 0.3  # r; pieces up to this far apart belong to one patch
+LINKAGE = 0.3  # r; pieces up to this far apart belong to one patch; the source's 0.1 tears it apart
 SHORTEST_LINK = 1.8  # voxels; smallest linkage, more than the diagonal of a voxel
-# r, at least a voxel; depth beyond the sphere of the pieces that give a patch its normal
+# r, at least a voxel; depth beyond the sphere of the pieces that give a patch its normal. On a
+# plane these are within 0.66 r of the contact; docs/voxel_rolling.md has the errors of headings
+# that follow from such normals, while pieces within r/10 yield an axis of the grid.
 SKIN = 0.2
-TOUCH = 0.3  # voxels; a patch touches if it is this near to the sphere, or to the nearest piece
-OPPOSED = 0.1  # length of a mean normal below which the pieces' normals cancel
+# voxels; a patch touches if it is this near to the sphere, or to the nearest piece: pieces are off
+# by some 0.1 voxel (docs/voxel_terrain.md), and both walls of a corner must count as touching.
+TOUCH = 0.3
+# Length of a mean normal below which the pieces' normals cancel: it is near 1 for one face, 0.7 for
+# a right-angled edge, and near 0 for both faces of a thin wall.
+OPPOSED = 0.1
 
 
 @dataclass(frozen=True)

@@ -24,14 +24,17 @@ DONE, HIT, TRAVELLED, LEFT, LOST, HOLLOW = range(6)
 
 # r times the curvature of the surface on which the centre moves, estimated from the turn of the
 # normal in a step. From here on it is computed from distances, which costs three samples of the
-# field.
+# field. It is an eighth of SHARP, for the smoothed normal turns more slowly than the ground does;
+# the bowl whose centre's surface has a radius of 4 r, 1/4, is not measured in every step.
 SUSPECT = 0.5
 # The same, computed from distances, from which on the ground counts as a groove: r times the
 # curvature of the ground is then SHARP / (1 + SHARP) = 0.8. Two contacts alternate where that is 1,
 # which no grid can show.
 SHARP = 4.0
 BISECTIONS = 45  # halvings of a step: they locate a hit to 3e-14 of the step, which is round-off
-ROUND_OFF = 1.000001  # steps; a longer remaining time is taken in two steps
+# steps; a longer remaining time is taken in two steps. The 1e-6 is far above the round-off of times
+# and lengthens a last step by nothing that counts.
+ROUND_OFF = 1.000001
 
 
 @kernel

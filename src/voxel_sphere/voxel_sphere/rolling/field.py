@@ -25,11 +25,14 @@ from voxel_sphere.rolling.distance import NORMAL, Solid, Surfels, distance_and_g
 from voxel_sphere.terrain.slices import Done, nothing
 
 GRID, PLANE, SPHERE, CYLINDER, WAVE = range(5)
-LEAST = 1e-3  # a shorter smoothed normal counts as none: opposite normals have cancelled
-# largest number of iterations for the foot of a perpendicular on a wave; few are needed
+# A shorter smoothed normal counts as none: opposite normals have cancelled. It is far above the
+# round-off of the grid's floats, 1e-7, and far below the 0.7 at an edge.
+LEAST = 1e-3
+# Largest number of iterations for the foot of a perpendicular on a wave; 6 reach round-off from the
+# centres of balls on the generator's sinusoid (measured).
 NEWTON = 20
-HEIGHTS = 4  # heights per voxel at which floors are searched
-HALVINGS = 50  # bisections of an interval between two such heights, down to round-off
+HEIGHTS = 4  # heights per voxel at which floors are searched, finer than the smoothing of a voxel
+HALVINGS = 50  # bisections of an interval between two such heights: 2^-52 voxel, round-off
 NO_GRID = np.zeros((1, 1, 1, 4), dtype=np.float32)  # the grid of a closed form
 NO_PARAMS = np.zeros(7)  # the params of a GRID
 

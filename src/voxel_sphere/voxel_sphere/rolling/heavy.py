@@ -18,17 +18,13 @@ import numpy as np
 from roboaccord.contract import Array
 
 from voxel_sphere.rolling import heavy_kernels as kernels
-from voxel_sphere.rolling.ball import DONE, LEFT, Ball, three
+from voxel_sphere.rolling.ball import CORRECTED, DONE, LEFT, LEVEL, Ball, three
 from voxel_sphere.rolling.contacts import contacts
 from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.heavy_equations import FLIGHT, ROLL, SLIDE
 from voxel_sphere.rolling.state import SPIN, VELOCITY
 from voxel_sphere.rolling.walls import in_ground
 
-LEVEL = np.array([0.0, 0.0, 0.0, 1.0])  # quaternion x y z w of no rotation
-# The centre is moved back to its distance r from the ground once it is off by this fraction of the
-# error at which contact counts as lost.
-CORRECTED = 0.5
 # Kind and description of each event, by the kernels' return code.
 EVENTS = {
     kernels.SLIPS: ("slip", "friction is at its limit: the sphere slides"),

@@ -31,8 +31,8 @@ ROLL, SLIDE, FLIGHT = range(3)  # modes of motion
 # Index of the normal force in a contact force, after the friction (3). If it is negative, the
 # ground would have to pull.
 NORMAL = 3
-# Fraction of r |W| + |v|; a smaller slip is round-off of their difference, so the sphere does not
-# slide, and friction is what rolling needs.
+# Fraction of r |W| + |v|; a smaller slip is round-off of their difference, 1e-16, summed over the
+# steps: the sphere does not slide, and friction is what rolling needs.
 STILL = 1e-9
 
 

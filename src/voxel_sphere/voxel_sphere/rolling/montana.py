@@ -22,7 +22,7 @@ from roboaccord.numerics import quaternion_matrix
 # the three charts |u| is at most 35.3 deg, so any limit between the two would do.
 LIMIT = math.radians(80.0)
 # z of the normal; where it is smaller the ground is within 3 deg of upright, and counts as no
-# graph.
+# graph: the slope, above 20 there, is then given by the errors of normals, up to some degrees.
 GRAPH = 0.05
 # Row k of a chart is the axis of the ball that serves as the chart's k-th axis.
 CHARTS = tuple(np.roll(np.eye(3), shift, axis=1) for shift in (0, 1, 2))

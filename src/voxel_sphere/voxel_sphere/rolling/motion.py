@@ -21,7 +21,7 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.rolling import exact
-from voxel_sphere.rolling.ball import DONE, LEFT, Ball, three
+from voxel_sphere.rolling.ball import CORRECTED, DONE, LEFT, LEVEL, Ball, three
 from voxel_sphere.rolling.contacts import contacts
 from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.path import RolledPath, Sample
@@ -33,13 +33,13 @@ from voxel_sphere.terrain.slices import Done, nothing
 # rad; turn of the sphere in a step, unless a step is given. A step of the fourth order has an error
 # of about 0.02^5 / 120 = 3e-11 r, far below the errors of a field of voxels.
 STEP_ANGLE = 0.02
-LONGEST = 100_000  # largest number of steps in a compiled call, for Ctrl-C waits for its end
+# Largest number of steps in a compiled call, for Ctrl-C waits for its end: 0.1 s at 1 us a step
+LONGEST = 100_000
 UNFINISHED = -1  # code of a call that ended after LONGEST steps, besides the codes of exact.py
-LEVEL = (0.0, 0.0, 0.0, 1.0)  # quaternion x y z w of no rotation
-HITS = 50  # number of hits in one place after which the sphere counts as stuck
-SAME_PLACE = 0.01  # r; travel between two hits that count as being in one place
-# Fraction of the error at which contact counts as lost, from which on the centre is moved back.
-CORRECTED = 0.5
+# Number of hits in one place after which the sphere counts as stuck: any above the REFLECTIONS of a
+# corner would do.
+HITS = 50
+SAME_PLACE = 0.01  # r; travel between two hits that count as being in one place: half of a step
 SCHEMES = {"exact": EXACT, "local_plane": LOCAL_PLANE}
 
 # Angular velocity (3,) [rad/s] in the world frame, by the time [s].

@@ -20,16 +20,20 @@ from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.rolling.distance import Solid, Surfels
 
-# deg; faces of a whole workspace that are steeper are wall. The default of --steep.
+# deg; faces of a whole workspace that are steeper are wall. The default of --steep, our choice: any
+# from 45 to 80 separates the generator's ramp, at most 21 deg, from its walls, 90.
 STEEP = 60.0
 # Sine of the angle between the normals of wall and ground from which a wall reflects: below it,
 # 3 deg, the direction of the wall in the ground's plane is noise of the voxels.
 LEAST_WALL = 0.05
-# z of the ground's normal; below it the ground is so steep that w_z cannot be chosen freely.
+# z of the ground's normal; below it the ground is within 3 deg of upright, so that w_z cannot be
+# chosen freely: the spin about the normal that it takes is 20 times as large.
 UPRIGHT = 0.05
 REFLECTIONS = 8  # most reflections in one corner; a corner of 45 deg needs four
 APPROACH = 1e-12  # fraction of the speed; a smaller velocity towards a wall is round-off
-HEAD_ON = 1e-3  # fraction of the speed; a hit with less velocity along the wall is head-on
+# Fraction of the speed; a hit with less velocity along the wall is head-on. It is 0.06 deg, half of
+# the error of a heading at n = 200 (docs/voxel_rolling.md), which leaves the side to chance.
+HEAD_ON = 1e-3
 AFTER = ("parallel", "reflected")  # what follows a hit: a turn along the wall, or nothing more
 MOVE = 0.2  # r; travel away from the wall before the turn: the source's r/5 steps of one voxel
 

@@ -23,7 +23,7 @@ from voxel_sphere.terrain.mesh import SMOOTH, terrain_mesh
 from voxel_sphere.terrain.sdf_model import world_name, write_world
 from voxel_sphere.terrain.slices import SOLID
 
-PLATE = 0.5  # radii of the ball; drawn thickness of the solid below the ground
+PLATE = 0.5  # radii of the ball; drawn thickness of the solid below the ground, by eye
 DRAWN = 1.0  # voxels; standard deviation of the Gaussian that smooths grey slices for pictures
 # Friction coefficient of the terrain: so large that the ball's counts, for Gazebo takes the
 # smaller.

@@ -26,13 +26,13 @@ from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.source.relief import floor_heights, ground_and_walls, with_feet
 from voxel_sphere.terrain.workspace import Terrain
 
-LEVELS = 12  # approximate number of contours in a plan
-FLAT = 0.1  # voxels; ground whose heights differ by less is drawn without contours
+LEVELS = 12  # approximate number of contours in a plan, by eye
+FLAT = 0.1  # voxels; ground whose heights differ by less has no contours: they would show its noise
 CONTACT = "#ff5fd2"  # colour of the contact's path: no height has it
 WALL = "#8a97ab"  # colour of walls in space
 SIDE = 150  # points; most along a side of the ground, so that a browser turns it smoothly
-EYE: Json = {"x": 1.05, "y": -1.75, "z": 1.3}  # of the camera, in units of the scene's size
-# Place of the legend: horizontal, under a chart.
+EYE: Json = {"x": 1.05, "y": -1.75, "z": 1.3}  # of the camera, in units of the scene's size; by eye
+# Place of the legend: horizontal, under a chart and the label of its abscissa, by eye.
 BELOW = {"orientation": "h", "y": -0.16, "yanchor": "top"}
 
 

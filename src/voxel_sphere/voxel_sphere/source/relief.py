@@ -14,7 +14,9 @@ from voxel_sphere.terrain.mesh import HALF, SMOOTH
 from voxel_sphere.terrain.slices import SOLID, Volume
 from voxel_sphere.terrain.workspace import Terrain
 
-STANDS = 1.0  # voxels; height above the ground from which on something is drawn as wall
+# voxels; height above the ground from which on something is drawn as wall: more than rounding of a
+# height to whole voxels can make
+STANDS = 1.0
 
 
 def floor_heights(solid: Volume, *, smoothed: bool) -> Array:

@@ -21,7 +21,7 @@ from roboaccord.contract import AccordError, Array
 # A compiled part of an expression: returns its value, given the values of names.
 Evaluated = Callable[[Mapping[str, Array | float]], Array | float]
 
-LONGEST = 1000  # characters; longest text, far more than a surface needs
+LONGEST = 1000  # characters; longest text; those in docs/voxel_terrain.md have up to 30
 CONSTANTS = {"pi": np.pi, "e": np.e}
 FUNCTIONS: dict[str, Callable[..., Array]] = {
     "sin": np.sin, "cos": np.cos, "tan": np.tan,

@@ -13,7 +13,9 @@ from roboaccord.contract import AccordError, Array
 from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing
 from voxel_sphere.terrain.surfaces import Distance, Height
 
-PARTS = 4  # parts of a voxel's edge over which its content is averaged
+# Parts of a voxel's edge over which its content is averaged. Measured on a sphere of 5 voxels: grey
+# values, of 255, are wrong by at most 2 with 2 parts, by at most 1 with 3 to 6.
+PARTS = 4
 BAND = 0.87  # voxels; half the diagonal of a voxel. Farther from the surface it is full or empty
 
 

@@ -28,7 +28,7 @@ Index = npt.NDArray[np.int64]
 
 # voxels; sigma of the smoothing. With less, facets brake a ball (docs/voxel_terrain.md)
 SMOOTH = 2.0
-HALF = 128  # of 255; value from which on a voxel counts as filled
+HALF = 128  # of 255; value from which on a voxel counts as filled: the first above one half
 
 
 @dataclass(frozen=True)

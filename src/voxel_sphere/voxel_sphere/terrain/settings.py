@@ -19,7 +19,7 @@ from roboaccord.run import write_text
 FILE = "workspace.yaml"
 SIZE_WORKSPACE = 10.0  # default of n / r, the size of the grid over the ball's radius: the source's
 VOXEL_SIZE = 0.01  # m; default, our choice: a ball of 0.1 m radius on 100 voxels
-LARGEST = 1e6  # bound of both numbers; larger ones are mistakes
+LARGEST = 1e6  # bound of both numbers; larger ones, such as voxels of 1,000 km, are mistakes
 KINDS = ("robot", "surface", "walls", "workspace")  # kinds of volumes
 
 

@@ -24,13 +24,19 @@ from voxel_sphere.terrain.slices import Done, Volume, nothing
 
 Index = npt.NDArray[np.int64]
 
-SPACING = 0.25  # voxels; between the points that sample the sheet
-# Points along s and t of a first grid, which gives the number of points of the final grid.
+# voxels; between the points that sample the sheet. A voxel is then at most 0.18 beside the nearest
+# point, where a tangent plane of curvature radius 3 r is off by 0.18^2 / (6 r) voxels.
+SPACING = 0.25
+# Points along s and t of a first grid, which gives the number of points of the final grid: any from
+# 20 to 200 would do, for that is refined until the points are close enough.
 FIRST = 65
 MOST_POINTS = 6_000_000  # largest number of points: 150 MB each for points and normals
-CHUNK = 200_000  # voxels whose distances are computed in one call
-REACH = 2.0  # voxels; in front of the sheet and behind it, up to where distances are computed
-# Points, 1.5 voxels; a voxel whose nearest point is this close to the rim may lie beyond the rim.
+CHUNK = 200_000  # voxels whose distances are computed in one call: 5 MB for their points
+# voxels; in front of the sheet and behind it, up to where distances are computed: more than the
+# 0.87 from which on a voxel is full or empty
+REACH = 2.0
+# Points, 1.5 voxels; a voxel whose nearest point is this close to the rim may lie beyond the rim:
+# the 0.87 voxel of BAND, in which its content counts, and the 0.5 by which points are apart.
 MARGIN = 6
 
 
