@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
-FARTHEST = 2.5  # periods; between recorded values farther apart nothing is interpolated
+# Periods; between recorded values farther apart nothing is interpolated, as GAP of log.py.
+FARTHEST = 2.5
 MIDDLE = 0.501  # of a step; a command at its middle, but for rounding, is in force there
 # A column has stamps of its own if it lacks more than the share LOST of the samples, and has at
-# least FEW values at other stamps; else single values are missing.
+# least FEW values at other stamps; else single values are missing. Recorders lose fewer than a
+# tenth of the messages, and a cubic spline has four coefficients.
 LOST, FEW = 0.1, 4
 
 
