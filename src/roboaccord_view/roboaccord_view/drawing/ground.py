@@ -35,7 +35,7 @@ GROUND = np.array([233.0, 236.0, 240.0])
 LINE = np.array([196.0, 203.0, 212.0])
 HAZE = np.array([247.0, 248.0, 250.0])
 TRACE, BLACK = np.array([214.0, 106.0, 60.0]), np.zeros(3)
-# Tones in which the ground fades into the haze: few tones make small files, and below 4 bands are seen.
+# Tones in which the ground fades into the haze: few make small files, and below 4 bands are seen.
 TONES = 6
 # Pixels; width of grid lines: thinner ones vanish as they are blended over two pixels.
 LINE_WIDTH = 1.3
