@@ -36,14 +36,15 @@ CONTENT = {
     "gz.msgs.JointTrajectory": 'joint_names: "{joint}", points: {{effort: {effort:g}}}',
     "gz.msgs.Empty": " ",
 }
-# Worlds without a robot, and how they are seen.
+# Worlds without a robot, and how they are seen: the middle of what is there, and 1 to 3 times its
+# size.
 EMPTY = {
     "bearing": View(np.zeros(3), 1.0, AZIMUTH, ELEVATION),
     "flat": View(np.zeros(3), 3.0, AZIMUTH, ELEVATION),
     "pendulum": View(np.array([0.0, 0.0, 1.5]), 1.6, AZIMUTH, ABOVE),
     "wall": View(np.zeros(3), 2.5, ASIDE, ABOVE),
 }
-GENTLE = 0.05  # of the greatest effort
+GENTLE = 0.05  # of the greatest effort: a robot that moves, and stays in the picture
 PUSH = 'entity: {{name: "{name}::base_link", type: LINK}}, wrench: {{force: {{x: 0.1}}}}'
 
 

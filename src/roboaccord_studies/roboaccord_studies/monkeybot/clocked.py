@@ -31,7 +31,8 @@ TOLERANCE = 1e-10  # of the integrator, a tenth of CLOSED
 # TOLERANCE / SMALL = 1e-6; Broyden's method corrects both.
 SMALL = 1e-4
 CLOSED = 1e-9  # rad, rad/s, m: largest residual of a gait that repeats, as in orbits.py
-SEARCH_STEPS = 12  # largest number of steps of Broyden's method; beyond it the guess was too far off
+# Largest number of steps of Broyden's method; beyond it the guess was too far off.
+SEARCH_STEPS = 12
 # rad, rad/s: largest distance of a new gait from its guess; beyond it, steps are halved: 6 degrees;
 # farther off it may be another gait.
 LEAP = 0.1

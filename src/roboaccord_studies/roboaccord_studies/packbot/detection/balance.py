@@ -46,8 +46,8 @@ WANDER_AT_ONCE = 0.2
 # Part of the motors' efforts that the size of wandering efforts grows by, as the 1 % of the effort
 # limit in the table of docs/packbot_failures.md.
 MODEL_ERROR = 0.01
-# rad/s; unknown dry friction is multiplied by tanh(rate / DRY_RATE): some standard deviations of
-# rates' noise, so that its sign is known.
+# rad/s; unknown dry friction is multiplied by tanh(rate / DRY_RATE): two standard deviations of
+# the rates' noise, so that its sign is known.
 DRY_RATE = 0.02
 # Part of the efforts of uncertain inertial parameters that is not linear in them: products of
 # errors of 10 % are 1 %, over 10 %.

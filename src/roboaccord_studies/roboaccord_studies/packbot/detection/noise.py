@@ -21,8 +21,8 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 
 SETTLED = 1.5  # s; the unknowns of an arm are estimated after this time, three times ADAPT
-# rad, rad/s; lower bounds of the estimated standard deviations: a tenth of what simulated sensors
-# have, against division by 0.
+# rad, rad/s; lower bounds of the estimated standard deviations: a tenth and a twentieth of
+# the noise that `Uncertainty` has by default.
 QUIET = (1e-4, 5e-4)
 ADAPT = 0.5  # s; time constant of the estimate
 FINEST = 1e-8  # rad; smaller counts, of more than 6e8 a turn, are rounding of numbers
