@@ -32,7 +32,9 @@ from roboaccord_files.logs.body import LogBody
 # Share; torque at the joint stays if its residuals are smaller than this. A gear that is 10 % off
 # leaves no more, and is an error.
 GROSS = 0.1
-CLEAR = 3.0  # ratio; its residuals must be at least this many times those of the other reading
+# Ratio; its residuals must be at least this many times those of the other reading: a ninth of the
+# squares, about what one cause may leave (the core has LEFT = 0.1).
+CLEAR = 3.0
 MOST = 0.5  # share; the residuals of the other reading must be smaller than this
 # Ratios; a factor between these may be the error of a gear, and no current. No gear is 60 % off,
 # and 0.6 is 1 / 1.6 rounded.

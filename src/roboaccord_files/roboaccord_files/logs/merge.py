@@ -20,7 +20,9 @@ from roboaccord.contract.state import Array
 
 # Periods; between recorded values farther apart nothing is interpolated, as GAP of log.py.
 FARTHEST = 2.5
-MIDDLE = 0.501  # of a step; a command at its middle, but for rounding, is in force there
+# Of a step; a command at its middle, but for rounding, is in force there: any from 0.5001 to 0.51
+# would do.
+MIDDLE = 0.501
 # A column has stamps of its own if it lacks more than the share LOST of the samples, and has at
 # least FEW values at other stamps; else single values are missing. Recorders lose fewer than a
 # tenth of the messages, and a cubic spline has four coefficients.

@@ -39,7 +39,9 @@ NOISY = 0.05
 # Ratio; a cause must explain at least this much of the noise. In 600 samples that is SIGNIFICANT,
 # five standard errors.
 AUDIBLE = 0.2
-UNKNOWN = 5.0 * BOUND  # share; larger residuals that no cause explains fail the check
+# Share; larger residuals that no cause explains fail the check: five times what a cause must
+# explain, a fifth of NOISY.
+UNKNOWN = 5.0 * BOUND
 # Share; with larger residuals columns may be exchanged or have the wrong sign. A reversed sign or
 # exchanged columns leave 100 % and more, other errors a tenth (efforts.GROSS).
 MISTAKEN = 0.2

@@ -38,7 +38,8 @@ SAME = 1e-8
 # States in which mass matrices and gravity forces are compared. A matrix has n^2 numbers, so few
 # states will do.
 STATICS = 10
-# Relative error of accelerations allowed for each unit of the mass matrix' condition number.
+# Relative error of accelerations allowed for each unit of the mass matrix' condition number. Ten
+# eps are the errors of some ten operations on a number, which the condition number enlarges.
 EPSILONS = 10.0 * float(np.finfo(float).eps)
 # rad; error of angles in SDFormat's text, near a pitch of 90 degrees: sqrt(eps / 2), by arcsin.
 ROUNDED = 1e-8  # rad; error of angles in SDFormat's text, near a pitch of 90 degrees

@@ -29,7 +29,9 @@ from roboaccord_files.parity.poses import Both, Match, marked_poses, plain_poses
 from roboaccord_files.parity.rigid_bodies import RigidBody, bodies_of, in_frame
 
 T = TypeVar("T")
-CANDIDATES = 2000  # poses that are tried for a body at most; bounds the time with many joints
+# Poses that are tried for a body at most; bounds the time with many joints, as 24 orders of FEW
+# joints have more.
+CANDIDATES = 2000
 # The first of these are the poses of the file; one that leaves a single difference is taken.
 PLAIN = 3
 FEW = 4  # joints; so many on one body are matched in every order (24)

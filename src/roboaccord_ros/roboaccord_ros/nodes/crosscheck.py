@@ -54,7 +54,8 @@ EARLY = 4 * LONGEST  # messages that are stored while kernels compile: a state h
 # s; for the last messages after the result, half as long again as senders wait for delivery
 # (names.DELIVERY).
 PATIENCE = 6.0
-ENDING = 4.0  # s; for the remaining comparisons at the end. A launch waits for 5
+# s; for the remaining comparisons at the end. A launch waits for 5 (launch/processes.GRACE).
+ENDING = 4.0
 STATUS_OUTSIDE = 1  # exit status of a run outside its tolerance
 T = TypeVar("T")
 

@@ -30,7 +30,7 @@ from snake.model.ground import GroundFriction, ground_forces
 from snake.model.parameters import SnakeParameters
 from snake.model.tracking import inverse_dynamics, serpenoid, set_differences
 
-MAX_STEP = 2e-3  # s: largest step of the integration
+MAX_STEP = 2e-3  # s: largest step of the integration, so that a gait of 3 Hz has MIN_STEPS
 # Smallest number of steps in a period: of RK4 with an error of (2 pi / 160)^4 = 2e-6.
 MIN_STEPS = 160
 # Largest number of periods until the motion is taken to be steady; it bounds the time of

@@ -32,7 +32,8 @@ from roboaccord_studies.packbot.detection.filters import FROZEN, LOG_NORMALISATI
 KINDS: tuple[Verdict, Verdict, Verdict] = ("healthy", "loose", "frozen")  # by number
 TAKEN, RESTARTED = 0, -1  # indices of the two filters of the current belief
 ALTERNATIVES = slice(1, -1)  # indices of the 14 filters in which one joint is of another kind
-BLIND = 0.3  # s; nothing is reported for this time after a start, until the filters have settled
+# s; nothing is reported for this time after a start, until the filters have settled (SQUARE_TIME).
+BLIND = 0.3
 SNAPSHOT_AGE = 0.5  # s; age of the unknowns that a restarted filter begins with
 SNAPSHOTS = 5  # number of snapshots of the unknowns that are kept within SNAPSHOT_AGE: one in 0.1 s
 # s; time constant of the mean error of each rate, which keeps its sign; 20 ticks, so noise is

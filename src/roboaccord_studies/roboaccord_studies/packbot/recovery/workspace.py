@@ -47,7 +47,8 @@ CAMERA_POSES, TARGETS = 600, 25
 # Number of poses per target, those that look most directly at it, that are evaluated; others see
 # less.
 BEST = 8
-VIEW = np.radians(60.0)  # rad; opening angle of the camera's cone of view, an estimate
+# rad; opening angle of the camera's cone of view, an estimate: wide-angle lenses have 50 to 90.
+VIEW = np.radians(60.0)
 WIDTH = 0.1  # m; width of a target, two cells
 ROOM = np.array([-1.0, -1.0, 0.0]), np.array([2.0, 1.0, 1.0])  # m; corners of the targets' box
 PLANE = (1, 2, 3)  # indices of the joints that move the hand in the plane: shoulder, both elbows
