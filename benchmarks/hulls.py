@@ -31,7 +31,7 @@ CASES = [
     ("Bullet", DETECTORS.BulletCollisionDetector, 100.0),
 ]
 # m; within the margin of contact, 5e-4. FLAT: of a prism of 12 sides, over its radius.
-DEPTH, FLAT = 2e-4, np.cos(np.pi / 12)  # FLAT: of a prism of 12 sides, over its radius
+DEPTH, FLAT = 2e-4, np.cos(np.pi / 12)
 
 
 def prism(radius: float, length: float, *rpy: float) -> np.ndarray:

@@ -33,7 +33,7 @@ UNKNOWN = {"not explained", "crash", "no answer"}
 FEW = 5  # files of a collection, below which it is one of the others; shares of fewer mean nothing
 # s of processor time of a process, after which a file hangs; most take under 10, so 300 are thirty
 # times as long.
-PROCESSOR = 300  # s of processor time of a process, after which a file hangs; most take under 10
+PROCESSOR = 300
 LIMIT = partial(resource.setrlimit, resource.RLIMIT_CPU, (PROCESSOR, PROCESSOR + 5))
 CLOCK = 1800.0  # s by the clock, for what waits for ever: six times PROCESSOR, on a busy machine
 

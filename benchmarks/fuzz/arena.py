@@ -43,7 +43,7 @@ LONGEST = 180.0  # s of wall time: other work may keep the machine busy: nine ti
 # KB that are resident; 140,000 of them are there before the input: eight times that.
 MEMORY = 1_200_000
 # Bytes; 16 GiB, since threads and JIT reserve more addresses than they use.
-ADDRESSES = 16 << 30  # bytes
+ADDRESSES = 16 << 30
 # Bytes of a file that is written: no output of a command has more than some tens of MB.
 LARGEST = 200_000_000
 RECORD, DONE = "case.json", "done.json"

@@ -30,7 +30,7 @@ from rosbags.typesys.base import TypesysError
 
 # Hash of a message type that is not known: REP 2016 has the prefix and the 64 hexadecimal digits of
 # a SHA-256.
-_NO_HASH = "RIHS01_" + 64 * "0"  # hash of a message type that is not known
+_NO_HASH = "RIHS01_" + 64 * "0"
 _IDL = "ros2idl"  # encoding of a definition in IDL
 _log = logging.getLogger(__name__)
 

@@ -57,7 +57,7 @@ SHORTEST = 6
 FEWEST = 20
 # The share of noise falls at least with this power of the windows' length: a constant effort moves
 # a joint by the square of the time. A little more than 2 gives short steps towards the length.
-FALL = 2.2  # the share of noise falls at least with this power of the windows' length
+FALL = 2.2
 SCHEMES = {
     "forward Euler": (1.0, 0.5),
     "semi-implicit Euler": (0.0, 0.5),

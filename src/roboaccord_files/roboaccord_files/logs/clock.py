@@ -23,7 +23,7 @@ from roboaccord_files.logs.columns import FACTORS, Column, unit_of
 EPOCHS = {"s": 1e9, "ms": 1e12, "us": 1e15, "ns": 1e18}
 # s, and share of the log's duration; a row may be late by the smaller. ROS queues 10 messages by
 # default, 1 s at 10 Hz; a new run jumps back by its whole duration, 4 times the share.
-WINDOW, SHARE = 1.0, 0.25  # s, and share of the log's duration; a row may be late by the smaller
+WINDOW, SHARE = 1.0, 0.25
 # Rows; a new run begins where so many in a row are earlier than that (the same 10 messages).
 LASTING = 10
 MOST = 1000  # runs; a file with more is refused; each takes a pass through the rest of the file

@@ -31,7 +31,7 @@ from roboaccord_files.logs.log import SHORTEST_STRETCH, Log
 ASIDE = 0.1
 # s; half width of the second difference that gives this acceleration. Noise d of the position gives
 # sqrt(6) d / SPAN^2, which is ASIDE at 0.04 mm; a longer one blurs take-off and landing.
-SPAN = 0.01  # s; half width of the second difference that gives this acceleration
+SPAN = 0.01
 # Samples; that half width in a log with long periods: at 100 Hz 40 ms, as long as a short contact.
 FEWEST_STEPS = 4
 # m; largest motion of a pivot within 2 SPAN. Noise and give of a grip are below, a base that slides

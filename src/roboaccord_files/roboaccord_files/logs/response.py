@@ -27,7 +27,7 @@ PROBE = 1e-5
 HOLD = 1e9
 # Nodes of a window at least, and further ones a second of its length: 60 resolve 30 Hz, more than
 # the joints of robots reach.
-NODES, DENSE = 5, 60.0  # nodes of a window at least, and further ones a second of its length
+NODES, DENSE = 5, 60.0
 # Nodes for each knot of the smooth motion; a window that needs more than MANY has all samples. A
 # spline of degree 5 bends up to three times between knots, and the interpolation's weights grow as
 # 4^nodes.

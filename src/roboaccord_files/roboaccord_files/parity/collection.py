@@ -28,8 +28,8 @@ from roboaccord_files.parity.result import Done, RobotParity
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-# s; processor time for one robot in one engine. All 68 robots of example-robot-data are answered
-# within it (docs/parity.md).
+# s; processor time for one robot in one engine, beyond which docs/parity.md has `undecided`. Usual
+# robots take seconds; it bounds a file that makes an engine hang.
 TIMEOUT = 60.0
 # Ratio; time by the clock that is waited for this processor time on a busy machine. A core that 20
 # processes share gives this much.

@@ -42,7 +42,7 @@ STATICS = 10
 # eps are the errors of some ten operations on a number, which the condition number enlarges.
 EPSILONS = 10.0 * float(np.finfo(float).eps)
 # rad; error of angles in SDFormat's text, near a pitch of 90 degrees: sqrt(eps / 2), by arcsin.
-ROUNDED = 1e-8  # rad; error of angles in SDFormat's text, near a pitch of 90 degrees
+ROUNDED = 1e-8
 DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
 NOISE = 1e-13  # of m L^2; round-off of an inertia: 500 eps, for some 100 sums
 # Of m g L; round-off of gravity forces, which cancel where a robot is balanced: 50 eps.

@@ -39,7 +39,7 @@ FEW = 4  # joints; so many on one body are matched in every order (24)
 NEAR = 1.0
 # The same for fixed links, of which several may be alike: such a pair may differ by 20 % of the
 # mass, or by a fifth of the robot's size.
-ALIKE = 0.2  # the same for fixed links, of which several may be alike
+ALIKE = 0.2
 
 
 class LinkPair(NamedTuple):

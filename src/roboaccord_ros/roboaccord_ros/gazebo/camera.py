@@ -33,7 +33,7 @@ PERIOD = 0.05  # between two messages: 20 pictures a second look smooth
 SMOOTH = 0.6
 # Longest time that a run waits for its window. A window that takes longer, even on a busy machine
 # without a GPU, is taken for none, and the run goes on.
-COMING = 45.0  # longest time that a run waits for its window
+COMING = 45.0
 # Longest time from a window's connection to its first picture; until then messages repeat the tie,
 # which does no harm if longer.
 OPENING = 15.0

@@ -47,7 +47,7 @@ NEWTON_STEPS = 14
 QUICK = 3
 # Shortest and first step along the family, as parts of the largest: ten halvings, and a careful
 # beginning.
-SHORTEST, FIRST = 1e-3, 0.2  # shortest and first step along the family, as parts of the largest
+SHORTEST, FIRST = 1e-3, 0.2
 # Cosine between two tangents below which the step is halved: 26 degrees, so that a turning point
 # has seven points in its half turn.
 BEND = 0.9

@@ -44,7 +44,7 @@ NEAR = 1e-3
 # Two gaits whose starts and controls differ by less are one: 1000 times the
 # residual of an orbit (orbits.CLOSED).
 SAME = 1e-6
-STANDS = 1e-3  # m: a gait with a shorter stride does not walk, and is left out: 0.3 % of a link
+STANDS = 1e-3  # m: a gait with a shorter stride does not walk, and is left out: 0.2 % of a link
 # Spread of the free hand's direction [rad], and ranges of w1 and w2 [rad/s], about known gaits.
 # Shipped gaits but the report's have rates of 0 to 0.6, and directions within 1e-3 of it.
 TILT, RATES = 0.3, ((-3.0, 4.0), (-4.0, 4.0))

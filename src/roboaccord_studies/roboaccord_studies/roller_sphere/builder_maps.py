@@ -29,7 +29,7 @@ LIMIT = 2.0  # ratio of roller speed to ball speed above which a heading counts 
 SPEED_CUT = 5.0
 # Degrees; ranges of latitude and angle in maps: at a latitude of 90 both contacts are one, below
 # -60 a roller touches the ground, and at an angle of 90 none drives (1 / cos(85 degrees) is 11).
-LATITUDES, TURNS = (-60.0, 85.0), (-85.0, 85.0)  # degrees; ranges of latitude and angle in maps
+LATITUDES, TURNS = (-60.0, 85.0), (-85.0, 85.0)
 ALPHA, LATITUDE = "alpha1 = -alpha2 [degrees]", "latitude of both contacts [degrees]"
 FIGURES = ("slip_over_speed", "roller_speed_over_speed", "share_blocked", "condition")
 

@@ -26,7 +26,7 @@ from roboaccord.scenario import Camera
 AMBIENT = 0.62
 # Towards the light: from the upper left behind the camera (stance.AZIMUTH), 53 degrees high, as is
 # usual in drawings.
-LIGHT = np.array([-0.45, -0.6, 1.0]) / np.linalg.norm([-0.45, -0.6, 1.0])  # towards the light
+LIGHT = np.array([-0.45, -0.6, 1.0]) / np.linalg.norm([-0.45, -0.6, 1.0])
 # Samples of a pixel in each direction, 9 in all. 4 would be 1.8 times as many, and 2 leave steps at
 # edges.
 OVERSAMPLING = 3
