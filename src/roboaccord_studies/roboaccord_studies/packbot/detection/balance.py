@@ -54,8 +54,8 @@ DRY_RATE = 0.02
 NONLINEAR = 0.1
 # Width of the interval at which the bisection in `_physical` ends: 2 % of a correction.
 PRECISION = 0.02
-# Least eigenvalue of the mass matrix as estimated, over that of the model: errors of
-# 100 g a part leave more of it.
+# Least eigenvalue of the mass matrix as estimated, over that of the model. It keeps estimates
+# physical, for which any from 0.1 to 0.5 would do.
 LIGHTEST = 0.3
 # s; time constant of mean accelerations: noise in C would make unknowns seem known: ten ticks
 # divide its variance by 20.
