@@ -39,8 +39,8 @@ PERIODS = 10.0  # number of control periods in a mean, of 10 ms each
 FEWEST, MOST = 3, 25
 CLEAR = 25.0  # chi^2; lead that the best failure needs over all others: five standard deviations
 FITS = 4.0  # chi^2 per mean; bound up to which a failure fits: twice the noise
-# Bounds of f: outside them a drive counts as loose, or as healthy; bounds for the table of
-# docs/packbot_failures.md.
+# Bounds of f: outside them a drive counts as loose, or as healthy. Chosen on the arms of the table
+# in docs/packbot_failures.md.
 PARTLY = (0.15, 0.95)
 ROUND_OFF = 1e-9  # s; rounding errors of times
 # chi^2; lower bound of commanded efforts, against division by 0; any below 1, what noise has.
