@@ -18,6 +18,7 @@ import roboaccord as ra
 
 ENGINES = ("dart", "mujoco", "drake")
 SAME = 1e-8  # relative error of accelerations, as in docs/parity.md
+# Numbers of robots at the last count, beside which a change is shown.
 COUNTED = {
     "robots": 68, "same": 37, "same without mimic": 29, "order in dart": (28, 66),
     "order in mujoco": (33, 45), "loaded by mujoco as shipped": 10, "not explained": 0,

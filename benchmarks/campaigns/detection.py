@@ -28,7 +28,7 @@ from roboaccord.report import BLUE, RED, SOFT, legend, picture
 
 RESULTS = ("right", "undetermined", "missed", "wrong")
 WATCHERS = ("detector", "baseline", "oracle")
-FAILURES = 3  # of one arm
+FAILURES = 3  # of one arm, so that a healthy minute weighs as much as they
 COLOURS = dict(zip(WATCHERS, (BLUE, RED, SOFT), strict=True))
 
 

@@ -30,10 +30,13 @@ from roboaccord_studies.packbot.detection.detector import THRESHOLD
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
+# The first 20 of the 40 arms of docs/packbot_failures.md, for half of the time.
 SEEDS = range(3000, 3020)
-FAILURES, NOMINAL = 3, 60.0  # of each arm, and s without one
-SCALES = (0.5, 2.0, 3.0)  # of the uncertainties, beside 1,
+FAILURES, NOMINAL = 3, 60.0  # of each arm, and s without one, as in detection.py
+# Of the uncertainties, beside 1: half, twice and three times what the detector assumes.
+SCALES = (0.5, 2.0, 3.0)
 FEWER = SEEDS[:10]  # of these arms
+# A quarter and twice the detector's; for the baseline a quarter and half of its own.
 THRESHOLDS = {"detector": (10.0, THRESHOLD, 80.0), "baseline": (1.0, 2.0, FACTOR)}
 WATCHERS: dict[str, Callable[..., Watcher]] = {
     "detector": Diagnosis,

@@ -28,7 +28,7 @@ from roboaccord_studies.packbot.identification.unknowns import (
 Maker = str | Callable[[Setup], Simulator]
 """A simulator by its name, or what makes it."""
 TOLERANCE = 1e-5  # of the steps of the reference: less than noise, and 3.5 times as fast
-NOISES = (0.3, 3.0)  # of the noise that is assumed, in logarithms uniform
+NOISES = (0.3, 3.0)  # of the noise that is assumed, in logarithms uniform: a third to three times
 
 
 def draw_arm(rng: np.random.Generator, u: Uncertainty, limits: Array) -> Draw:

@@ -29,15 +29,24 @@ from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 from roboaccord_studies.packbot.identification.unknowns import Draw, with_friction
 
-EVERY, MOVING = 6.0, 5.4  # s from target to target, and of motion in them
-FIRST, LAST = 3.0, 9.0  # s between which joints fail
-AFTER = 4.0  # s that are watched from then on
-WITHIN = 3.0  # s in which the tips must have moved, by
-MOVED = 0.05  # m
-TURNING = 0.7  # part of the joints that turn in a motion
-SPEED = 0.9  # of the limits
-BANDWIDTH = 10.0  # rad/s
-ROOM = 3.0  # margins that poses keep from touching: the arm is not where it should be
+# s from target to target, and of motion in them: the slowest joint, at 0.5 rad/s, turns by 2.7 rad
+# in them.
+EVERY, MOVING = 6.0, 5.4
+# s between which joints fail: in the first two motions, after the unknowns are estimated
+# (noise.SETTLED).
+FIRST, LAST = 3.0, 9.0
+AFTER = 4.0  # s that are watched from then on, longer than the evidence fades (bank.EVIDENCE_TIME)
+# s in which the tips must have moved, by: a failure that moves nothing in half a motion does no
+# harm yet.
+WITHIN = 3.0
+MOVED = 0.05  # m: a cell of the workspace (recovery/workspace.CELL)
+# Part of the joints that turn in a motion: others stand still, where a failure shows least.
+TURNING = 0.7
+SPEED = 0.9  # of the limits; the rest is for tracking
+BANDWIDTH = 10.0  # rad/s: a sixtieth of the rate of control, 100 Hz
+# Margins that poses keep from touching: the arm is not where it should be; zeros and lengths are
+# off, too.
+ROOM = 3.0
 KINDS: tuple[Kind, ...] = ("frozen", "loose")
 
 
@@ -120,7 +129,7 @@ class Bench:
 
 
 KNOWN = 0.5  # part of the uncertainty of dry friction that is left to the oracle
-WEIGHED = 0.01  # kg: to which the oracle knows the payload
+WEIGHED = 0.01  # kg: to which the oracle knows the payload, as kitchen scales do
 
 
 @dataclass(frozen=True)

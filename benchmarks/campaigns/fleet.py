@@ -30,10 +30,12 @@ from benchmarks.campaigns.rows import keep, read
 LIST = Path(__file__).with_name("fleet.txt")
 STATUSES = ("same", "differ", "refused", "undecided")
 UNKNOWN = {"not explained", "crash", "no answer"}
-FEW = 5  # files of a collection, below which it is one of the others
-PROCESSOR = 300  # s of processor time of a process, after which a file hangs; most take under 10
+FEW = 5  # files of a collection, below which it is one of the others; shares of fewer mean nothing
+# s of processor time of a process, after which a file hangs; most take under 10, so 300 are thirty
+# times as long.
+PROCESSOR = 300
 LIMIT = partial(resource.setrlimit, resource.RLIMIT_CPU, (PROCESSOR, PROCESSOR + 5))
-CLOCK = 1800.0  # s by the clock, for what waits for ever
+CLOCK = 1800.0  # s by the clock, for what waits for ever: six times PROCESSOR, on a busy machine
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ SCENES = {
     "roller_sphere": "figure_eight",
     "voxel_sphere": "bowl",
 }
-WIDTH, RATE = "320x200", 10.0  # pixels, 1/s
+WIDTH, RATE = "320x200", 10.0  # pixels, 1/s: small files, several to a page
 
 
 def cell(robot: str, scenario: str, engine: str) -> str:

@@ -79,6 +79,7 @@ def damp(path: str, damping: float) -> Change:
 
 
 LINK, JOINT = "link[@name='segment_{:02d}_link']/inertial", "joint[@name='joint_{:02d}']"
+# Sizes that a wrong digit or a tolerance of manufacture makes.
 ERRORS: dict[str, tuple[Change, str]] = {
     "none": (lambda root: None, ""),
     "mass of segment 11, 1 %": (scale(LINK.format(11) + "/mass", "value", 1.01), "mass of"),

@@ -20,9 +20,11 @@ from roboaccord_studies.packbot.detection.noise import Noise
 from roboaccord_studies.packbot.detection.touching import Touching
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
-LAG = 0.1  # s of the observer
-FACTOR = 4.0  # of the standard deviation of the residual: the threshold
-PATIENCE = 0.1  # s for which it must be passed
+LAG = 0.1  # s of the observer: ten ticks, as observers of this kind have
+# Of the standard deviation of the residual, the threshold: exceeded by chance in 6 of 100,000;
+# detector_roc.py has others.
+FACTOR = 4.0
+PATIENCE = 0.1  # s for which it must be passed, one LAG
 
 
 class MomentumObserver:

@@ -20,6 +20,7 @@ from roboaccord_studies.packbot.detection.detected import detections
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
+# From what is hardly felt to nearly a whole failure, by factors of 2 to 5.
 CASES: list[tuple[Kind, float]] = [
     ("weak", 0.8), ("weak", 0.5), ("weak", 0.2), ("slipping", 0.03), ("slipping", 0.1),
     ("slipping", 0.3), ("backlash", 0.02), ("backlash", 0.1), ("stuck", 0.0), ("drifting", 0.01),
@@ -27,8 +28,8 @@ CASES: list[tuple[Kind, float]] = [
 ]  # fmt: skip
 """Kinds and sizes; brakes as a part of the effort limit."""
 MOVING = 4  # joints, from the turret on, that move the tips
-BEFORE = 2.5  # s
-HELD = 0.01  # rad: a brake that turned less has not slipped, and is a lock
+BEFORE = 2.5  # s: after noise.SETTLED (1.5 s)
+HELD = 0.01  # rad: a brake that turned less has not slipped, and is a lock: half a degree
 OPEN = ("undetermined", "unexplained")
 
 

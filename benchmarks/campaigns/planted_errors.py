@@ -41,8 +41,9 @@ PANDA = Path(__file__).resolve().parents[2] / "src/roboaccord/test/data/urdf/pan
 ENGINES = ("dart", "mujoco", "drake")
 NO_DRAKE = ("packbot", "voxel_sphere", "roller_sphere")
 """Robots that Drake refuses, with the reason."""
+# Of sizes; smaller errors are round-off of float64 over some hundred operations.
 SMALLEST = 1e-13
-NEAR = 2e-3  # rad from its end, where a joint is at its stop
+NEAR = 2e-3  # rad from its end, where a joint is at its stop: 0.1 degrees
 EFFORTS = '[{"at": 0.0, "hold": "a", "effort": 0.3}, {"at": 0.2, "hold": "b", "effort": -0.2}]'
 
 
@@ -67,6 +68,7 @@ COMMANDS = (
     "command lost", "command scaled", "command reversed", "command late", "command clipped",
     "commands swapped",
 )  # fmt: skip
+# Each robot by a scenario with contact or switches; times are shortly after what happens there.
 SUBJECTS = {
     "snake": Subject("snake", "serpenoid", 3.2),
     "monkeybot": Subject(
@@ -376,6 +378,8 @@ def scale_world(part: Any, gravity: float = 0.0, tilt: float = 0.0, step: float 
         part._model.opt.timestep *= 1.0 + step
 
 
+# Each kind in a size that is large beside round-off and small beside the motion; searches shrink
+# it.
 ERRORS: dict[str, Error] = {
     "command lost": Error("command", "command", 0.1,
         lambda p, v, last: v * (p.before.time < p.size - 1e-9)),

@@ -31,16 +31,23 @@ from roboaccord.contract.state import Array
 from roboaccord_files.logs.door import crosscheck_log
 
 FILES = Path(__file__).resolve().parents[2] / "src/roboaccord/test/data/urdf"
+# An arm for kilograms, and a desktop arm of a twentieth of its efforts.
 ROBOTS = {"xarm7": 1.0, "so100": 0.05}
 """With the scale of what is put to a joint or carried."""
+# 25 of each kind give a share to 10 %; 8 s are several periods of the slowest sine, and steps of 1
+# ms those of common simulators.
 SEED, COUNT, STEP, DURATION = 56, 25, 1e-3, 8.0
-DAMPING = 0.4, 0.02  # N m s/rad: of the first joint and the last, for a scale of 1
-SEEN = 0.01  # of the efforts: what an error changes at least that the motion identifies
-BANDWIDTH = 12.0  # rad/s of the tracking
+# N m s/rad: of the first joint and the last, for a scale of 1; wrists have small gears.
+DAMPING = 0.4, 0.02
+# Of the efforts: what an error changes at least that the motion identifies; smaller ones drown in
+# what the drives' efforts are off.
+SEEN = 0.01
+BANDWIDTH = 12.0  # rad/s of the tracking, a fiftieth of a loop of 100 Hz
 SEMANTICS = ("torque", "current", "counts", "compensated", "filtered", "lagging", "commanded")
+# Hz: 100 and 125 Hz are usual for arms, 500 and 1000 for their controllers.
 RATES, ENCODERS = (100, 125, 500, 1000), ("noise", "counts", "exact")
-NOISE, COUNTS = 5e-5, 2.0 * np.pi / 2**18  # rad
-LATE, FILTER = 8e-3, 12e-3  # s
+NOISE, COUNTS = 5e-5, 2.0 * np.pi / 2**18  # rad: 18 bits
+LATE, FILTER = 8e-3, 12e-3  # s: one period at 125 Hz, and one and a half
 RIGHT = {"filtered": ("effort filter", "delay"), "lagging": ("motor lag", "delay"),
          "commanded": ("delay", "motor lag")}  # fmt: skip
 """What may be named of these efforts: it is what they are."""

@@ -34,7 +34,8 @@ from roboaccord.contract import Array, Fault, to_json
 from roboaccord.report import BLUE, RED, RULE, legend, picture
 from roboaccord.scenario import Setup
 
-PARTS = (0.25, 0.5, 0.75)  # of a joint's range, at which it is frozen
+# Of a joint's range, at which it is frozen: the middle and halfway to both ends.
+PARTS = (0.25, 0.5, 0.75)
 PAIRS = (
     ("turret=loose", "wrist=frozen:0.5"),
     ("shoulder=frozen:1.2", "tilt=loose"),

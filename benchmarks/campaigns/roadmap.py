@@ -23,16 +23,17 @@ from packbot.planning.reaching import ARM
 from roboaccord.contract import Array, Index
 from scipy.stats import qmc
 
-NODES = 1000  # samples of the tree: its budget
-DRAWN = 400  # poses apart from it
-SEEDS = 24  # poses from which a target is looked for
-JOINS = 12  # nodes from which a pose is joined
+NODES = 1000  # samples of the tree: its budget; it bounds the time
+DRAWN = 400  # poses apart from it, 40 % of NODES
+SEEDS = 24  # poses from which a target is looked for, 6 % of DRAWN
+# Nodes from which a pose is joined, the nearest ones; farther ones are joined less often.
+JOINS = 12
 EDGE = 1.0  # m of motion by which the tree grows at once
-THERE = 5e-3  # m from a target
-DROP = 0.15  # rad: a loose joint that moves by more in a step falls
-SAME = 0.02  # rad
-TURN = 0.3  # rad of a Gauss-Newton step
-STEPS = 15  # of them
+THERE = 5e-3  # m from a target, a tenth of a cell (recovery/workspace.CELL)
+DROP = 0.15  # rad: a loose joint that moves by more in a step falls: 9 degrees
+SAME = 0.02  # rad: 1 degree
+TURN = 0.3  # rad of a Gauss-Newton step: 17 degrees, where linear steps are still downhill
+STEPS = 15  # of them; any above what converges would do
 
 
 class Roadmap(FailedStatics):

@@ -98,9 +98,12 @@ def on_wave(
     return np.stack([centre, y, z], axis=1)
 
 
-SIZE = 10  # n / r
+# n / r; a voxel is then a tenth of the radius.
+SIZE = 10
+# Points of a path that are compared; any from 20 on would do.
 SAMPLES = 60
-LOOPS = 47.0  # r
+# r; many turns of the ball, so that errors add up.
+LOOPS = 47.0
 
 
 @dataclass(frozen=True, kw_only=True)

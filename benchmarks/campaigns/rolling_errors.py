@@ -23,9 +23,11 @@ from voxel_sphere.rolling.motion import Roller
 from voxel_sphere.terrain.filling import fill_below, fill_inside
 from voxel_sphere.terrain.surfaces import make_surface
 
-TURNS = (0.0, 10.0, 20.0, 30.0, 45.0)  # deg of the arena in plan
+# deg of the arena in plan: from along the voxels to their diagonal.
+TURNS = (0.0, 10.0, 20.0, 30.0, 45.0)
+# Each 30 degrees.
 HEADINGS = 12
-TRAVEL = 20.0  # r after the first hit
+TRAVEL = 20.0  # r after the first hit: three turns
 HALF_WIDTH = 3.3  # r, so that the arena fits into the grid at 45 deg
 SPEED = 1.0  # rad/s
 

@@ -36,6 +36,7 @@ from roboaccord_studies.roller_sphere.contact import ContactCase, compare
 from roller_sphere.model.hold import hold_of
 
 Options = Mapping[str, Json]
+# Each choice of the engines' settings beside the defaults, alone and in pairs that matter.
 SETTINGS: Mapping[str, list[Options]] = {
     "dart": [
         {"friction_solver": "dantzig", "split_impulse": False},
@@ -67,8 +68,11 @@ SETTINGS: Mapping[str, list[Options]] = {
     ],
 }
 """MuJoCo's first is that of the workspace; the time constant of 0.02 s is MuJoCo's own default."""
-MU, G, SPEED = 0.4, 9.81, 1.0  # of the sliding box
-HEAVY = 100.0  # times the mass of the box below
+# Of the sliding box; usual friction, standard gravity, and 0.13 m until it rests.
+MU, G, SPEED = 0.4, 9.81, 1.0
+# Times the mass of the box below, as the hardest ratio of common tests of contact solvers.
+HEAVY = 100.0
+# Ten, for a spread.
 SEEDS = range(10)
 _INERTIAL = (
     '<inertial><mass value="{mass}"/><inertia ixx="{turn}" iyy="{turn}" izz="{turn}" ixy="0" '

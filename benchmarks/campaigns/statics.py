@@ -14,13 +14,17 @@ from roboaccord.contract import Array
 from roboaccord.description import Tree
 from roboaccord.engines import EngineModel, MujocoSettings, compile_model
 
-PACE = 0.02  # m of motion between poses that are checked, and the distance that pairs keep
-CLOSE = 5e-4  # m: gap at which a loose joint rests on a contact
-SHARE = 0.9  # of the effort limits
-FALL, FINE = 0.02, 5e-5  # rad: steps of a falling joint, and to which its rest is found
-FALLS = 400  # steps at most
-LIGHT, WEIGHTLESS = 0.02, 1e-9  # N m: less is hanging, or no weight about the axis
-PROBE = 1e-3  # rad, of finite differences
+# m of motion between poses that are checked, and the distance that pairs keep; below it contact of
+# hulls is not passed through.
+PACE = 0.02
+CLOSE = 5e-4  # m: gap at which a loose joint rests on a contact, as the margin of the contact law
+SHARE = 0.9  # of the effort limits; the rest is for errors of the model
+# rad: steps of a falling joint, and to which its rest is found: 1 degree, and 10 seconds of arc.
+FALL, FINE = 0.02, 5e-5
+FALLS = 400  # steps at most: 8 rad, more than a turn
+# N m: less is hanging, or no weight about the axis, below dry friction.
+LIGHT, WEIGHTLESS = 0.02, 1e-9
+PROBE = 1e-3  # rad, of finite differences: errors of 1e-6 by truncation, and of 1e-13 by round-off
 
 
 class FailedStatics:

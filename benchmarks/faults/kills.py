@@ -34,6 +34,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord_files.bags.recover import recover
 
+# A user without rights and files, not 65534, which others use.
 NOBODY = 65531
 MARK = "ROBOACCORD_KILLS"  # environment variable by which processes of a run are found
 RUNS = {
@@ -59,11 +60,11 @@ STUDIES = {
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 NODES = ("simulator", "controller", "recorder")
 WORKER = "the process that works"
-EARLY = 0.25  # part of the kills that come while libraries load
-START = 5.0  # s that this takes, about
-STUDY = 20.0  # s in which a study is killed
-END = 3.0  # s of wall time in which all ends
-LAG = 5.0  # s of wall time that a bag may lack on a busy machine
+EARLY = 0.25  # part of the kills that come while libraries load; the others while it runs
+START = 5.0  # s that this takes, about; longer on a busy machine
+STUDY = 20.0  # s in which a study is killed, the same for a study
+END = 3.0  # s of wall time in which all ends: twice run/processes.GRACE
+LAG = 5.0  # s of wall time that a bag may lack on a busy machine: any above what a disk delays
 SHARED_MEMORY = Path("/dev/shm")
 ENDINGS = {".gif": (b";",), ".html": (b">", b">\n"), ".json": (b"}", b"]", b"}\n", b"]\n")}
 

@@ -28,12 +28,13 @@ COMMANDS = {
     "landscape": "monkeybot landscape --limit .1 --out {out}",
 }
 MB = 10**6
+# From too little to import anything to more than a run takes, where each message is another.
 LIMITS = {
     "address space": (resource.RLIMIT_AS, [n * MB for n in (300, 450, 650, 1100, 1300, 1800)]),
     "open files": (resource.RLIMIT_NOFILE, [8, 12, 16, 20, 24, 40]),
     "size of files": (resource.RLIMIT_FSIZE, [1_000, 30_000]),
 }
-HANGS = 300.0  # s
+HANGS = 300.0  # s: longer than compiling takes
 
 
 def main() -> int:

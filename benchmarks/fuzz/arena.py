@@ -38,19 +38,26 @@ from surroundings import RAN
 from test_bag_is_data import opened
 from test_modes import commands
 
-SECONDS = 20  # of processor time, of an input
-LONGEST = 180.0  # s of wall time: other work may keep the machine busy
-MEMORY = 1_200_000  # KB that are resident; 140,000 of them are there before the input
-ADDRESSES = 16 << 30  # bytes
-LARGEST = 200_000_000  # bytes of a file that is written
+SECONDS = 20  # of processor time, of an input, as other converters have (docs/security.md)
+LONGEST = 180.0  # s of wall time: other work may keep the machine busy: nine times SECONDS
+# KB that are resident; 140,000 of them are there before the input: eight times that.
+MEMORY = 1_200_000
+# Bytes; 16 GiB, since threads and JIT reserve more addresses than they use.
+ADDRESSES = 16 << 30
+# Bytes of a file that is written: no output of a command has more than some tens of MB.
+LARGEST = 200_000_000
 RECORD, DONE = "case.json", "done.json"
-BATCH = 25  # inputs of a process
+BATCH = 25  # inputs of a process, which share its start
 STATUSES = (0, 1, 2)
-WORK = 4.0  # s of processor time after which a command that is still at work gets SIGTERM
-ENDING = 3.0  # s that it then has, on a machine that has nothing else to do
+# s of processor time after which a command that is still at work gets SIGTERM: most are over by
+# then.
+WORK = 4.0
+ENDING = 3.0  # s that it then has, on a machine that has nothing else to do, as in faults/kills.py
 TERMINATED = 128 + signal.SIGTERM
-SMALL = 4 << 30  # bytes of addresses of a command with an edge value
-LEFT = 71  # exit status for processes that are left behind
+# Bytes of addresses of a command with an edge value: a quarter of ADDRESSES, to see refusals of
+# memory.
+SMALL = 4 << 30
+LEFT = 71  # exit status for processes that are left behind, which no command has
 
 
 @dataclass

@@ -29,6 +29,8 @@ from test_commands import ROOT
 
 SHORT = "--set duration=0.02 --set control_period=0.001 --set physics_step=0.001"
 RUN = f"run {{}} --transport direct --json {SHORT}"
+# Devices, folders and names that a path may have and no file should; 300 letters exceed the 255 of
+# file systems.
 PLACES = ("/dev/zero", "/dev/full", "/dev/stdin", "/proc/self/mem", "/", "..", "fifo", "folder",
           "missing", "a" * 300, "device", "loop", "text")  # fmt: skip
 EVERY = GOOD | {"view": "made/run/bag --gif x.gif --size 64x64 --fps 2"}
@@ -422,6 +424,7 @@ MAKERS: dict[str, Maker] = {
         output, option, edge, change, planted,
     )
 }  # fmt: skip
+# By how much foreign data each kind takes: bags and options most.
 WEIGHTS = {
     "scenario": 4, "urdf": 3, "xacro": 0.7, "mesh": 4, "bag": 8, "payload": 5, "volume": 6,
     "edge": 4, "option": 8, "change": 2, "world": 0.5, "keys": 0.7, "parameters": 0.5,

@@ -30,6 +30,7 @@ def model(assets: str, world: str = BODY) -> str:
     return f"<mujoco><asset>{assets}</asset><worldbody>{world}</worldbody></mujoco>"
 
 
+# 1000^6 copies, 50,000 levels, images of 100,000^2: each far beyond any memory or stack.
 MJCF_BOMBS = (
     *MJCF.values(),
     model("", '<replicate count="1000">' * 6 + '<geom size="1"/>' + "</replicate>" * 6 + BODY),

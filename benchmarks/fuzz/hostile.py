@@ -18,6 +18,7 @@ def aliases() -> bytes:
     return ("\n".join(rows) + "\nterrain: *a9\n").encode()
 
 
+# Beyond each bound of yaml_files.py: depth, length, references, digits.
 YAML_BOMBS = (
     aliases,
     lambda: b"robot: snake\nterrain: " + b"[" * 3000,
@@ -39,6 +40,7 @@ def entities() -> bytes:
     return f"<!DOCTYPE r [{''.join(rows)}]><robot name='&a8;'><link/></robot>".encode()
 
 
+# Beyond the 10 MB of urdf_file.LARGEST, or many elements within it.
 XML_BOMBS = (
     entities,
     lambda: b"<robot>" + b"<link>" * 100_000 + b"</link>" * 100_000 + b"</robot>",
@@ -102,6 +104,8 @@ def hostile_database(_: str) -> bytes:
     return bytes(base.serialize())
 
 
+# A record of 2^63 - 1 bytes, the largest length that a signed integer has, and what unpacks to far
+# more.
 BAG_BOMBS = (
     zstd_bomb,
     hostile_database,
@@ -131,6 +135,7 @@ def _second_header(data: bytes) -> bytes:
     )
 
 
+# Headers of 2^30 pixels to a side, and chunks that unpack to far more than the picture.
 PNG_BOMBS = (
     _second_header,
     lambda data: data[:33] + _chunk(b"iCCP", b"x\0\0" + deflated()) + data[33:],

@@ -23,6 +23,7 @@ MAKERS = FILES_AND_OPTIONS | {
 }
 if find_spec("rclpy"):
     MAKERS["messages"] = messages.messages
+# The same weight for each kind, about that of usual files.
 WEIGHTS = OF_FILES_AND_OPTIONS | {
     "mjcf": 5, "log": 5, "named": 5, "current": 5, "mode": 5, "messages": 5,
 }  # fmt: skip

@@ -16,7 +16,7 @@ from roboaccord.scenario.setups import load_setup
 from rosbags.rosbag2 import Reader
 
 CHANGES = ("duration=0.1",)
-MANY = 8  # messages of a topic
+MANY = 8  # messages of a topic, so that each order of two occurs
 FIXED = ("Bool", "Clock", "Float64", "Twist", "Wrench")  # in size: no longer one can be sent
 
 

@@ -10,16 +10,19 @@ NUMBERS = (
     "0x7fffffffffffffff", "2024-13-45", "!!int z", "1_000", "1:2:3", "true", "null", "''", "~",
     "-0.0", "1e400", "NaN", "1,5", "٣", "100000000", "2147483648",
 )  # fmt: skip
+# What means something to YAML, XML, shells, printf and terminals; 300 letters exceed a file's name.
 WORDS = (
     "", "\0", "é" * 300, "a" * 300, "../../x", "/dev/zero", "[", "{", "]", "*a", "&a", "<<: *a",
     "%n%s", "\u2028", "$(ls)", "${9**9**9}", "&lt;", "<!--", "]]>", "\t", "\r\n", "- ", ": ",
     "\x1b[2J", "\x9b31m", "\u202etxt", "\u2066\u200f",
 )  # fmt: skip
+# The same for options: paths, signs of terminals, lists, numbers beyond float64 (1e400).
 TEXTS = (
     "", "a" * 5000, "..", "/", "-", "0", "\x1b[31mred", "\x1b]0;title\x07", "\x9b2J", "\u202egpj",
     "\u2066\u200e", "\x7f\x08", "a\rb", "a\nb", "\udcff", "[/red]", "[link=x]", ":smile:", "1,2,3",
     "nan", "a=b", "=", ",", "a=1e400", "duration=.nan", "seed=-1",
 )  # fmt: skip
+# The ends of 8, 16, 32 and 64 bits, and 2^62.
 INTEGERS = (0, 1, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 62, (1 << 64) - 1)
 NUMBER = re.compile(rb"-?\d+\.?\d*(?:[eE][-+]?\d+)?")
 TOKEN = re.compile(rb"[^\s<>\"'=:,\[\]{}]+")

@@ -28,9 +28,12 @@ from view_client import CAMERA, UPGRADE, ask, controls, page_at, send, set_contr
 from websockets.exceptions import ConnectionClosed
 
 VIEWS = ("view snake", "view snake serpenoid --engine mujoco")
-MEMORY = 64_000  # KB that an attack may take
+# KB that an attack may take: 1 MB are what 64 frames of 16 kB take (guard.py), the rest is for the
+# server.
+MEMORY = 64_000
 MIB = 1 << 20
 EVIL = "evil.example"  # RFC 2606
+# What no control of a page sends: no numbers, huge ones, other types, lists of wrong lengths.
 HOSTILE = [math.nan, math.inf, 1e300, -1e300, 1e9, 9, -9, "9", "", "x" * 9999, None, True, [], [9],
            [math.nan] * 3, [1e200] * 3, ["x"] * 3, {}, {"x": 1}, 1 << 63]  # fmt: skip
 

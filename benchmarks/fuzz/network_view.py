@@ -16,7 +16,7 @@ from view_client import ask, controls, page_at
 from websockets.exceptions import ConnectionClosed
 
 FOLDERS = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "MPLCONFIGDIR")
-PATIENCE = 300.0  # s of wall time
+PATIENCE = 300.0  # s of wall time: compiling and a browser's start on a busy machine
 
 
 class View:

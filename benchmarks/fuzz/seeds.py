@@ -18,7 +18,7 @@ from rosbags.typesys import Stores, get_typestore
 from test_commands import ROOT
 
 SCENARIOS = ("snake serpenoid", "monkeybot clocked", "roller_sphere dribble")
-N = 20  # voxels
+N = 20  # voxels: small files, and a terrain still
 WARM = (
     *(f"run {robot} scenarios/{robot}.yaml --transport direct --out warm/{robot}"
       for robot in ("monkeybot", "roller_sphere")),

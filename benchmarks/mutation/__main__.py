@@ -38,10 +38,11 @@ from roboaccord_studies.results_file import ResultsFile
 from sites import Mutant, find_mutants, modules, parses
 from trees import HERE, ROOT, Server, copies, serving
 
-SLOWER = 4.0  # times as long as without the error, and then it hangs
-START = 20.0  # s beside that: imports, and kernels to compile
-PASSED = (0, 5)  # exit status of pytest; 5: no tests
-ELSEWHERE = 150.0  # s of CPU time of each test file where no test runs the line
+# Times as long as without the error, and then it hangs; a busy machine makes it twice as long.
+SLOWER = 4.0
+START = 20.0  # s beside that: imports, and kernels to compile; compiling takes most of it
+PASSED = (0, 5)  # exit status of pytest; 5: no tests, as pytest documents it
+ELSEWHERE = 150.0  # s of CPU time of each test file where no test runs the line; it bounds the time
 
 
 class Judge:

@@ -19,8 +19,12 @@ from roboaccord.run.versions import SHARED
 from sites import Mutant
 from trees import ROOT, Server
 
-MOST = 60.0  # s of CPU time of the tests that are tried on a mutant
-FILES = 3  # nearest to a module that tests run in processes of their own, where nothing is seen
+# s of CPU time of the tests that are tried on a mutant: 50 mutants are then an hour
+# (CONTRIBUTING.md).
+MOST = 60.0
+# Nearest to a module that tests run in processes of their own, where nothing is seen; it bounds the
+# time.
+FILES = 3
 
 
 class OutOfTimeError(Exception):

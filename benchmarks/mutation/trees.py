@@ -18,6 +18,7 @@ from roboaccord.contract.errors import AccordError
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
+# The user `nobody` of Linux, who owns no file.
 NOBODY = 65534
 
 

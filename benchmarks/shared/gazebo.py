@@ -36,7 +36,8 @@ CONTENT = {
     "gz.msgs.JointTrajectory": 'joint_names: "{joint}", points: {{effort: {effort:g}}}',
     "gz.msgs.Empty": " ",
 }
-# Worlds without a robot, and how they are seen.
+# Worlds without a robot, and how they are seen: the middle of what is there, and 1 to 3 times its
+# size.
 EMPTY = {
     "bearing": View(np.zeros(3), 1.0, AZIMUTH, ELEVATION),
     "flat": View(np.zeros(3), 3.0, AZIMUTH, ELEVATION),
@@ -49,7 +50,7 @@ ROS2_CONTROL = {
     "filename": "gz_ros2_control-system",
     "name": "gz_ros2_control::GazeboSimROS2ControlPlugin",
 }
-GENTLE = 0.05  # of the greatest effort
+GENTLE = 0.05  # of the greatest effort: a robot that moves, and stays in the picture
 PUSH = 'entity: {{name: "{name}::base_link", type: LINK}}, wrench: {{force: {{x: 0.1}}}}'
 
 

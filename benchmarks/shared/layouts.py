@@ -20,8 +20,9 @@ from roboaccord.contract import Json
 from roboaccord.scenario import Setup, View, start_view
 from roboaccord_ros.graph import names
 
-HALF = math.radians(22.5)  # half of the vertical field of view of RViz and of Foxglove
-WIDE = math.atan(math.tan(HALF) * 16 / 9)  # half of the horizontal one, in a wide window
+# Half of the vertical field of view of RViz and of Foxglove: both have 45 degrees by default.
+HALF = math.radians(22.5)
+WIDE = math.atan(math.tan(HALF) * 16 / 9)  # half of the horizontal one, in a wide window (16 to 9)
 BASE = "base_link"  # the frame that both follow
 QUANTITIES = ("position", "velocity", "effort")
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#17becf", "#bcbd22", "#8c564b")

@@ -17,6 +17,7 @@ from roboaccord.description.parameters import load_parameters
 
 VERSION = hy.__version__
 WIDTH = 2 * hy.recommended_simd_size()  # twice is the faster
+# N m, that of gait.py, and s; a swing takes about one.
 TORQUE, LIMIT = 2.0, 5.0
 M1, I1, L1, R1, M2, I2, L2, R2, G, *_ = load_parameters(MonkeyBotParameters, "monkeybot").row()
 MA, MB, MC = I1 + M1 * R1**2 + M2 * L1**2, I2 + M2 * R2**2, M2 * L1 * R2

@@ -22,6 +22,7 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
 GAIT = "serpenoid"
+# Control periods of a pass; any that takes a second would do.
 TICKS = sized(1000)
 
 

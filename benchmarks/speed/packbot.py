@@ -34,8 +34,9 @@ DEFINED = (
     "PINOCCHIO_WITH_COLLISION", "PINOCCHIO_WITH_URDFDOM", "PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION",
     "BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "NDEBUG",
 )  # fmt: skip
+# Any number that takes a second would do; the shoulder and both elbows move the arm in its plane.
 POSES, ACTIVE = sized(1000), 3
-STEP = 2e-3  # rad, of each joint between two poses on a path
+STEP = 2e-3  # rad, of each joint between two poses on a path, 0.1 degrees
 LOOP = f"pinocchio {version('pin')} and coal {coal.__version__}, a loop in C++"
 
 

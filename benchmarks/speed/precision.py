@@ -15,10 +15,11 @@ from roboaccord.cli.console import log
 from roboaccord.report.curves import AMBER, BLUE, GREEN, INK, RED
 from roboaccord.report.drawing import legend, picture
 
-GAITS = 4.0 ** -np.arange(7, 21, 2)  # tolerances
-STEPS = (4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4)  # s
+GAITS = 4.0 ** -np.arange(7, 21, 2)  # tolerances from 6e-5 to 4e-12
+STEPS = (4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4)  # s, halved each time, so that the order is seen
 MISSED = 1e-2  # rad, rad/s: an error from which on an event was missed, as by scipy's longest steps
-FINEST, DURATION = 3.125e-5, 0.5  # s
+# s; an eighth of the finest of STEPS, and a motion with all its events.
+FINEST, DURATION = 3.125e-5, 0.5
 COLOURS = (BLUE, GREEN, RED, AMBER, INK)
 
 Work = Callable[[], object]

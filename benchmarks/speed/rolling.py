@@ -15,9 +15,13 @@ from voxel_sphere.source.described import AsDescribed
 from voxel_sphere.terrain.generate import surface_parts
 from voxel_sphere.terrain.recipes import surface_of
 
+# Voxels to a side; any from 100 on would do.
 N = 200
+# Steps of a pass, for each any number that takes a second would do.
 STEPS, SOURCE_STEPS = sized(400_000), sized(200)
+# So the loop's sides close after 10 rad, and all directions occur.
 SIDES, SIDE, LOOPS = 20, 0.5, 10  # a loop has 20 sides, in each of which it turns by 0.5 rad
+# Any number that takes a second would do.
 SOLUTIONS = sized(500_000)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from statistics import median, quantiles
 
 SMALL = "ROBOACCORD_SMALL_ROWS"  # environment variable: each row is to show that it runs, no more
-SHARE = 20  # by which counts are less then
+SHARE = 20  # by which counts are less then: the smallest counts are then a few
 
 Pass = Callable[[], float]
 

@@ -25,12 +25,13 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
-LENGTH = 1e-3 * sized(2000)  # s of a recorded run
+LENGTH = 1e-3 * sized(2000)  # s of a recorded run: 2000 control periods of 1 ms
 FREE = 0.2  # s of the motion without friction, in which no joint comes to its stop
 COARSE = {"reference": 0.05, "dart": 0.0002}  # steps of one error, 1e-4 [s]
-FINE = {"reference": 0.001, "mujoco": 0.001}  # of one error, of the same scheme [s]
-CONVERGED = 1e-5  # step of the motion that errors are measured by [s]
-TICKS = sized(10_000)  # of the lockstep
+# Of one error, of the same scheme [s], usual steps of 1 ms.
+FINE = {"reference": 0.001, "mujoco": 0.001}
+CONVERGED = 1e-5  # step of the motion that errors are measured by [s]: a twentieth of the finest
+TICKS = sized(10_000)  # of the lockstep; any that takes seconds would do
 GAIT, POST = "serpenoid", "lateral_undulation"
 LOCKSTEP = Path(__file__).parents[1] / "lockstep.py"
 

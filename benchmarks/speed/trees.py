@@ -16,8 +16,10 @@ from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import read_urdf
 
+# s, and number: the usual step of simulators, and any number that takes a second.
 STEP, STEPS = 1e-3, sized(20_000)
-AGREE, APART = 200, 1e-12  # steps after which joints are to be no further apart [rad]
+# Steps after which joints are to be no further apart [rad]; later chaos makes them grow.
+AGREE, APART = 200, 1e-12
 FILES = (("panda_description/urdf/panda.urdf", False), ("go2_description/urdf/go2.urdf", True))
 
 Run = Callable[[int], np.ndarray]

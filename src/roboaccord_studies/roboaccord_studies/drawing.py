@@ -46,9 +46,11 @@ def _view(azimuth: float, elevation: float) -> Array:
 
 VIEW = _view(AZIMUTH, ELEVATION)  # unit vectors to the right, up, and towards the eye
 EYE = VIEW[2]
-LIGHT = np.array([-0.45, 0.7, 0.56])  # direction to the light, in the axes of VIEW
-DARK = 0.55  # brightness of faces that are turned away from the light
-GRID = 30  # degrees; between meridians, and between parallels, of a ball
+# Direction to the light, in the axes of VIEW, from the upper left, by eye.
+LIGHT = np.array([-0.45, 0.7, 0.56])
+DARK = 0.55  # brightness of faces that are turned away from the light, by eye: edges are still seen
+# Degrees; between meridians, and between parallels, of a ball: enough to see that it is a ball.
+GRID = 30
 
 
 def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **line: Any) -> None:

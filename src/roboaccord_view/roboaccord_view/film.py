@@ -32,8 +32,11 @@ from roboaccord_view.options import FPS, SIZE, check
 from roboaccord_view.second import Layers, SecondRun
 from roboaccord_view.stance import AZIMUTHS, SMALL, Bands, Stance, over_terrain, stance_of
 
-MOST_BAND = 0.3  # largest fraction of a picture's height for the texts above, or for those below
-LOOKS = 16  # pictures of a motion in which it is checked whether solids hide the robot
+# Largest fraction of a picture's height for the texts above, or for those below: with two of them
+# 0.4 remain for the robot.
+MOST_BAND = 0.3
+# Pictures of a motion in which it is checked whether solids hide the robot: every fifteenth of it.
+LOOKS = 16
 
 # Called with the number of pictures done, and in all.
 Progress = Callable[[int, int], None]

@@ -19,8 +19,11 @@ from roboaccord_view.drawing.ground import TRACE
 from roboaccord_view.film import Film, Progress
 
 INSTALL = "--mp4 needs ffmpeg, which is not on PATH; run: apt-get install ffmpeg"
-COLOURS = 128  # colours of a GIF: 7 bits per pixel
-SAMPLES = 6  # pictures from which the palette is chosen
+# Colours of a GIF: 7 bits per pixel, of 8 at most, since the pictures have few colours.
+COLOURS = 128
+# Pictures from which the palette is chosen: beginning, end and four between; the colours of a robot
+# do not change.
+SAMPLES = 6
 # Pictures per second of a GIF at most: it stores times in 0.01 s, and players slow down those below
 # 0.02 s.
 FASTEST = 50

@@ -43,9 +43,14 @@ Controls: TypeAlias = "Mapping[str, GuiInputHandle[Value]]"
 Handler: TypeAlias = Callable[[ServerConnection], Awaitable[None]]
 Answer: TypeAlias = Callable[[ServerConnection, Request], Response | None]
 
-LARGEST = 1 << 14  # bytes; largest frame. The page's frames have less than 500
-MOST = 64  # connections at a time, those before the handshake included
-QUIET = 10.0  # s; between log lines on refusals, so that a flood does not fill the terminal
+# Bytes; largest frame. The page's frames have less than 500; 16 kB are 32 times as much, for pages
+# that grow.
+LARGEST = 1 << 14
+# Connections at a time, those before the handshake included: ten pages with six each, as browsers
+# open.
+MOST = 64
+# s; between log lines on refusals, so that a flood does not fill the terminal: six a minute.
+QUIET = 10.0
 REPLACED = threading.Lock()  # held while `open_server` has replaced websockets' function
 
 _log = logging.getLogger(__name__)

@@ -33,11 +33,15 @@ if TYPE_CHECKING:
     from viser import GuiTextHandle
 
 PATH_PERIOD = 0.5  # s of wall time; between drawings of the path so far
-PATH_MOST = 4000  # points of the path; beyond that, every second one is dropped
-SLIDER_STEP = 1e-3  # rad or m; resolution of a slider
+# Points of the path; beyond that, every second one is dropped: twice player.PATH_POINTS, so that
+# dropping leaves as many as a recording has.
+PATH_MOST = 4000
+# rad or m; resolution of a slider, finer than a pixel of a slider of 300 over a turn.
+SLIDER_STEP = 1e-3
 TURN = 2.0 * math.pi  # rad; range of a slider of a joint without limits
-NO_LIMIT = 1e3  # rad or m; a larger limit, which some files have, counts as none
-STRONGEST, LONGEST = 1e3, 10.0  # N and s; largest force and duration of a push
+NO_LIMIT = 1e3  # rad or m; a larger limit, which some files have, counts as none, 160 turns
+# N and s; largest force and duration of a push: robots of some kg and m survive them as numbers.
+STRONGEST, LONGEST = 1e3, 10.0
 # s; how far each button lets a paused run go on, at least one control period.
 STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}
 

@@ -18,11 +18,16 @@ from roboaccord.contract import STATE_ARRAYS, AccordError, Aim, Array, Trajector
 from roboaccord.description import Scene, Shape, Tree
 from roboaccord.numerics import quaternion_matrix, quaternion_product, turn_quaternion
 
-# Number of directions in which outermost vertices are searched, evenly on a Fibonacci sphere.
+# Number of directions in which outermost vertices are searched, evenly on a Fibonacci sphere. None
+# is farther than 11 degrees from one of them, so no extent is more than 1.9 % short.
 DIRECTIONS = 192
 GOLDEN = math.pi * (3.0 - math.sqrt(5.0))  # rad; golden angle between neighbouring directions
-SAMPLES = 300  # smallest number of samples by which the longest path is chosen
-MOMENT = 1e-6  # s; half of the time between two poses whose difference gives a speed
+# Smallest number of samples by which the longest path is chosen; a path of 300 chords is a few per
+# mille short.
+SAMPLES = 300
+# s; half of the time between two poses whose difference gives a speed: round-off of times up to
+# 1000 s, 1e-13 s, is 1e-7 of it.
+MOMENT = 1e-6
 
 
 class Moved:

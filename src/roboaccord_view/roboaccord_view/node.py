@@ -34,7 +34,9 @@ from roboaccord_view.figure import Figure
 from roboaccord_view.live import StateDisplay, open_stage, pose_of
 from roboaccord_view.stage import Stage
 
-PERIOD = 0.05  # s of wall time; between two pictures
+# s of wall time; between two pictures: 20 a second look smooth, as in Gazebo's window
+# (camera.PERIOD).
+PERIOD = 0.05
 
 
 class SecondDisplay:

@@ -25,18 +25,28 @@ from roboaccord_view.stage import Stage
 if TYPE_CHECKING:
     from viser import GuiApi, GuiCheckboxHandle, GuiSliderHandle, GuiTextHandle
 
-RATE = 30.0  # pictures per second
-SLOWEST, FASTEST = 0.05, 20.0  # range of the speed slider, over real time
-MOST_EVENTS = 400  # events in the list; more make a page slow
-MOST_MARKS = 40  # marks of events on the time line; more would run together
-PATH_POINTS = 2000  # approximate number of points of the path that is drawn
-AIMED = 100  # number of poses that the camera must have in view
+RATE = 30.0  # pictures per second: half of a usual screen's 60 look smooth
+# Range of the speed slider, over real time: an impact of 10 ms takes 0.2 s, and a minute 3 s.
+SLOWEST, FASTEST = 0.05, 20.0
+MOST_EVENTS = 400  # events in the list; more make a page slow, from some thousand on
+# Marks of events on the time line; more would run together: a panel of some 300 pixels has 8 for
+# each.
+MOST_MARKS = 40
+# Approximate number of points of the path that is drawn, more than a page has pixels across.
+PATH_POINTS = 2000
+# Number of poses that the camera must have in view: between two of them a robot moves by 1 % of the
+# motion.
+AIMED = 100
 # How far each button moves: a float is a time [s], an int a number of samples.
 STEPS = {"◀◀": -1.0 / RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / RATE}
 NONE = "-"  # entry of the list that is no event
 JUMP = 1.0  # s; after a longer step, or a step back, the view jumps instead of gliding
-ROUND_OFF = 1e-9  # s; smaller differences of times are round-off
-TEXT_EVERY = 3  # pictures between changes of texts, which cost more than poses
+# s; smaller differences of times are round-off: times up to 1000 s have 1e-13, and control periods
+# 1e-4 and more.
+ROUND_OFF = 1e-9
+# Pictures between changes of texts, which cost more than poses: ten a second, more than can be
+# read.
+TEXT_EVERY = 3
 
 
 class Recording:

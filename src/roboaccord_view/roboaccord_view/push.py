@@ -16,7 +16,8 @@ from roboaccord.engines import EngineSimulator, default_names
 from roboaccord.simulators import Proxy, Simulator
 
 KIND = "push"  # kind of the event
-ROUND_OFF = 1e-9  # s, or control periods; smaller differences of times are round-off
+# s, or control periods; smaller differences of times are round-off, as in player.py.
+ROUND_OFF = 1e-9
 
 
 class PushedSimulator(Proxy):

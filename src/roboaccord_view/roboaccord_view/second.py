@@ -25,10 +25,13 @@ from roboaccord_view.drawing.raster import Canvas, Mesh, Picture
 from roboaccord_view.drawing.waiting import moves
 from roboaccord_view.motion import Moved, resample
 
-CLEAR = 1.005  # ratio of depths by which another robot must be nearer to hide the first one
+# Ratio of depths by which another robot must be nearer to hide the first one: any from 1.001, above
+# the rounding of poses in bags, to 1.01, below a link's thickness, would do.
+CLEAR = 1.005
 # Red, green and blue, 0 to 1.
 Colour = tuple[float, float, float]
-# Colours of further robots, in turn.
+# Colours of further robots, in turn. Blue as in figures, then green, violet and ochre, far apart in
+# hue.
 GHOSTS: tuple[Colour, ...] = (BLUE, (0.05, 0.55, 0.30), (0.60, 0.25, 0.70), (0.70, 0.50, 0.0))
 
 

@@ -34,17 +34,24 @@ from roboaccord_view.stance import ASIDE, AZIMUTHS, ELEVATION, SMALL, STEEP, VIE
 if TYPE_CHECKING:
     from viser import SceneNodeHandle
 
-PORT = 8080
+PORT = 8080  # viser's default
 HOST = "127.0.0.1"  # this machine alone: a viewer can also steer
-POLL = 0.05  # s; between checks for an open page
+POLL = 0.05  # s; between checks for an open page, no delay for a person
 # Fraction of the way to the robot that the view moves in each picture, so that it glides after it.
+# At 30 pictures a second its time constant is 0.4 s.
 FOLLOW = 0.08
-NEAREST = 1e-3  # fraction of the distance to the target; nothing nearer to the camera is drawn
-BEFORE_WALL = np.array([1.0, -0.35, 0.25])  # direction to the camera from a robot on a wall
+# Fraction of the distance to the target; nothing nearer to the camera is drawn: depth buffers of 24
+# bits then resolve 1e-4 of the distance there.
+NEAREST = 1e-3
+# Direction to the camera from a robot on a wall: 19 degrees to the side and 13 degrees up, by eye,
+# to see depth.
+BEFORE_WALL = np.array([1.0, -0.35, 0.25])
 DIM = 0.5  # intensity of the light from all around: more washes the colours out
-OFF_WALL = 1e-3  # m; distance of the grid before the wall, so that the two do not flicker
+# m; distance of the grid before the wall, so that the two do not flicker: below what is seen, above
+# the depth buffer's steps at some metres.
+OFF_WALL = 1e-3
 INSTALL = "the browser view needs viser; run: pip install viser"
-MARK = 0.02  # m; radius of a mark
+MARK = 0.02  # m; radius of a mark, by eye: seen beside a robot of 1 m, and hides none of it
 NO_ARROWS = np.zeros((1, 2, 3))  # one arrow of no length, for viser takes no empty list
 
 

@@ -17,27 +17,42 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 from roboaccord.scenario import Camera
 
-VIEW = math.radians(32.0)  # rad; field of view
+# rad; field of view, as of a lens of 63 mm on 36 mm of film, which hardly distorts.
+VIEW = math.radians(32.0)
 # rad; azimuth and elevation of the camera over level ground, and over terrain, where it looks down
-# steeply into hollows.
+# steeply into hollows. By eye: three sides of a robot are seen.
 AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(30.0)
 ASIDE, STEEP = math.radians(-76.0), math.radians(64.0)
-# rad; azimuths that are tried in turn until nothing hides the robot.
+# rad; azimuths that are tried in turn until nothing hides the robot. Six around the circle, 56 or
+# 68 degrees apart so that none looks along an axis.
 AZIMUTHS = tuple(AZIMUTH + math.radians(turn) for turn in (0, -56, 56, 124, 180, -124))
-SMALL = 200  # pixels; side of the small picture in which it is checked whether anything hides it
-FOLLOW = 0.6  # s of film; time constant of the camera that follows the robot
-CLOSER = 2.5  # ratio of distances from which on the camera follows the robot instead of resting
-FLAT = 1e-3  # m; a robot on a wall moves by less than this in x, away from the wall
-ASCENT = 0.05  # fraction of the robot's radius; a robot on a wall moves by more in y and in z
-LARGEST = 1e9  # m; largest robot that is drawn
-NEAREST = 1e-2  # m; smallest distance between the eye and a point
-MARGIN = 0.03  # fraction of a picture's width that stays free on the left and on the right
-MOST_LINES = 6  # largest number of grid lines over a picture's width
+# Pixels; side of the small picture in which it is checked whether anything hides it: a tenth of a
+# robot has 20, which is enough to see whether it is hidden.
+SMALL = 200
+# s of film; time constant of the camera that follows the robot, longer than the period of a gait,
+# which does not shake it then.
+FOLLOW = 0.6
+# Ratio of distances from which on the camera follows the robot instead of resting: the robot's
+# height would be two fifths or less.
+CLOSER = 2.5
+# m; a robot on a wall moves by less than this in x, away from the wall: constraints of engines give
+# way by less.
+FLAT = 1e-3
+# Fraction of the robot's radius; a robot on a wall moves by more in y and in z: a twentieth is more
+# than a robot that hangs still sways.
+ASCENT = 0.05
+# m; largest robot that is drawn: float64 has 1e-7 m there, float32 of the depths 60 m.
+LARGEST = 1e9
+NEAREST = 1e-2  # m; smallest distance between the eye and a point: ten times raster.NEAR
+MARGIN = 0.03  # fraction of a picture's width that stays free on the left and on the right, by eye
+# Largest number of grid lines over a picture's width, so that single squares can be counted.
+MOST_LINES = 6
 # Rotations from the world to the axes of the picture, in which the plane behind the robot is level.
 ON_GROUND = np.eye(3)
 # The wall, the world's y-z plane, becomes the ground of the picture, with light from above.
 ON_WALL = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
-BEFORE_WALL = np.array([0.0, 0.12, 1.0])  # direction to the camera, a little below the robot
+# Direction to the camera, a little below the robot: 7 degrees, by eye.
+BEFORE_WALL = np.array([0.0, 0.12, 1.0])
 
 # Fractions of a picture's height at its upper and lower edge that are kept clear for texts.
 Bands = tuple[float, float]

@@ -28,7 +28,9 @@ from rosbags.rosbag2.metadata import parse_qos
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 from rosbags.typesys.base import TypesysError
 
-_NO_HASH = "RIHS01_" + 64 * "0"  # hash of a message type that is not known
+# Hash of a message type that is not known: REP 2016 has the prefix and the 64 hexadecimal digits of
+# a SHA-256.
+_NO_HASH = "RIHS01_" + 64 * "0"
 _IDL = "ros2idl"  # encoding of a definition in IDL
 _log = logging.getLogger(__name__)
 

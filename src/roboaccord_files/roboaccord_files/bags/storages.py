@@ -20,7 +20,8 @@ from roboaccord.bag.records import McapScan, Message
 from roboaccord.contract.errors import AccordError
 from zstandard import ZstdDecompressor, ZstdError
 
-_LONGEST = 1 << 28  # bytes; longest value that is read from a database
+# Bytes; longest value read from a database: 256 MiB, as the largest file (contract/files.py).
+_LONGEST = 1 << 28
 _SCHEMA = "SELECT type, sql FROM sqlite_master WHERE name = ?"
 _TOPICS = "SELECT id, name, type FROM topics"
 _MESSAGES = "SELECT topic_id, timestamp, data FROM messages ORDER BY timestamp, id"

@@ -17,7 +17,7 @@ from roboaccord_files.excitation.base import LOST, BaseParameters, condition_of
 from roboaccord_files.excitation.regressor import regressor
 
 # Relative to the size at random states; a column of which no more than this is its own is hidden by
-# the noise of logs.
+# the noise of logs: recorded torques have 1 % and more.
 SHOWN = 0.01
 
 

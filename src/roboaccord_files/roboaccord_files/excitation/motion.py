@@ -12,7 +12,9 @@ from functools import cached_property
 import numpy as np
 from roboaccord.contract.state import Array
 
-STEPS = 100  # samples of a period; at least 5 a period of the 20th harmonic, the highest in use
+# Samples of a period; at least 5 a period of the 20th harmonic, the highest in use. 50 and 1000
+# change the condition by 1 %.
+STEPS = 100
 
 
 @dataclass(frozen=True)

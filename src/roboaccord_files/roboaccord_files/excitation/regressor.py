@@ -18,7 +18,9 @@ from roboaccord.description.inverse import FrameMotion, cross, link_motions, rot
 from roboaccord.description.tree import MOMENTS, Link, Tree
 from roboaccord.scenario.setup import Setup
 
-SLOW = 0.01  # rad/s or m/s; dry friction F is smoothed to F v / sqrt(v^2 + SLOW^2)
+# rad/s or m/s; dry friction F is smoothed to F v / sqrt(v^2 + SLOW^2). 0.5 % of the usual velocity
+# (command.RATE), so all but reversals is dry friction.
+SLOW = 0.01
 FRICTION = ("damping", "dry friction")
 ROTOR = "armature"
 

@@ -22,12 +22,17 @@ from roboaccord_files.excitation.base import FREE, BaseParameters
 from roboaccord_files.excitation.motion import FourierMotion
 from roboaccord_files.excitation.regressor import regressor, values_of
 
-DRAWS = 0.2  # share of the tries that are random draws; the others change the best one
+# Share of the tries that are random draws; the others change the best one. From 0.05 to 0.4 the
+# condition of own_log/arm.urdf is 4.1 to 4.8 after 100 tries, by the seed alone.
+DRAWS = 0.2
 STEP = 0.5  # standard deviations of a draw; size of the first change
-# Factors of the step after success and failure; with one success in five it stays the same.
+# Factors of the step after success and failure; with one success in five it stays the same. With
+# 1.1 and 1.7 the search ends as well, within its scatter over seeds.
 WIDER, NARROWER = 1.3, 1.3**-0.25
-WITHIN = 0.9  # share of each limit that a motion uses
-HALVINGS = 8  # times that amplitudes are halved at most, to keep efforts within their limits
+WITHIN = 0.9  # share of each limit that a motion uses; the rest is for tracking errors
+# Times that amplitudes are halved at most, to keep efforts within their limits. 0.4 % of the range
+# is left then, which shows no parameter.
+HALVINGS = 8
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ from pathlib import Path
 
 # Debian's ign prints this about itself, whatever the file.
 NOT_ABOUT_THE_FILE = "libignition-tools-backward.so not found"
-TIMEOUT = 60.0  # s; a check that takes longer is undecided
+# s; a check that takes longer is undecided. Loading `gz` takes seconds, and many times as long on a
+# busy machine.
+TIMEOUT = 60.0
 VERSION = "1.9"
 ROOTS = ("/usr/share", "/usr/share/gz", "/opt/ros/jazzy/opt/sdformat_vendor/share/gz")
 NUMBERS = {"double": 1, "float": 1, "int": 1, "vector2d": 2, "vector3": 3, "pose": 6, "color": 4}

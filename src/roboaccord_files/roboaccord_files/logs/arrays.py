@@ -20,7 +20,8 @@ from roboaccord.description.apart import apart
 
 from roboaccord_files.logs.table import Columns
 
-# Bounds of the process that reads MAT and Parquet; far more than files of 50 MB need.
+# Bounds of the process that reads MAT and Parquet: those of other converters of foreign files, 20 s
+# (docs/security.md), and 80 times a file of 50 MB, since lists of numbers take 32 bytes each.
 SECONDS, MEMORY = 20, 4 << 30  # processor time [s], address space [bytes]
 
 

@@ -21,11 +21,17 @@ from roboaccord_files.logs.columns import FACTORS, Column, unit_of
 
 # Smallest time since 1970 in each unit: 10^9 s is in 2001, ten times as much in 2286.
 EPOCHS = {"s": 1e9, "ms": 1e12, "us": 1e15, "ns": 1e18}
-WINDOW, SHARE = 1.0, 0.25  # s, and share of the log's duration; a row may be late by the smaller
-LASTING = 10  # rows; a new run begins where so many in a row are earlier than that
-MOST = 1000  # runs; a file with more is refused
-COARSE = 1e-9  # s; floats whose last digit is smaller are exact enough as they are
-EVEN = 0.75  # of the last digit of a float; largest deviation of stamps from those of an even clock
+# s, and share of the log's duration; a row may be late by the smaller. ROS queues 10 messages by
+# default, 1 s at 10 Hz; a new run jumps back by its whole duration, 4 times the share.
+WINDOW, SHARE = 1.0, 0.25
+# Rows; a new run begins where so many in a row are earlier than that (the same 10 messages).
+LASTING = 10
+MOST = 1000  # runs; a file with more is refused; each takes a pass through the rest of the file
+# s; floats whose last digit is smaller are exact enough as they are. Stamps of ROS are in ns.
+COARSE = 1e-9
+# Of the last digit of a float; largest deviation of stamps from those of an even clock. Rounding is
+# 0.5 of it, and the fitted line is off by half of that at most.
+EVEN = 0.75
 
 
 def seconds(values: NDArray[Any], column: Column) -> tuple[Array, str, float]:

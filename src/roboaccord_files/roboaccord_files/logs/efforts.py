@@ -29,11 +29,18 @@ from roboaccord_files.logs.body import LogBody
 
 # When another reading replaces "torque at the joint". Residuals are rms values, as a share of the
 # effect that the efforts have on the positions within a window of samples (windows.py).
-GROSS = 0.1  # share; torque at the joint stays if its residuals are smaller than this
-CLEAR = 3.0  # ratio; its residuals must be at least this many times those of the other reading
+# Share; torque at the joint stays if its residuals are smaller than this. A gear that is 10 % off
+# leaves no more, and is an error.
+GROSS = 0.1
+# Ratio; its residuals must be at least this many times those of the other reading: a ninth of the
+# squares, about what one cause may leave (the core has LEFT = 0.1).
+CLEAR = 3.0
 MOST = 0.5  # share; the residuals of the other reading must be smaller than this
-NEAR_ONE = 0.6, 1.6  # ratios; a factor between these may be the error of a gear, and no current
-# Prior of a factor: positive, else free. A factor of the other sign is another error (tried.py).
+# Ratios; a factor between these may be the error of a gear, and no current. No gear is 60 % off,
+# and 0.6 is 1 / 1.6 rounded.
+NEAR_ONE = 0.6, 1.6
+# Prior of a factor: positive, else free (1e9 is far beyond any N m/A). A factor of the other sign
+# is another error (tried.py).
 ANY = Prior(1.0, 1e9, 0.0, np.inf)
 
 

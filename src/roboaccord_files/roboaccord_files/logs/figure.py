@@ -16,7 +16,7 @@ from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.result import LogCheck
 from roboaccord_files.logs.smooth import Smooth
 
-ROW = 1.6  # inches; height of a joint's row
+ROW = 1.6  # inches; height of a joint's row; two axes' labels of 10 points fit
 
 
 def draw(log: Log, body: LogBody, check: LogCheck, path: Path) -> None:

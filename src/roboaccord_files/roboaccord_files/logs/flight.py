@@ -29,11 +29,20 @@ from roboaccord_files.logs.log import SHORTEST_STRETCH, Log
 # Share of gravity; largest deviation of the centre of mass's acceleration from free fall in a
 # flight. Most contacts cause more; a link that is 5 % heavier than in the file seems to cause less.
 ASIDE = 0.1
-SPAN = 0.01  # s; half width of the second difference that gives this acceleration
-FEWEST_STEPS = 4  # samples; that half width in a log with long periods
-STAYS = 1e-3  # m; largest motion of a pivot within 2 SPAN
-TURNS = 0.1  # rad; smallest range of an angle of the root link in a swing
-FEWEST_SAMPLES = 60  # samples; with fewer in all flights and swings the log is refused
+# s; half width of the second difference that gives this acceleration. Noise d of the position gives
+# sqrt(6) d / SPAN^2, which is ASIDE at 0.04 mm; a longer one blurs take-off and landing.
+SPAN = 0.01
+# Samples; that half width in a log with long periods: at 100 Hz 40 ms, as long as a short contact.
+FEWEST_STEPS = 4
+# m; largest motion of a pivot within 2 SPAN. Noise and give of a grip are below, a base that slides
+# is above within 0.02 s at 0.05 m/s.
+STAYS = 1e-3
+# rad; smallest range of an angle of the root link in a swing. Gravity then turns by 10 % in the
+# link's frame, as ASIDE.
+TURNS = 0.1
+# Samples; with fewer in all flights and swings the log is refused: two stretches of
+# SHORTEST_STRETCH.
+FEWEST_SAMPLES = 60
 
 
 def where_known(log: Log, body: LogBody) -> Log:

@@ -42,12 +42,18 @@ WRITTEN = {"nm": "Nm", "n": "N", "mnm": "mNm", "a": "A", "ma": "mA"}  # units as
 CURRENT = {"current", "currents"}  # words of a column whose efforts are in A unless it has a unit
 MILLI = 1e-3  # A in a mA
 MOTORS = ("current", "motor")  # words of `--effort` with which efforts in A or counts are accepted
-GAP = 2.5  # periods; a longer time between samples cuts the log
-EVEN = 0.02  # of the period; a period that differs by more is counted as uneven
-FEWEST_SAMPLES = 100  # samples of all stretches together
-SHORTEST_STRETCH = 30  # samples; shorter stretches are left out
+# Periods; a longer time between samples cuts the log. One lost sample makes 2, and jitter up to
+# 0.5.
+GAP = 2.5
+# Of the period; a period that differs by more is counted as uneven. Below it a step's effect, the
+# square of its length, is 4 % off at most.
+EVEN = 0.02
+FEWEST_SAMPLES = 100  # samples of all stretches together: 14 windows of the shortest length
+# Samples; shorter stretches are left out: 30 are four windows, and four spans of the differences of
+# noise.py.
+SHORTEST_STRETCH = 30
 UNLIMITED: Mapping[str, float] = {}
-NAMED = 8  # unused columns that a note names; further ones are counted
+NAMED = 8  # unused columns that a note names; further ones are counted; two lines hold as many
 
 
 @dataclass(frozen=True)

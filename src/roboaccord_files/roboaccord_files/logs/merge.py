@@ -18,10 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
-FARTHEST = 2.5  # periods; between recorded values farther apart nothing is interpolated
-MIDDLE = 0.501  # of a step; a command at its middle, but for rounding, is in force there
+# Periods; between recorded values farther apart nothing is interpolated, as GAP of log.py.
+FARTHEST = 2.5
+# Of a step; a command at its middle, but for rounding, is in force there: any from 0.5001 to 0.51
+# would do.
+MIDDLE = 0.501
 # A column has stamps of its own if it lacks more than the share LOST of the samples, and has at
-# least FEW values at other stamps; else single values are missing.
+# least FEW values at other stamps; else single values are missing. Recorders lose fewer than a
+# tenth of the messages, and a cubic spline has four coefficients.
 LOST, FEW = 0.1, 4
 
 

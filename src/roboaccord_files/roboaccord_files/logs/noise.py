@@ -14,7 +14,9 @@ from roboaccord.contract.state import Array
 
 from roboaccord_files.logs.log import Log
 
-DIFFERENCE = 6  # order of the divided differences
+# Order of the divided differences: 0 for polynomials of degree 5, as the splines are
+# (smooth.DEGREE).
+DIFFERENCE = 6
 MEDIAN = 0.4549  # median of the chi-squared distribution with one degree of freedom
 
 

@@ -28,18 +28,33 @@ from roboaccord_files.logs.smooth import Smooth
 from roboaccord_files.logs.tried import DELAY, groups_of, likely, starts_of
 from roboaccord_files.logs.windows import FLOOR, Windows
 
-BOUND = 2e-3  # share; a cause must explain residuals of at least this size
-# Ratio; a cause that leaves less than this of the residuals may be smaller: NEARLY times BOUND.
+# Share; a cause must explain residuals of at least this size. Schemes' own errors are as large.
+BOUND = 2e-3
+# Ratio; a cause that leaves less than this of the residuals may be smaller: NEARLY times BOUND. Its
+# square is about LEFT, the share of squares that any cause may leave.
 NEARLY = 0.3
-NOISY = 0.05  # share; with more noise a log is not judged
-AUDIBLE = 0.2  # ratio; a cause must explain at least this much of the noise
-UNKNOWN = 5.0 * BOUND  # share; larger residuals that no cause explains fail the check
-MISTAKEN = 0.2  # share; with larger residuals columns may be exchanged or have the wrong sign
-LEFT_BY_TWO = 1e-2  # ratio of squared residuals; several causes together may leave no more
-# Quantities that cannot be negative, and the relative round-off that is allowed.
+# Share; with more noise a log is not judged. The mean of 20 windows (check.FEWEST) has 1 % of noise
+# then, as UNKNOWN.
+NOISY = 0.05
+# Ratio; a cause must explain at least this much of the noise. In 600 samples that is SIGNIFICANT,
+# five standard errors.
+AUDIBLE = 0.2
+# Share; larger residuals that no cause explains fail the check: five times what a cause must
+# explain, a fifth of NOISY.
+UNKNOWN = 5.0 * BOUND
+# Share; with larger residuals columns may be exchanged or have the wrong sign. A reversed sign or
+# exchanged columns leave 100 % and more, other errors a tenth (efforts.GROSS).
+MISTAKEN = 0.2
+# Ratio of squared residuals; several causes together may leave no more: a tenth of LEFT, for more
+# causes fit more by chance.
+LEFT_BY_TWO = 1e-2
+# Quantities that cannot be negative, and the relative round-off that is allowed: sizes are printed
+# to four digits.
 POSITIVE, ROUND = ("armature", "damping", known.SPRING, known.BACKLASH), 1e-3
 BEGUN = 4  # hypotheses with several starting sizes that are fitted
-FEWER = 4.0  # ratio of costs; a fit that a linear estimate puts above this is not computed
+# Ratio of costs; a fit that a linear estimate puts above this is not computed. The linear estimate
+# is off by a factor of two for large errors.
+FEWER = 4.0
 # Units of a sliding joint, by those of a turning one.
 SLIDING = {
     "N m s/rad": "N s/m", "N m": "N", "kg m^2": "kg", "rad": "m", "N m/rad": "N/m", "rad/s": "m/s",

@@ -19,10 +19,18 @@ from roboaccord.contract.state import Array
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.log import Log
 
-PROBE = 1e-5  # rad, rad/s or m, m/s; step of the difference quotients
-HOLD = 1e9  # kg m^2 or kg; added to the inertia of a joint that unknown forces hold at rest
-NODES, DENSE = 5, 60.0  # nodes of a window at least, and further ones a second of its length
-# Nodes for each knot of the smooth motion; a window that needs more than MANY has all samples.
+# rad, rad/s or m, m/s; step of the difference quotients. Errors of 1e-5 by truncation, and of eps /
+# PROBE = 2e-11 by round-off, are below windows.FLOOR.
+PROBE = 1e-5
+# kg m^2 or kg; added to the inertia of a joint that unknown forces hold at rest. Such a joint moves
+# by 1e-9 of what 1 kg would.
+HOLD = 1e9
+# Nodes of a window at least, and further ones a second of its length: 60 resolve 30 Hz, more than
+# the joints of robots reach.
+NODES, DENSE = 5, 60.0
+# Nodes for each knot of the smooth motion; a window that needs more than MANY has all samples. A
+# spline of degree 5 bends up to three times between knots, and the interpolation's weights grow as
+# 4^nodes.
 ROUGH, MANY = 3.0, 32
 
 

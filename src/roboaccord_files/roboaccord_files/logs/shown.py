@@ -20,7 +20,9 @@ from roboaccord.report.cause_words import with_interval
 from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.efforts import Taken
 
-SHOWN = 3  # parameters that a motion does not show: so many are named, the others counted
+# Parameters that a motion does not show: so many are named, the others counted, so that it fits a
+# line.
+SHOWN = 3
 
 
 def effort_line(taken: Taken) -> str:

@@ -19,10 +19,14 @@ from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import noise_of
 
 DEGREE = 5  # of the splines: their accelerations are polynomials of degree 3
-SPACINGS = (24, 16, 12, 8, 6, 4, 3, 2)  # samples between knots that are tried, the widest first
-LONGEST = 0.1  # s; knots are closer than this
-LOOSE = 1.08  # ratio; residuals of the chosen splines may exceed the noise by this factor
+# Samples between knots that are tried, the widest first, by factors of 1.2 to 1.5.
+SPACINGS = (24, 16, 12, 8, 6, 4, 3, 2)
+LONGEST = 0.1  # s; knots are closer than this; so that motions up to 5 Hz have two knots a period
+# Ratio; residuals of the chosen splines may exceed the noise by this factor. With 100 samples an
+# rms has a standard error of 7 %.
+LOOSE = 1.08
 # Ratio; if the residuals of the two closest spacings differ by less than this, they are the noise.
+# Signal that the wider knots miss grows with spacing^6, by 1.5^6 = 11 from 2 to 3.
 ALIKE = 1.3
 
 

@@ -27,9 +27,14 @@ from roboaccord_files.logs.table import Table
 NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)(e[-+]?\d+)?|nan|[-+]?inf", re.IGNORECASE)
 DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?")  # date and time in UTC
 SEPARATORS = (";", "\t", ",", "")  # "" stands for blanks
-HEAD = 200  # lines; the numbers must begin within these
-LOOKED_AT = 20  # lines by which the separator is recognised
-FAR = 1e4  # a column whose first number is larger is kept as decimals
+# Lines; the numbers must begin within these: programs write their settings above, at most a few
+# screens.
+HEAD = 200
+# Lines by which the separator is recognised. Numbers outweigh the header's words in them.
+LOOKED_AT = 20
+# A column whose first number is larger is kept as decimals. Floats below have steps of 2e-12, finer
+# than ns.
+FAR = 1e4
 Row = Sequence[str]
 
 

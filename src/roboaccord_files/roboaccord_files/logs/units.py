@@ -20,10 +20,14 @@ SLOWEST = 0.5  # s; with a longer period the time is taken to be in ms or ns
 # Of a hinge's limit; an angle beyond is in degrees. No joint overshoots so far, and degrees are 57
 # times as large as radians.
 ASTRAY = 5.0
-APART = 0.1  # relative; a larger difference between rates and derivatives of positions is noted
+# Relative; a larger difference between rates and derivatives of positions is noted. By differencing
+# alone, a sine of 1/6 of the sampling rate has as much.
+APART = 0.1
 DEGREES = 180.0 / np.pi
 RATE_UNITS = {"rpm": np.pi / 30.0, "deg/s": np.pi / 180.0}
-NEAR = 0.02  # relative; a factor this near to that of a unit is taken for the unit
+# Relative; a factor this near to that of a unit is taken for the unit. Noise and differencing
+# change it by less, and no two units are alike.
+NEAR = 0.02
 
 
 def check_units(

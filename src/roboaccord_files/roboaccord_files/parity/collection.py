@@ -28,8 +28,12 @@ from roboaccord_files.parity.result import Done, RobotParity
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-TIMEOUT = 60.0  # s; processor time for one robot in one engine
-WAITING = 20.0  # ratio; time by the clock that is waited for this processor time on a busy machine
+# s; processor time for one robot in one engine, beyond which docs/parity.md has `undecided`. Usual
+# robots take seconds; it bounds a file that makes an engine hang.
+TIMEOUT = 60.0
+# Ratio; time by the clock that is waited for this processor time on a busy machine. A core that 20
+# processes share gives this much.
+WAITING = 20.0
 
 HINGED = """<robot name="hinged"><link name="a"/><link name="b"><inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>

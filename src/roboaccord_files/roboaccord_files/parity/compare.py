@@ -32,14 +32,21 @@ from roboaccord.numerics.rotations import rpy_matrix
 
 from roboaccord_files.parity.words import ParityCode
 
-SAME = 1e-8  # relative; a smaller error is no difference
-STATICS = 10  # states in which mass matrices and gravity forces are compared
-# Relative error of accelerations allowed for each unit of the mass matrix' condition number.
+# Relative; a smaller error is no difference. Half of the digits (sqrt(eps) = 1.5e-8), so that
+# numbers of six digits differ.
+SAME = 1e-8
+# States in which mass matrices and gravity forces are compared. A matrix has n^2 numbers, so few
+# states will do.
+STATICS = 10
+# Relative error of accelerations allowed for each unit of the mass matrix' condition number. Ten
+# eps are the errors of some ten operations on a number, which the condition number enlarges.
 EPSILONS = 10.0 * float(np.finfo(float).eps)
-ROUNDED = 1e-8  # rad; error of angles in SDFormat's text, near a pitch of 90 degrees
+# rad; error of angles in SDFormat's text, near a pitch of 90 degrees: sqrt(eps / 2), by arcsin.
+ROUNDED = 1e-8
 DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
-NOISE = 1e-13  # of m L^2; round-off of an inertia
-ROUND_OFF = 1e-14  # of m g L; round-off of gravity forces, which cancel where a robot is balanced
+NOISE = 1e-13  # of m L^2; round-off of an inertia: 500 eps, for some 100 sums
+# Of m g L; round-off of gravity forces, which cancel where a robot is balanced: 50 eps.
+ROUND_OFF = 1e-14
 OPEN = (
     ParityCode.NO_ANSWER,
     ParityCode.NOT_READ,

@@ -14,7 +14,7 @@ from roboaccord.contract.results import unit_of
 from roboaccord_files.parity.result import Parity, Repair, RobotParity
 from roboaccord_files.repair.trap import Flaw
 
-LINES = 40  # lines of an engine's messages that a page shows
+LINES = 40  # lines of an engine's messages that a page shows, as many as a screen has
 
 
 def render_parity(result: Parity) -> str:

@@ -15,7 +15,8 @@ from roboaccord.contract.results import INLINE, Json, Quantity, Shown, by_fields
 
 from roboaccord_files.parity.result import RobotParity
 
-TOLERANCE = 1e-5  # relative; MuJoCo, for example, writes six digits
+# Relative; MuJoCo, for example, writes six digits, so values are rounded by up to 5e-6.
+TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)

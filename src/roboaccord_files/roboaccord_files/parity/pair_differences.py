@@ -29,7 +29,7 @@ from roboaccord_files.parity.poses import Match
 from roboaccord_files.repair.joints import MIMIC
 
 # Relative to the largest moment; smaller products of inertia are the rounding of six digits, so two
-# inertias have the same principal axes.
+# inertias have the same principal axes. As pair.TOLERANCE.
 PRINCIPAL = 1e-5
 AXES = "xyz"
 TENSOR = [a + b for a in AXES for b in AXES]

@@ -21,7 +21,7 @@ from roboaccord_files.rules.source import Source
 from roboaccord_files.rules.table import RULES
 
 RULE = "description-differs"
-MOST = 40  # rows in the terminal; further ones are counted
+MOST = 40  # rows in the terminal; further ones are counted, as many as a screen has
 UNITS = {"mass": "kg", "centre": "m", "origin": "m", "inertia": "kg m^2", "zero": "rad"}
 SCALES = {"1": (100.0, "%"), "m": (1e3, "mm"), "rad": (180.0 / math.pi, "deg")}  # of sizes
 HEADS = ("effect", "quantity", "where", "first", "second", "off by")

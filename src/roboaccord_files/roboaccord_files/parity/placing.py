@@ -29,13 +29,17 @@ from roboaccord_files.parity.poses import Both, Match, marked_poses, plain_poses
 from roboaccord_files.parity.rigid_bodies import RigidBody, bodies_of, in_frame
 
 T = TypeVar("T")
-CANDIDATES = 2000  # poses that are tried for a body at most; bounds the time with many joints
+# Poses that are tried for a body at most; bounds the time with many joints, as 24 orders of FEW
+# joints have more.
+CANDIDATES = 2000
 # The first of these are the poses of the file; one that leaves a single difference is taken.
 PLAIN = 3
 FEW = 4  # joints; so many on one body are matched in every order (24)
 # Largest distance of joints that may be the same: the sum of relative differences and angles [rad].
 NEAR = 1.0
-ALIKE = 0.2  # the same for fixed links, of which several may be alike
+# The same for fixed links, of which several may be alike: such a pair may differ by 20 % of the
+# mass, or by a fifth of the robot's size.
+ALIKE = 0.2
 
 
 class LinkPair(NamedTuple):

@@ -23,9 +23,13 @@ from roboaccord_files.parity.rigid_bodies import Line, RigidBody
 Both: TypeAlias = tuple[Array, Array]
 """A point, or a direction, of one body and of the other (3,), each in its own frame."""
 # Of the robot's size, or of 1; a shorter vector has no direction, for texts have six digits.
+# Rounding then turns a direction by 1e-3 rad at most.
 SHORT = 1e-3
-REVERSED = -0.999  # cosine of 177.4 degrees; beyond it an axis is reversed, and not tilted
-JOINED = 4  # points whose differences are directions; their six pairs bound the search
+# Cosine of 177.4 degrees; beyond it an axis is reversed, and not tilted. Axes of files are rounded
+# to six digits, so any from 90.1 to 179.9 degrees would do.
+REVERSED = -0.999
+# Points whose differences are directions; their six pairs bound the search. Five would be ten.
+JOINED = 4
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,11 @@ from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 DOUBLE = "duplicate joint name"
 OF_LINKS = ("link", "mass", "centre", "inertia")
 DEGREES = 180.0 / np.pi  # degrees in a radian
-LIKE = 1e-6  # relative; numbers this near are the same: it is above SDFormat's rounding of angles
-# Relative; limits whose ratio is this near to DEGREES are in degrees, as 57.3 for 57.2958.
+# Relative; numbers this near are the same: it is above SDFormat's rounding of angles (1e-8), and
+# below six digits.
+LIKE = 1e-6
+# Relative; limits whose ratio is this near to DEGREES are in degrees, as 57.3 for 57.2958. The
+# ratio of 57.3 is 7e-5 off, that of 57 would be 5e-3.
 RATIO = 1e-3
 
 

@@ -21,9 +21,11 @@ from roboaccord_files.parity.words import STATUSES, status_of
 from roboaccord_files.rules.findings import Severity
 
 COLOURS = dict(zip(STATUSES, ("green", "red", "yellow", "magenta"), strict=True))
-NAMED = 3  # links or joints of a cause that the table names; further ones are counted
+# Links or joints of a cause that the table names; further ones are counted, so that a cause is one
+# row.
+NAMED = 3
 REST: tuple[Severity, ...] = ("warning", "note")  # findings that are counted, and not printed
-MESSAGES = 3  # lines of an engine's messages that are printed
+MESSAGES = 3  # lines of an engine's messages that are printed; the page and --json have more
 
 
 def shown_of(result: Parity) -> list[RenderableType]:

@@ -27,7 +27,8 @@ from roboaccord.numerics.rotations import axis_angle_matrix
 
 # A triangle of a binary STL, whose layout is fixed.
 STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")])
-HEADER = 84  # bytes of a binary STL; the last 4 are the number of triangles
+# Bytes of a binary STL; the last 4 are the number of triangles (80 of a title before them).
+HEADER = 84
 MOST = 10_000_000  # bytes; larger texts are not read: this size takes 0.2 s
 QUICK = 1_000_000  # bytes; larger files of other formats are not read: this size takes as long
 CORNER = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)")
@@ -35,9 +36,10 @@ POINT = re.compile(rb"^v\s+(\S+)\s+(\S+)\s+(\S+)", re.MULTILINE)
 ARRAY = re.compile(rb"(<float_array\b[^>]*\bid=[\"']([^\"']+)[\"'][^>]*>)([^<]*)")
 INDICES = re.compile(rb"<(p|vcount|v)>[^<]*<")
 # Meshes with more points are thinned to the farthest point in each cell of directions; CELLS is
-# their number from 0 to 1 along an axis.
+# their number from 0 to 1 along an axis. 8 leave some 1100 cells, four times as many as DIRECTIONS.
 MANY, CELLS = 4000, 8
-# Directions from the middle of a 7 x 7 x 7 lattice to its points, each direction once.
+# Directions from the middle of a 7 x 7 x 7 lattice to its points, each direction once. No direction
+# is farther than 12.6 degrees from one of them, so no extent is more than 2.4 % short.
 LATTICE = [d for d in product(range(-3, 4), repeat=3) if math.gcd(*d) == 1]
 DIRECTIONS = np.array([np.divide(d, math.hypot(*d)) for d in LATTICE])  # (290, 3)
 NAMESPACE = re.compile(rb"\sxmlns=[\"'][^\"']*[\"']")

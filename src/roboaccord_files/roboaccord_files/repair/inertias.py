@@ -18,9 +18,10 @@ from roboaccord_files.repair.inertial import change_inertia, inertials
 from roboaccord_files.repair.masses import MOMENT
 from roboaccord_files.repair.trap import Trap
 
-REFUSED = 1e-14  # kg m^2; MuJoCo refuses smaller principal moments
+REFUSED = 1e-14  # kg m^2; MuJoCo refuses smaller principal moments (mjEPS of its compiler)
 LEAST = 2.0 * REFUSED  # kg m^2; smallest principal moment after a repair that raises it
 # Relative to the largest moment: rounding of the numbers in a file, and round-off of eigenvalues.
+# Nine digits are more than files have; 1e-12 is 5000 eps.
 ROUND, SLACK = 1e-9, 1e-12
 
 

@@ -17,7 +17,9 @@ from roboaccord.description.tree import MOVING
 from roboaccord_files.repair.trap import Trap, each_of
 
 STEEP = 0.99999  # sine of the pitch; from there on urdfdom reads it as 90 degrees
-LONG = 1e-3  # largest deviation of an axis's length from 1 that is no trap: rounding
+# Largest deviation of an axis's length from 1 that is no trap: rounding, of axes written with three
+# digits.
+LONG = 1e-3
 MIMIC = "mimic"  # name of the trap, and of its element
 
 

@@ -16,7 +16,9 @@ from roboaccord.description.tree import MOVING
 from roboaccord_files.repair.inertial import give, inertials, write_inertial
 from roboaccord_files.repair.trap import Trap, each_of
 
-MASS, MOMENT = 1e-5, 1e-9  # kg, kg m^2; given to massless links to prove that they matter
+# kg, kg m^2; given to massless links to prove that they matter: above NOTHING and what MuJoCo
+# refuses (inertias.REFUSED), and below what moves any robot.
+MASS, MOMENT = 1e-5, 1e-9
 NOTHING = 1e-6  # kg; SDFormat takes a mass up to this for 0 (test_parity.py checks it)
 UNDETERMINED = ": its acceleration is not determined"
 

@@ -17,11 +17,14 @@ from roboaccord_files.repair.extents import mesh_extent
 
 MILLIMETRES = 'write the mesh\'s scale: scale="0.001 0.001 0.001" for millimetres'
 # Of the robot's size; a larger mesh is in millimetres. Sound robots have meshes a few times their
-# size at most, and millimetres give a factor of 1000.
+# size at most, and millimetres give a factor of 1000. So 30, the geometric mean of 1 and 1000.
 LARGE = 30.0
-# Of the robot's size; if its largest mesh is smaller, meshes are in a larger unit (factor 1/100).
+# Of the robot's size; if its largest mesh is smaller, meshes are in a larger unit (factor 1/100):
+# OWN / 100 is 0.002, and three times that allows for large links.
 SMALL = 0.006
-OWN = 0.2  # of the robot's size; typical size of a mesh, by which the right scale is guessed
+# Of the robot's size; typical size of a mesh, by which the right scale is guessed: with five links
+# in a row, one.
+OWN = 0.2
 
 
 def large_meshes(file: UrdfFile) -> tuple[str, ...]:

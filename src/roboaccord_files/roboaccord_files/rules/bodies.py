@@ -25,9 +25,11 @@ from roboaccord_files.repair.extents import DIRECTIONS, extremes, farthest, mesh
 from roboaccord_files.repair.inertial import read_inertial
 from roboaccord_files.rules.source import TINY, Source
 
-CELLS = 12  # cells along an edge of the cube that is projected to the sphere to make the net
+# Cells along an edge of the cube that is projected to the sphere to make the net. They are 7.5
+# degrees wide, so the net is 1 - cos(3.75 degrees) = 0.2 % inside it.
+CELLS = 12
 CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))  # of a box of 1 m
-# 64 points of a circle of 1 m
+# 64 points of a circle of 1 m, which the polygon misses by 1 - cos(pi / 64) = 0.12 %.
 RING = np.array([(math.cos(turn), math.sin(turn), 0.0) for turn in np.arange(64) * math.pi / 32.0])
 
 

@@ -23,14 +23,18 @@ from roboaccord.engines.reading import read_tree
 
 from roboaccord_files.rules.source import Source, norm
 
-FAR = 20.0  # m; a joint farther from its parent is in another unit
+# m; a joint farther from its parent is in another unit: 20 mm are 20 in mm, and no link of robots
+# is as long.
+FAR = 20.0
 TYPES = (*MOVING, "fixed", "floating", "planar")
 REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")
 # rad/s^2 or m/s^2; a joint that its effort limit accelerates more lacks its rotor's inertia. Of 529
 # public files (158 with transmissions) 49 have such joints, 161 in all: each has gears and no
 # rotor, or an effort of 1000 and more that no drive has (docs/rules.md).
 RACING = 2e5
-WIDE = 720.0  # rad or m; a stop beyond it (115 turns) is no stop
+# rad or m; a stop beyond it (115 turns) is no stop. As a limit of 720 degrees, two turns, it is in
+# degrees (repair/limits.py).
+WIDE = 720.0
 
 
 def joints(source: Source) -> Found:

@@ -23,13 +23,16 @@ from roboaccord_files.rules.sides import mirrored
 from roboaccord_files.rules.source import Source
 
 # All tuned on public files (benchmarks/campaigns/plausible.py; docs/rules.md has the rates).
-ROUND = 1e-3  # of the moments; an inertia less physical than this is found by other rules
+# Of the moments; an inertia less physical than this is found by other rules (0.1 % are four
+# digits).
+ROUND = 1e-3
 SLACK, LEAST = 0.05, 0.005  # of a link's size, and m; parts may stick out of its shapes by the sum
-LIGHT = 0.005  # of the robot's mass; lighter links are not judged
-MARGIN = 1.5  # ratio; squared radii up to this many times the bound are allowed for small shapes
+LIGHT = 0.005  # of the robot's mass; lighter links are not judged (docs/rules.md)
+# Ratio; squared radii up to this many times the bound are allowed for small shapes (docs/rules.md).
+MARGIN = 1.5
 # kg/m^3, and ratio to the median of the robot's links; a denser hull is too heavy.
 STEEL, OTHERS = 8_000.0, 4.0
-LARGE = 0.08  # m; smaller links may be of solid metal
+LARGE = 0.08  # m; smaller links may be of solid metal: motors and gears of this size are
 MATERIALS = {
     "1000 kg/m^3 without a material": (990.0, 1_010.0), "aluminium": (2_640.0, 2_860.0),
     "titanium": (4_400.0, 4_550.0), "steel": (7_200.0, 8_100.0), "brass": (8_300.0, 9_000.0),
@@ -38,11 +41,18 @@ MATERIALS = {
 # Relative, and links; so many links with densities that are so near are no chance. 4 % of the
 # difference are the error of the hull's volume.
 ALIKE, SEVERAL = 0.06, 3
-SEEN = 0.05  # of the geometric mean of two moments; a smaller product of inertia has no clear sign
-LEANS = 0.8  # cosine of the products of a link and of its shapes; beyond it their signs are clear
-MOSTLY = 4  # ratio; so many more links must have the wrong sign than the right one
+# Of the geometric mean of two moments; a smaller product of inertia has no clear sign, that is
+# within 5 % of a sphere's or a box's.
+SEEN = 0.05
+# Cosine of the products of a link and of its shapes; beyond it their signs are clear: 37 degrees.
+LEANS = 0.8
+# Ratio; so many more links must have the wrong sign than the right one, since single links may be
+# other parts than their shapes.
+MOSTLY = 4
 LENGTHS = {"mm": 1e-3, "cm": 1e-2, "inches": 0.0254}  # units of length [m]
-SAME = 0.02  # relative; moments this near to those of a box or hull are the same
+# Relative; moments this near to those of a box or hull are the same: half of what hulls are off
+# (ALIKE), which boxes are not.
+SAME = 0.02
 
 
 def plausible(source: Source) -> Found:

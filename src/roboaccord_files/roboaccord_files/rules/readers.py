@@ -31,7 +31,8 @@ CURES = {
     "mujoco-links": "the dynamics are the same: compare bodies by name",
     "mujoco-meshes": "write paths that every reader finds, relative to the file",
 }
-DENSITY = 1000.0  # kg/m^3; density that MuJoCo gives to shapes
+# kg/m^3; density that MuJoCo gives to shapes without one of their own: its documented default.
+DENSITY = 1000.0
 DRAKE = "drake:"
 ROTOR, GEAR = "drake:rotor_inertia", "drake:gear_ratio"
 

@@ -18,7 +18,9 @@ from roboaccord.description.urdf_file import UrdfFile
 from roboaccord_files.repair.extents import mesh_extent
 from roboaccord_files.repair.meshes import wrong_scales
 
-TINY = 0.02  # m; smaller shapes mark frames and sensors, and say nothing about the mass
+# m; smaller shapes mark frames and sensors, and say nothing about the mass: a sphere of 2 cm of
+# steel has 33 g.
+TINY = 0.02
 
 
 class Source:

@@ -16,9 +16,15 @@ from roboaccord.description.tree import MOVING
 from roboaccord_files.rules.source import TINY, Source, norm
 
 GOLD = 19_300.0  # kg/m^3; density of gold, above that of any part
-BEYOND = 3.0  # times a link's size; larger radii of gyration and centres of mass are wrong
-SCALES = 0.05  # of the weighed mass; a larger difference is no cable that the file leaves out
-MILLI = 30.0  # times a link's size; a centre farther out is in mm, a nearer one in another frame
+# Times a link's size; larger radii of gyration and centres of mass are wrong. Within a link 1 is
+# the most; its frame and what is not drawn may add as much each.
+BEYOND = 3.0
+# Of the weighed mass; a larger difference is no cable that the file leaves out, of which few robots
+# have 5 %.
+SCALES = 0.05
+# Times a link's size; a centre farther out is in mm, a nearer one in another frame: the geometric
+# mean of 1 and 1000.
+MILLI = 30.0
 UNITS = {"g mm^2": 1e-9, "kg mm^2": 1e-6}  # kg m^2; units that are named in the cure if they fit
 
 

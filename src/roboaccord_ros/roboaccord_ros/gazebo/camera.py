@@ -28,9 +28,15 @@ if TYPE_CHECKING:
 TOPIC = "/gui/track"
 # All in s of wall time.
 PERIOD = 0.05  # between two messages: 20 pictures a second look smooth
-SMOOTH = 0.6  # time constant of the camera's lag, so that a gait does not shake it
-COMING = 45.0  # longest time that a run waits for its window
-OPENING = 15.0  # longest time from a window's connection to its first picture
+# Time constant of the camera's lag, so that a gait does not shake it: above 0.3, since the periods
+# of gaits are up to 2; below 1, lest the robot leaves the picture.
+SMOOTH = 0.6
+# Longest time that a run waits for its window. A window that takes longer, even on a busy machine
+# without a GPU, is taken for none, and the run goes on.
+COMING = 45.0
+# Longest time from a window's connection to its first picture; until then messages repeat the tie,
+# which does no harm if longer.
+OPENING = 15.0
 
 
 class Window(Observer):

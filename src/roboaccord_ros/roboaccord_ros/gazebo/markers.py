@@ -31,8 +31,12 @@ NAMESPACE = "reference"  # of the markers, so that only these are deleted
 FORMS = {"box": "BOX", "cylinder": "CYLINDER", "sphere": "SPHERE", "mesh": "TRIANGLE_LIST"}
 RETRY = 0.5  # s of wall time; between two searches for a window
 SETTLING = 3.0  # s; until the first search, which would wait for gz-transport's discovery earlier
-GLOW = 0.7  # share of a colour that is emitted, times its opacity: emitted light looks opaque
-PATIENCE = 50  # ms; for the answer of a window to markers
+# Share of a colour that is emitted, times its opacity: emitted light looks opaque. Any from 0.5 to
+# 0.9 would do.
+GLOW = 0.7
+# ms; for the answer of a window to markers: one picture at 20 a second, so a window that hangs
+# slows a run by a tenth (once in RETRY).
+PATIENCE = 50
 
 
 class WindowMarkers:

@@ -33,9 +33,12 @@ from roboaccord.contract import Array, LockstepError
 
 from roboaccord_ros.gazebo.transport import load, message
 
-PATIENCE = 10.0  # s; for Gazebo to confirm a switch
+# s; for Gazebo to confirm a switch, which takes two iterations: any time without an answer means
+# that it hangs.
+PATIENCE = 10.0
 PICTURE = 0.05  # s; between iterations that serve a window: 20 pictures a second
-WAITING = 1000  # ms; for the answer of the server in this process
+# ms; for the answer of the server in this process, which is asked in vain only if it hangs.
+WAITING = 1000
 RATES = ("AngularVelocityCmd", "LinearVelocityCmd")  # components that command a link's rates
 # A piece of work: a generator that each iteration resumes with the components of the world.
 Work = Generator[None, Any, None]

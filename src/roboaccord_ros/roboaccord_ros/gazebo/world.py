@@ -20,7 +20,9 @@ from roboaccord.scenario import Setup
 
 PARTITION = "GZ_PARTITION"  # environment variable; servers of different partitions do not meet
 RESOURCES = "GZ_SIM_RESOURCE_PATH"  # environment variable; folders of included models
-GZ_TIMEOUT = 30.0  # s of wall time; for the command line tool, which takes seconds to load
+# s of wall time; for the command line tool, which takes seconds to load, on a busy machine ten
+# times as long.
+GZ_TIMEOUT = 30.0
 
 
 def new_partition() -> str:

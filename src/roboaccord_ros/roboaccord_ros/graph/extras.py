@@ -31,7 +31,9 @@ from roboaccord_ros.graph.spinning import POLL
 
 # Topics of vectors. WrenchStamped and TwistStamped have one layout: a header and six numbers.
 VECTORS = (graph.WRENCH, graph.TWIST)
-PATIENCE = 10.0  # s of wall time; for the answer of a switch's service
+# s of wall time; for the answer of a switch's service, as Gazebo has to confirm one
+# (gazebo/pauses.py).
+PATIENCE = 10.0
 
 
 class ExtraInputs:

@@ -25,10 +25,16 @@ from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph.names import EFFORTS, TWIST, WRENCH
 
-BEHIND = 20  # states; lag of the comparisons, for messages of a period may come after its end
+# States; lag of the comparisons, for messages of a period may come after its end. 20 ms at 1 kHz, a
+# few times what the scheduler of a busy machine delays a process.
+BEHIND = 20
 LONGEST = 50_000  # states; most that may wait, 50 s at 1 kHz. Older ones are skipped
-UNHURRIED = 30.0  # s; for comparisons after the result of a run. A launch waits for 90
-WARM = 5  # control periods that compile all kernels; in Gazebo the first ones are not compared
+# s; for comparisons after the result of a run. A launch waits for 90, so a third is left for
+# others.
+UNHURRIED = 30.0
+# Control periods that compile all kernels; in Gazebo the first ones are not compared. Events and
+# comparisons with the period before come with the second, so any from 3 on would do.
+WARM = 5
 
 
 def warm_up(check: StepCheck) -> None:

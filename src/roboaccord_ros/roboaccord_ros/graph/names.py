@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Float64
 
-PATIENCE = 60.0  # s; how long `Sender.send` waits for a subscriber that lags behind
+# s; how long `Sender.send` waits for a subscriber that lags behind. Any that a stop in a debugger
+# or a full disk outlasts would do: a run then fails, and loses no message in silence.
+PATIENCE = 60.0
 # Consecutive checks, 3 s in all, that may see another simulator: one that is ending is gone then.
 RIVAL_LOOKS = 60
 DELIVERY = 4.0  # s; for delivery at the end of a run: Fast DDS asks for lost messages within 3 s
@@ -49,17 +51,20 @@ DELIVERY = 4.0  # s; for delivery at the end of a run: Fast DDS asks for lost me
 # No message is lost: if a subscriber lags behind by more messages than the middleware stores, the
 # publisher waits.
 RELIABLE = QoSProfile(history=HistoryPolicy.KEEP_ALL)
-DEEP = QoSProfile(depth=5000)  # for topics that are not recorded, or that no run waits for
+# For topics that are not recorded, or that no run waits for: 5 s at 1 kHz, longer than a display is
+# late.
+DEEP = QoSProfile(depth=5000)
 # Late subscribers receive the last message.
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # A subscriber receives every message that a latched publisher has stored, and none is lost.
 ALL_SAID = QoSProfile(history=HistoryPolicy.KEEP_ALL, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-# For subscribers to what people send; best effort also accepts reliable publishers.
+# For subscribers to what people send; best effort also accepts reliable publishers. 20 messages are
+# a second of keys or of a joystick at 20 Hz.
 LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
 NEWEST = QoSProfile(depth=1)  # a new message replaces the one before
 # The newest message only, and none is repeated: for displays.
 GLANCE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-HAND = QoSProfile(depth=20)  # for publishers of what people send by hand
+HAND = QoSProfile(depth=20)  # for publishers of what people send by hand, as many as LIVE
 
 STATES, ODOMETRY, EFFORTS = core.STATES, core.ODOMETRY, core.EFFORTS
 EVENTS, WRENCH, TWIST = core.EVENTS, core.WRENCH, core.TWIST

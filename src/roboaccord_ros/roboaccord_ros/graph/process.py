@@ -27,12 +27,15 @@ from roboaccord.scenario import shows_tracebacks
 from roboaccord_ros.graph.spinning import Run
 
 STATUS_ERROR = 2  # the run failed
-STATUS_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+STATUS_INTERRUPTED = 130  # 128 + SIGINT, as shells have it, and SIGINT is 2
 # Errors of ROS that are reported in one line.
 OF_ROS = (InvalidParameterTypeException, ParameterException, RuntimeError)
 PARENT = "ROBOACCORD_PARENT"  # environment variable; id of the process with which a node ends
-GRACE = 5  # s; for ROS to end, once everything is reported
-# s; compiling time before the first line about it, and between lines.
+# s; for ROS to end, once everything is reported. All work is done by then, so any from 1 to 10
+# would do: launches wait for 5 (launch/processes.py).
+GRACE = 5
+# s; compiling time before the first line about it, and between lines. A person wonders after 2 s,
+# and lines every 10 s show that it goes on.
 SAID_AFTER, SAID_EVERY = 2.0, 10.0
 
 

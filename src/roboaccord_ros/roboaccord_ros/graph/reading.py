@@ -27,9 +27,13 @@ from roboaccord.scenario import Setup, recorded_setup
 
 from roboaccord_ros.graph import names as graph
 
-LARGEST = 4_000_000  # bytes; longer messages are not read. The largest of a run have 70 kB
-SHOWN = 200  # characters of an error that are logged
-MOST = 5  # lines that are logged about the messages of one topic
+# Bytes; longer messages are not read. The largest of a run have 70 kB. Any well above would do: it
+# keeps a stranger's message from filling the memory.
+LARGEST = 4_000_000
+SHOWN = 200  # characters of an error that are logged, two lines of a terminal
+# Lines that are logged about the messages of one topic, so that a flood of bad messages does not
+# fill the log.
+MOST = 5
 UNREADABLE = (
     AccordError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError,
     TypeError, ValueError, struct.error,

@@ -34,7 +34,8 @@ from roboaccord_ros.graph.outlet import TransformOutlet
 from roboaccord_ros.graph.shell import Shell
 
 NAMING = 0.5  # s of wall time; to find the cause of a run that is interrupted
-# s of simulated time; between changes of opacity, for which RViz reloads the robot
+# s of simulated time; between changes of opacity, for which RViz reloads the robot. A fade of a
+# second is then five steps.
 FADE_PERIOD = 0.2
 _log = logging.getLogger(__name__)
 

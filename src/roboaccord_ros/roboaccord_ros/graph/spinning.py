@@ -26,8 +26,11 @@ from roboaccord.scenario import users_code
 P = ParamSpec("P")
 T = TypeVar("T")
 # s; timeout of spinning. Without one rclpy's EventsExecutor never blocks, and starves its timers.
+# An hour costs nothing: the call is repeated until the run is done.
 SPIN = 3600.0
-POLL = 0.05  # s; between checks of peers, signals and timeouts
+# s; between checks of peers, signals and timeouts: a twentieth of a second is no delay for a
+# person, and 20 checks a second are no load.
+POLL = 0.05
 
 
 class Run:

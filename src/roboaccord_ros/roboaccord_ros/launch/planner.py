@@ -43,7 +43,9 @@ WITH_PARENT = Path(__file__).parents[1] / "run" / "with_parent.py"
 LIBRARIES = "roboaccord rclpy mcap numba numpy pydantic rosbags scipy typer xacro yaml"
 # Program whose exit status is 0 if all LIBRARIES can be imported.
 CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LIBRARIES.split()})))"
-PLANNING = 300.0  # s; longest time of the planner, which may load a user's engine
+# s; longest time of the planner, which may load a user's engine, whose kernels compile for a
+# minute, and several times as long on a busy machine.
+PLANNING = 300.0
 # Arguments that `ros2 launch` and its actions take in any launch file.
 TAKEN_BY_LAUNCH = "launch-prefix launch-prefix-filter emulate_tty sigterm_timeout sigkill_timeout"
 # Types of the parameters that are not strings.

@@ -44,11 +44,18 @@ from roboaccord_ros.graph.spinning import POLL, Run
 from roboaccord_ros.nodes.verdicts import VerdictSender
 
 REPORT_PERIOD = 0.5  # s of wall time; between verdicts
-SLICE = 0.7 * POLL  # s of wall time; for comparisons, before messages are received again
-SHOWN = 0.3 * SLICE  # s; part of SLICE for the second robot, even if comparisons are behind
+# s of wall time; for comparisons, before messages are received again; 0.3 of the time are for
+# these.
+SLICE = 0.7 * POLL
+# s; part of SLICE for the second robot, even if comparisons are behind; any share that leaves most
+# to the comparisons would do.
+SHOWN = 0.3 * SLICE
 EARLY = 4 * LONGEST  # messages that are stored while kernels compile: a state has up to four
-PATIENCE = 6.0  # s; for the last messages after the result
-ENDING = 4.0  # s; for the remaining comparisons at the end. A launch waits for 5
+# s; for the last messages after the result, half as long again as senders wait for delivery
+# (names.DELIVERY).
+PATIENCE = 6.0
+# s; for the remaining comparisons at the end. A launch waits for 5 (launch/processes.GRACE).
+ENDING = 4.0
 STATUS_OUTSIDE = 1  # exit status of a run outside its tolerance
 T = TypeVar("T")
 

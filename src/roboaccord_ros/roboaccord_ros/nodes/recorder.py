@@ -36,8 +36,12 @@ from roboaccord_ros.graph.spinning import POLL, Run
 from roboaccord_ros.nodes.frames import FrameLog
 from roboaccord_ros.nodes.topics import STAMPED, OtherTopic, other_topics, time_of
 
-NAMING = 45.0  # s; for a live cross-check to finish, which takes up to 30 to find a cause
-PATIENCE = 6.0  # s; for the last messages after the result, or after a signal to end
+# s; for a live cross-check to finish, which takes up to 30 to find a cause (live.UNHURRIED); half
+# as long again is for a busy machine.
+NAMING = 45.0
+# s; for the last messages after the result, or after a signal to end; as long as a cross-check
+# waits for them.
+PATIENCE = 6.0
 _log = logging.getLogger(__name__)
 
 

@@ -41,7 +41,9 @@ from roboaccord_ros.nodes.pacing import Pacing, Simulation
 from roboaccord_ros.speed import keep_factor
 
 _log = logging.getLogger(__name__)
-SETTLE = 0.3  # s of wall time; in which another simulator would be discovered
+# s of wall time; in which another simulator would be discovered: six checks (spinning.POLL). One
+# that is seen later is refused then.
+SETTLE = 0.3
 # Parameters that are fields of Options.
 OPTIONS = (
     "engine", "lockstep", "pace", "duration", "timeout", "start_timeout", "peers", "transport",

@@ -26,7 +26,9 @@ from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
 
 DISCOVERY = 1.0  # s; after which ROS has discovered the nodes of another run
-LEAVING = 4.0  # s; after which the nodes of a run that has just ended are gone
+# s; after which the nodes of a run that has just ended are gone, with `accord`
+# (run/processes.GRACE, 1.5) and discovery (1).
+LEAVING = 4.0
 
 
 def main() -> int:

@@ -19,7 +19,9 @@ from roboaccord_ros.plan.request import Request
 from roboaccord_ros.speed import last_factor
 
 GAZEBO = "gz"  # name of Gazebo as a simulator
-SLOW = 0.4  # simulated s per s; a slower robot answers too late to be driven by a person
+# Simulated s per s; a slower robot answers too late to be driven by a person: at 0.4 of real time
+# each answer is 2.5 times as late.
+SLOW = 0.4
 
 
 @dataclass(frozen=True)

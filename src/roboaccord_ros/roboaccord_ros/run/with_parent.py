@@ -25,9 +25,11 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>; the setting survives exec
 MODULE = "roboaccord_ros.run.module"  # by which nodes of the workspace are recognised
-NODES_END = 3.0  # s; longest wait for the nodes to end before a child is ended
+# s; longest wait for the nodes to end before a child is ended, twice what a node is given after
+# SIGINT (run/processes.GRACE).
+NODES_END = 3.0
 SOON = 1.0  # s; for a child to end after SIGTERM
-POLL = 0.05  # s; between checks
+POLL = 0.05  # s; between checks, no delay for a person
 # Signals that this process waits for.
 EXPECTED = {signal.SIGINT, signal.SIGTERM, signal.SIGCHLD}
 

@@ -44,7 +44,9 @@ class Draws:
     seed: int = 0
 
 
-DRAWS, LONG_DRAWS = Draws(1000, 100), Draws(100, 500)  # defaults of `basin` and `robustness`
+# Defaults of `basin` and `robustness`. Of 1000 walks a share has a standard error of 1.6 % at most,
+# of 100 of 5 %; 500 steps show slow losses.
+DRAWS, LONG_DRAWS = Draws(1000, 100), Draws(100, 500)
 # Parameters with random errors, in the order of the random numbers; the centres follow.
 DISTURBED = tuple(f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")
 CENTRES = ("centre_a", "centre_b")

@@ -32,8 +32,12 @@ from roboaccord_studies.monkeybot.continuation import Branch, Family, Point, fol
 from roboaccord_studies.monkeybot.options import Controls, Rise, controls_of, kind_of
 from roboaccord_studies.monkeybot.orbits import Orbit, find_orbit, shipped_data, shipped_gait
 
-REAL = 1e-6  # imaginary part below which a multiplier is real
-LOCATED = 1e-10  # tolerance of a crossing, as a part of the distance between two orbits
+# Imaginary part below which a multiplier is real; smaller ones are errors of the differences
+# (orbits.FINE / SMALL = 1e-7).
+REAL = 1e-6
+# Tolerance of a crossing, as a part of the distance between two orbits, as exact as the orbits
+# (continuation.CLOSED).
+LOCATED = 1e-10
 
 
 @dataclass(frozen=True)

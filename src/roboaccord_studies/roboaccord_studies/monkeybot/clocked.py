@@ -26,13 +26,20 @@ from roboaccord.contract import AccordError, Array, Quantity
 from roboaccord_studies.monkeybot.kinds import clocked
 from roboaccord_studies.monkeybot.orbits import shipped_gait
 
-TOLERANCE = 1e-10  # of the integrator
-SMALL = 1e-4  # rad, rad/s, N m: step of the central differences, whose error is its square
-CLOSED = 1e-9  # rad, rad/s, m: largest residual of a gait that repeats
-SEARCH_STEPS = 12  # largest number of steps of Broyden's method
-LEAP = 0.1  # rad, rad/s: largest distance of a new gait from its guess; beyond it, steps are halved
-ASTRAY = 3.0 * LEAP  # rad, rad/s: a search that has gone farther from its guess is given up
-HALVINGS = 4  # of a step along a course, before the gait counts as lost
+TOLERANCE = 1e-10  # of the integrator, a tenth of CLOSED
+# rad, rad/s, N m: step of the central differences, whose error is its square: 1e-8, and round-off
+# TOLERANCE / SMALL = 1e-6; Broyden's method corrects both.
+SMALL = 1e-4
+CLOSED = 1e-9  # rad, rad/s, m: largest residual of a gait that repeats, as in orbits.py
+# Largest number of steps of Broyden's method; beyond it the guess was too far off.
+SEARCH_STEPS = 12
+# rad, rad/s: largest distance of a new gait from its guess; beyond it, steps are halved: 6 degrees;
+# farther off it may be another gait.
+LEAP = 0.1
+# rad, rad/s: a search that has gone farther from its guess is given up; the step would be halved
+# anyway.
+ASTRAY = 3.0 * LEAP
+HALVINGS = 4  # of a step along a course, before the gait counts as lost: a sixteenth of it
 IDENTITY = np.diag([1.0, 1.0, 1.0, 1.0, 0.0])  # derivative of x in P(x) - x; the rise has none
 
 

@@ -28,14 +28,29 @@ from roboaccord_studies.monkeybot.kinds import Kind
 from roboaccord_studies.monkeybot.orbits import Closing, Orbit, describe
 
 ALIKE = ("mass", "inertia", "length", "centre")  # quantities of both links at once
-DIFFERENCE = 1e-6  # rad, rad/s, s, N m: of start and controls, for derivatives
-RANGE_DIFFERENCE = 1e-5  # of the varied value, as a part of its range, for derivatives
-CLOSED, EXACT = 1e-10, 1e-12  # residual that an orbit must reach, and at which Newton's method ends
-SINGULAR = 1e14  # condition number beyond which a solution has no correct digits
-NEWTON_STEPS = 14  # largest number to an orbit
-QUICK = 3  # if Newton's method needs no more steps, the next step along the family is longer
-SHORTEST, FIRST = 1e-3, 0.2  # shortest and first step along the family, as parts of the largest
-BEND = 0.9  # cosine between two tangents below which the step is halved
+# rad, rad/s, s, N m: of start and controls, for derivatives: errors of 1e-12 by truncation of
+# central differences, and of orbits.FINE / 1e-6 = 1e-7.
+DIFFERENCE = 1e-6
+# Of the varied value, as a part of its range, for derivatives; as DIFFERENCE, for ranges of some
+# tenths.
+RANGE_DIFFERENCE = 1e-5
+# Residual that an orbit must reach, and at which Newton's method ends: 1000 and 10 times the
+# integrator's tolerance (orbits.FINE).
+CLOSED, EXACT = 1e-10, 1e-12
+# Condition number beyond which a solution has no correct digits: 1 / eps = 4.5e15, but for two
+# digits.
+SINGULAR = 1e14
+# Largest number to an orbit: from a good guess it takes four, as its digits double.
+NEWTON_STEPS = 14
+# If Newton's method needs no more steps, the next step along the family is longer; the guess was
+# better than needed.
+QUICK = 3
+# Shortest and first step along the family, as parts of the largest: ten halvings, and a careful
+# beginning.
+SHORTEST, FIRST = 1e-3, 0.2
+# Cosine between two tangents below which the step is halved: 26 degrees, so that a turning point
+# has seven points in its half turn.
+BEND = 0.9
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,12 @@ from roboaccord_studies.monkeybot.flood import SIDES, Cell, flood
 from roboaccord_studies.monkeybot.level import Level, level_gaits, shipped_level
 
 MARGINS = "radius", "width"  # measures of stability: spectral radius, and range of stable periods
-FINEST = 0.05  # step at which a search of the best shape ends, as a part of the grid's spacing
-SHAPE_STEPS = 0.005, 0.0025  # largest steps of c and k when a gait is followed
+# Step at which a search of the best shape ends, as a part of the grid's spacing: finer than what a
+# map shows.
+FINEST = 0.05
+# Largest steps of c and k when a gait is followed: about a grid's spacing (0.003 of k), which a
+# neighbour's derivative bears.
+SHAPE_STEPS = 0.005, 0.0025
 
 
 @dataclass(frozen=True)

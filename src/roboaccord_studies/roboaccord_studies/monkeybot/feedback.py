@@ -20,7 +20,9 @@ from roboaccord.contract import Array, Command, RobotState, Target
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
-AT_VERTICAL = 1e-9  # rad: a run that starts nearer to the vertical counts as starting there
+# rad: a run that starts nearer to the vertical counts as starting there: round-off of an angle near
+# pi, 1e-15, grown by a step's multipliers.
+AT_VERTICAL = 1e-9
 
 
 @dataclass(eq=False, repr=False)

@@ -31,17 +31,27 @@ from roboaccord_studies.monkeybot.options import Controls, KindName, Rise, contr
 from roboaccord_studies.monkeybot.orbits import Closing, Orbit, find_orbit
 from roboaccord_studies.monkeybot.symmetry import asymmetry
 
-COARSE = 1e-8  # tolerance of the integrator in the first search
-DIFFERENCE = 1e-5  # step of the unknowns for derivatives, with that tolerance
-STEPS = 24  # largest number of Newton's steps
-LONGEST_STEP = 0.3  # rad, rad/s, s and N m alike: longer steps of Newton's method are shortened
-NEAR = 1e-3  # rad, rad/s: largest residual of a start that is refined
-SAME = 1e-6  # two gaits whose starts and controls differ by less are one
-STANDS = 1e-3  # m: a gait with a shorter stride does not walk, and is left out
+COARSE = 1e-8  # tolerance of the integrator in the first search; NEAR needs no more
+# Step of the unknowns for derivatives, with that tolerance: errors of COARSE / 1e-5 = 1e-3 are
+# below what a step is off.
+DIFFERENCE = 1e-5
+STEPS = 24  # largest number of Newton's steps; with LONGEST_STEP they cross 7 rad/s
+# rad, rad/s, s and N m alike: longer steps of Newton's method are shortened: 17 degrees; longer
+# ones leave the events of a gait.
+LONGEST_STEP = 0.3
+# rad, rad/s: largest residual of a start that is refined: Newton's digits double from there.
+NEAR = 1e-3
+# Two gaits whose starts and controls differ by less are one: 1000 times the
+# residual of an orbit (orbits.CLOSED).
+SAME = 1e-6
+STANDS = 1e-3  # m: a gait with a shorter stride does not walk, and is left out: 0.2 % of a link
 # Spread of the free hand's direction [rad], and ranges of w1 and w2 [rad/s], about known gaits.
+# Shipped gaits but the report's have rates of 0 to 0.6, and directions within 1e-3 of it.
 TILT, RATES = 0.3, ((-3.0, 4.0), (-4.0, 4.0))
-FASTEST = 10.0  # rad/s: largest rate of starts that are drawn anywhere
-BLOCK = 10  # starts that one process searches at a time
+# rad/s: largest rate of starts that are drawn anywhere: about that of the report's gait, 10.5.
+FASTEST = 10.0
+# Starts that one process searches at a time: few of the hundreds, so that all cores end together.
+BLOCK = 10
 # Columns of the two tables that are printed.
 FIGURES = ("orbit.spectral_radius", "orbit.settings", "orbit.stride", "orbit.drop")
 STATES = ("orbit.start", "orbit.work", "asymmetry", "straight")

@@ -32,8 +32,11 @@ from roboaccord.run import made_with, write_text
 
 from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid, span
 
-SOLID = {6: 4, 12: 6}  # sizes of dots on the surface by their sizes on the map [pixels]
-PAGE_POINTS = 201  # largest number of points along a side, so that a browser can turn the surface
+# Sizes of dots on the surface by their sizes on the map [pixels], two thirds and a half, by eye.
+SOLID = {6: 4, 12: 6}
+# Largest number of points along a side, so that a browser can turn the surface: 40,000 points.
+PAGE_POINTS = 201
+# It and W2 are around the report's gait, at 1.29 and 10.49, in steps of 0.01 and 0.02.
 W1 = (0.0, 3.0, 301)  # default grid of w1 [rad/s]
 W2 = (8.0, 14.0, 301)  # default grid of w2 [rad/s]
 EYE = {"x": 1.15, "y": -1.75, "z": 0.95}  # viewpoint, in Plotly's units: looks into the valley

@@ -23,8 +23,12 @@ from roboaccord_studies.monkeybot.kinds import CLOCKED
 from roboaccord_studies.monkeybot.orbits import Orbit, find_orbit, shipped_gait
 
 PERIOD_STEP = 0.00115  # step between periods, relative to the first: 1 ms for the report's robot
-MOST_PERIODS = 80  # largest number of periods in each direction from the first
-GIVE_UP = 1.6  # spectral radius beyond which a family is not followed farther
+# Largest number of periods in each direction from the first: 9 % to either side, beyond all stable
+# ranges (cli/design.CUTS).
+MOST_PERIODS = 80
+# Spectral radius beyond which a family is not followed farther. Any from 1.2 to 2 would do: it
+# bounds the time.
+GIVE_UP = 1.6
 ORBIT_STEP = 0.002  # s: step of the period in `clocked_gait`, small enough for Newton's method
 
 

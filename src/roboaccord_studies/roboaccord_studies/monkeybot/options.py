@@ -57,6 +57,8 @@ def span(low: float, high: float, count: int, name: str, *, above: float = -math
     return np.linspace(low, high, count)
 
 
+# Controls of the shipped gaits (config/gaits.yaml of the MonkeyBot), rounded, and small values of
+# those that they lack: starts of a search, which changes them.
 DEFAULTS = {
     "period": 0.935, "torque": 0.7, "flight": 0.01, "first": 0.933, "second": 0.953, "more": 0.0,
     "switch": 0.44, "motor": 0.006,

@@ -32,13 +32,19 @@ from roboaccord.numerics import central_slope, newton_steps
 
 from roboaccord_studies.monkeybot.kinds import KINDS, Kind, gait_of
 
-FINE = 1e-13  # tolerance of the integrator
-NEWTON_STEPS = 40  # largest number
-LONGEST_STEP = 0.2  # rad, rad/s, s and N m alike: longer steps of Newton's method are shortened
-CLOSED, EXACT = 1e-9, 1e-12  # residual that an orbit must reach, and at which the search ends
-SMALL = 1e-6  # step of the finite differences in the search
-ROUND_OFF = 1e-12  # s: a phase with less time left has ended
-INSTANT = 1e-6  # s: motion away from a turning point before the search of the next one
+FINE = 1e-13  # tolerance of the integrator: 450 eps, the finest that it reaches
+NEWTON_STEPS = 40  # largest number; shortened steps of 0.2 cross 2 rad in ten
+# rad, rad/s, s and N m alike: longer steps of Newton's method are shortened: 11 degrees; longer
+# ones leave the events of a gait.
+LONGEST_STEP = 0.2
+# Residual that an orbit must reach, and at which the search ends; 1e-12 is ten times FINE.
+CLOSED, EXACT = 1e-9, 1e-12
+# Step of the finite differences in the search: FINE / 1e-6 = 1e-7 by round-off, which only slows
+# Newton's method.
+SMALL = 1e-6
+ROUND_OFF = 1e-12  # s: a phase with less time left has ended: times of some s have 1e-15
+# s: motion away from a turning point before the search of the next one: a millionth of a cycle.
+INSTANT = 1e-6
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,8 @@ from roboaccord.run import run_pieces
 from roboaccord_studies.monkeybot.orbits import Orbit
 
 BLOCK = 256  # walks that a thread simulates at a time: some 0.1 s of work with 100 steps
+# Ten standard deviations of the starts of `gaits`, four of the larger ones in
+# docs/monkeybot_gaits.md.
 NEAR = np.array([0.2, 0.2, 1.0, 1.0])  # rad, rad/s: largest distance of a walk's end from its orbit
 
 Ts = TypeVarTuple("Ts")

@@ -34,10 +34,14 @@ from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid, span
 LARGEST = 2.0  # spectral radius at which the colour scale ends
 # Styles of the border of stability and of marked gaits, in the pictures of `design` as well.
 BORDER = {"color": PAGE, "label": "border of stability"}
+# A circle of 7 points for the best gait, in the pictures of `design` as well.
 DOT = {"ls": "none", "marker": "o", "mec": INK, "ms": 7.0, "clip_on": False}
-CONTROL_STEPS = 0.004, 0.04  # s, N m: largest steps of period and torque when a gait is followed
-PERIODS = (0.88, 1.0, 49)  # default grid of periods [s]
-TORQUES = (0.0, 1.0, 41)  # default grid of torques [N m]
+# s, N m: largest steps of period and torque when a gait is followed; they are halved where
+# a gait is lost (clocked.HALVINGS).
+CONTROL_STEPS = 0.004, 0.04
+PERIODS = (0.88, 1.0, 49)  # default grid of periods [s]: steps of 2.5 ms about the shipped 0.935 s
+# Default grid of torques [N m]: steps of 25 mN m from none to more than the shipped 0.7.
+TORQUES = (0.0, 1.0, 41)
 
 
 @dataclass(frozen=True)

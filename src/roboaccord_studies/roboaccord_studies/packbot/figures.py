@@ -53,12 +53,16 @@ TIME = "time [s]"  # label of axes
 COLOURS = dict(zip(PITCHES, (BLUE, RED, GREEN), strict=True))  # colours of the joints' curves
 HUES = ("#3366cc", "#d1495b", "#12a594", "#e0a030", "#7d5ba6", "#5d6878", "#4f9fd0", "#c2773c")
 AROUND = "#c9b48a"  # colour of obstacles
-AXIS = 0.12  # m; length of a joint axis in the drawing
-THROUGH = 1.5  # s; time in the fall without contact that figure 7 shows
-RADII, LENGTH, SIDES = (0.05, 0.045), 0.12, 12  # m, m, 1; of the casings of elbows 1 and 2
-BISECTIONS = 60  # number of bisections for the distance of the casings, down to rounding
-CORNER = 15.0  # degrees; direction of a corner of both prisms
+AXIS = 0.12  # m; length of a joint axis in the drawing, by eye
+# s; time in the fall without contact that figure 7 shows, by eye: arms are far through each other.
+THROUGH = 1.5
+# m, m, 1; of the casings of elbows 1 and 2; 12 sides show their corners.
+RADII, LENGTH, SIDES = (0.05, 0.045), 0.12, 12
+# Number of bisections for the distance of the casings, down to rounding: 2^-60 is below eps.
+BISECTIONS = 60
+CORNER = 15.0  # degrees; direction of a corner of both prisms: 360 / 12 / 2
 LAWS = ("contact along the normal", "the report's joint_clamp", "without collision")  # of CONTACTS
+# One in overlap, one near and one far.
 GAPS = {"0.1 mm in overlap": -1e-4, "0.5 mm apart": 5e-4, "5 mm apart": 5e-3}  # m, figure 5
 
 

@@ -39,7 +39,9 @@ from roboaccord.run import make_folder, write_text
 
 from roboaccord_studies.packbot.shapes import Shape, mesh_shape, read_collisions, split
 
-FAR = 0.9  # a mesh that fills a smaller part of its hull's volume is far from convex
+# A mesh that fills a smaller part of its hull's volume is far from convex: the hull is 11 % too
+# large.
+FAR = 0.9
 HEAD = """\
 # Convex hulls of links, made by `accord packbot look --hulls`: m, kg, kg m^2, in the links' frames.
 # Inertia is about the centre of mass; fit is the volume of a shape over its hull's.

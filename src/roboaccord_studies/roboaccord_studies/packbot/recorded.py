@@ -17,9 +17,9 @@ from roboaccord.contract import AccordError, Array, clip_efforts, fault_of
 from roboaccord.scenario import Setup
 
 SHORTEST = 5.0  # s; long enough for 20 sines below 2 Hz (`estimate.BAND`)
-CONTACT_EVERY = 10  # ticks between the poses that are checked for contact
-TOUCHING = 2e-3  # m; closer hulls may touch between these poses
-ROUND_OFF = 1e-7  # s; rounding errors of times
+CONTACT_EVERY = 10  # ticks between the poses that are checked for contact: 0.1 s
+TOUCHING = 2e-3  # m; closer hulls may touch between these poses, as touching.MARGIN
+ROUND_OFF = 1e-7  # s; rounding errors of times: messages have ns, and a period 1e-3 or more
 
 
 class Motion(NamedTuple):

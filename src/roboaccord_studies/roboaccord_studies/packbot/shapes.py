@@ -22,8 +22,9 @@ from packbot.contact.solids import Hull, box_corners, prism_corners
 from roboaccord.contract import AccordError, Array, Index
 from roboaccord.description import Geometry, read_geometry, read_mesh
 
-ROUND = 32  # number of sides of the prism that approximates a cylinder
-SPHERE = 162  # number of points of the polyhedron that approximates a sphere
+ROUND = 32  # number of sides of the prism that approximates a cylinder: its area is 0.6 % short
+# Number of points of the polyhedron that approximates a sphere: its volume is 3.6 % short.
+SPHERE = 162
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,13 @@ from roller_sphere.source.figures import ALPHAS, COLOURS, PHI, QUARTERS
 from roboaccord_studies.roller_sphere.reach import blocked, gains, slip_gains, top_speed
 
 LIMIT = 2.0  # ratio of roller speed to ball speed above which a heading counts as blocked
-SPEED_CUT = 5.0  # ratio of roller speed to ball speed from which on the colour stays the same
-LATITUDES, TURNS = (-60.0, 85.0), (-85.0, 85.0)  # degrees; ranges of latitude and angle in maps
+# Ratio of roller speed to ball speed from which on the colour stays the same: two and a half times
+# LIMIT, where it is blocked already.
+SPEED_CUT = 5.0
+# Degrees; ranges of latitude and angle in maps: at a latitude of 90 both contacts are one, at -60
+# only rollers of less than 7 % of the ball's radius clear the ground, and at an angle of 90 none
+# drives (1 / cos(85 degrees) is 11).
+LATITUDES, TURNS = (-60.0, 85.0), (-85.0, 85.0)
 ALPHA, LATITUDE = "alpha1 = -alpha2 [degrees]", "latitude of both contacts [degrees]"
 FIGURES = ("slip_over_speed", "roller_speed_over_speed", "share_blocked", "condition")
 

@@ -22,8 +22,10 @@ from roller_sphere.source.figures import Case, cases
 
 BoolArray = NDArray[np.bool_]
 
-STEP = 0.1  # degrees; between the headings at which sentences are tested
-ZERO = 1e-12  # m/s or rad; smaller values are round-off
+# Degrees; between the headings at which sentences are tested, finer than a figure of the paper
+# shows.
+STEP = 0.1
+ZERO = 1e-12  # m/s or rad; smaller values are round-off, 4500 eps of speeds of 1 m/s
 PRINTED_NU = (0.91, 0.93, 0.96, 1.03)  # m/s; roller speeds at the four roller angles, section 3
 PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)  # m/s; slips at the same
 

@@ -48,7 +48,7 @@ from roboaccord_studies.roller_sphere.statics import (
 LAST = 1.0  # s; time at the end of a run over which slips are averaged
 SETTLING = 0.5  # s; time straight ahead at full speed, before the turn
 TURNING = 2.0  # s; shortest time of the turn before LAST
-NO_SLIP = 1e-12  # m/s; smallest slip by which is divided
+NO_SLIP = 1e-12  # m/s; smallest slip by which is divided, below what moves anything
 # Columns of the printed table, fields of Cell.
 CELLS = (
     "speed", "turn_rate", "lasted", "largest_offset", "grip", "slip.slip", "slip.model",

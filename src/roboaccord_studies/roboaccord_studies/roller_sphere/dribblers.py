@@ -23,10 +23,17 @@ from roller_sphere.model.parameters import RollerSphereParameters
 
 from roboaccord_studies.roller_sphere.statics import Statics
 
-SHELL = 2.0 / 3.0  # moment of inertia over m r^2 of a hollow ball, as those of the league are
-PRESSES = 1e-3, 1e4  # N; press forces between which bounds are searched
-TRIED = 33  # press forces that are tried before a bound is refined, about five per decade
-LARGEST_SHARE = 1e6  # share of friction that stands for a ball without contact
+# Moment of inertia over m r^2 of a hollow ball, as those of the league are; (2/3) m r^2 is that of
+# a thin spherical shell.
+SHELL = 2.0 / 3.0
+# N; press forces between which bounds are searched: 1e-4 and 1e3 times the weight of a league's
+# ball, 4 N, and more.
+PRESSES = 1e-3, 1e4
+# Press forces that are tried before a bound is refined, about five per decade: a bound lies between
+# two, a factor of 1.7 apart.
+TRIED = 33
+# Share of friction that stands for a ball without contact: any above 1, at which it slips, by far.
+LARGEST_SHARE = 1e6
 
 
 @dataclass(frozen=True, kw_only=True)

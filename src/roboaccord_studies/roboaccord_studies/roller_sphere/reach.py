@@ -20,7 +20,7 @@ from roller_sphere.cli.rig import PAIRS, PAPER, Condition, RigOptions, Rollers
 from roller_sphere.model.kinematics import ANGLE, TURN, Kinematics
 from roller_sphere.model.rig import RigError
 
-EQUAL = 1e-12  # relative difference below which two speeds are equal (round-off)
+EQUAL = 1e-12  # relative difference below which two speeds are equal (round-off): 4500 eps
 
 
 @by_option("roller", "", PAIRS, "radius limit speed")

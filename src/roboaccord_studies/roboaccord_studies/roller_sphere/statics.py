@@ -29,8 +29,12 @@ from roboaccord.contract import Array
 from roller_sphere.model.parameters import RollerSphereParameters
 
 UP = np.array([0.0, 0.0, 1.0])
-LARGEST = 100.0  # m/s^2 or rad/s; end of the search for a limit, beyond what any robot reaches
-NO_LOAD = 1e-9  # N; smallest load on the ground, so that a lifting ball causes no division by 0
+# m/s^2 or rad/s; end of the search for a limit, beyond what any robot reaches, at ten times
+# gravity.
+LARGEST = 100.0
+# N; smallest load on the ground, so that a lifting ball causes no division by 0; balls weigh
+# newtons.
+NO_LOAD = 1e-9
 
 
 def ball_acceleration(ahead: float, speed: float, turn_rate: float, gain: float = 0.0) -> Array:

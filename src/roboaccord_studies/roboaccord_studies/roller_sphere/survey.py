@@ -30,8 +30,8 @@ from roboaccord_studies.roller_sphere.rig_figures import (
 )
 
 STEEPER = RigOptions(alpha=(20.0, -20.0))  # the default: a rig whose lines are well apart
-ROUNDING = 1e-12  # slip over the radius below which it is round-off
-ANGLE = 1e-9  # rad; angle below which a heading is round-off
+ROUNDING = 1e-12  # slip over the radius below which it is round-off: 4500 eps
+ANGLE = 1e-9  # rad; angle below which a heading is round-off: headings of a grid are degrees apart
 
 
 @dataclass(frozen=True)

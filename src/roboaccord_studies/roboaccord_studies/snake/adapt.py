@@ -28,7 +28,9 @@ from roboaccord_studies.snake.gait import run_shown, serpenoid_of, steady_figure
 from roboaccord_studies.snake.ideal import Figures
 
 GAIT = ("amplitude", "frequency", "waves")
-LAST = 4.0  # s: end of a run over which figures on the second ground are taken
+# s: end of a run over which figures on the second ground are taken: as long as a measurement
+# (gait.MEASURE).
+LAST = 4.0
 
 
 def adapt_command(

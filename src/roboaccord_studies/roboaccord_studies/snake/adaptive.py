@@ -33,11 +33,18 @@ from roboaccord_studies.snake.ideal import Gait, IdealModel
 LOG = logging.getLogger(__name__)
 
 WINDOW = 0.5  # s: time over which friction is estimated
-INTERVAL = 0.05  # s: intervals over which changes of momentum are taken
-FIT_PERIOD = 0.02  # s: time between two Gauss-Newton steps of the estimate
-SIGMAS = 3.0  # number of standard errors by which an estimate must exceed the threshold
-SETTLED = 0.05  # relative change in a window, below which the estimate has settled
-CHUNK = 16  # integration steps of the search in a control tick
+# s: intervals over which changes of momentum are taken: ten in a WINDOW.
+INTERVAL = 0.05
+# s: time between two Gauss-Newton steps of the estimate: WINDOW / 25, so an estimate follows at
+# once.
+FIT_PERIOD = 0.02
+# Number of standard errors by which an estimate must exceed the threshold: by chance in 3 of 1000.
+SIGMAS = 3.0
+# Relative change in a window, below which the estimate has settled: friction itself varies by more,
+# and a gait changes little with it.
+SETTLED = 0.05
+# Integration steps of the search in a control tick: a tenth of a period (ideal.MIN_STEPS).
+CHUNK = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,14 +23,22 @@ from snake.model.parameters import SnakeParameters
 
 from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 
-AMPLITUDE = (0.05, 0.97)  # smallest [rad]; largest as a part of the joint limit, for the tracking
-FREQUENCY = 0.2  # Hz: lowest, in either direction of the wave
-WAVES = (0.5, 3.0)  # smallest and largest number on the body
-EFFORT_MARGIN = 0.05  # relative effort that tracking may need beyond the ideal effort
+# Smallest [rad]; largest as a part of the joint limit, for the tracking, which leaves 3 % for
+# overshoot.
+AMPLITUDE = (0.05, 0.97)
+FREQUENCY = 0.2  # Hz: lowest, in either direction of the wave; slower waves have periods beyond 5 s
+# Smallest and largest number on the body: below half a wave it swings as a whole, above three a
+# wave has seven links.
+WAVES = (0.5, 3.0)
+# Relative effort that tracking may need beyond the ideal effort, by the errors of the loops.
+EFFORT_MARGIN = 0.05
 WEIGHT = 20.0  # of the penalties; by exceeding a limit twofold a gait gains at most about 3
+# About a tenth to a quarter of each range.
 STEPS = np.array([0.1, 0.8, 0.3])  # first steps of amplitude [rad], frequency [Hz] and waves
-HALVINGS = 4  # of the steps, before the search ends
-TOLERANCE = 1e-2  # relative change of the speed at which a candidate counts as steady
+HALVINGS = 4  # of the steps, before the search ends: to a sixteenth, 6 mrad, 0.05 Hz and 0.02 waves
+# Relative change of the speed at which a candidate counts as steady: candidates that differ by less
+# are alike.
+TOLERANCE = 1e-2
 # The first two change amplitude and frequency in opposite ways, along the limit of the effort.
 DIRECTIONS = np.array(
     [[1, -1, 0], [-1, 1, 0], [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]

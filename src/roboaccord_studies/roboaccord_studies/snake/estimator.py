@@ -30,8 +30,12 @@ from snake.model.coordinates import PlanarSnake
 from snake.model.kinematics import link_places, link_velocities
 from snake.model.parameters import SnakeParameters
 
-RANGE = (0.005, 5.0)  # smallest and largest friction coefficient of an estimate
-SINGULAR = 1e-12  # determinant over squared trace, below which the normal matrix is singular
+# Smallest and largest friction coefficient of an estimate: grounds from ice to rubber and hooks
+# have 0.01 to 3.
+RANGE = (0.005, 5.0)
+# Determinant over squared trace, below which the normal matrix is singular: a condition number of
+# 1e12, beyond which four digits are left.
+SINGULAR = 1e-12
 
 
 @kernel

@@ -37,13 +37,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GROUND = {"mu_along": 0.1, "mu_across": 1.0}  # friction coefficients, the defaults of scenarios
-EFFORT = 3.0  # N m: largest effort of a joint in the searches
-AMPLITUDES = {0.1: BLUE, 0.2: RED, 0.4: GREEN}  # rad: one curve of costs each, with its colour
-FREQUENCIES = (0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0)  # Hz: points of these curves
-COSTS = (0.1, 0.2, 0.5, 1.0, 2.0)  # ticks of the axis of costs
-WAVES = 1.7  # number of waves of the gaits of these curves
+EFFORT = 3.0  # N m: largest effort of a joint in the searches: it limits the fastest gait
+# rad: one curve of costs each, with its colour, doubled from one to the next.
+AMPLITUDES = {0.1: BLUE, 0.2: RED, 0.4: GREEN}
+# Hz: points of these curves, about evenly in logarithms.
+FREQUENCIES = (0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
+COSTS = (0.1, 0.2, 0.5, 1.0, 2.0)  # ticks of the axis of costs, 1, 2 and 5 a decade
+# Number of waves of the gaits of these curves: about that of the optima of docs/snake_optimise.md.
+WAVES = 1.7
 SMOOTH = 0.5  # s: time over which a speed is averaged
-SHOWN = 11.0  # s: duration of the run over the change of ground
+# s: duration of the run over the change of ground, the scenario's change and what follows.
+SHOWN = 11.0
 
 
 class Watch(Observer):

@@ -43,10 +43,15 @@ from snake.simulators.metrics import body_motion, metrics, start_and_cycle
 
 from roboaccord_studies.snake.ideal import Figures, Gait
 
+# That of the scenario `serpenoid`.
 DEFAULT_GAIT = Gait(amplitude=0.4, frequency=1.0, waves=1.5)
-SETTLE = 3.0  # s: start of a run, in which the amplitude rises and the speed settles
-MEASURE = 4.0  # s: shortest measurement, which takes whole periods
-STEADY = 0.01  # largest relative difference between the cycles of a steady gait
+# s: start of a run, in which the amplitude rises and the speed settles: a wave at 1 Hz does it in
+# three periods.
+SETTLE = 3.0
+MEASURE = 4.0  # s: shortest measurement, which takes whole periods: four periods at 1 Hz
+# Largest relative difference between the cycles of a steady gait; gaits that are compared differ by
+# more.
+STEADY = 0.01
 
 
 def setup_of(gait: Gait, *, joints: int, mu_along: float, mu_across: float) -> Setup:

@@ -30,10 +30,15 @@ from snake.model.ground import GroundFriction, ground_forces
 from snake.model.parameters import SnakeParameters
 from snake.model.tracking import inverse_dynamics, serpenoid, set_differences
 
-MAX_STEP = 2e-3  # s: largest step of the integration
-MIN_STEPS = 160  # smallest number of steps in a period
-MAX_PERIODS = 40  # largest number of periods until the motion is taken to be steady
-SLOW = 0.01  # m/s: for slower gaits, changes of the speed are compared with this speed
+MAX_STEP = 2e-3  # s: largest step of the integration, so that a gait of 3 Hz has MIN_STEPS
+# Smallest number of steps in a period: of RK4 with an error of (2 pi / 160)^4 = 2e-6.
+MIN_STEPS = 160
+# Largest number of periods until the motion is taken to be steady; it bounds the time of
+# gaits that never settle.
+MAX_PERIODS = 40
+# m/s: for slower gaits, changes of the speed are compared with this speed: 1 cm in a second is no
+# gait.
+SLOW = 0.01
 STIFFNESS = 2.0  # largest step times the rate of the smoothed friction; RK4 is stable up to 2.78
 
 

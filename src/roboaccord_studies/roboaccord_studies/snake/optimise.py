@@ -30,10 +30,14 @@ from roboaccord_studies.snake.compass import (
 )
 from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 
-POPULATION = 32  # a power of 2, to which SciPy would round up the number of Sobol's points
-GENERATIONS = 18  # of differential evolution
-POLISH = 120  # largest number of evaluations by the simplex
-SEARCH_TOLERANCE = 1e-3  # relative change of the speed at which a gait of the search is steady
+# A power of 2, to which SciPy would round up the number of Sobol's points; about ten for each of
+# three unknowns (SciPy's default is 15).
+POPULATION = 32
+GENERATIONS = 18  # of differential evolution: 608 gaits in all, of milliseconds each
+POLISH = 120  # largest number of evaluations by the simplex; 40 for each unknown
+# Relative change of the speed at which a gait of the search is steady; a tenth of
+# compass.TOLERANCE, for the optimum is compared in three digits.
+SEARCH_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)

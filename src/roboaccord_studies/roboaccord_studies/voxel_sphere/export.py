@@ -49,6 +49,7 @@ from roboaccord_studies.voxel_sphere.mesh_error import Deviation, deviation, exa
 FORMATS = (".glb", ".obj", ".ply", ".stl")
 FEWEST = 100  # smallest number of triangles of a decimated mesh; fewer make no terrain
 DETECTORS = ("ode", "bullet")
+# Up to 10 voxels: more than that is larger than what a terrain of some 100 voxels has.
 Smooth = Annotated[
     float,
     Quantity("voxels"),

@@ -24,7 +24,9 @@ from voxel_sphere.terrain.workspace import Terrain, Workspace
 
 BORDER = 1.0  # voxels; points this near to the grid's faces, where the mesh is cut, do not count
 FINE = 1.0  # voxels; longest edge of the parts of a triangle, each of which has a point
-STEP = 1e-3  # voxels; step of the central differences of heights, whose error is of second order
+# Voxels; step of the central differences of heights, whose error is of second order: 1e-6, and
+# round-off of 100 voxels 1e-14 / 1e-3.
+STEP = 1e-3
 
 
 @dataclass(frozen=True)

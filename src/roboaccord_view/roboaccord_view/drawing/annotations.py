@@ -39,14 +39,22 @@ class Mark(NamedTuple):
 # Left, top, right and bottom [pixels].
 Box = tuple[float, float, float, float]
 
-HALO: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (240, 242, 245)}  # around letters
+# Around letters; wider than a line of the grid (ground.LINE_WIDTH).
+HALO: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (240, 242, 245)}
+# Red and green, with contrasts to the ground of 5.5 and 4.6; WCAG 2.1 asks for 4.5.
 WARNING, GREEN = (190, 20, 20), (0, 120, 60)
+# Dark and lighter grey, for what matters more and less, with contrasts of 10 and 3.7 (large text:
+# 3).
 INK, MUTED = (45, 52, 62), (110, 120, 132)
-PALE = 0.2  # contrast that remains of the picture behind lines
-# Fraction of a text's area: covering the robot by less does not make a text move to another place.
+# Contrast that remains of the picture behind lines: letters stay legible, and the picture can be
+# guessed.
+PALE = 0.2
+# Fraction of a text's area: covering the robot by less, a letter or two, does not make a text move
+# to another place.
 LITTLE = 0.15
 # Places of a text beside its point, the preferred ones first: 1 right or -1 left of the point, and
-# how far below it in heights of letters.
+# how far below it in heights of letters. 2.5 heights are the next line beyond a text that is beside
+# the point already.
 BESIDE = ((1, -1), (1, 1), (-1, -1), (-1, 1), (1, -2.5), (1, 2.5), (-1, -2.5))
 
 

@@ -14,8 +14,12 @@ import numpy as np
 from roboaccord.contract import FOUND, IDENTITY, REFUSED, Array, Event, fault_of
 from roboaccord.description import Scene
 
-INSIDE = 2e-3  # m; by which a joint may lie outside of its casing, for meshes are not exact
-SMALLEST = 1e-300  # keeps the normal of a polygon without area from a division by 0
+# m; by which a joint may lie outside of its casing, for meshes are not exact. A prism of 12 sides
+# is 1.7 mm inside of its cylinder of 50 mm.
+INSIDE = 2e-3
+# Keeps the normal of a polygon without area from a division by 0: above the smallest normal float,
+# 2e-308.
+SMALLEST = 1e-300
 
 
 @dataclass(frozen=True)

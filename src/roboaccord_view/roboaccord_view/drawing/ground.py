@@ -29,23 +29,37 @@ from roboaccord_view.drawing.raster import (
     finer,
 )
 
-# Colours, 0 to 255: of the ground, its grid, distant ground, the path and shadows.
+# Colours, 0 to 255: of the ground, its grid, distant ground, the path and shadows. Chosen by eye:
+# greys that are lighter than any robot, and one warm colour.
 GROUND = np.array([233.0, 236.0, 240.0])
 LINE = np.array([196.0, 203.0, 212.0])
 HAZE = np.array([247.0, 248.0, 250.0])
 TRACE, BLACK = np.array([214.0, 106.0, 60.0]), np.zeros(3)
-TONES = 6  # tones in which the ground fades into the haze: few tones make small files
-LINE_WIDTH = 1.3  # pixels; width of grid lines
+# Tones in which the ground fades into the haze: few make small files, and below 4 bands are seen.
+TONES = 6
+# Pixels; width of grid lines: thinner ones vanish as they are blended over two pixels.
+LINE_WIDTH = 1.3
 PATH_WIDTH = 2  # pixels; width of the path
-FARTHEST = 1e6  # pixels from the picture's corner; farther points are moved to there
-NEARLY = 1.02  # ratio of depths up to which a surface does not hide a path that lies on it
-SHADOW = 0.28  # fraction of the light that a shadow takes away
-SOFT = 1.5  # pixels; standard deviation of a shadow's soft edge
+# Pixels from the picture's corner; farther points are moved to there, which Pillow's integers of 32
+# bits hold even if finer.
+FARTHEST = 1e6
+# Ratio of depths up to which a surface does not hide a path that lies on it: less than a robot's
+# size, more than a pixel's on a slope.
+NEARLY = 1.02
+# Fraction of the light that a shadow takes away. Any from 0.2 to 0.4 would do, by eye.
+SHADOW = 0.28
+SOFT = 1.5  # pixels; standard deviation of a shadow's soft edge, by eye
 MARGIN = 6  # pixels; 4 SOFT, the width of a shadow's soft edge
-FAR = 300.0  # distance of the light over a scene's size, so that its rays are nearly parallel
-DETAIL = 1024  # pixels of a depth map in each direction
-GAP = 1e-2  # fraction of a scene's size; depths closer than this do not shadow each other
-HAZE_DEPTH = 18.0  # 2 sigma^2 of the Gaussian in which the ground fades; sigma is 3 nearest depths
+# Distance of the light over a scene's size, so that its rays are nearly parallel: they diverge by
+# 1/300 rad, 0.2 degrees, over it.
+FAR = 300.0
+DETAIL = 1024  # pixels of a depth map in each direction, more than a picture has (options.SIZE)
+# Fraction of a scene's size; depths closer than this do not shadow each other. Ten steps of the
+# map: the scene's size / DETAIL is 1e-3.
+GAP = 1e-2
+# 2 sigma^2 of the Gaussian in which the ground fades; sigma is 3 nearest depths. By eye: it fades
+# before lines meet.
+HAZE_DEPTH = 18.0
 
 
 def draw_ground(camera: Camera, floor: float, grid: float) -> Picture:

@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 from roboaccord.contract import Array, Index, Trajectory, fault_of
 
 # Joint angles [rad], positions over the robot's size, and orientation [rad]: a smaller range within
-# SPELL counts as standing still.
+# SPELL counts as standing still. 0.05 rad are 3 degrees, which is hardly seen in a picture.
 STILL = 0.05
 # Fraction of the robot's size: the same bound for points of the robot. It is larger, so that a
-# loose joint that only swings counts as standing still.
+# loose joint that only swings counts as standing still. It is a pendulum of a third of the size
+# that swings by 17 degrees to either side.
 SWAY = 0.2
 SPELL = 1.0  # s; window in which the range of a motion is measured
-REST = 0.4  # s of film; still time that is shown before and after motion
+# s of film; still time that is shown before and after motion. By eye: shorter ones look like a cut.
+REST = 0.4
 WORTH = 1.0  # s of motion; shorter gaps are not left out
 # Turn per change of a quaternion [rad]: its vector part changes by half of a small angle.
 ANGLE_PER_QUATERNION = 2.0

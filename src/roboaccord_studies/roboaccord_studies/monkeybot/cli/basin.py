@@ -79,6 +79,8 @@ def basin_command(
     return Result(Walked(name, sd_angle, sd_rate, draws, survived))
 
 
+# Of the disturbances that are applied one at a time if no option names one: in steps of 2 to 2.5,
+# as on a logarithmic scale.
 SIZES = {  # of the disturbances that are applied one at a time if no option names one
     "jitter": (0.5e-3, 1e-3, 2e-3, 5e-3, 10e-3),  # s
     "torque_error": (0.005, 0.01, 0.02, 0.05),

@@ -51,7 +51,10 @@ COLUMNS = (  # of the table that is printed
     "shape.centre", "shape.inertia", "level.best.radius", "level.best.period",
     "level.best.torque", "level.stable", "level.width",
 )  # fmt: skip
-INERTIAS = (0.004, 0.076, 25)  # default grid [m L^2]
+# Default grid [m L^2]: up to 1/12 = 0.083, that of a uniform rod, in steps of 0.003.
+INERTIAS = (0.004, 0.076, 25)
+# Value at which the colour scale of a map ends, and its label; the widest range in
+# docs/monkeybot_gaits.md is 0.051.
 CUTS = {  # value at which the colour scale of a map ends, and its label
     "radius": (LARGEST, "smallest spectral radius"),
     "width": (0.06, "range of stable periods over their middle"),

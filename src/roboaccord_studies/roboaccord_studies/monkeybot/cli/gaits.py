@@ -24,7 +24,8 @@ from roboaccord_studies.monkeybot.level import clocked_gait
 from roboaccord_studies.monkeybot.lqr import held_gait, held_multipliers
 from roboaccord_studies.monkeybot.orbits import Orbit, shipped_data
 
-# Standard deviations of the starts [rad, rad/s], and number of steps, for the basin.
+# Standard deviations of the starts [rad, rad/s], and number of steps, for the basin: a tenth of
+# what a walk may end with (rollouts.NEAR).
 SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100
 COLUMNS = (  # of the table that is printed
     "name", "orbit.period", "orbit.stride", "orbit.drop", "orbit.work", "cost_of_transport",

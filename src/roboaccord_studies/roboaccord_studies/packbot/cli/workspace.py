@@ -54,7 +54,8 @@ from roboaccord_studies.packbot.recovery.workspace import (
 )
 from roboaccord_studies.results_file import FILE, ResultsFile
 
-PAYLOADS = (0.0, 5.0, 10.0)  # kg; payloads at the finger tips in the study
+# kg; payloads at the finger tips in the study: none, and two that differ by a factor of 2.
+PAYLOADS = (0.0, 5.0, 10.0)
 
 Failing = Annotated[
     list[str] | None,

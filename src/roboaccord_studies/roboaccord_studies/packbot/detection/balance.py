@@ -37,14 +37,29 @@ from roboaccord_studies.packbot.detection.effort_unknowns import TAPS, EffortUnk
 from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, Uncertainty, effort_basis
 
 # Wandering efforts are whatever the model leaves out; they are a random process that fades.
-WANDER = 0.3  # s; time constant of wandering efforts
-WANDER_AT_ONCE = 0.2  # standard deviation of their change in one tick, over their own
-MODEL_ERROR = 0.01  # part of the motors' efforts that the size of wandering efforts grows by
-DRY_RATE = 0.02  # rad/s; unknown dry friction is multiplied by tanh(rate / DRY_RATE)
-NONLINEAR = 0.1  # part of the efforts of uncertain inertial parameters that is not linear in them
-PRECISION = 0.02  # width of the interval at which the bisection in `_physical` ends
-LIGHTEST = 0.3  # least eigenvalue of the mass matrix as estimated, over that of the model
-SMOOTH = 0.1  # s; time constant of mean accelerations: noise in C would make unknowns seem known
+# s; time constant of wandering efforts (docs/packbot_failures.md): longer than a failure takes to
+# be found, shorter than a motion.
+WANDER = 0.3
+# Standard deviation of their change in one tick, over their own; about what the process itself
+# changes by, sqrt(2 T / WANDER) = 0.26 for T = 10 ms.
+WANDER_AT_ONCE = 0.2
+# Part of the motors' efforts that the size of wandering efforts grows by, as the 1 % of the effort
+# limit in the table of docs/packbot_failures.md.
+MODEL_ERROR = 0.01
+# rad/s; unknown dry friction is multiplied by tanh(rate / DRY_RATE): two standard deviations of
+# the rates' noise, so that its sign is known.
+DRY_RATE = 0.02
+# Part of the efforts of uncertain inertial parameters that is not linear in them: products of
+# errors of 10 % are 1 %, over 10 %.
+NONLINEAR = 0.1
+# Width of the interval at which the bisection in `_physical` ends: 2 % of a correction.
+PRECISION = 0.02
+# Least eigenvalue of the mass matrix as estimated, over that of the model. It keeps estimates
+# physical, for which any from 0.1 to 0.5 would do.
+LIGHTEST = 0.3
+# s; time constant of mean accelerations: noise in C would make unknowns seem known: ten ticks
+# divide its variance by 20.
+SMOOTH = 0.1
 
 
 class Tick(NamedTuple):

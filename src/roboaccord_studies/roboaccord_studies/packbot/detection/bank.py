@@ -32,16 +32,25 @@ from roboaccord_studies.packbot.detection.filters import FROZEN, LOG_NORMALISATI
 KINDS: tuple[Verdict, Verdict, Verdict] = ("healthy", "loose", "frozen")  # by number
 TAKEN, RESTARTED = 0, -1  # indices of the two filters of the current belief
 ALTERNATIVES = slice(1, -1)  # indices of the 14 filters in which one joint is of another kind
-BLIND = 0.3  # s; nothing is reported for this time after a start, until the filters have settled
+# s; nothing is reported for this time after a start, until the filters have settled (SQUARE_TIME).
+BLIND = 0.3
 SNAPSHOT_AGE = 0.5  # s; age of the unknowns that a restarted filter begins with
-SNAPSHOTS = 5  # number of snapshots of the unknowns that are kept within SNAPSHOT_AGE
-MEAN_TIME = 0.2  # s; time constant of the mean error of each rate, which keeps its sign
-SQUARE_TIME = 0.3  # s; time constant of the mean squared error of each rate
+SNAPSHOTS = 5  # number of snapshots of the unknowns that are kept within SNAPSHOT_AGE: one in 0.1 s
+# s; time constant of the mean error of each rate, which keeps its sign; 20 ticks, so noise is
+# divided by 6.
+MEAN_TIME = 0.2
+# s; time constant of the mean squared error of each rate; 30 ticks, so it is known to 20 %.
+SQUARE_TIME = 0.3
 EVIDENCE_TIME = 2.0  # s; evidence fades with this time constant, since errors of the model add up
-EXCLUDED = 8.0  # chi^2; recent evidence against a kind of a joint that excludes this kind
+# chi^2; recent evidence against a kind of a joint that excludes this kind: by chance in 1 of 200.
+EXCLUDED = 8.0
 RECENT_TIME = 1.0  # s; time constant with which recent evidence fades
-MOST_AGAINST = 10.0 * EXCLUDED  # chi^2; bound of the recent evidence against a kind
-FROZEN_NOISE = 16.0  # factor on the variance of a frozen joint's rate when two kinds are compared
+# chi^2; bound of the recent evidence against a kind; so that a kind is back after a few
+# RECENT_TIME.
+MOST_AGAINST = 10.0 * EXCLUDED
+# Factor on the variance of a frozen joint's rate when two kinds are compared: a lock may give by
+# four times the noise.
+FROZEN_NOISE = 16.0
 
 
 class Snapshot(NamedTuple):

@@ -37,18 +37,34 @@ from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
 # Thresholds of the evidence. docs/packbot_failures.md has false alarms with thresholds 10, 40, 80.
 THRESHOLD = 40.0  # chi^2; evidence from which a joint is reported
-MARGIN = 10.0  # chi^2; lead that this evidence needs over that of all other joints
-KIND_MARGIN = 40.0  # chi^2; lead that one kind of the joint needs over its other one
-PATIENCE = 0.3  # s; a failure is reported as undetermined or unexplained after this time
-LOST = 200.0  # chi^2 of the rates in one tick; above it in all filters, all of them restart
+# chi^2; lead that this evidence needs over that of all other joints: a likelihood ratio of exp(5) =
+# 150.
+MARGIN = 10.0
+KIND_MARGIN = 40.0  # chi^2; lead that one kind of the joint needs over its other one, as THRESHOLD
+# s; a failure is reported as undetermined or unexplained after this time: 30 ticks, in which a
+# joint that moves shows its kind.
+PATIENCE = 0.3
+# chi^2 of the rates in one tick; above it in all filters, all of them restart: expected are 7, so
+# they are off fivefold.
+LOST = 200.0
 AFTER = 0.5  # s; nothing is reported for this time after a report, until the filters have settled
 EARLY = 2.0  # factor on the threshold until the unknowns of the arm are estimated
-FITTING = 3.0  # bound of the mean square of a filter's normalised errors, up to which it fits
+# Bound of the mean square of a filter's normalised errors, up to which it fits: expected is 1;
+# errors of the model double it.
+FITTING = 3.0
 # What the filters allow for.
-TURNED = 0.05  # rad; a loose joint that has turned by more since its report has fallen
-JOLT = 0.3  # standard deviation of a rate after an impact within a tick, over its change
-DRIFT = 0.01  # 1/s^0.5; random walk of the unknowns, over their prior standard deviation
-SIGMAS = 3.0  # a joint may stick if its rate is below SLOW plus this many standard deviations
+# rad; a loose joint that has turned by more since its report has fallen: ten times the prior of
+# encoder zeros, 5 mrad.
+TURNED = 0.05
+# Standard deviation of a rate after an impact within a tick, over its change: contacts that begin
+# within a tick act for part of it, uniformly (0.29).
+JOLT = 0.3
+# 1/s^0.5; random walk of the unknowns, over their prior standard deviation: 10 % of the prior in
+# 100 s.
+DRIFT = 0.01
+# A joint may stick if its rate is below SLOW plus this many standard deviations (by chance in 3 of
+# 1000).
+SIGMAS = 3.0
 SLOW = 0.02  # rad/s; see SIGMAS; the rate DRY_RATE in balance.py
 STOP = 100.0  # N m; standard deviation of the effort of a stop, about that of the drives' limits
 ROUNDING = 0.3  # standard deviation of an angle in encoder counts, over a count: 1 / sqrt(12)

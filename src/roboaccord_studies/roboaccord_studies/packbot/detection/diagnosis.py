@@ -29,7 +29,9 @@ from roboaccord_studies.packbot.detection.partial import PARTIAL, PartialCase
 from roboaccord_studies.packbot.detection.stuck import REPEATS, StuckEncoders
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
-BEFORE = 0.3  # s; the unknowns are taken this long before a failure, when it cannot affect them
+# s; the unknowns are taken this long before a failure, when it cannot affect them, as
+# detector.PATIENCE.
+BEFORE = 0.3
 MEMORY = 1.5  # s; past ticks are kept for this time, longer than a failure takes to be found
 
 

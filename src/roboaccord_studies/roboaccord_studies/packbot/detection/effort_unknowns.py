@@ -22,7 +22,9 @@ from roboaccord.contract import Array
 from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, UNIFORM, Uncertainty
 
 N = len(JOINTS)
-TAPS = 3  # number of ticks (control periods) whose efforts may act: this one and the last two
+# Number of ticks (control periods) whose efforts may act: this one and the last two; latencies are
+# up to 2 ticks (docs/packbot_failures.md).
+TAPS = 3
 LATE = 0.5  # prior standard deviation of the fractions of late efforts
 
 

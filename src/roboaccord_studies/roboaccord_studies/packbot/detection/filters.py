@@ -21,8 +21,12 @@ from roboaccord.numerics import kernel
 
 N = len(JOINTS)
 HEALTHY, LOOSE, FROZEN = range(3)  # kinds of a joint, by number
-LOCK = 3.0  # rad/s; standard deviation of the change of a rate that a lock may cause in a tick
-CREEP = 1e-3  # rad/s; standard deviation of the rate of a frozen joint, below measurement noise
+# rad/s; standard deviation of the change of a rate that a lock may cause in a tick: several times
+# the speed limits, 0.5 to 0.8 rad/s.
+LOCK = 3.0
+# rad/s; standard deviation of the rate of a frozen joint, below measurement noise: a joint that
+# turns by less is frozen.
+CREEP = 1e-3
 LOG_NORMALISATION = 0  # first column of `fits`; the normalised errors of the rates follow
 
 

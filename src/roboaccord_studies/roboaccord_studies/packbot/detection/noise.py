@@ -21,10 +21,13 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 
 SETTLED = 1.5  # s; the unknowns of an arm are estimated after this time, three times ADAPT
-QUIET = (1e-4, 5e-4)  # rad, rad/s; lower bounds of the estimated standard deviations
+# rad, rad/s; lower bounds of the estimated standard deviations: a tenth and a twentieth of
+# the noise that `Uncertainty` has by default.
+QUIET = (1e-4, 5e-4)
 ADAPT = 0.5  # s; time constant of the estimate
 FINEST = 1e-8  # rad; smaller counts, of more than 6e8 a turn, are rounding of numbers
-ROUND_OFF = 1e-9  # rad; rounding errors of multiples of a count
+# rad; rounding errors of multiples of a count: angles of some rad have 1e-15, texts of logs 1e-9.
+ROUND_OFF = 1e-9
 MIDDLE = 0.455  # median of chi^2 with one degree of freedom
 SECOND_DIFFERENCE = 6.0  # variance of x1 - 2 x2 + x3 over that of independent x: 1 + 4 + 1
 

@@ -32,14 +32,19 @@ from roboaccord_studies.packbot.detection.detector import SIGMAS, SLOW
 from roboaccord_studies.packbot.detection.filters import N
 
 PARTIAL = ("weak", "slipping")  # verdicts that are partial failures
-BLOCK = 0.1  # s; duration of a mean
+BLOCK = 0.1  # s; duration of a mean: ten ticks, as PERIODS, so rates' noise is divided by 3
 PERIODS = 10.0  # number of control periods in a mean, of 10 ms each
-FEWEST, MOST = 3, 25  # smallest and largest number of means that are compared
-CLEAR = 25.0  # chi^2; lead that the best failure needs over all others
-FITS = 4.0  # chi^2 per mean; bound up to which a failure fits
-PARTLY = (0.15, 0.95)  # bounds of f: outside them a drive counts as loose, or as healthy
+# Smallest and largest number of means that are compared: two unknowns and one to check; 2.5 s, the
+# delay that a report may have.
+FEWEST, MOST = 3, 25
+CLEAR = 25.0  # chi^2; lead that the best failure needs over all others: five standard deviations
+FITS = 4.0  # chi^2 per mean; bound up to which a failure fits: twice the noise
+# Bounds of f: outside them a drive counts as loose, or as healthy. Chosen on the arms of the table
+# in docs/packbot_failures.md.
+PARTLY = (0.15, 0.95)
 ROUND_OFF = 1e-9  # s; rounding errors of times
-NO_EFFORT = 1e-12  # chi^2; lower bound of commanded efforts, against division by 0
+# chi^2; lower bound of commanded efforts, against division by 0; any below 1, what noise has.
+NO_EFFORT = 1e-12
 
 
 class Sample(NamedTuple):

@@ -17,9 +17,12 @@ from roboaccord_studies.packbot.detection.balance import Tick
 from roboaccord_studies.packbot.detection.filters import N
 from roboaccord_studies.packbot.detection.noise import ADAPT, QUIET, SETTLED
 
-REPEATS = 5  # number of exact repetitions of a reading after which an encoder is stuck
+# Number of exact repetitions of a reading after which an encoder is stuck; noise of doubles never
+# repeats, and sensors that are read twice as often as they measure do once.
+REPEATS = 5
 PASSED = 0.5  # part of the impulse expected of a stop; with a larger one the joint stopped
-SILENT = 10.0 * QUIET[1]  # rad/s; smaller changes of rates cannot show an impulse
+# rad/s; smaller changes of rates cannot show an impulse, ten times the noise.
+SILENT = 10.0 * QUIET[1]
 
 
 class StuckEncoders:

@@ -22,13 +22,21 @@ from packbot.contact.gaps import GapFunctions, Proximity
 from roboaccord.contract import Array, Index
 from roboaccord.scenario import Setup
 
-NEAR = 0.05  # m; larger gaps are not measured
+# m; larger gaps are not measured: above MARGIN and the errors by noise, zeros and lengths.
+NEAR = 0.05
 MARGIN = 2e-3  # m; smallest true gap without contact, four times the margin of the contact law
-STOP = 0.01  # rad; smallest true distance from a joint's limit without contact
-SIGMAS = 3.0  # number of standard deviations of the noise of angles that is allowed for
-IMPULSE = 10.0  # N s; standard deviation of a contact's impulse in a tick; larger than any
+# rad; smallest true distance from a joint's limit without contact: twice the prior of encoder
+# zeros, 5 mrad.
+STOP = 0.01
+# Number of standard deviations of the noise of angles that is allowed for (by chance in 3 of 1000).
+SIGMAS = 3.0
+# N s; standard deviation of a contact's impulse in a tick; larger than any: 10 kg of arm and
+# payload at 1 m/s.
+IMPULSE = 10.0
 LINKS = 7.0**0.5  # error at the end of 7 links over that of one, if they are independent
-MEMORY = 3  # ticks; a contact still counts for this time after it was possible
+# Ticks; a contact still counts for this time after it was possible: latencies are up to 2
+# (effort_unknowns.TAPS).
+MEMORY = 3
 
 
 class Touching:

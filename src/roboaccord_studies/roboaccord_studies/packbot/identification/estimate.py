@@ -34,16 +34,28 @@ from roboaccord_studies.packbot.identification.unknowns import PLACES, SIZE, N, 
 from roboaccord_studies.packbot.recorded import Motion
 
 BAND = 2.0  # Hz; highest frequency of the sines
-KNOTS, DEGREE = 0.1, 5  # s, 1; time between the knots of the splines, and their degree
-EVERY = 4  # ticks; rigid-body efforts are computed at every fourth state only, to save time
-ROUNDS = 8  # number of Gauss-Newton iterations
-LAGS = 12  # number of neighbouring sines whose residuals may be correlated
-UNMODELLED = 3e-4  # part of the effort limits by which friction is assumed to differ from its law
-SPAN = 0.3  # Hz; width over which the spectrum is averaged
-LEAST = 0.1  # lower bound of the part of a residual's variance that is left by the fit
-FIRST = 0.01  # part of the effort limits; size of the residuals in the first iteration
+# s, 1; time between the knots of the splines, and their degree; 5 Hz, above BAND; 5 as
+# accelerations are cubic then.
+KNOTS, DEGREE = 0.1, 5
+# Ticks; rigid-body efforts are computed at every fourth state only, to save time: 40 ms, a twelfth
+# of a period at BAND.
+EVERY = 4
+ROUNDS = 8  # number of Gauss-Newton iterations; any above what it settles in would do
+# Number of neighbouring sines whose residuals may be correlated; the arm filters noise over a few,
+# and the weights fall to 0.
+LAGS = 12
+# Part of the effort limits by which friction is assumed to differ from its law; a thirtieth of the
+# prior of dry friction (1 %).
+UNMODELLED = 3e-4
+# Hz; width over which the spectrum is averaged, six sines to either side for a motion of 10 s.
+SPAN = 0.3
+# Lower bound of the part of a residual's variance that is left by the fit, against division by 0.
+LEAST = 0.1
+# Part of the effort limits; size of the residuals in the first iteration, the prior of dry
+# friction.
+FIRST = 0.01
 THIRD_DIFFERENCE = 20.0  # variance of a third difference over that of independent samples
-LEAST_NOISE = 1e-5  # rad, rad/s; lower bound of the noise
+LEAST_NOISE = 1e-5  # rad, rad/s; lower bound of the noise; a tenth of noise.QUIET
 
 
 @dataclass(frozen=True)

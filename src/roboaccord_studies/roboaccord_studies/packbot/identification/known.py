@@ -30,8 +30,11 @@ from roboaccord_studies.packbot.identification.unknowns import (
 )
 
 DRY_REMAINING = 0.5  # part of dry friction's uncertainty that remains: at rest it may be smaller
-GENTLE = 0.1  # rad/s; at slower rates dry friction is compensated in part, as rates are noisy
-SIGMAS = 3.0  # number of standard deviations in the error of the latency, see WHOLE
+# rad/s; at slower rates dry friction is compensated in part, as rates are noisy: ten times their
+# default noise.
+GENTLE = 0.1
+# Number of standard deviations in the error of the latency, see WHOLE (by chance in 3 of 1000).
+SIGMAS = 3.0
 WHOLE = 0.5  # ticks; the latency is known if its error to a whole number of ticks is smaller
 KEYS = ("value", "deviation")  # keys of each block in the file
 HALVES = {

@@ -40,8 +40,11 @@ from roboaccord_studies.packbot.recorded import Motion, recorded_motion, setup_o
 
 SIGMAS = float(norm.ppf(0.975))  # standard deviations in half a 95 % interval
 MOST_REMAINING = 0.5  # largest width of an identified quantity's interval, over that before
-SAMPLES, SEED = 100, 0  # number of random draws of the unknowns, and their seed
-ALIKE = 0.9  # correlation above which two quantities are hardly distinguishable
+# Number of random draws of the unknowns, and their seed: standard deviations are known to 7 %.
+SAMPLES, SEED = 100, 0
+# Correlation above which two quantities are hardly distinguishable: each is then 2.3 times as
+# uncertain as with the other known, 1 / sqrt(1 - 0.9^2).
+ALIKE = 0.9
 LAW = 0.03  # relative error of dry friction of light joints, which noise of the efforts moves
 SCALE = "torque_constant_scale"  # mean ratio of the torque constants and those of the model
 NEVER = {SCALE: "not distinguishable from the masses without a known payload"}

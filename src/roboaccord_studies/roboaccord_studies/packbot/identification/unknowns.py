@@ -37,9 +37,12 @@ PARTS = {
     "coulomb": N, "knee": N, "instant": N, "latency": 1,
 }  # fmt: skip
 """Lengths of the blocks of the vector; the first three are inertial."""
-STEPS = {"mass": 1e-5, "payload": 1e-5}  # kg; steps of forward differences of linear effects
+# kg; steps of forward differences of linear effects; any would do but for round-off.
+STEPS = {"mass": 1e-5, "payload": 1e-5}
 STEP = 1e-6  # step of forward differences of other unknowns, near the square root of round-off
-KNEE = 1.5  # prior standard deviation of ln(e), with the rate e below which dry friction falls
+# Prior standard deviation of ln(e), with the rate e below which dry friction falls: within a factor
+# of exp(1.5) = 4.5.
+KNEE = 1.5
 KEYS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # of an inertia in a URDF
 ENDS = np.cumsum([0, *PARTS.values()]).tolist()  # where each block begins, and the last ends
 PLACES = {name: slice(a, b) for name, (a, b) in zip(PARTS, pairwise(ENDS), strict=True)}

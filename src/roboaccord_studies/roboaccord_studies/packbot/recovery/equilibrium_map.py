@@ -30,8 +30,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 PLANE = ("shoulder", "elbow1", "elbow2")  # joints that move the hand in the plane
-HALVINGS = 14  # number of bisections for a fold, to the width of a cell over 16,000
-SLACK = 0.05  # rad; an equilibrium may move by that plus three cell widths from cell to cell
+# Number of bisections for a fold, to the width of a cell over 16,000, below a milliradian.
+HALVINGS = 14
+# rad; an equilibrium may move by that plus three cell widths from cell to cell: 3 degrees.
+SLACK = 0.05
 
 
 @dataclass(frozen=True)

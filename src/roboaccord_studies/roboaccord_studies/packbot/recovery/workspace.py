@@ -31,16 +31,25 @@ from roboaccord.report import BLUE, RED, RULE, SQUARE, legend, picture
 from roboaccord.run import run_pieces
 from roboaccord.scenario import Setup, make_scenario
 
-CELL = 0.05  # m; width of a cell
-POSES = 5_000  # number of random poses of a failed arm
-HEALTHY = 4  # factor on this number for the healthy arm, which has one more joint
-HUNG = 20_000  # bound of this number if loose joints must be brought to rest, which takes long
-FALLEN = 4  # one of so many poses is let fall onto something
-ANGLES = 25  # number of angles at which a joint freezes, evenly between its limits
-CAMERA_POSES, TARGETS = 600, 25  # numbers of random poses and targets for the camera
-BEST = 8  # number of poses per target, those that look most directly at it, that are evaluated
-VIEW = np.radians(60.0)  # rad; opening angle of the camera's cone of view, an estimate
-WIDTH = 0.1  # m; width of a target
+CELL = 0.05  # m; width of a cell: 4 % of the arm's reach
+POSES = 5_000  # number of random poses of a failed arm; see above for more
+# Factor on this number for the healthy arm, which has one more joint, and is what the others are
+# divided by.
+HEALTHY = 4
+# Bound of this number if loose joints must be brought to rest, which takes long: POSES and HEALTHY
+# times POSES are within it.
+HUNG = 20_000
+FALLEN = 4  # one of so many poses is let fall onto something, as each takes a simulation
+# Number of angles at which a joint freezes, evenly between its limits: 15 degrees at most.
+ANGLES = 25
+# Numbers of random poses and targets for the camera, 24 for each target.
+CAMERA_POSES, TARGETS = 600, 25
+# Number of poses per target, those that look most directly at it, that are evaluated; others see
+# less.
+BEST = 8
+# rad; opening angle of the camera's cone of view, an estimate: wide-angle lenses have 50 to 90.
+VIEW = np.radians(60.0)
+WIDTH = 0.1  # m; width of a target, two cells
 ROOM = np.array([-1.0, -1.0, 0.0]), np.array([2.0, 1.0, 1.0])  # m; corners of the targets' box
 PLANE = (1, 2, 3)  # indices of the joints that move the hand in the plane: shoulder, both elbows
 
