@@ -41,7 +41,7 @@ Box = tuple[float, float, float, float]
 
 # Around letters; wider than a line of the grid (ground.LINE_WIDTH).
 HALO: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (240, 242, 245)}
-# Red and green, with contrasts to the ground of 5.5 and 4.6; WCAG 2.1 asks for 4.5.
+# Red and green, with contrasts to the ground of 5.4 and 4.7; WCAG 2.1 asks for 4.5.
 WARNING, GREEN = (190, 20, 20), (0, 120, 60)
 # Dark and lighter grey, for what matters more and less, with contrasts of 10 and 3.7 (large text:
 # 3).
