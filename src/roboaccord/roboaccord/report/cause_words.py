@@ -19,8 +19,8 @@ from roboaccord.engines.deviations import EVERY, PRODUCTS
 
 # sets of causes that are listed at most, if they cannot be distinguished: as LISTED of level.py
 MANY = 6
-# Share of the squared residuals; a next best cause that leaves more explains less than a
-# twentieth, and is not mentioned.
+# Share of the squared residuals; a next best cause that leaves more is not mentioned. By choice:
+# anything from 0.8 to 0.99 only decides whether a hint is printed, and no verdict.
 EXPLAINS = 0.95
 COLUMNS = {"state": "position and rate", "axis": "position, rate and effort"}  # of a log
 

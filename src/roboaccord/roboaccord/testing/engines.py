@@ -50,8 +50,8 @@ WITHIN = 0.15  # difference of the measured order: so much the next order change
 BEYOND = 2e-3
 PUSH = 40.0  # N: against the stop of the cart: near the effort limits of 50 N
 
-# Viscous and dry friction of both joints, and the rate at which dry friction has faded: each acts
-# on the motion of DRIVE, where rates pass through 0.
+# Viscous [N m s/rad] and dry friction [N m] of both joints, and the rate at which dry friction has
+# faded [rad/s]. Dry friction is 15 and 10 % of DRIVE, so that it acts and the joints still move.
 DRAG = JointFriction(np.array([0.5, 0.2]), np.array([0.3, 0.1]), 0.05)
 Setting = Mapping[str, Json]
 

@@ -52,8 +52,8 @@ ENGINE = "log"  # stands in the report where a cross-check names an engine
 # Steps of the shortest window. Its 7 samples less 2 for the initial state leave 5 residuals a
 # joint. With 3 and 12 no verdict on six logs of own_logs.py changes.
 SHORTEST = 6
-# Windows that the longest choice must leave. Each half of them, by which the other is checked, has
-# 10.
+# Windows that the longest choice must leave: ten in each half, by which the other is checked, so
+# that the scatter in a half is known to a quarter (1 / sqrt(2 (10 - 1))).
 FEWEST = 20
 # The share of noise falls at least with this power of the windows' length: a constant effort moves
 # a joint by the square of the time. A little more than 2 gives short steps towards the length.

@@ -33,7 +33,9 @@ from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 # A power of 2, to which SciPy would round up the number of Sobol's points; about ten for each of
 # three unknowns (SciPy's default is 15).
 POPULATION = 32
-GENERATIONS = 18  # of differential evolution: 608 gaits in all, of milliseconds each
+# Of differential evolution: 608 gaits in all, of milliseconds each. By choice, it bounds the time:
+# POLISH goes on from there.
+GENERATIONS = 18
 POLISH = 120  # largest number of evaluations by the simplex; 40 for each unknown
 # Relative change of the speed at which a gait of the search is steady; a tenth of
 # compass.TOLERANCE, for the optimum is compared in three digits.

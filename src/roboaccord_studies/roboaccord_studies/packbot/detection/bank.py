@@ -35,7 +35,9 @@ ALTERNATIVES = slice(1, -1)  # indices of the 14 filters in which one joint is o
 # s; nothing is reported for this time after a start, until the filters have settled (SQUARE_TIME).
 BLIND = 0.3
 SNAPSHOT_AGE = 0.5  # s; age of the unknowns that a restarted filter begins with
-SNAPSHOTS = 5  # number of snapshots of the unknowns that are kept within SNAPSHOT_AGE: one in 0.1 s
+# Number of snapshots of the unknowns that are kept within SNAPSHOT_AGE: a restarted filter then
+# begins at most a fifth of that age too late. By choice: each costs a copy of the unknowns.
+SNAPSHOTS = 5
 # s; time constant of the mean error of each rate, which keeps its sign; 20 ticks, so noise is
 # divided by 6.
 MEAN_TIME = 0.2
