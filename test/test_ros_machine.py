@@ -44,7 +44,7 @@ def test_all_that_is_missing_is_listed_with_what_it_is_for(log: Path) -> None:
     listed = make_ros(log, tools="apt-get")
     uses = dict(re.findall(r"missing \w+ \w+ +(\S+) +(.+)", listed))
     assert uses["python3-rosdep"] == "installs what package.xml declares"
-    assert uses["gz_sim_vendor"] == "Gazebo Harmonic, for Python, too"
+    assert uses["gz_sim_vendor"] == "Gazebo Sim, for Python, too"
     assert uses["launch_ros"] == "launch files"
     assert not {"launch", "rclpy", "python3-numpy", "roboaccord", "snake"} & uses.keys()
     assert listed.endswith("make ros YES=1\n")
