@@ -21,7 +21,7 @@ from pathlib import Path
 NOT_ABOUT_THE_FILE = "libignition-tools-backward.so not found"
 TIMEOUT = 60.0  # s; a check that takes longer is undecided
 VERSION = "1.9"
-VENDOR = "opt/ros/*/opt/sdformat_vendor/share"  # of each release of ROS
+VENDOR = "opt/ros/*/*/sdformat_vendor/share"  # of each release of ROS
 ROOTS = "usr/share", "usr/share/gz", VENDOR, f"{VENDOR}/gz"
 NUMBERS = {"double": 1, "float": 1, "int": 1, "vector2d": 2, "vector3": 3, "pose": 6, "color": 4}
 """How many numbers a value of a type has, by SDFormat's schema."""
