@@ -11,7 +11,7 @@ ACCORD := $(VENV)/bin/accord
 PACKAGES := $(patsubst %/setup.py,%,$(wildcard src/*/setup.py))
 DESCRIPTIONS := $(wildcard src/*/setup.py src/*/setup.cfg)
 CORE := 1
-PYTHONS := $(PYTHON) python3 python3.13 python3.12 python3.11
+PYTHONS := $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11
 PIP := -m pip --disable-pip-version-check --quiet
 # PyPI has unrelated packages of these names, so the local packages are installed by path, without
 # resolution; the lock has setuptools, so that building them resolves nothing either.
@@ -188,9 +188,9 @@ shared: $(VENV)/.demo ## regenerate the files of config/, models/ and worlds/ fr
 	$(VENV)/bin/python -m benchmarks.shared.files
 
 .PHONY: ros
-ros: ## build with colcon on a machine with ROS 2 Jazzy; YES=1 installs missing packages
+ros: ## build with colcon on a machine with ROS 2 Jazzy or Lyrical; YES=1 installs missing packages
 	@python3 .ci/ros_machine.py $(if $(filter 1,$(YES)),--install) >&2
-	@set +u; [ -n "$${ROS_DISTRO-}" ] || source /opt/ros/jazzy/setup.bash; set -u; \
+	@set +u; [ -n "$${ROS_DISTRO-}" ] || source /opt/ros/$$(python3 .ci/ros_machine.py --distro)/setup.bash; set -u; \
 	$(MAKE) --no-print-directory $(ROS_VENV)/.ros; \
 	$(ROS_VENV)/bin/python -m colcon build --symlink-install
 	@echo "now: source install/setup.bash && ros2 launch snake lateral_undulation.launch.py"
@@ -252,11 +252,11 @@ $(ROS_VENV)/.ros: requirements/ros.txt
 
 $(VENV)/bin/python:
 	@found=; for python in $(PYTHONS); do \
-	    if "$$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+	    if "$$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' \
 	        2>/dev/null; then found=$$python; break; fi; \
 	done; \
 	if [ -z "$$found" ]; then \
-	    echo "make: no Python 3.11, 3.12 or 3.13: apt-get install python3 python3-venv" >&2; exit 2; fi; \
+	    echo "make: no Python 3.11 to 3.14: apt-get install python3 python3-venv" >&2; exit 2; fi; \
 	if ! "$$found" -c 'import ensurepip, venv' 2>/dev/null; then \
 	    echo "make: $$found has no venv: apt-get install python3-venv" >&2; exit 2; fi; \
 	"$$found" -m venv $(VENV)

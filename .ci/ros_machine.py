@@ -8,18 +8,35 @@ from __future__ import annotations
 import ctypes.util
 import importlib.util
 import os
+import platform
 import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]
-DISTRO = os.environ.get("ROS_DISTRO") or "jazzy"
+RELEASES = TOP / "src/roboaccord_ros/roboaccord_ros/gazebo/releases.toml"
+
+
+def distribution() -> str:
+    """Return the name of the sourced release of ROS, or else of that for this Ubuntu, or Jazzy."""
+    of_ubuntu, version = {}, ""
+    with suppress(ImportError, OSError):  # no tomllib before Python 3.11, which `main` refuses
+        import tomllib
+
+        entries = tomllib.loads(RELEASES.read_text(encoding="utf-8"))["releases"]
+        of_ubuntu = {entry["ubuntu"]: entry["ros"] for entry in entries}
+        version = platform.freedesktop_os_release().get("VERSION_ID", "")
+    return os.environ.get("ROS_DISTRO") or of_ubuntu.get(version, "jazzy")
+
+
+DISTRO = distribution()
 PREFIXES = os.environ.get("AMENT_PREFIX_PATH") or f"/opt/ros/{DISTRO}"
-PYTHONS = (3, 11), (3, 13)
+PYTHONS = (3, 11), (3, 14)
 OURS = ("roboaccord", "roboaccord_ros")  # first, as they explain what robots also need
 MODULES = {"pil": "PIL", "protobuf": "google.protobuf"}
 ROSDEP_SOURCES = Path("/etc/ros/rosdep/sources.list.d")
@@ -86,10 +103,13 @@ def install(packages: list[str]) -> None:
 
 
 def main(words: list[str]) -> int:
-    """List what is missing, with status 2, or install it."""
+    """List what is missing, with status 2, or install it; or print the name of the ROS release."""
+    if "--distro" in words:
+        print(DISTRO)
+        return 0
     version = sys.version_info[:2]
     if not PYTHONS[0] <= version <= PYTHONS[1]:
-        print(f"make ros: Python 3.11, 3.12 or 3.13 is needed, not {version[0]}.{version[1]}")
+        print(f"make ros: Python 3.11 to 3.14 is needed, not {version[0]}.{version[1]}")
         return 2
     tools, keys = list(missing_tools()), list(missing_keys())
     for kind, found in (("apt package", tools), ("rosdep key", keys)):

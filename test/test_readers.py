@@ -101,6 +101,7 @@ KNOWN = {
     "roboaccord_files/repair/extents:_points": CHECKED,
     "roboaccord_files/rules/source:_written": "once more, what has been read",
     "roboaccord_files/rules/table:read_table": PACKAGE,
+    "roboaccord_ros/gazebo/transport:": PACKAGE,
     "roboaccord_ros/graph/process:end_soon": OWN,
     "roboaccord_ros/run/domain:remove_orphans": OWN,
     "roboaccord_ros/run/processes:run_commands": OWN,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -44,7 +46,7 @@ def test_all_that_is_missing_is_listed_with_what_it_is_for(log: Path) -> None:
     listed = make_ros(log, tools="apt-get")
     uses = dict(re.findall(r"missing \w+ \w+ +(\S+) +(.+)", listed))
     assert uses["python3-rosdep"] == "installs what package.xml declares"
-    assert uses["gz_sim_vendor"] == "Gazebo Harmonic, for Python, too"
+    assert uses["gz_sim_vendor"] == "Gazebo Sim, for Python, too"
     assert uses["launch_ros"] == "launch files"
     assert not {"launch", "rclpy", "python3-numpy", "roboaccord", "snake"} & uses.keys()
     assert listed.endswith("make ros YES=1\n")
@@ -63,3 +65,15 @@ def test_tools_come_by_apt_and_then_keys_by_rosdep(log: Path) -> None:
 def test_a_command_that_fails_is_named_in_one_line(log: Path) -> None:
     last = make_ros(log, "--install", status=1).splitlines()[-1]
     assert "returned non-zero exit status 1" in last
+
+
+@pytest.mark.parametrize(
+    ("ubuntu", "sourced", "release"),
+    [("24.04", "", "jazzy"), ("26.04", "", "lyrical"), ("12", "", "jazzy"), ("26.04", "a", "a")],
+)
+def test_the_release_of_ros_is_the_sourced_one_or_that_of_this_ubuntu(
+    ubuntu: str, sourced: str, release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "freedesktop_os_release", lambda: {"VERSION_ID": ubuntu})
+    monkeypatch.setenv("ROS_DISTRO", sourced)
+    assert runpy.run_path(str(SCRIPT))["DISTRO"] == release

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from importlib.util import find_spec
 
 from benchmarks.speed.rows import Pass, Row, rate, sized
+from roboaccord.engines import spec
+from roboaccord.engines.spec import Missing
 from roboaccord.gazebo import expand_for_gazebo
 from roboaccord.run.answer import answer, reset_controller
 from roboaccord.run.inputs import Hold
@@ -27,7 +28,7 @@ TICKS = sized(1000)
 
 
 def rows() -> Iterator[Row]:
-    if not (find_spec("gz") and find_spec("gz.sim8")):
+    if isinstance(spec("gz").look(), Missing):
         return
     setup = Setup.of(load_scenario("snake", "snake", GAIT, ()))
     ours, version = stepped(setup)
@@ -66,9 +67,7 @@ def bare(setup: Setup) -> Pass:
 
     world, urdf = World.of(setup), expand_for_gazebo(setup, contacts(setup), started=False)
     os.environ[PARTITION] = "roboaccord_bare"
-    fixture = load("gz.sim8").TestFixture(
-        str(populate(world, setup.robot.name, setup.initial, urdf))
-    )
+    fixture = load("sim").TestFixture(str(populate(world, setup.robot.name, setup.initial, urdf)))
     fixture.finalize()
     server, steps = fixture.server(), round(setup.scenario.control_period / world.physics_step)
 

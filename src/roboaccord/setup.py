@@ -6,4 +6,4 @@ text below, the same in every package.
 
 from setuptools import setup
 
-setup(python_requires=">=3.11,<3.14")  # as text: colcon reads no other
+setup(python_requires=">=3.11,<3.15")  # as text: colcon reads no other

@@ -23,7 +23,7 @@ SHARED = {
 }
 
 setup(
-    python_requires=">=3.11,<3.14",  # as text: colcon reads no other
+    python_requires=">=3.11,<3.15",  # as text: colcon reads no other
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from roboaccord.description.urdf_file import read_urdf
 from roboaccord.description.yaml_files import parse_yaml
 
 RUN = "run snake serpenoid --transport direct --json --set duration=0.01"
+# From Python 3.14 on, a path whose name is too long does not exist, without an error.
+TOO_LONG = "File name too long" if sys.version_info < (3, 14) else "it does not exist"
 
 
 def spoil(path: Path, what: str) -> None:
@@ -72,7 +75,7 @@ def test_yaml_is_bounded(text: str, message: str) -> None:
         ("packbot plan --to ready --seed -1", "--seed"),
         (f"run {'a' * 300} x", "unknown robot"),
         (f"run snake {'a' * 300}.yaml", "File name too long"),
-        (f"compare {'a' * 300} b", "File name too long"),
+        (f"compare {'a' * 300} b", TOO_LONG),
     ],
 )
 def test_numbers_and_names_are_refused_where_they_enter(

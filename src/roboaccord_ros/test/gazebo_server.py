@@ -21,12 +21,14 @@ from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 
-pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
 pytest.importorskip("rclpy", reason="rclpy is not installed")
-if which("gz") is None:
-    pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
+from roboaccord_ros.gazebo.transport import installed_release, load, message
 
-from roboaccord_ros.gazebo.transport import message
+if installed_release().lacking():
+    pytest.skip("Gazebo is not installed, or not for Python", allow_module_level=True)
+if which("gz") is None:
+    pytest.skip("the command gz is not installed (Gazebo Sim)", allow_module_level=True)
+
 from roboaccord_ros.run.domain import private_domain
 from roboaccord_ros.run.processes import GOOD
 
@@ -56,14 +58,12 @@ def wait_for(condition: Callable[[], Any], seconds: float = 60.0) -> None:
 @contextmanager
 def gazebo(world: Path, models: Sequence[Path] = (ROOT / "models",)) -> Iterator[Any]:
     """Run a server with a paused world, in a partition of its own; give a transport node."""
-    from gz.transport13 import Node
-
     # The node and the command line tool both read it from the environment.
     os.environ["GZ_PARTITION"] = uuid.uuid4().hex
     os.environ["GZ_SIM_RESOURCE_PATH"] = os.pathsep.join(str(folder) for folder in models)
     server = subprocess.Popen(["gz", "sim", "-s", "-v", "1", str(world)], start_new_session=True)
     try:
-        node = Node()
+        node = load("transport").Node()
         end = time.monotonic() + START
         while not any(name.endswith("/control") for name in node.service_list()):
             assert server.poll() is None, "the server ended"

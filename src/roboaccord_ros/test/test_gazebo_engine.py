@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -30,9 +29,9 @@ from roboaccord_ros.gazebo import transport, world
 pytest.importorskip("snake", reason="the snake, which Gazebo runs here, is not installed")
 
 BAG = Path(__file__).resolve().parents[2] / "snake" / "test" / "data" / "serpenoid_gz"
-SIMULATES = importlib.util.find_spec("gz") and importlib.util.find_spec("gz.sim8")
+LACKING = transport.installed_release().lacking()
 needs_gazebo = pytest.mark.skipif(
-    not SIMULATES, reason="the Python bindings of Gazebo Sim 8 are not installed"
+    bool(LACKING), reason=f"Python modules of Gazebo are not installed: {', '.join(LACKING)}"
 )
 
 
@@ -45,12 +44,13 @@ def test_it_is_asked_for_by_name_alone() -> None:
     assert "gz" not in default_names()
 
 
-@pytest.mark.skipif(bool(SIMULATES), reason="Gazebo is installed")
+@pytest.mark.skipif(not LACKING, reason="Gazebo is installed")
 def test_where_gazebo_is_missing_one_line_names_the_package() -> None:
     found = spec("gz").look()
     assert isinstance(found, Missing)
-    assert "ros-jazzy-gz-sim-vendor" in found.reason and "\n" not in found.reason
-    with pytest.raises(AccordError, match="ros-jazzy-gz-sim-vendor"):
+    packages = "ros-lyrical-gz-sim-vendor or ros-jazzy-gz-sim-vendor"
+    assert packages in found.reason and "\n" not in found.reason
+    with pytest.raises(AccordError, match=packages):
         make_simulator(snake(), "gz")
 
 

@@ -24,6 +24,7 @@ pytest.importorskip("snake", reason="the snake, by which the planner is tested, 
 
 from launch_files import ROOT, RUNS, declared, scenario_of
 from roboaccord_ros.gazebo import prepare
+from roboaccord_ros.gazebo.transport import RELEASES
 from roboaccord_ros.plan import sight as sight_module
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
@@ -67,7 +68,8 @@ def bare_machine(monkeypatch, tmp_path):
     """No display, no Gazebo and no RViz, whatever this machine has."""
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "GZ_PARTITION"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setitem(sys.modules, "gz.sim8", None)
+    for release in RELEASES:
+        monkeypatch.setitem(sys.modules, release.modules["sim"], None)
     monkeypatch.setenv("AMENT_PREFIX_PATH", "")
     folders = os.environ["PATH"].split(os.pathsep)
     without = [folder for folder in folders if not Path(folder, "gz").exists()]
@@ -437,8 +439,8 @@ def test_every_launch_file_is_planned_for_gazebo(install, monkeypatch, tmp_path)
     assert (failed.returncode, failed.stderr.count("\n")) == (2, 1)
     assert "{" not in failed.stdout  # no plan; Fast DDS may print a line of its own
     install(*GAZEBO)
-    for name in ("sim8", "math7", "transport13", "msgs10.world_control_state_pb2"):
-        file = tmp_path / "bindings" / "gz" / f"{name.replace('.', '/')}.py"
+    for name in ("sim", "math", "transport", "msgs/__init__", "msgs/world_control_state_pb2"):
+        file = tmp_path / "bindings" / "gz" / f"{name}.py"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("WorldControlState = object\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "bindings"), prepend=os.pathsep)

@@ -21,6 +21,7 @@ from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import run_direct
 from roboaccord_ros.gazebo import markers
+from roboaccord_ros.gazebo.transport import installed_release
 from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.nodes import crosscheck
 from roboaccord_ros.nodes.crosscheck import STATUS_OUTSIDE, CrosscheckShell
@@ -176,7 +177,8 @@ def test_in_gazebos_window_it_is_as_far_from_the_run_as_it_was(setup_for):
 @pytest.mark.parametrize("robot", ["snake", "packbot"])
 def test_gazebos_window_gets_forms_and_colours_once_and_poses_after_that(robot):
     """And the red link anew; one marker for each visual, in its place."""
-    pytest.importorskip("gz.msgs10.marker_v_pb2", reason="Gazebo's bindings are not installed")
+    if installed_release().lacking():
+        pytest.skip("Gazebo's Python modules are not installed")
     pytest.importorskip(robot, reason="the robot is not installed")
     setup = setup_of(*{"snake": ("snake", "serpenoid"), "packbot": ("packbot", "collapse")}[robot])
     window, sent = markers.WindowMarkers(setup), []

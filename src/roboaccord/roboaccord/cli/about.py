@@ -43,15 +43,14 @@ from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.keys import REQUIRED, Key, keys_of
 
 OPTIONAL = {  # importable module: what it is for; how to get it
-    "rclpy": "transport ros; from ROS 2 Jazzy, or make",
+    "rclpy": "transport ros; from ROS 2, or make",
     "viser": "accord view in the browser; pip install viser",
     "pinocchio": "the Packbot's reference and controllers; pip install pin coal",
     "skimage": "meshes of terrain; pip install scikit-image trimesh fast-simplification",
-    "launch": "ros2 launch; from ROS 2 Jazzy",
-    "gz.transport13": "sim:=gz in lockstep; from ros-jazzy-gz-transport-vendor 0.0.9",
+    "launch": "ros2 launch; from ROS 2",
 }
 PROGRAMS = {  # command: what it is for; how to get it
-    "gz": "for sim:=gz; Gazebo Harmonic",
+    "gz": "for sim:=gz; Gazebo Sim",
     "ffmpeg": "for accord view --mp4; apt-get install ffmpeg",
 }
 TRANSPORTS = "roboaccord.runners"  # group of entry points
@@ -84,7 +83,7 @@ def doctor_command() -> Result:
     for module, use in OPTIONAL.items():
         rows[module] = (True, "") if is_importable(module) else (False, f"for {use}")
     for program, use in PROGRAMS.items():
-        rows[program] = (True, "") if shutil.which(program) else (False, use)
+        rows[f"command {program}"] = (True, "") if shutil.which(program) else (False, use)
     rows["robots"] = (bool(robot_names()), ", ".join(robot_names()))
     rows["transports"] = (True, ", ".join(entry_points(group=TRANSPORTS).names))
     table = make_table("what", "found", "note", words=["found"], text=["note"])

@@ -1,7 +1,7 @@
 """Check worlds and models for Gazebo beyond sdformat's rules: systems, models, topics, the bridge.
 
 Gazebo ignores unknown parameters without a message, and so does the bridge to ROS. What is known of
-the systems of Gazebo Harmonic (gz-sim 8), their parameters and their topics is from the headers of
+the systems of Gazebo (gz-sim 8 and 10), their parameters and their topics is from the headers of
 the systems and from ros_gz_bridge's table of types; it is listed in systems.yaml. A rule is a line
 that one of the `_check_...` yields, with a broken file in test/test_worlds.py.
 """

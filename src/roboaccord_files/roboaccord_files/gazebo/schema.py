@@ -23,7 +23,8 @@ NOT_ABOUT_THE_FILE = "libignition-tools-backward.so not found"
 # busy machine.
 TIMEOUT = 60.0
 VERSION = "1.9"
-ROOTS = ("/usr/share", "/usr/share/gz", "/opt/ros/jazzy/opt/sdformat_vendor/share/gz")
+VENDOR = "opt/ros/*/*/sdformat_vendor/share"  # of each release of ROS
+ROOTS = "usr/share", "usr/share/gz", VENDOR, f"{VENDOR}/gz"
 NUMBERS = {"double": 1, "float": 1, "int": 1, "vector2d": 2, "vector3": 3, "pose": 6, "color": 4}
 """How many numbers a value of a type has, by SDFormat's schema."""
 
@@ -74,7 +75,7 @@ def schema_folder(version: str = VERSION) -> Path | None:
     """Return the folder of sdformat's schema of a version, or None if it is not installed."""
     if not re.fullmatch(r"\d+\.\d+", version):
         return None
-    found = [p for root in ROOTS for p in sorted(Path(root).glob(f"sdformat*/{version}"))]
+    found = [p for root in ROOTS for p in sorted(Path("/").glob(f"{root}/sdformat*/{version}"))]
     return found[0] if found else None
 
 

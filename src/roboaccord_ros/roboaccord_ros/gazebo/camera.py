@@ -53,7 +53,7 @@ class Window(Observer):
         self._displacement = np.zeros(3)  # of the camera from where it was placed [m]
         # Times of the steady clock [s]: of the last message, the first to a window, the last state.
         self._send_time, self._open_time, self._state_time = time.monotonic(), math.inf, 0.0
-        self._node = load("gz.transport13").Node()
+        self._node = load("transport").Node()
         self._message = message("CameraTrack")
         self._publisher = self._node.advertise(TOPIC, self._message)
         free = base_in_gazebo(setup.scenario) == "free"

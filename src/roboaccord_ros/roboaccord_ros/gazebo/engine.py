@@ -47,8 +47,8 @@ def check_bindings() -> None:
     """
     from roboaccord_ros.gazebo.transport import load, message
 
-    for module in ("gz.sim8", "gz.math7", "gz.transport13"):
-        load(module)
+    for role in ("sim", "math", "transport"):
+        load(role)
     message("WorldControlState")
 
 

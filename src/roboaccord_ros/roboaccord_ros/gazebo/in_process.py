@@ -71,8 +71,8 @@ class InProcess:
         *,
         based: bool = True,
     ) -> None:
-        load("gz.math7")  # types that functions of gz.sim8 return
-        self._sim = load("gz.sim8")
+        self._vector = load("math").Vector3d  # gz-math first: functions of gz-sim return its types
+        self._sim = load("sim")
         self._isolate(world)
         self._robot, self._world = robot, world.name
         self._joint_names, self._reads_base = list(joints), based
@@ -163,8 +163,8 @@ class InProcess:
         self._last_step = self.steps + count
         self._wrench = ()
         if wrench is not None:
-            vector = load("gz.math7").Vector3d
-            self._wrench = vector(*wrench[:3].tolist()), vector(*wrench[3:].tolist())
+            force, torque = wrench[:3].tolist(), wrench[3:].tolist()
+            self._wrench = self._vector(*force), self._vector(*torque)
         self.pauses.run(count)
         if self._error is not None:
             raise AccordError(f"gz: {self._error}")

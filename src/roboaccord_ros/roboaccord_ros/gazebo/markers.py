@@ -54,9 +54,9 @@ class WindowMarkers:
         self._drawn_colours: tuple[float, str] | None = None
         self._next_search = time.monotonic() + SETTLING  # for a window [s of the steady clock]
         try:
-            self._batch = load("gz.msgs10.marker_v_pb2").Marker_V()  # all markers in one message
+            self._batch = message("Marker_V")()  # all markers in one message
             self._answer = message("Boolean")
-            self._node = load("gz.transport13").Node()
+            self._node = load("transport").Node()
         except AccordError:  # without bindings the run goes on, and nothing is drawn
             self._next_search = math.inf
 

@@ -58,7 +58,7 @@ class Pauses:
 
     def __init__(self, server: Any, world: str, robot: str, switches: Iterable[str]) -> None:
         self._server, self._world, self._robot = server, world, robot
-        self._node = load("gz.transport13").Node()
+        self._node = load("transport").Node()
         self._step_wanted = threading.Event()
         self._thread: threading.Thread | None = None  # runs the server while it serves a window
         self._work: list[Work] = []  # to be done before the next step, in order
@@ -68,7 +68,7 @@ class Pauses:
         self._answers: dict[str, SimpleQueue[bytes]] = {name: SimpleQueue() for name in self.on}
         self._send: dict[tuple[str, bool], Callable[[], None]] = {}
         for name, answers in self._answers.items():
-            options = load("gz.transport13").SubscribeOptions()
+            options = load("transport").SubscribeOptions()
             # `put` is called with the message and its information; it ignores its second argument.
             self._node.subscribe_raw(
                 self._topic(name, "state"), answers.put, "gz.msgs.StringMsg", options
@@ -159,7 +159,7 @@ class Pauses:
         """
         ecm = yield
         link = find()
-        vector = load("gz.math7").Vector3d
+        vector = load("math").Vector3d
         link.set_linear_velocity(ecm, vector(*twist[:3].tolist()))
         link.set_angular_velocity(ecm, vector(*twist[3:].tolist()))
         self._commanded.append(link.entity())

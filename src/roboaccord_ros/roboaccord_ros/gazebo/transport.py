@@ -1,15 +1,21 @@
 """Imports Gazebo's Python bindings and messages, when they are needed.
 
-`load` imports a module, `message` the class of a message; where a package is missing, the error
-names it. For another version of Gazebo, change PACKAGES and the names of modules (gz.msgs10,
-gz.sim8, gz.transport13). A message whose module is not named as `message` expects is entered in
-MODULES. test_gz_transport checks the error for each missing package.
+`load` imports the module of a library by its role: sim, math, transport or msgs. Which release of
+Gazebo has it under which name, and in which package, is in releases.toml; all modules are of one
+release. `message` imports the class of a message; one whose module is not named as `message`
+expects is entered in MODULES. test_gz_transport checks the choice of a release, and the error for
+each missing package.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -18,16 +24,39 @@ from roboaccord.contract import AccordError
 # A message of Gazebo, or a class of them: Gazebo's protobuf has no type hints.
 Message: TypeAlias = Any
 # Modules of messages whose names are not the message's in snake case.
-MODULES = {"CameraTrack": "cameratrack", "StringMsg": "stringmsg"}
-# Package to install for each module, stated in the error if it is missing.
-PACKAGES = {
-    "google": "protobuf for Python (package python3-protobuf)",
-    "gz.msgs10": "the Python messages of gz-msgs 10 (package ros-jazzy-gz-msgs-vendor)",
-    "gz.sim8": "the Python bindings of Gazebo Sim 8 (package ros-jazzy-gz-sim-vendor)",
-    "gz.math7": "the Python bindings of gz-math 7 (package ros-jazzy-gz-math-vendor)",
-    "gz.transport13": "the Python bindings of gz-transport 13 "
-    "(package ros-jazzy-gz-transport-vendor from 0.0.9 on)",
-}
+MODULES = {"CameraTrack": "cameratrack", "Marker_V": "marker_v", "StringMsg": "stringmsg"}
+PROTOBUF = "protobuf for Python (package python3-protobuf)"
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release of Gazebo and of the ROS that has it; the fields are those of releases.toml."""
+
+    gazebo: str
+    ros: str
+    ubuntu: str
+    python: str
+    end: str
+    dart: str
+    modules: Mapping[str, str]
+    packages: Mapping[str, str]
+
+    def lacking(self) -> list[str]:
+        """Return the roles whose modules are not installed."""
+        return [role for role, module in self.modules.items() if not _is_installed(module)]
+
+
+RELEASES = tuple(
+    Release(**entry)
+    for entry in tomllib.loads(
+        files(__package__).joinpath("releases.toml").read_text(encoding="utf-8")
+    )["releases"]
+)
+
+
+def installed_release() -> Release:
+    """Return the newest release that is installed whole, or else the one that lacks the least."""
+    return min(RELEASES, key=lambda release: len(release.lacking()))
 
 
 @functools.cache
@@ -35,21 +64,40 @@ def message(kind: str) -> Message:
     """Return the class of a message of Gazebo, such as `JointTrajectory`."""
     module = "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
     module = MODULES.get(kind, module)
-    return getattr(load(f"gz.msgs10.{module}_pb2"), kind)
+    return getattr(load("msgs", f".{module}_pb2"), kind)
 
 
-def load(module: str) -> ModuleType:
-    """Import a module of Gazebo.
+def load(role: str, part: str = "") -> ModuleType:
+    """Import the module of a library of Gazebo.
+
+    Args:
+        role: sim, math, transport or msgs.
+        part: of the module, such as `.empty_pb2`.
 
     Raises:
-        AccordError: that names the missing package, or says why it cannot be loaded.
+        AccordError: that names the missing package of each release, or says why the module cannot
+            be loaded.
     """
+    release = installed_release()
+    if lacking := release.lacking():
+        packages = " or ".join(other.packages[lacking[0]] for other in RELEASES)
+        reason = f"the Python module of gz-{lacking[0]} is missing (package {packages})"
+        raise AccordError(f"{reason}; Gazebo Sim is run by it")
+    module = release.modules[role] + part
     try:
         return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        is_protobuf = str(error.name).startswith("google")
-        package = "google" if is_protobuf else ".".join(module.split(".")[:2])
-        reason = f"{PACKAGES[package]} is missing"
     except Exception as error:  # noqa: BLE001 - protobuf has errors of its own
-        reason = f"{module} cannot be loaded: {(str(error).splitlines() or [''])[0]}"
+        if str(getattr(error, "name", "")).startswith("google"):
+            reason = f"{PROTOBUF} is missing"
+        else:
+            reason = f"{module} cannot be loaded: {(str(error).splitlines() or [''])[0]}"
     raise AccordError(f"{reason}; Gazebo Sim is run by it")
+
+
+def _is_installed(module: str) -> bool:
+    """Return whether a module has a file; a folder of its name alone is a namespace of Python."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:  # the package that it is in
+        return False
+    return spec is not None and spec.has_location
