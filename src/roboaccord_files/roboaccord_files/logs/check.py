@@ -155,7 +155,8 @@ class BestReading:
         """Return the best of the readings that the user's word `effort` leaves possible."""
         joints = zip(windows.log.joints, windows.body.dry.T)
         dry = frozenset(joint for joint, friction in joints if friction.any())
-        problems = {reading: LogProblem.of(windows, dry, reading) for reading in readings(effort)}
+        problem = LogProblem.of(windows, dry)
+        problems = {reading: replace(problem, reading=reading) for reading in readings(effort)}
         fits = {reading: fitted(problem) for reading, problem in problems.items()}
         shares = {
             reading: float(problems[reading].share(fit.left).max()) for reading, fit in fits.items()
@@ -312,7 +313,7 @@ def chosen(log: Log, body: LogBody) -> Windows:
     while True:
         windows = Windows(log, body, size, smooth, FEW)  # a first look at few of them is fast
         if (windows.share <= NOISY).all() or size >= longest:
-            windows = Windows(log, body, size, smooth)
+            windows = windows if windows.all else Windows(log, body, size, smooth)
             if (windows.share <= NOISY).all() or size >= longest:
                 return windows
         factor = min(max(float(windows.share.max() / NOISY) ** (1.0 / FALL), 1.2), 4.0)

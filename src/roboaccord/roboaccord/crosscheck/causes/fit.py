@@ -27,6 +27,7 @@ from roboaccord.crosscheck.causes.hypotheses import BENT, Group, Hypothesis, Siz
 ROUNDS = 8  # iterations of Gauss and Newton
 SHORTENED = 3  # halvings of a step in all, where residuals are not linear in the sizes
 SETTLED = 1e-2, 1e-4  # squared noise, share of the cost: a smaller decrease is no progress
+NEXT = 1e-2  # of such a decrease: a step that promises less is not taken
 DEPENDENT = 1e-7  # share of a column's norm: if the columns before leave less, it depends on them
 FAR = 1.0  # m or rad: bound of a fitted size; no robot has a larger error
 LAGS = 3  # blocks over which residuals may be correlated
@@ -73,6 +74,11 @@ class Problem(ABC):
 
         Hypotheses that change nothing are missing.
         """
+
+    @property
+    def screening(self) -> Self:
+        """The problem of the blocks on which hypotheses are compared before they are fitted."""
+        return self
 
     @abstractmethod
     def groups(self) -> list[Group]:
@@ -190,6 +196,7 @@ def fitted(
     groups: tuple[Group, ...] = (),
     start: Sizes | None = None,
     variant: Cause | None = None,
+    left: Array | None = None,
 ) -> Fit:
     """Return the fit of hypotheses by the method of Gauss and Newton.
 
@@ -201,6 +208,7 @@ def fitted(
         groups: hypotheses.
         start: sizes at which the fit begins; 0 for others.
         variant: error without a size that is undone in the problem.
+        left: residuals at the start, if they are known.
     """
     best, priors = Fit(problem, variant, groups), problem.beside
     hypotheses = [*best.ones, *priors]  # h below is one of them
@@ -210,7 +218,7 @@ def fitted(
     for _ in range(ROUNDS + SHORTENED):
         try:
             # Cost at the present sizes; if it did not fall, halve the step or stop.
-            residuals = problem.residuals(sizes)
+            residuals, left = problem.residuals(sizes) if left is None else left, None
             cost = float((residuals**2).sum() + sum(d**2 for d in _prior(priors, sizes)))
             if not cost < best.cost:
                 if not (halvings and best.sizes and is_bent):
@@ -219,7 +227,8 @@ def fitted(
                 sizes = {h: 0.5 * (size + best.sizes.get(h, size)) for h, size in sizes.items()}
                 continue
             noise, share = SETTLED
-            settled = best.cost - cost < max(noise * max(1.0, cost / residuals.size), share * cost)
+            small = max(noise * max(1.0, cost / residuals.size), share * cost)
+            settled = best.cost - cost < small
             slopes = problem.slopes(hypotheses, sizes)
         except (AccordError, ArithmeticError):
             break
@@ -231,10 +240,10 @@ def fitted(
         if not acting:
             break
         # The next step, and the standard errors of the sizes so far.
-        change, inverse = _step(residuals, slopes, best, acting)
+        change, inverse, gain = _step(residuals, slopes, best, acting)
         errors = _deviations(np.array([slopes[h] for h in acting]), residuals, inverse)
         best = replace(best, deviations=dict(zip(acting, errors.tolist())))
-        if settled:
+        if settled or gain < NEXT * small:
             break
         sizes = dict(sizes)
         for hypothesis, step in zip(acting, change.tolist()):
@@ -277,10 +286,12 @@ def independent(columns: Array) -> list[int]:
 
 def _step(
     residuals: Array, slopes: Mapping[Hypothesis, Array], fit: Fit, group: Sequence[Hypothesis]
-) -> tuple[Array, Array]:
-    """Return the step (p,) of Gauss and Newton and the inverse of the normal matrix (p, p).
+) -> tuple[Array, Array, float]:
+    """Return the step (p,) of Gauss and Newton, the inverse of the normal matrix (p, p), and the
+    decrease of the cost that the step promises.
 
-    A size that the step would move beyond the bounds of its prior stays at that bound.
+    A size that the step would move beyond the bounds of its prior stays at that bound. All follow
+    from the factor R of the columns and the residuals.
 
     Args:
         residuals: (b, r).
@@ -289,10 +300,9 @@ def _step(
         acting: hypotheses whose sizes change (p,).
     """
     priors, change = fit.problem.beside, np.zeros(len(group))
-    columns, target = (
-        stacked(fit, group, slopes),
-        np.r_[residuals.ravel(), _prior(priors, fit.sizes)],
-    )
+    target = np.r_[residuals.ravel(), _prior(priors, fit.sizes)]
+    columns = np.linalg.qr(np.vstack([stacked(fit, group, slopes), target]).T, mode="r").T
+    columns, target = columns[:-1], columns[-1]
     free, normal, inverse = independent(columns), columns @ columns.T, np.zeros((len(group),) * 2)
     norms = np.sqrt(np.maximum(np.diag(normal), np.finfo(float).tiny))
     while free:
@@ -312,7 +322,7 @@ def _step(
         row = beyond[0]
         change[row] += min(max(moved[row], bounds[row].low), bounds[row].high) - moved[row]
         free.remove(row)
-    return change, inverse
+    return change, inverse, -float(change @ (columns @ target + 0.5 * normal @ change) * 2.0)
 
 
 def _deviations(columns: Array, residuals: Array, inverse: Array) -> Array:

@@ -11,7 +11,7 @@ test_naming, test_scheme and test_own_log, which plant errors, find the same nam
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 
 import numpy as np
@@ -109,6 +109,7 @@ class Search:
         same = CANCELLED * float(target @ target)
 
         # What a set of hypotheses explains of the squared residuals, by linear regression.
+        @cache
         def gain(chosen: tuple[int, ...]) -> float:
             rows = [row for i in chosen for row in parts[i]]
             sizes = np.linalg.lstsq(products[np.ix_(rows, rows)], along[rows], rcond=1e-10)[0]
@@ -133,8 +134,9 @@ class Search:
             remaining = float(target @ target) - gain(picked)
             if len(fits) >= ALWAYS and not anchor.problem.worth(remaining, lowest, self.plain.cost):
                 continue
-            chosen_groups = (*anchor.groups, *(groups[i] for i in picked))
-            fits[picked] = fitted(anchor.problem, chosen_groups, anchor.sizes, anchor.variant)
+            chosen = (*anchor.groups, *(groups[i] for i in picked))
+            start = anchor.sizes, anchor.variant, anchor.left
+            fits[picked] = fitted(anchor.problem, chosen, *start)
             lowest = min(lowest, fits[picked].cost)
         return [fits[picked] for picked in sorted(fits)]
 
@@ -155,7 +157,8 @@ def linear(anchor: Fit) -> Linear:
         groups of components that have an effect; the columns of each group; columns of unit length
         (p, m); residuals (m,).
     """
-    problem, taken = anchor.problem, {h[:2] for h in anchor.ones}
+    problem, taken = anchor.problem.screening, {h[:2] for h in anchor.ones}
+    left = anchor.left if problem is anchor.problem else problem.residuals(anchor.sizes)
     groups = [g for g in problem.groups() if not taken & {h[:2] for h in g}]
     present = [*anchor.ones, *problem.beside]
     slopes = problem.slopes([*dict.fromkeys(h for g in groups for h in g), *present], anchor.sizes)
@@ -168,7 +171,7 @@ def linear(anchor: Fit) -> Linear:
     # Residuals and columns, less what the parameters fitted already explain of them.
     hypotheses = [*dict.fromkeys(h for group in groups for h in group)]
     prior = [(anchor.sizes[h] - p.mean) / p.spread for h, p in problem.beside.items()]
-    columns, target = stacked(anchor, hypotheses, slopes), np.r_[anchor.left.ravel(), prior]
+    columns, target = stacked(anchor, hypotheses, slopes), np.r_[left.ravel(), prior]
     if acting := [h for h in present if h in slopes]:
         fixed = stacked(anchor, acting, slopes)
         basis = np.linalg.qr(fixed[independent(fixed)].T)[0]
