@@ -4,8 +4,8 @@
 of Newton and Euler in the axes of the world [Featherstone 2008, 5.3]: `link_motions` goes outward,
 `add_efforts` adds the forces of each link to the joints that carry it. Every operation is one of
 NumPy over the k samples, so that thousands take milliseconds. test_dynamics compares it with the
-forward dynamics. Arrays (k, 3) and (k, 3, 3) are views of arrays whose last axis is k, so that loops
-run along the samples.
+forward dynamics. Arrays (k, 3) and (k, 3, 3) are views of arrays whose last axis is k, along which
+loops run.
 """
 
 from __future__ import annotations

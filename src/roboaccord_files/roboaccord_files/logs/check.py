@@ -181,7 +181,7 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     The regression is repeated in two cases. A controller that compensates gravity may do so by the
     parameters of the file or by those of the true robot: the better fit counts. And where dry
     friction turns out to be a cause, its efforts around reversals of the joint, which no smooth
-    law gives, must be left unknown.
+    law gives, must be left unknown; where nothing is named, only if much of the residuals is there.
 
     Args:
         windows: of the log, with no effort left unknown.
@@ -199,8 +199,14 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     causes = (*named.causes, *named.most, *alternatives)
     if also_dry := {cause.where for cause in causes if cause.quantity == DRY} - dry:
         freed = LogProblem.of(windows, dry | also_dry, answer.problem.reading)
-        answer = Answer(freed, *explain(freed))
+        if named.causes or mean_square(fitted(freed)) < HALF * mean_square(answer.plain):
+            answer = Answer(freed, *explain(freed))
     return answer
+
+
+def mean_square(fit: Fit) -> float:
+    """Return the mean square of the residuals of a fit, over that of the noise."""
+    return float((fit.left**2).mean())
 
 
 def without_stated(answer: Answer, efforts: Taken, effort: str) -> tuple[Explanation, Taken]:

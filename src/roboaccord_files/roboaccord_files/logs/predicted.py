@@ -20,7 +20,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Self
 
 import numpy as np
@@ -154,12 +154,11 @@ class PredictedWindows(Problem, ABC):
             (PART, shift): 1.0 - part, (PART, shift + 1): part,
             (SMOOTH, shift): at.get(SMOOTH, 0.0), (BLOWS, shift): at.get(BLOWS, 0.0),
         }  # fmt: skip
-        terms = (self._acted(*how, at, by) @ (share * factors) for how, share in shares.items() if share)
-        return np.asarray(sum(terms))
+        acting = {how: share for how, share in shares.items() if share}
+        moved = [self._acted(*how, at, by) @ (share * factors) for how, share in acting.items()]
+        return np.asarray(sum(moved))
 
-    def _acted(
-        self, how: Hypothesis, shift: int, at: Sizes, by: Hypothesis | None = None
-    ) -> Array:
+    def _acted(self, how: Hypothesis, shift: int, at: Sizes, by: Hypothesis | None = None) -> Array:
         """Return the positions in windows due to the efforts of each joint (w, (k + 1) n, n).
 
         Args:
@@ -302,9 +301,9 @@ class PredictedWindows(Problem, ABC):
                 slopes.append((self.windows.needed(self.body.varied(more)) - needed) / one.probe)
             made = self.windows.made_by(np.stack(slopes, axis=-1))
             new = dict(zip(missing, np.ascontiguousarray(np.moveaxis(made, -1, 0))))
-        found = [one for one in ones if one not in new]
-        order = [*found, *new]  # those that are there first, before others make room for new ones
-        return {one: self.stored.get(keys[one], lambda one=one: new[one]) for one in order}
+        # Those that are there come first, before any makes room for a new one.
+        order = sorted(ones, key=lambda one: one in new)
+        return {one: self.stored.get(keys[one], partial(new.__getitem__, one)) for one in order}
 
     def part(self, which: slice) -> Self:
         """Return the problem of a slice of the kept windows."""

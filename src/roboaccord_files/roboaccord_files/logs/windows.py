@@ -41,7 +41,7 @@ from roboaccord_files.logs.smooth import Smooth
 # Share of the effect of the efforts; so inexact the equations are taken to be at best.
 FLOOR = 1e-4
 MOST, FEW = 3000, 1200  # samples that are compared at most, and for a first look
-ROWS = 12000  # positions that are compared at most: fewer samples of an arm with many joints
+ROWS = 9000  # positions that are compared at most: fewer samples of an arm with many joints
 # A joint has a speed limit if its rate is within CAP of its TOP quantile in a share CAPPED of the
 # samples.
 TOP, CAP, CAPPED = 0.99, 0.01, 0.2

@@ -287,11 +287,11 @@ def independent(columns: Array) -> list[int]:
 def _step(
     residuals: Array, slopes: Mapping[Hypothesis, Array], fit: Fit, group: Sequence[Hypothesis]
 ) -> tuple[Array, Array, float]:
-    """Return the step (p,) of Gauss and Newton, the inverse of the normal matrix (p, p), and the
-    decrease of the cost that the step promises.
+    """Return the step (p,) of Gauss and Newton, the inverse of the normal matrix, and the gain.
 
-    A size that the step would move beyond the bounds of its prior stays at that bound. All follow
-    from the factor R of the columns and the residuals.
+    The inverse is (p, p), and the gain the decrease of the cost that the step promises. A size that
+    the step would move beyond the bounds of its prior stays at that bound. All follow from the
+    factor R of the columns and the residuals.
 
     Args:
         residuals: (b, r).
