@@ -199,14 +199,9 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     causes = (*named.causes, *named.most, *alternatives)
     if also_dry := {cause.where for cause in causes if cause.quantity == DRY} - dry:
         freed = LogProblem.of(windows, dry | also_dry, answer.problem.reading)
-        if named.causes or mean_square(fitted(freed)) < HALF * mean_square(answer.plain):
+        if named.causes or fitted(freed).unit < HALF * answer.plain.unit:
             answer = Answer(freed, *explain(freed))
     return answer
-
-
-def mean_square(fit: Fit) -> float:
-    """Return the mean square of the residuals of a fit, over that of the noise."""
-    return float((fit.left**2).mean())
 
 
 def without_stated(answer: Answer, efforts: Taken, effort: str) -> tuple[Explanation, Taken]:

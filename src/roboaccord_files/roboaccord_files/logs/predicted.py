@@ -18,7 +18,7 @@ effort acts: after its stamp, before it, or between. Priors of these may be tune
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Self
@@ -34,7 +34,6 @@ from roboaccord.engines.deviations import EVERY
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.efforts import TORQUE, Reading
 from roboaccord_files.logs.log import Log
-from roboaccord_files.logs.stored import Stored
 from roboaccord_files.logs.tried import DELAY
 from roboaccord_files.logs.windows import Windows
 
@@ -56,7 +55,7 @@ SCALES, DRIVES = ("gear", FACTOR), (known.FILTER, known.MOTOR, known.LIMIT)
 OF_EFFORTS = (*SCALES, *DRIVES)  # they change efforts alone: by a factor, or over time
 # Share of an effort's standard deviation; a gear crosses its backlash while the effort is smaller.
 TURNS = 0.05
-SCREENED = 800  # samples at which hypotheses are compared before they are fitted
+STORED = 400e6  # bytes; columns of the regression of an arm with seven joints take 20e6
 
 
 @dataclass(frozen=True)
@@ -68,14 +67,14 @@ class PredictedWindows(Problem, ABC):
         kept: mask of the windows that are compared (w,); b of them.
         log: the samples, with the efforts that act.
         reading: what these efforts mean.
-        stored: arrays that depend on windows and log, and not on what is kept.
+        stored: arrays that depend on windows and log alone, by what they were computed from.
     """
 
     windows: Windows
     kept: Array
     log: Log
     reading: Reading = TORQUE
-    stored: Stored = field(default_factory=Stored, repr=False, compare=False)
+    stored: dict[Hashable, Array] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, windows: Windows, dry: Iterable[str], reading: Reading = TORQUE) -> Self:
@@ -126,8 +125,7 @@ class PredictedWindows(Problem, ABC):
         nonzero = {hypothesis: size for hypothesis, size in sizes.items() if size}
         # Recorded positions less those without efforts, of the robot with its errors; less what
         # the efforts and the controller do.
-        changed = self._of_body(nonzero)
-        residuals = self.windows.needing(self.body.varied(changed) if changed else self.body)
+        residuals = self.windows.needing(self.body.varied(self._of_body(nonzero)))
         driven = self._driven(nonzero, self._factors(nonzero))
         residuals = residuals - driven - self._added
         # A clock that is fast by f counts 1 + f seconds a second: accelerations act over times that
@@ -183,7 +181,7 @@ class PredictedWindows(Problem, ABC):
                 positions[..., changed] = act.get(how, self.windows.blown)(shift, of_joints)
             return positions
 
-        return self.stored.get((how, shift, *drives.items(), by), make)
+        return self._kept((how, shift, *drives.items(), by), make)
 
     def _slack(self, joint: str) -> Array:
         """Return the residuals due to 1 rad of backlash of a joint (w, (k + 1) n).
@@ -280,8 +278,7 @@ class PredictedWindows(Problem, ABC):
             columns_of |= dict(zip(scales, np.moveaxis(driven, -1, 0)))
         # A fast clock also shortens the time for which all has acted: see `residuals`.
         if CLOCK in columns_of:
-            of_body = self._of_body(base)
-            needed = self.windows.needed(self.body.varied(of_body) if of_body else self.body)
+            needed = self.windows.needed(self.body.varied(self._of_body(base)))
             moved = self.windows.made_by(needed[..., None])[..., 0]
             fast = 1.0 + base.get(CLOCK, 0.0)
             over = 2.0 / fast * (moved - self._driven(base, factors))
@@ -293,7 +290,7 @@ class PredictedWindows(Problem, ABC):
         of_body = self._of_body(base)
         keys = {one: (self.reading, *of_body.items(), one) for one in ones}
         new = dict[Hypothesis, Array]()
-        if missing := [one for one, key in keys.items() if key not in self.stored.arrays]:
+        if missing := [one for one, key in keys.items() if key not in self.stored]:
             needed = self.windows.needed(self.body.varied(of_body), kept=True)
             slopes = []
             for one in missing:
@@ -303,25 +300,23 @@ class PredictedWindows(Problem, ABC):
             new = dict(zip(missing, np.ascontiguousarray(np.moveaxis(made, -1, 0))))
         # Those that are there come first, before any makes room for a new one.
         order = sorted(ones, key=lambda one: one in new)
-        return {one: self.stored.get(keys[one], partial(new.__getitem__, one)) for one in order}
+        return {one: self._kept(keys[one], partial(new.__getitem__, one)) for one in order}
+
+    def _kept(self, key: Hashable, make: Callable[[], Array]) -> Array:
+        """Return a stored array, or make it; those not asked for longest give room to it."""
+        array = self.stored.pop(key, None)
+        if array is None:
+            array = make()
+            while sum(other.nbytes for other in self.stored.values()) + array.nbytes > STORED:
+                del self.stored[next(iter(self.stored))]
+        self.stored[key] = array
+        return array
 
     def part(self, which: slice) -> Self:
         """Return the problem of a slice of the kept windows."""
         kept = np.zeros_like(self.kept)
         kept[np.flatnonzero(self.kept)[which]] = True
         return replace(self, kept=kept)
-
-    @cached_property
-    def screening(self) -> Self:
-        """The problem of few of the windows, evenly chosen."""
-        windows = self.windows
-        which = np.arange(0, len(windows.samples), max(windows.samples.size // SCREENED, 1))
-        some = windows.some(which)
-        return replace(self, windows=some, kept=self.kept[which], stored=Stored())
-
-    def few(self) -> Self:
-        """Return the problem of few of the windows."""
-        return self.screening
 
     def share(self, left: Array) -> Array:
         """Return rms residuals as a share of the effect of the efforts (n,).

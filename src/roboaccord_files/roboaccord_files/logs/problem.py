@@ -25,7 +25,6 @@ from roboaccord.crosscheck.causes.search import LIKELY
 
 from roboaccord_files.logs.predicted import PART, PredictedWindows
 from roboaccord_files.logs.smooth import Smooth
-from roboaccord_files.logs.stored import Stored
 from roboaccord_files.logs.tried import DELAY, groups_of, likely, starts_of
 from roboaccord_files.logs.windows import FLOOR, Windows
 
@@ -80,7 +79,7 @@ class LogProblem(PredictedWindows):
                 if "q" in fields:
                     smooth = Smooth.of(log, (windows.smooth.every,))
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)
-                yield cause, replace(self, windows=windows, log=log, stored=Stored())
+                yield cause, replace(self, windows=windows, log=log, stored={})
 
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
         """Return whether a fit leaves little enough to explain the log.

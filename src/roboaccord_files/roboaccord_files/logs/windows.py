@@ -47,9 +47,6 @@ ROWS = 9000  # positions that are compared at most: fewer samples of an arm with
 TOP, CAP, CAPPED = 0.99, 0.01, 0.2
 SLOW = 0.1  # of a joint's rms rate; below it dry friction may turn over, and is left unknown
 RESTS, STILL = 12.0, 1e-6  # times the noise, and rad or m; a joint with a smaller range rests
-BY_WINDOW = (
-    "samples", "held", "_steps", "_interpolation", "_basis", "_free", "_fine", "_held", "_blown"
-)  # fmt: skip
 THIN = 1e-9  # relative; unknown efforts with a smaller singular value have no effect
 
 
@@ -181,27 +178,6 @@ class Windows(Response):
         u, s, _ = np.linalg.svd(self.made_by(unknown), full_matrices=False)
         u = u * (s > THIN * s.max(initial=1e-300))[:, None]
         windows._basis = np.concatenate([self._basis, u], axis=-1)
-        return windows._anew()
-
-    def some(self, which: Array) -> Windows:
-        """Return some of the windows, in units in which their squares stand for those of all.
-
-        Args:
-            which: numbers of the windows.
-        """
-        windows, count = copy.copy(self), len(self.samples)
-
-        def of_windows(rows: Array) -> Array:
-            by_window = rows.reshape(count, -1, *rows.shape[1:])[which]
-            return by_window.reshape(-1, *rows.shape[1:])
-
-        for name in BY_WINDOW:
-            setattr(windows, name, getattr(self, name)[which])
-        for name in ("q", "qd", "qdd", "_inverse"):
-            setattr(windows, name, of_windows(getattr(self, name)))
-        windows.nodes = np.array([of_windows(rows) for rows in self.nodes])
-        windows._along = [Along.of(self.body, windows.nodes)]
-        windows.scale = self.scale * np.sqrt(len(which) / count)
         return windows._anew()
 
     def _left_of_log(self) -> Array:

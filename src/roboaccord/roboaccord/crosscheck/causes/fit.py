@@ -75,11 +75,6 @@ class Problem(ABC):
         Hypotheses that change nothing are missing.
         """
 
-    @property
-    def screening(self) -> Self:
-        """The problem of the blocks on which hypotheses are compared before they are fitted."""
-        return self
-
     @abstractmethod
     def groups(self) -> list[Group]:
         """Return all hypotheses by groups of components, in the order in which they are named."""
@@ -267,7 +262,8 @@ def stacked(fit: Fit, group: Sequence[Hypothesis], slopes: Mapping[Hypothesis, A
     """
     priors = fit.problem.beside
     rows = [[(h is known) / prior.spread for known, prior in priors.items()] for h in group]
-    return np.array([np.r_[slopes[h].ravel(), row] for h, row in zip(group, rows)])
+    columns = [slopes[h].ravel() for h in group]
+    return np.hstack([columns, np.reshape(rows, (len(group), len(priors)))])
 
 
 def independent(columns: Array) -> list[int]:

@@ -82,8 +82,9 @@ def lagging(samples: Samples, lag: float, where: str) -> Samples:
     period, efforts = float(np.median(np.diff(samples.time))), samples.effort
     lag = max(lag, 1e-9 * period)  # a lag of 0 would divide by 0
     decay = np.exp(-period / lag)  # share of a difference that a period leaves
-    length = len(efforts) + int(np.ceil(GONE * lag / period))  # until its effect is round-off
-    kernel = np.fft.rfft((1.0 - decay) * decay ** np.arange(length - len(efforts)), length)
+    lasting = int(np.ceil(GONE * lag / period))  # periods until its effect is round-off
+    length = 1 << (len(efforts) + lasting).bit_length()  # of both; fast to transform
+    kernel = np.fft.rfft((1.0 - decay) * decay ** np.arange(lasting), length)
     means = efforts.copy()
     for j in np.flatnonzero([where in (joint, EVERY) for joint in samples.joints]):
         # Effort y at the starts of periods: convolution with the impulse response, from rest.

@@ -157,8 +157,7 @@ def linear(anchor: Fit) -> Linear:
         groups of components that have an effect; the columns of each group; columns of unit length
         (p, m); residuals (m,).
     """
-    problem, taken = anchor.problem.screening, {h[:2] for h in anchor.ones}
-    left = anchor.left if problem is anchor.problem else problem.residuals(anchor.sizes)
+    problem, taken = anchor.problem, {h[:2] for h in anchor.ones}
     groups = [g for g in problem.groups() if not taken & {h[:2] for h in g}]
     present = [*anchor.ones, *problem.beside]
     slopes = problem.slopes([*dict.fromkeys(h for g in groups for h in g), *present], anchor.sizes)
@@ -171,7 +170,7 @@ def linear(anchor: Fit) -> Linear:
     # Residuals and columns, less what the parameters fitted already explain of them.
     hypotheses = [*dict.fromkeys(h for group in groups for h in group)]
     prior = [(anchor.sizes[h] - p.mean) / p.spread for h, p in problem.beside.items()]
-    columns, target = stacked(anchor, hypotheses, slopes), np.r_[left.ravel(), prior]
+    columns, target = stacked(anchor, hypotheses, slopes), np.r_[anchor.left.ravel(), prior]
     if acting := [h for h in present if h in slopes]:
         fixed = stacked(anchor, acting, slopes)
         basis = np.linalg.qr(fixed[independent(fixed)].T)[0]
