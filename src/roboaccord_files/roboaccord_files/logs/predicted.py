@@ -160,7 +160,7 @@ class PredictedWindows(Problem, ABC):
         """Return the positions in windows due to the efforts of each joint (w, (k + 1) n, n).
 
         Args:
-            how: PART if efforts are held over each step; SMOOTH or BLOWS for what these add.
+            how: PART if efforts are held over each step; SMOOTH or BLOWS for what they add to it.
             shift: whole samples by which the efforts act late.
             at, by: as of `_driven`.
         """
@@ -178,7 +178,11 @@ class PredictedWindows(Problem, ABC):
             of_joints = efforts[..., None] * np.eye(len(changed))[:, changed]
             act = {PART: self.windows.pushed, SMOOTH: self.windows.bent}
             if changed.any():
-                positions[..., changed] = act.get(how, self.windows.blown)(shift, of_joints)
+                moved = act.get(how, self.windows.blown)(shift, of_joints)
+                if how != PART:
+                    held = (self._acted(PART, shift + i, at, by)[..., changed] for i in (0, 1))
+                    moved = moved - 0.5 * sum(held)
+                positions[..., changed] = moved
             return positions
 
         return self._kept((how, shift, *drives.items(), by), make)

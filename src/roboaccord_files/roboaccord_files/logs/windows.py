@@ -271,27 +271,23 @@ class Windows(Response):
         return self._moved(self._held, self._at_steps, self.applied(shift, efforts))
 
     def bent(self, shift: int, efforts: Array) -> Array:
-        """Return how positions differ from `pushed` if efforts change smoothly between samples.
+        """Return the positions due to efforts that change smoothly between samples.
 
         The value in the middle of a step is interpolated by a cubic. Arguments and shapes are those
         of `pushed`.
         """
         end, start, before, after = (self.applied(shift + i, efforts) for i in (0, 1, 2, -1))
-        mean = 0.5 * (start + end)
         fine = np.empty((len(end), 2 * self.size + 1, *end.shape[2:]))
         fine[:, 0], fine[:, 2::2] = start[:, 0], end
-        fine[:, 1::2] = mean + (2.0 * mean - before - after) / 16.0
-        held = self._moved(self._held, self._at_steps, mean)
-        return self._moved(self._fine, self._at_fine, fine) - held
+        fine[:, 1::2] = (9.0 * (start + end) - before - after) / 16.0
+        return self._moved(self._fine, self._at_fine, fine)
 
     def blown(self, shift: int, efforts: Array) -> Array:
-        """Return how positions differ from `pushed` if efforts are impulses at the samples.
+        """Return the positions due to efforts that are impulses at the samples.
 
         Semi-implicit steps act so. Arguments and shapes are those of `pushed`.
         """
-        end, start = (self.applied(shift + i, efforts) for i in (0, 1))
-        held = self._moved(self._held, self._at_steps, 0.5 * (start + end))
-        return self._moved(self._blown, self._at_steps, start) - held
+        return self._moved(self._blown, self._at_steps, self.applied(shift + 1, efforts))
 
     @cached_property
     def scheme(self) -> Array:

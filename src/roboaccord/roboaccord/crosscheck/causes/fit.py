@@ -297,8 +297,7 @@ def _step(
     """
     priors, change = fit.problem.beside, np.zeros(len(group))
     target = np.r_[residuals.ravel(), _prior(priors, fit.sizes)]
-    with_target = np.vstack([stacked(fit, group, slopes), target])
-    columns = np.asarray(np.linalg.qr(with_target.T, mode="r")).T
+    columns = np.asarray(np.linalg.qr(np.vstack([stacked(fit, group, slopes), target]).T, "r")).T
     columns, target = columns[:-1], columns[-1]
     free, normal, inverse = independent(columns), columns @ columns.T, np.zeros((len(group),) * 2)
     norms = np.sqrt(np.maximum(np.diag(normal), np.finfo(float).tiny))

@@ -135,8 +135,7 @@ class Search:
             if len(fits) >= ALWAYS and not anchor.problem.worth(remaining, lowest, self.plain.cost):
                 continue
             chosen = (*anchor.groups, *(groups[i] for i in picked))
-            start = anchor.sizes, anchor.variant, anchor.left
-            fits[picked] = fitted(anchor.problem, chosen, *start)
+            fits[picked] = fitted(anchor.problem, chosen, anchor.sizes, anchor.variant, anchor.left)
             lowest = min(lowest, fits[picked].cost)
         return [fits[picked] for picked in sorted(fits)]
 
