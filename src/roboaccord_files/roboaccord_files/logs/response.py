@@ -61,11 +61,9 @@ class Response:
         return len(self.log.joints)
 
     def _linearise(self) -> None:
-        """Compute the derivatives along the motion, and the matrices of a step.
+        """Compute the derivatives along the motion, and the matrices of blocks.
 
-        With the state x = (d, d') the equations are x' = A x + (0, M^-1 e). A step of h by the
-        implicit midpoint rule is x1 = (I - h A / 2)^-1 ((I + h A / 2) x0 + forces): `_solve` is the
-        inverse, and `_step` its product with I + h A / 2.
+        With the state x = (d, d') the equations are x' = A x + (0, M^-1 e).
         """
         body, n = self.body, self.joints
         q, qd, qdd = self.nodes
@@ -96,6 +94,9 @@ class Response:
 
     def _blocks(self, change: Array) -> None:
         """Compute what initial states and efforts do in each block, from A (w, k, 2 n, 2 n).
+
+        A step of h by the implicit midpoint rule is x1 = S ((I + h A / 2) x0 + forces) with
+        S = (I - h A / 2)^-1: `solve` is S, and `step` its product with I + h A / 2.
 
         A block has L steps, and a window B of them; steps beyond its end have the length 0. The
         matrices (w, B, (L + 1) n, ...) return the positions at the end of each step and the rates

@@ -41,7 +41,9 @@ from roboaccord_files.logs.smooth import Smooth
 # Share of the effect of the efforts; so inexact the equations are taken to be at best.
 FLOOR = 1e-4
 MOST, FEW = 3000, 1200  # samples that are compared at most, and for a first look
-ROWS = 9000  # positions that are compared at most: fewer samples of an arm with many joints
+# Positions of all joints that are compared at most: for more the work grows faster than what they
+# show, as each of n joints adds hypotheses, too.
+ROWS = 9000
 # A joint has a speed limit if its rate is within CAP of its TOP quantile in a share CAPPED of the
 # samples.
 TOP, CAP, CAPPED = 0.99, 0.01, 0.2
