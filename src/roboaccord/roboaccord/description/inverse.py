@@ -4,7 +4,8 @@
 of Newton and Euler in the axes of the world [Featherstone 2008, 5.3]: `link_motions` goes outward,
 `add_efforts` adds the forces of each link to the joints that carry it. Every operation is one of
 NumPy over the k samples, so that thousands take milliseconds. test_dynamics compares it with the
-forward dynamics.
+forward dynamics. Arrays (k, 3) and (k, 3, 3) are views of arrays whose last axis is k, along which
+loops run.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import numpy as np
 
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Link, Tree, rotors_of
-from roboaccord.numerics.rotations import axis_angle_matrix
 
 
 class Carrier(NamedTuple):
@@ -72,8 +72,9 @@ def link_motions(
         q, qd, qdd: positions, rates and accelerations (k, n).
         known: motions of links that are not computed again.
     """
-    zero, known = np.zeros((len(q), 3)), known or {}
-    start = FrameMotion(np.tile(np.eye(3), (len(q), 1, 1)), zero, zero, zero, zero - gravity)
+    zero, known = np.zeros((3, len(q))).T, known or {}
+    still = np.moveaxis(np.tile(np.eye(3)[..., None], len(q)), -1, 0)
+    start = FrameMotion(still, zero, zero, zero, zero - gravity)
     motions = {tree.links[0].name: start}
     for joint in tree.joints:
         if joint.child in known:
@@ -81,13 +82,13 @@ def link_motions(
             continue
         # The frame of the joint moves with its parent: a = a_p + w' x r + w x (w x r).
         turn, origin, spin, change, acc, carriers = motions[joint.parent]
-        arm = turn @ joint.position
-        turn = turn @ joint.rotation
+        arm = product(turn, joint.position)
+        turn = product(turn, joint.rotation)
         if carriers:
             acc = acc + cross(change, arm) + cross(spin, cross(spin, arm))
         origin = origin + arm
         if joint.name in joints:
-            column, axis = joints.index(joint.name), turn @ joint.axis
+            column, axis = joints.index(joint.name), product(turn, joint.axis)
             slides = joint.kind == "prismatic"
             position, rate, acceleration = (x[:, column, None] for x in (q, qd, qdd))
             # A slide adds its way, its acceleration and Coriolis'; a hinge adds to spin and change.
@@ -97,7 +98,7 @@ def link_motions(
                 acc = acc + cross(change, way) + cross(spin, cross(spin, way))
                 acc = acc + axis * acceleration + 2.0 * cross(spin, axis * rate)
             else:
-                turn = turn @ axis_angle_matrix(joint.axis, position[:, 0])
+                turn = turned(turn, joint.axis, position[:, 0])
                 change = change + axis * acceleration + cross(spin, axis * rate)
                 spin = spin + axis * rate
             carriers = (*carriers, Carrier(column, axis, origin, slides))
@@ -115,7 +116,7 @@ def add_efforts(efforts: Array, links: Iterable[Link], motions: Mapping[str, Fra
         turn, frame, spin, change, acc, carriers = motions[link.name]
         if not carriers or not (link.mass or link.inertia.any()):
             continue
-        lever = turn @ link.centre
+        lever = product(turn, link.centre)
         force = link.mass * (acc + cross(change, lever) + cross(spin, cross(spin, lever)))
         # I w' and I w, in the world's axes.
         rate, spun = (rotated(turn, rotated(turn, x, True) @ link.inertia) for x in (change, spin))
@@ -133,6 +134,22 @@ def inverse_dynamics(
     add_efforts(efforts, tree.links, link_motions(tree, joints, gravity, q, qd, qdd))
     efforts += rotors_of(tree, joints) * qdd
     return efforts
+
+
+def product(turn: Array, factor: Array) -> Array:
+    """Return the products (k, 3, ...) of rotations (k, 3, 3) and one factor (3, ...)."""
+    rows = factor.T @ turn.transpose(1, 2, 0)
+    return rows.T if factor.ndim == 1 else rows.transpose(2, 0, 1)
+
+
+def turned(turn: Array, axis: Array, angle: Array) -> Array:
+    """Return rotations (k, 3, 3) turned by angles (k,) [rad] about an axis (3,) of their frames.
+
+    Rodrigues' formula: R (1 + sin(angle) K + (1 - cos(angle)) K K), with K v = axis x v.
+    """
+    by, rows = np.cross(axis, np.eye(3)), turn.transpose(1, 2, 0)
+    rows = rows + np.sin(angle) * (by @ rows) + (1.0 - np.cos(angle)) * (by @ by @ rows)
+    return np.asarray(rows.transpose(2, 0, 1))
 
 
 def cross(a: Array, b: Array) -> Array:

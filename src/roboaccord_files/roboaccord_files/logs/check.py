@@ -165,7 +165,8 @@ class BestReading:
         """Return the best of the readings that the user's word `effort` leaves possible."""
         joints = zip(windows.log.joints, windows.body.dry.T)
         dry = frozenset(joint for joint, friction in joints if friction.any())
-        problems = {reading: LogProblem.of(windows, dry, reading) for reading in readings(effort)}
+        problem = LogProblem.of(windows, dry)
+        problems = {reading: replace(problem, reading=reading) for reading in readings(effort)}
         fits = {reading: fitted(problem) for reading, problem in problems.items()}
         shares = {
             reading: float(problems[reading].share(fit.left).max()) for reading, fit in fits.items()
@@ -190,7 +191,7 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     The regression is repeated in two cases. A controller that compensates gravity may do so by the
     parameters of the file or by those of the true robot: the better fit counts. And where dry
     friction turns out to be a cause, its efforts around reversals of the joint, which no smooth
-    law gives, must be left unknown.
+    law gives, must be left unknown; where nothing is named, only if much of the residuals is there.
 
     Args:
         windows: of the log, with no effort left unknown.
@@ -208,7 +209,8 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     causes = (*named.causes, *named.most, *alternatives)
     if also_dry := {cause.where for cause in causes if cause.quantity == DRY} - dry:
         freed = LogProblem.of(windows, dry | also_dry, answer.problem.reading)
-        answer = Answer(freed, *explain(freed))
+        if named.causes or fitted(freed).unit < HALF * answer.plain.unit:
+            answer = Answer(freed, *explain(freed))
     return answer
 
 
@@ -333,7 +335,7 @@ def chosen(log: Log, body: LogBody) -> Windows:
     while True:
         windows = Windows(log, body, size, smooth, FEW)  # a first look at few of them is fast
         if (windows.share <= NOISY).all() or size >= longest:
-            windows = Windows(log, body, size, smooth)
+            windows = windows if windows.all else Windows(log, body, size, smooth)
             if (windows.share <= NOISY).all() or size >= longest:
                 return windows
         factor = min(max(float(windows.share.max() / NOISY) ** (1.0 / FALL), 1.2), 4.0)

@@ -69,8 +69,6 @@ class FloatingBase:
         Raises:
             AccordError: if the base moves, and its pose was not recorded completely.
         """
-        from scipy.spatial.transform import Rotation
-
         # How far the base moves and turns, by what was recorded.
         position = np.array([columns[name] for name in PLACE if name in columns])
         known = position[:, np.isfinite(position).all(axis=0)] if len(position) else position
@@ -84,6 +82,8 @@ class FloatingBase:
         if lacking := [name for name in (*PLACE, *TURN) if name not in columns]:
             moves = f"the base moves {distance:.3g} m" if distance > MOVES else "the base turns"
             raise AccordError(f"{moves}, and {', '.join(lacking)} are not recorded")
+        from scipy.spatial.transform import Rotation
+
         # Angles of the hinges, relative to the first rotation, in the best order of axes.
         quaternion = np.array([columns[name] for name in TURN]).T
         recorded = np.linalg.norm(quaternion, axis=1) > 0.0

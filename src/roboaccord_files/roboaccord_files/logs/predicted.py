@@ -18,9 +18,9 @@ effort acts: after its stamp, before it, or between. Priors of these may be tune
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Self
 
 import numpy as np
@@ -53,10 +53,12 @@ BLOWS is 1 if they act as impulses at the samples.
 """
 *_, PART, SMOOTH, BLOWS = BESIDE
 CLOCK = Hypothesis("clock")
-OF_EFFORTS = ("gear", FACTOR, known.FILTER, known.MOTOR, known.LIMIT)  # they change efforts alone
+SCALES, DRIVES = ("gear", FACTOR), (known.FILTER, known.MOTOR, known.LIMIT)
+OF_EFFORTS = (*SCALES, *DRIVES)  # they change efforts alone: by a factor, or over time
 # Share of an effort's standard deviation; a gear crosses its backlash while the effort is smaller:
 # of normally distributed efforts 4 % of the time, so a crossing is nearly a step.
 TURNS = 0.05
+STORED = 400e6  # bytes; columns of the regression of an arm with seven joints take 20e6
 
 
 @dataclass(frozen=True)
@@ -68,12 +70,14 @@ class PredictedWindows(Problem, ABC):
         kept: mask of the windows that are compared (w,); b of them.
         log: the samples, with the efforts that act.
         reading: what these efforts mean.
+        stored: arrays that depend on windows and log alone, by what they were computed from.
     """
 
     windows: Windows
     kept: Array
     log: Log
     reading: Reading = TORQUE
+    stored: dict[Hashable, Array] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, windows: Windows, dry: Iterable[str], reading: Reading = TORQUE) -> Self:
@@ -121,17 +125,12 @@ class PredictedWindows(Problem, ABC):
         Args:
             sizes: of the hypotheses and of the scheme; others are 0.
         """
-        nonzero, shift = (
-            {hypothesis: size for hypothesis, size in sizes.items() if size},
-            self._shift(sizes),
-        )
+        nonzero = {hypothesis: size for hypothesis, size in sizes.items() if size}
         # Recorded positions less those without efforts, of the robot with its errors; less what
         # the efforts and the controller do.
-        changed = self._of_body(nonzero)
-        residuals = self.windows.needing(self.body.varied(changed) if changed else self.body)
-        residuals = (
-            residuals - self._driven(shift, self.efforts(nonzero), nonzero)[..., 0] - self._added
-        )
+        residuals = self.windows.needing(self.body.varied(self._of_body(nonzero)))
+        driven = self._driven(nonzero, self._factors(nonzero))
+        residuals = residuals - driven - self._added
         # A clock that is fast by f counts 1 + f seconds a second: accelerations act over times that
         # are shorter than the stamps say, and positions are less by its square.
         if fast := nonzero.get(CLOCK, 0.0):
@@ -143,23 +142,53 @@ class PredictedWindows(Problem, ABC):
                 residuals = residuals + size * self._slack(hypothesis.where)
         return np.asarray(residuals[self.kept])
 
-    def _driven(self, shift: int, efforts: Array, at: Sizes) -> Array:
-        """Return the positions due to efforts (k, n, c) in windows (w, (k + 1) n, c).
+    def _driven(self, at: Sizes, factors: Array, by: Hypothesis | None = None) -> Array:
+        """Return the positions in windows due to the efforts (w, (k + 1) n, ...).
 
         Args:
-            shift: whole samples by which the efforts act late.
-            efforts: of all samples.
-            at: sizes of PART, SMOOTH and BLOWS.
+            at: sizes of the scheme, of a delay and of DRIVES.
+            factors: of the efforts of each joint (n, ...).
+            by: of DRIVES; if it is given, the derivatives by its size.
         """
-        part, sizes = at.get(PART, 0.0), [at.get(shape, 0.0) for shape in (SMOOTH, BLOWS)]
-        moved = self.windows.pushed(shift, efforts)
-        if part:
-            moved = (1.0 - part) * moved + part * self.windows.pushed(shift + 1, efforts)
-        if any(sizes):
-            moved = moved + sum(
-                size * column for size, column in zip(sizes, self.windows.bent(shift, efforts))
-            )
-        return moved
+        shift, part = self._shift(at), at.get(PART, 0.0)
+        shares = {
+            (PART, shift): 1.0 - part, (PART, shift + 1): part,
+            (SMOOTH, shift): at.get(SMOOTH, 0.0), (BLOWS, shift): at.get(BLOWS, 0.0),
+        }  # fmt: skip
+        acting = {how: share for how, share in shares.items() if share}
+        moved = [self._acted(*how, at, by) @ (share * factors) for how, share in acting.items()]
+        return np.asarray(sum(moved))
+
+    def _acted(self, how: Hypothesis, shift: int, at: Sizes, by: Hypothesis | None = None) -> Array:
+        """Return the positions in windows due to the efforts of each joint (w, (k + 1) n, n).
+
+        Args:
+            how: PART if efforts are held over each step; SMOOTH or BLOWS for what they add to it.
+            shift: whole samples by which the efforts act late.
+            at, by: as of `_driven`.
+        """
+        drives = {one: size for one, size in at.items() if size and one.quantity in DRIVES}
+
+        def make() -> Array:
+            efforts, before = self._rewritten(drives), np.zeros_like(self.log.effort)
+            positions = np.zeros((*self.windows.apart.shape, len(self.log.joints)))
+            if by:
+                more = self._rewritten({**drives, by: drives.get(by, 0.0) + by.probe})
+                efforts = (more - efforts) / by.probe
+            elif drives:  # most joints have the recorded efforts
+                before, positions = self.log.effort, self._acted(how, shift, {}).copy()
+            changed = (efforts != before).any(axis=0)
+            of_joints = efforts[..., None] * np.eye(len(changed))[:, changed]
+            act = {PART: self.windows.pushed, SMOOTH: self.windows.bent}
+            if changed.any():
+                moved = act.get(how, self.windows.blown)(shift, of_joints)
+                if how != PART:
+                    held = (self._acted(PART, shift + i, at, by)[..., changed] for i in (0, 1))
+                    moved = moved - 0.5 * sum(held)
+                positions[..., changed] = moved
+            return positions
+
+        return self._kept((how, shift, *drives.items(), by), make)
 
     def _slack(self, joint: str) -> Array:
         """Return the residuals due to 1 rad of backlash of a joint (w, (k + 1) n).
@@ -190,15 +219,24 @@ class PredictedWindows(Problem, ABC):
 
     def efforts(self, sizes: Sizes) -> Array:
         """Return the efforts that act (k, n, 1), with factors, filters and limits applied."""
+        return np.asarray(self._factors(sizes) * self._rewritten(sizes))[..., None]
+
+    def _factors(self, sizes: Sizes) -> Array:
+        """Return the factors of the efforts (n,), of which gears and currents have some."""
+        factors = np.ones(len(self.log.joints))
+        for one, size in sizes.items():
+            if one.quantity in SCALES:
+                affected = np.array([one.where in (joint, EVERY) for joint in self.log.joints])
+                factors[affected] *= size if one.quantity == FACTOR else 1.0 + size
+        return factors
+
+    def _rewritten(self, sizes: Sizes) -> Array:
+        """Return the recorded efforts (k, n) with filters, lags and limits applied."""
         log = self.log
-        for hypothesis, size in sizes.items():
-            if hypothesis.quantity in ("gear", FACTOR):
-                affected = np.array([hypothesis.where in (joint, EVERY) for joint in log.joints])
-                factor = size if hypothesis.quantity == FACTOR else 1.0 + size
-                log = replace(log, effort=log.effort * np.where(affected, factor, 1.0))
-            elif hypothesis.quantity in OF_EFFORTS:
-                log = RECORDED[hypothesis.quantity](log, size, hypothesis.where)
-        return self.windows.efforts if log is self.windows.log else log.effort[..., None]
+        for one, size in sizes.items():
+            if one.quantity in DRIVES:
+                log = RECORDED[one.quantity](log, size, one.where)
+        return np.asarray(log.effort)
 
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> dict[Hypothesis, Array]:
         """Return the derivatives of the residuals by the sizes of hypotheses (b, (k + 1) n).
@@ -220,48 +258,66 @@ class PredictedWindows(Problem, ABC):
             if hypothesis in of_scheme or hypothesis.quantity in OF_EFFORTS
         }
         base = dict(at) if nonlinear else plain
-        efforts, effort_slopes = self.efforts(base), dict[Hypothesis, Array]()
-        shift, columns_of = self._shift(base), dict[Hypothesis, Array]()
-        # The efforts that the motion needs of the robot, and their derivatives by its parameters.
-        of_body = self._of_body(base)
-        body = self.body.varied(of_body) if of_body else self.body
-        needed, of_robot, needed_slopes = (
-            self.windows.needed(body, kept=True),
-            list[Hypothesis](),
-            list[Array](),
-        )
+        factors, shift = self._factors(base), self._shift(base)
+        columns_of, scales = dict[Hypothesis, Array](), dict[Hypothesis, Array]()
+        of_robot = list[Hypothesis]()
         for one in ones:
             # By a small change of the size, where the effect is not known as a formula.
             more = {**base, one: base.get(one, 0.0) + one.probe}
             if one == PART:
-                later = self._driven(shift + 1, efforts, {})
-                columns_of[one] = (self._driven(shift, efforts, {}) - later)[..., 0]
+                now, later = (self._acted(PART, shift + i, base) for i in (0, 1))
+                columns_of[one] = (now - later) @ factors
             elif one in (SMOOTH, BLOWS):
-                columns_of[one] = -self.windows.bent(shift, efforts)[one == BLOWS][..., 0]
+                columns_of[one] = -self._acted(one, shift, base) @ factors
             elif one.quantity == SCHEME:
                 columns_of[one] = np.asarray(self.windows.scheme[..., one.axis])
-            elif one.quantity in OF_EFFORTS:
-                effort_slopes[one] = (self.efforts(more) - efforts) / one.probe
+            elif one.quantity in SCALES:
+                scales[one] = (factors - self._factors(more)) / one.probe
+            elif one.quantity in DRIVES:
+                columns_of[one] = self._driven(base, -factors, one)
             elif one.quantity == known.BACKLASH:
                 columns_of[one] = self._slack(one.where)
             elif one != DELAY:
                 of_robot.append(one)
-                needed_more = self.windows.needed(self.body.varied(self._of_body(more)))
-                needed_slopes.append((needed_more - needed) / one.probe)
-        # Changed efforts and changed needs move the positions; all of a kind are solved at once.
-        if effort_slopes:
-            acting = self._driven(shift, np.concatenate([*effort_slopes.values()], axis=-1), base)
-            columns_of |= dict(zip(effort_slopes, -np.moveaxis(acting, -1, 0)))
-        if of_robot:
-            columns = np.moveaxis(self.windows.made_by(np.stack(needed_slopes, axis=-1)), -1, 0)
-            columns_of |= dict(zip(of_robot, columns))
+        columns_of |= self._of_robot(of_robot, base)
+        if scales:
+            driven = self._driven(base, np.stack([*scales.values()], axis=-1))
+            columns_of |= dict(zip(scales, np.moveaxis(driven, -1, 0)))
         # A fast clock also shortens the time for which all has acted: see `residuals`.
         if CLOCK in columns_of:
+            needed = self.windows.needed(self.body.varied(self._of_body(base)))
             moved = self.windows.made_by(needed[..., None])[..., 0]
             fast = 1.0 + base.get(CLOCK, 0.0)
-            over = 2.0 / fast * (moved - self._driven(shift, efforts, base)[..., 0])
+            over = 2.0 / fast * (moved - self._driven(base, factors))
             columns_of[CLOCK] = (columns_of[CLOCK] - over) / fast**2
         return {one: slope[self.kept] for one, slope in columns_of.items() if slope.any()}
+
+    def _of_robot(self, ones: Sequence[Hypothesis], base: Sizes) -> dict[Hypothesis, Array]:
+        """Return the derivatives (w, (k + 1) n) by parameters of the robot, by small changes."""
+        of_body = self._of_body(base)
+        keys = {one: (self.reading, *of_body.items(), one) for one in ones}
+        new = dict[Hypothesis, Array]()
+        if missing := [one for one, key in keys.items() if key not in self.stored]:
+            needed = self.windows.needed(self.body.varied(of_body), kept=True)
+            slopes = []
+            for one in missing:
+                more = {**of_body, one: of_body.get(one, 0.0) + one.probe}
+                slopes.append((self.windows.needed(self.body.varied(more)) - needed) / one.probe)
+            made = self.windows.made_by(np.stack(slopes, axis=-1))
+            new = dict(zip(missing, np.ascontiguousarray(np.moveaxis(made, -1, 0))))
+        # Those that are there come first, before any makes room for a new one.
+        order = sorted(ones, key=lambda one: one in new)
+        return {one: self._kept(keys[one], partial(new.__getitem__, one)) for one in order}
+
+    def _kept(self, key: Hashable, make: Callable[[], Array]) -> Array:
+        """Return a stored array, or make it; those not asked for longest give room to it."""
+        array = self.stored.pop(key, None)
+        if array is None:
+            array = make()
+            while sum(other.nbytes for other in self.stored.values()) + array.nbytes > STORED:
+                del self.stored[next(iter(self.stored))]
+        self.stored[key] = array
+        return array
 
     def part(self, which: slice) -> Self:
         """Return the problem of a slice of the kept windows."""

@@ -94,7 +94,7 @@ class LogProblem(PredictedWindows):
                 if "q" in fields:
                     smooth = Smooth.of(log, (windows.smooth.every,))
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)
-                yield cause, replace(self, windows=windows, log=log)
+                yield cause, replace(self, windows=windows, log=log, stored={})
 
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
         """Return whether a fit leaves little enough to explain the log.

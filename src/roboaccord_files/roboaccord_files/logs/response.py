@@ -4,7 +4,8 @@ The equations of motion are linearised about the recorded motion: M d'' + C d' +
 the change of the positions (small), e the additional effort, and M, C and K are the derivatives of
 the inverse dynamics by accelerations, rates and positions. They are integrated over each window by
 steps from sample to sample. To save time the derivatives are evaluated at a few times of a window,
-its nodes, and interpolated between; friction is evaluated at each sample.
+its nodes, and interpolated between; friction is evaluated at each sample. What efforts do in a few
+steps, a block, is linear in them, and a matrix of each block is computed once (`_blocks`).
 
 windows.py builds on this class. The constants may be tuned: they trade time for accuracy.
 """
@@ -32,6 +33,7 @@ NODES, DENSE = 5, 60.0
 # spline of degree 5 bends up to three times between knots, and the interpolation's weights grow as
 # 4^nodes.
 ROUGH, MANY = 3.0, 32
+BLOCK = 56  # steps times joints of a block at most: its matrices grow with the square of both
 
 
 class Response:
@@ -67,11 +69,9 @@ class Response:
         return len(self.log.joints)
 
     def _linearise(self) -> None:
-        """Compute the derivatives along the motion, and the matrices of a step.
+        """Compute the derivatives along the motion, and the matrices of blocks.
 
-        With the state x = (d, d') the equations are x' = A x + (0, M^-1 e). A step of h by the
-        implicit midpoint rule is x1 = (I - h A / 2)^-1 ((I + h A / 2) x0 + forces): `_solve` is the
-        inverse, and `_step` its product with I + h A / 2.
+        With the state x = (d, d') the equations are x' = A x + (0, M^-1 e).
         """
         body, n = self.body, self.joints
         q, qd, qdd = self.nodes
@@ -90,7 +90,7 @@ class Response:
         by_q = [body.efforts(q + PROBE * unit[j], qd, qdd) - plain for j in range(n)]
         by_qd = [body.efforts(q, qd + PROBE * unit[j], qdd) - plain for j in range(n)]
         at_q, at_qd = (self._spread(np.stack(x, axis=-1))[middle] / PROBE for x in (by_q, by_qd))
-        # A in the middle of each step, and the matrices of the steps.
+        # A in the middle of each step.
         change = np.zeros((w, k, 2 * n, 2 * n))
         change[..., :n, n:] = unit
         for block, by in (
@@ -98,63 +98,91 @@ class Response:
             (np.s_[..., n:, n:], at_qd + np.diag(body.damping)),
         ):
             change[block] = -(self._inverse[middle] @ by).reshape(w, k, n, n)
-        half = 0.5 * self._steps[..., None, None] * change
-        self._solve = np.linalg.inv(np.eye(2 * n) - half)
-        self._step = self._solve @ (np.eye(2 * n) + half)
+        self._blocks(change)
+
+    def _blocks(self, change: Array) -> None:
+        """Compute what initial states and efforts do in each block, from A (w, k, 2 n, 2 n).
+
+        A step of h by the implicit midpoint rule is x1 = S ((I + h A / 2) x0 + forces) with
+        S = (I - h A / 2)^-1: `solve` is S, and `step` its product with I + h A / 2.
+
+        A block has L steps, and a window B of them; steps beyond its end have the length 0. The
+        matrices (w, B, (L + 1) n, ...) return the positions at the end of each step and the rates
+        at the end of the last: `_free` those due to the state at the start (2 n), `_fine` those due
+        to efforts at the 2 L + 1 times of steps and their middles, by Simpson's rule, `_held` those
+        due to L efforts held over steps, and `_blown` due to L efforts that act as impulses at the
+        starts of steps.
+        """
+        w, k, n = *self._steps.shape, self.joints
+        count = -(-k // max(BLOCK // n, 1))
+        length = -(-k // count)
+        number = np.arange(count * length).reshape(count, length)
+        self._at_steps = steps = np.minimum(number, k - 1)
+        self._at_fine = np.minimum(2 * number[:, :1] + np.arange(2 * length + 1), 2 * k)
+        h = np.where(number < k, self._steps[:, steps], 0.0)[..., None, None]
+        half = 0.5 * h * change[:, steps]
+        solve = np.linalg.inv(np.eye(2 * n) - half)
+        step = solve @ (np.eye(2 * n) + half)
+        # What the efforts add to the state in each step, at its start, middle and end.
+        inverse = self._inverse.reshape(w, -1, n, n)
+        first, middle, last = (inverse[:, 2 * steps + i] for i in range(3))
+        starts = solve @ np.concatenate([h**2 / 12.0 * first, h / 6.0 * first], axis=-2)
+        middles = solve[..., n:] @ (h * 4.0 / 6.0 * middle)
+        ends = solve @ np.concatenate([-(h**2) / 12.0 * last, h / 6.0 * last], axis=-2)
+        blows = (step[..., n:] * h) @ first
+        # The states, step by step, with columns for state, fine, held and blown efforts.
+        fine, held = 2 * n, 2 * n + (2 * length + 1) * n
+        blown = held + length * n
+        states = np.zeros((w, count, 2 * n, blown + length * n))
+        states[..., : 2 * n] = np.eye(2 * n)
+        rows = np.empty((w, count, (length + 1) * n, states.shape[-1]))
+        for i in range(length):
+            states = step[:, :, i] @ states
+            now = starts[:, :, i], middles[:, :, i], ends[:, :, i]
+            states[..., fine + 2 * i * n : fine + (2 * i + 3) * n] += np.concatenate(now, axis=-1)
+            states[..., held + i * n : held + (i + 1) * n] += sum(now)
+            states[..., blown + i * n : blown + (i + 1) * n] += blows[:, :, i]
+            rows[..., i * n : (i + 1) * n, :] = states[..., :n, :]
+        rows[..., length * n :, :] = states[..., n:, :]
+        parts = np.split(rows, [fine, held, blown], axis=-1)
+        self._free, self._fine, self._held, self._blown = map(np.ascontiguousarray, parts)
 
     def _held_still(self) -> Array:
         """Return the inertia (w (2 k + 1), n, n) that keeps held joints at rest."""
         held = np.where(self.held, HOLD, 0.0).repeat(2 * self.size + 1, axis=0)
         return np.asarray(held[:, None, :] * np.eye(self.joints))
 
-    def _fine(self, efforts: Array) -> Array:
-        """Return the accelerations due to efforts (w (2 k + 1), n, c), for `_propagate`.
-
-        They are ordered by start, middle and end of each step (3, w, k, n, c).
-        """
-        w, k = self._steps.shape
-        accelerations = (self._inverse @ efforts).reshape(w, 2 * k + 1, self.joints, -1)
-        return np.stack([accelerations[:, :-1:2], accelerations[:, 1::2], accelerations[:, 2::2]])
-
-    def _held(self, efforts: Array) -> Array:
-        """Return the accelerations due to efforts (w, k, n, c) held over each step, likewise."""
-        w, k = self._steps.shape
-        inverse = self._inverse.reshape(w, -1, self.joints, self.joints)
-        return np.stack([inverse[:, i : 2 * k + i : 2] @ efforts for i in range(3)])
-
-    def _propagate(
-        self,
-        forces: Array | None = None,
-        start: Array | None = None,
-        blows: Array | None = None,
-    ) -> Array:
-        """Return the positions in windows due to accelerations (w, (k + 1) n, c), by `_left`.
+    def _moved(self, matrices: Array, at: Array, efforts: Array) -> Array:
+        """Return the positions in windows due to efforts (w, (k + 1) n, c), by `_left`.
 
         Args:
-            forces: accelerations at start, middle and end of each step (3, w, k, n, c).
-            start: initial state of each window (2 n, c), 0 if None.
-            blows: accelerations that act as an impulse at the start of each step (w, k, n, c).
+            matrices, at: `_fine` and `_at_fine`, or `_held` or `_blown` and `_at_steps`.
+            efforts: at the times of each window, or in its steps (w, times, n, c).
         """
-        w, k = self._steps.shape
-        n, h = self.joints, self._steps[..., None, None]
-        columns = start.shape[-1] if start is not None else forces.shape[-1]  # type: ignore[union-attr]
-        state = np.zeros((w, 2 * n, columns)) + (0.0 if start is None else start)
-        # What the accelerations add to the state in each step, by Simpson's rule.
-        added = np.zeros((w, k, 2 * n, columns))
-        if forces is not None:
-            first, middle, last = forces
-            added[..., :n, :] = h**2 * (first - last) / 12.0
-            added[..., n:, :] = h * (first + 4.0 * middle + last) / 6.0
-            added = self._solve @ added
-        if blows is not None:
-            added = added + (self._step[..., n:] * h) @ blows
-        # The states, step by step.
-        positions = np.empty((w, k + 1, n, columns))
-        positions[:, 0] = state[:, :n]
-        for i in range(k):
-            state = self._step[:, i] @ state + added[:, i]
-            positions[:, i + 1] = state[:, :n]
-        return self._left(positions)
+        taken = efforts[:, at].reshape(*matrices.shape[:2], -1, efforts.shape[-1])
+        return self._chained(matrices @ taken)
+
+    def _chained(self, rows: Array, start: Array | float = 0.0) -> Array:
+        """Return the positions in windows, block by block (w, (k + 1) n, c), by `_left`.
+
+        Args:
+            rows: what efforts do in each block (w, B, (L + 1) n, c); positions are added to it.
+            start: initial state of each window (2 n, c).
+        """
+        (w, k), n = self._steps.shape, self.joints
+        state = np.zeros((w, 2 * n, rows.shape[-1])) + start
+        begin = state[:, None, :n]
+        for i in range(rows.shape[1]):
+            if state.any():
+                rows[:, i] += self._free[:, i] @ state
+            state = rows[:, i, -2 * n :]
+        steps = rows[:, :, :-n].reshape(w, -1, n, rows.shape[-1])[:, :k]
+        return self._left(np.concatenate([begin, steps], axis=1))
+
+    def _by_start(self) -> Array:
+        """Return an orthonormal basis (w, (k + 1) n, 2 n) of what initial states explain."""
+        rows = np.zeros((*self._free.shape[:3], 2 * self.joints))
+        return np.linalg.qr(self._chained(rows, np.eye(2 * self.joints)))[0]
 
     def _left(self, positions: Array) -> Array:
         """Return positions (w, k + 1, n, c) over their scale, without what `_basis` spans.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -57,16 +58,20 @@ class Smooth:
         noise = noise_of(log, log.q)
         tried = [every for every in spacings if every == 1 or every * log.period < LONGEST]
         stretches = [(log.time[stretch], log.q[stretch]) for stretch in log.segments]
-        splines_of = {every: [_spline(t, q, every) for t, q in stretches] for every in tried}
-        rms = {every: _rms_of(log, splines, every) for every, splines in splines_of.items()}
+
+        @cache
+        def fit(every: int) -> tuple[list[Any], Array]:
+            splines = [_spline(t, q, every) for t, q in stretches]
+            return splines, _rms_of(log, splines, every)
+
         # The noise, by the two closest spacings if they agree, else by divided differences.
-        finest = np.array([rms[every] for every in tried if every > 1][-2:])
+        finest = np.array([fit(every)[1] for every in [x for x in tried if x > 1][-2:]])
         smallest = finest.min(axis=0, initial=np.inf)
         allowed = LOOSE * np.where(
             finest.max(axis=0, initial=0.0) < ALIKE * smallest, smallest, noise
         )
-        chosen = next((every for every in tried if (rms[every] <= allowed).all()), tried[-1])
-        return cls(log, noise, splines_of[chosen], chosen)
+        chosen = next((every for every in tried if (fit(every)[1] <= allowed).all()), tried[-1])
+        return cls(log, noise, fit(chosen)[0], chosen)
 
     def at(self, first: Array, times: Array) -> Array:
         """Return positions, rates and accelerations (3, w, m, n) within windows.

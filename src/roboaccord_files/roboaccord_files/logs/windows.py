@@ -44,6 +44,9 @@ FLOOR = 1e-4
 # Samples that are compared at most, and for a first look. Time grows with them, and precision with
 # the root: from 1200 to 3000 by 1.6.
 MOST, FEW = 3000, 1200
+# Positions of all joints that are compared at most: for more the work grows faster than what they
+# show, as each of n joints adds hypotheses, too. That of three joints in MOST samples.
+ROWS = 9000
 # A joint has a speed limit if its rate is within CAP of its TOP quantile in a share CAPPED of the
 # samples. A sine is within 1 % of its peak for 9 % of the time, less than half of CAPPED; the last
 # 1 % may be outliers.
@@ -73,6 +76,7 @@ class Windows(Response):
         most: samples that are compared at most; of more windows some are left out.
 
     Attributes:
+        all: whether no window is left out.
         samples: numbers of the samples of each window (w, k + 1).
         noise: standard deviation of the recorded positions (n,) [rad or m].
         reach: effect of the efforts on the positions in a window, rms (n,) [rad or m].
@@ -89,8 +93,7 @@ class Windows(Response):
         smooth: Smooth | None = None,
         most: int = MOST,
     ) -> None:
-        self.log, self.size, self.efforts = log, size, log.effort[..., None]
-        self._pushed, self._bent = dict[int, Array](), dict[int, tuple[Array, Array]]()
+        self.log, self.size = log, size
         self.smooth = smooth or Smooth.of(log)
         # First samples of the windows; evenly chosen ones where there are too many.
         starts = np.concatenate(
@@ -101,8 +104,9 @@ class Windows(Response):
         )
         if size * ROUGH > MANY * self.smooth.every:
             self._nodes, most = 2 * size + 1, most // 2
-        count = max(most // size, 1)
-        if len(starts) > count:
+        count = max(min(most, ROWS // log.q.shape[1]) // size, 1)
+        self.all = len(starts) <= count
+        if not self.all:
             starts = starts[np.linspace(0, len(starts) - 1, count).astype(int)]
         self.samples = starts[:, None] + np.arange(size + 1)
         # Times of samples and, between them, the middles of steps; the motion there.
@@ -126,10 +130,10 @@ class Windows(Response):
         # The effect of the efforts, with scale 1: of those against inertia, and of all others.
         self.scale = np.ones(log.q.shape[1])
         self._basis: Array | None = None
-        self._basis = np.linalg.qr(self._propagate(start=np.eye(2 * self.joints)))[0]
+        self._basis = self._by_start()
         needed = self._spread(body.efforts(q, qd, qdd)) + body.friction(self.qd)
         inertial = self._spread(replace(body, gravity=np.zeros(3)).efforts(q, 0 * qd, qdd))
-        sizes = self._propagate(self._fine(np.stack([inertial, needed - inertial], axis=-1)))
+        sizes = self.made_by(np.stack([inertial, needed - inertial], axis=-1))
         self.reach = np.sqrt(
             (sizes**2).sum(axis=-1).reshape(len(starts), -1, self.joints).mean((0, 1))
         )
@@ -137,7 +141,7 @@ class Windows(Response):
         # The scale of the residuals, with the basis of unknown initial states in that scale.
         self.scale = np.hypot(self.noise, FLOOR * self.reach)
         self._basis = None
-        self._basis = np.linalg.qr(self._propagate(start=np.eye(2 * self.joints)))[0]
+        self._basis = self._by_start()
         self.apart, self.rounding = self._left_of_log(), np.zeros(self.joints)
 
     @property
@@ -203,12 +207,11 @@ class Windows(Response):
         windows = copy.copy(self)
         windows.rounding = np.where(steps, more / self.reach, 0.0)
         windows.scale, windows._basis = np.hypot(self.scale, more), None
-        windows._basis = np.linalg.qr(windows._propagate(start=np.eye(2 * self.joints)))[0]
+        windows._basis = windows._by_start()
         return windows._anew()
 
     def _anew(self) -> Windows:
         """Return these windows, without kept results that depend on basis or scale."""
-        self._pushed, self._bent = {}, {}
         for name in ("_needed", "_measured", "scheme"):
             self.__dict__.pop(name, None)
         self.apart = self._left_of_log()
@@ -220,7 +223,8 @@ class Windows(Response):
 
     def made_by(self, efforts: Array) -> Array:
         """Return the positions (w, (k + 1) n, c) due to efforts (w (2 k + 1), n, c)."""
-        return self._propagate(self._fine(efforts))
+        efforts = efforts.reshape(len(self.samples), -1, *efforts.shape[1:])
+        return self._moved(self._fine, self._at_fine, efforts)
 
     def applied(self, shift: int, efforts: Array) -> Array:
         """Return the efforts that act in each step (w, k, n, c).
@@ -235,10 +239,6 @@ class Windows(Response):
             at = np.clip(self.samples[inside, :-1] - shift, stretch.start, stretch.stop - 1)
             acting[inside] = efforts[at]
         return acting
-
-    def driven(self, efforts: Array) -> Array:
-        """Return the positions (w, (k + 1) n, c) due to efforts held over steps (w, k, n, c)."""
-        return self._propagate(self._held(efforts))
 
     def needed(self, body: LogBody, kept: bool = False) -> Array:
         """Return the efforts (w (2 k + 1), n) that the motion needs of a robot.
@@ -276,39 +276,30 @@ class Windows(Response):
     def pushed(self, shift: int, efforts: Array) -> Array:
         """Return the positions (w, (k + 1) n, c) due to efforts that are held over each step.
 
-        Results for the recorded efforts are kept.
-
         Args:
             shift: samples by which the efforts act late.
             efforts: of all samples of the log (samples, n, c).
         """
-        unchanged = efforts is self.efforts
-        if unchanged and shift in self._pushed:
-            return self._pushed[shift]
-        positions = self.driven(self.applied(shift, efforts))
-        return self._pushed.setdefault(shift, positions) if unchanged else positions
+        return self._moved(self._held, self._at_steps, self.applied(shift, efforts))
 
-    def bent(self, shift: int, efforts: Array) -> tuple[Array, Array]:
-        """Return how positions differ from `pushed` if efforts are not held over each step.
+    def bent(self, shift: int, efforts: Array) -> Array:
+        """Return the positions due to efforts that change smoothly between samples.
 
-        The first array is for efforts that change smoothly between samples, with the value in the
-        middle of a step interpolated by a cubic; the second for efforts that act as impulses at the
-        samples, as in semi-implicit steps. Arguments and shapes are those of `pushed`.
+        The value in the middle of a step is interpolated by a cubic. Arguments and shapes are those
+        of `pushed`.
         """
-        unchanged = efforts is self.efforts
-        if unchanged and (known := self._bent.get(shift)) is not None:
-            return known
         end, start, before, after = (self.applied(shift + i, efforts) for i in (0, 1, 2, -1))
-        mean = 0.5 * (start + end)
-        middle = mean + (2.0 * mean - before - after) / 16.0
-        # Inverse inertias at start, middle and end of each step; accelerations beside the held.
-        n, (w, k) = self.joints, self._steps.shape
-        inverse = self._inverse.reshape(w, -1, n, n)
-        at = [inverse[:, i : 2 * k + i : 2] for i in range(3)]
-        extra = [m @ (effort - mean) for m, effort in zip(at, (start, middle, end))]
-        smooth = self._propagate(np.stack(extra))
-        blows = self._propagate(np.stack([m @ -mean for m in at]), blows=at[0] @ start)
-        return self._bent.setdefault(shift, (smooth, blows)) if unchanged else (smooth, blows)
+        fine = np.empty((len(end), 2 * self.size + 1, *end.shape[2:]))
+        fine[:, 0], fine[:, 2::2] = start[:, 0], end
+        fine[:, 1::2] = (9.0 * (start + end) - before - after) / 16.0
+        return self._moved(self._fine, self._at_fine, fine)
+
+    def blown(self, shift: int, efforts: Array) -> Array:
+        """Return the positions due to efforts that are impulses at the samples.
+
+        Semi-implicit steps act so. Arguments and shapes are those of `pushed`.
+        """
+        return self._moved(self._blown, self._at_steps, self.applied(shift + 1, efforts))
 
     @cached_property
     def scheme(self) -> Array:

@@ -33,6 +33,9 @@ SHORTENED = 3
 # squared noise, share of the cost: a smaller decrease is no progress, and moves a size by a tenth
 # of its standard error
 SETTLED = 1e-2, 1e-4
+# Share of such a decrease: a step that promises less is not taken; the next would promise about as
+# much squared.
+NEXT = 1e-2
 # Share of a column's norm: if the columns before leave less, it depends on them. Above the
 # square root of a rounding (1.5e-8), as normal matrices square what is left.
 DEPENDENT = 1e-7
@@ -201,6 +204,7 @@ def fitted(
     groups: tuple[Group, ...] = (),
     start: Sizes | None = None,
     variant: Cause | None = None,
+    left: Array | None = None,
 ) -> Fit:
     """Return the fit of hypotheses by the method of Gauss and Newton.
 
@@ -212,6 +216,7 @@ def fitted(
         groups: hypotheses.
         start: sizes at which the fit begins; 0 for others.
         variant: error without a size that is undone in the problem.
+        left: residuals at the start, if they are known.
     """
     best, priors = Fit(problem, variant, groups), problem.beside
     hypotheses = [*best.ones, *priors]  # h below is one of them
@@ -221,7 +226,7 @@ def fitted(
     for _ in range(ROUNDS + SHORTENED):
         try:
             # Cost at the present sizes; if it did not fall, halve the step or stop.
-            residuals = problem.residuals(sizes)
+            residuals, left = problem.residuals(sizes) if left is None else left, None
             cost = float((residuals**2).sum() + sum(d**2 for d in _prior(priors, sizes)))
             if not cost < best.cost:
                 if not (halvings and best.sizes and is_bent):
@@ -230,7 +235,8 @@ def fitted(
                 sizes = {h: 0.5 * (size + best.sizes.get(h, size)) for h, size in sizes.items()}
                 continue
             noise, share = SETTLED
-            settled = best.cost - cost < max(noise * max(1.0, cost / residuals.size), share * cost)
+            small = max(noise * max(1.0, cost / residuals.size), share * cost)
+            settled = best.cost - cost < small
             slopes = problem.slopes(hypotheses, sizes)
         except (AccordError, ArithmeticError):
             break
@@ -242,10 +248,10 @@ def fitted(
         if not acting:
             break
         # The next step, and the standard errors of the sizes so far.
-        change, inverse = _step(residuals, slopes, best, acting)
+        change, inverse, gain = _step(residuals, slopes, best, acting)
         errors = _deviations(np.array([slopes[h] for h in acting]), residuals, inverse)
         best = replace(best, deviations=dict(zip(acting, errors.tolist())))
-        if settled:
+        if settled or gain < NEXT * small:
             break
         sizes = dict(sizes)
         for hypothesis, step in zip(acting, change.tolist()):
@@ -269,7 +275,8 @@ def stacked(fit: Fit, group: Sequence[Hypothesis], slopes: Mapping[Hypothesis, A
     """
     priors = fit.problem.beside
     rows = [[(h is known) / prior.spread for known, prior in priors.items()] for h in group]
-    return np.array([np.r_[slopes[h].ravel(), row] for h, row in zip(group, rows)])
+    columns = [slopes[h].ravel() for h in group]
+    return np.hstack([columns, np.reshape(rows, (len(group), len(priors)))])
 
 
 def independent(columns: Array) -> list[int]:
@@ -288,10 +295,12 @@ def independent(columns: Array) -> list[int]:
 
 def _step(
     residuals: Array, slopes: Mapping[Hypothesis, Array], fit: Fit, group: Sequence[Hypothesis]
-) -> tuple[Array, Array]:
-    """Return the step (p,) of Gauss and Newton and the inverse of the normal matrix (p, p).
+) -> tuple[Array, Array, float]:
+    """Return the step (p,) of Gauss and Newton, the inverse of the normal matrix, and the gain.
 
-    A size that the step would move beyond the bounds of its prior stays at that bound.
+    The inverse is (p, p), and the gain the decrease of the cost that the step promises. A size that
+    the step would move beyond the bounds of its prior stays at that bound. All follow from the
+    factor R of the columns and the residuals.
 
     Args:
         residuals: (b, r).
@@ -300,10 +309,9 @@ def _step(
         acting: hypotheses whose sizes change (p,).
     """
     priors, change = fit.problem.beside, np.zeros(len(group))
-    columns, target = (
-        stacked(fit, group, slopes),
-        np.r_[residuals.ravel(), _prior(priors, fit.sizes)],
-    )
+    target = np.r_[residuals.ravel(), _prior(priors, fit.sizes)]
+    columns = np.asarray(np.linalg.qr(np.vstack([stacked(fit, group, slopes), target]).T, "r")).T
+    columns, target = columns[:-1], columns[-1]
     free, normal, inverse = independent(columns), columns @ columns.T, np.zeros((len(group),) * 2)
     norms = np.sqrt(np.maximum(np.diag(normal), np.finfo(float).tiny))
     while free:
@@ -323,7 +331,7 @@ def _step(
         row = beyond[0]
         change[row] += min(max(moved[row], bounds[row].low), bounds[row].high) - moved[row]
         free.remove(row)
-    return change, inverse
+    return change, inverse, -float(change @ (columns @ target + 0.5 * normal @ change) * 2.0)
 
 
 def _deviations(columns: Array, residuals: Array, inverse: Array) -> Array:

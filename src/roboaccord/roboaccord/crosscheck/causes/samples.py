@@ -86,15 +86,17 @@ def lagging(samples: Samples, lag: float, where: str) -> Samples:
     period, efforts = float(np.median(np.diff(samples.time))), samples.effort
     lag = max(lag, 1e-9 * period)  # a lag of 0 would divide by 0
     decay = np.exp(-period / lag)  # share of a difference that a period leaves
-    length = int(np.ceil(GONE * lag / period))  # periods until its effect is round-off
-    kernel, rise = (1.0 - decay) * decay ** np.arange(length), efforts - efforts[0]
-    # Efforts y at the ends of periods: convolution with the impulse response, from rest at u[0].
-    ends = [np.convolve(column, kernel)[: len(rise)] for column in rise.T]
-    begins = efforts[0] + np.vstack([np.zeros(rise.shape[1]), np.transpose(ends)[:-1]])
-    # Mean over the period of u + (y - u) exp(-t / lag).
-    means = efforts + lag / period * (1.0 - decay) * (begins - efforts)
-    lagged = np.array([where in (joint, EVERY) for joint in samples.joints])
-    return replace(samples, effort=np.where(lagged, means, efforts))
+    lasting = int(np.ceil(GONE * lag / period))  # periods until its effect is round-off
+    length = 1 << (len(efforts) + lasting).bit_length()  # of both; fast to transform
+    kernel = np.fft.rfft((1.0 - decay) * decay ** np.arange(lasting), length)
+    means = efforts.copy()
+    for j in np.flatnonzero([where in (joint, EVERY) for joint in samples.joints]):
+        # Effort y at the starts of periods: convolution with the impulse response, from rest.
+        rise = np.fft.irfft(kernel * np.fft.rfft(efforts[:, j] - efforts[0, j], length), length)
+        begins = efforts[0, j] + np.r_[0.0, rise[: len(efforts) - 1]]
+        # Mean over the period of u + (y - u) exp(-t / lag).
+        means[:, j] += lag / period * (1.0 - decay) * (begins - efforts[:, j])
+    return replace(samples, effort=means)
 
 
 def unfiltered(samples: Samples, lag: float, where: str) -> Samples:

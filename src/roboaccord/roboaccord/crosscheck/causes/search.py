@@ -13,7 +13,7 @@ a fifth and five times as large, but SURE = 20 misses a mass and a gear.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 
 import numpy as np
@@ -122,6 +122,7 @@ class Search:
         same = CANCELLED * float(target @ target)
 
         # What a set of hypotheses explains of the squared residuals, by linear regression.
+        @cache
         def gain(chosen: tuple[int, ...]) -> float:
             rows = [row for i in chosen for row in parts[i]]
             sizes = np.linalg.lstsq(products[np.ix_(rows, rows)], along[rows], rcond=1e-10)[0]
@@ -146,8 +147,8 @@ class Search:
             remaining = float(target @ target) - gain(picked)
             if len(fits) >= ALWAYS and not anchor.problem.worth(remaining, lowest, self.plain.cost):
                 continue
-            chosen_groups = (*anchor.groups, *(groups[i] for i in picked))
-            fits[picked] = fitted(anchor.problem, chosen_groups, anchor.sizes, anchor.variant)
+            chosen = (*anchor.groups, *(groups[i] for i in picked))
+            fits[picked] = fitted(anchor.problem, chosen, anchor.sizes, anchor.variant, anchor.left)
             lowest = min(lowest, fits[picked].cost)
         return [fits[picked] for picked in sorted(fits)]
 
