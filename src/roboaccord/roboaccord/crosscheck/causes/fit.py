@@ -40,6 +40,7 @@ NEXT = 1e-2
 # square root of a rounding (1.5e-8), as normal matrices square what is left.
 DEPENDENT = 1e-7
 FAR = 1.0  # m or rad: bound of a fitted size; no robot has a larger error
+UNBOUNDED = ("kg", "N m")  # units of payloads and effort limits, whose size is that of the robot
 # Blocks over which residuals may be correlated: 4 (n / 100)^(2/9) = 2.5 of n = 12 ticks [Newey and
 # West 1994].
 LAGS = 3
@@ -255,7 +256,8 @@ def fitted(
             break
         sizes = dict(sizes)
         for hypothesis, step in zip(acting, change.tolist()):
-            bound = FAR if hypothesis.quantity in BENT and hypothesis.unit != "kg" else np.inf
+            is_bounded = hypothesis.quantity in BENT and hypothesis.unit not in UNBOUNDED
+            bound = FAR if is_bounded else np.inf
             sizes[hypothesis] = float(np.clip(sizes[hypothesis] + step, -bound, bound))
     return best
 
