@@ -22,6 +22,7 @@ from test_scheme import broken
 
 ONE, TWO, SAME = Hypothesis("mass", "a"), Hypothesis("gear", "b"), Hypothesis("armature", "c")
 NAMES = (ONE, TWO, SAME)
+CLIP = Hypothesis("effort limit", "a")
 BLOCKS, ROWS = 80, 6
 
 
@@ -72,6 +73,25 @@ def lines(seed: int, sizes: Sequence[float], kept: float = 0.0) -> Lines:
     for i in range(1, BLOCKS):
         noise[i] = kept * noise[i - 1] + np.sqrt(1.0 - kept**2) * noise[i]
     return Lines(noise + np.tensordot(sizes, columns, 1), columns)
+
+
+class Clipped(Lines):
+    """Predict efforts (b, r) that an unknown limit clips."""
+
+    def residuals(self, sizes: Sizes) -> Array:
+        return np.asarray(self.recorded - self.columns[0].clip(-sizes[CLIP], sizes[CLIP]))
+
+    def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> dict[Hypothesis, Array]:
+        asked = self.columns[0]
+        return {CLIP: -np.sign(asked) * (np.abs(asked) > at[CLIP])}
+
+
+@pytest.mark.parametrize(("limit", "begin"), [(0.4, 0.6), (7.0, 9.0), (160.0, 120.0)])
+def test_an_effort_limit_of_any_size_is_fitted(limit: float, begin: float) -> None:
+    """Of a finger as of a shoulder [N m]; what bounds lengths and angles does not bound it."""
+    asked = 2.0 * limit * np.random.default_rng(0).standard_normal((1, BLOCKS, ROWS))
+    problem = Clipped(asked[0].clip(-limit, limit), asked)
+    assert fitted(problem, ((CLIP,),), {CLIP: begin}).sizes[CLIP] == pytest.approx(limit)
 
 
 def test_hypotheses_that_nothing_tells_apart_are_one_finding() -> None:
