@@ -153,7 +153,8 @@ def mjcf(robot: Robot, parent: str = "") -> str:
         if parent and p.kind != "fixed":
             kind = "hinge" if p.kind == "revolute" else "slide"
             joint = (f'<joint name="to_{p.name}" type="{kind}" axis="{text(p.axis)}" limited="true"'
-                     f' range="-1 {p.upper!r}" damping="{p.damping!r}" frictionloss="{p.friction!r}"/>')  # fmt: skip
+                     f' range="-1 {p.upper!r}" damping="{p.damping!r}"'
+                     f' frictionloss="{p.friction!r}"/>')  # fmt: skip
         rows.append(
             f'<body name="{p.name}" pos="{text(p.pose.place)}" quat="{text([w, x, y, z])}">{joint}'
             f'<inertial pos="{text(p.centre)}" mass="{p.mass!r}" fullinertia="{text(full)}"/>'
@@ -303,6 +304,19 @@ def test_differences_are_sorted_by_their_effect_which_is_that_of_the_files(tmp_p
         other = TreeReading(read_tree(urdf(robot)), question).accelerations(question.states)
         apart = max(relative_at(*pair)[0] for pair in zip(other, own, strict=True))
         assert size == pytest.approx(apart, rel=1e-9)
+
+
+def test_a_mass_that_only_the_second_has_acts_where_it_is(tmp_path: Path) -> None:
+    whole = [p._replace(damping=0.0, friction=0.0) for p in ROBOT]
+    nothing = {"mass": 0.0, "centre": np.zeros(3), "inertia": np.zeros((3, 3))}
+    bare = [p._replace(**nothing) if p.name == "tool" else p for p in whole]
+    trees = [read_tree(urdf(robot)) for robot in (bare, whole)]
+    question = draw_question(trees[0], "free", 0)
+    own, other = (TreeReading(tree, question).accelerations(question.states) for tree in trees)
+    apart = max(relative_at(*pair)[0] for pair in zip(other, own, strict=True))
+    found = compared(tmp_path, urdf(bare), urdf(whole))
+    assert {d.cause.where for d in found.differences} == {"tool"}
+    assert found.acceleration == pytest.approx(apart, rel=1e-9)
 
 
 @pytest.mark.slow

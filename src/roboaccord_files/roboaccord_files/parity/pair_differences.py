@@ -98,8 +98,10 @@ def of_mass(pair: LinkPair, quantity: str) -> Changed:
     if share := quantity != "centre":
         size /= values[0] or float(np.abs(one).max()) or values[1]
     cause = Cause(quantity, pair.name, size, None, "1" if share else "m", axes[at])
-    change = of_link(pair.name, **{quantity: getattr(have, quantity)})
-    return difference(cause, pair.partner, change, values)
+    value = {quantity: getattr(have, quantity)}
+    if quantity == "mass" and not want.mass:
+        value["centre"] = have.centre  # that of a link without mass is no difference
+    return difference(cause, pair.partner, of_link(pair.name, **value), values)
 
 
 def of_motion(match: Match, allowed: float, size: float) -> Iterator[Changed]:
