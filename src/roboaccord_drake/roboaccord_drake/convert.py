@@ -1,7 +1,7 @@
 """Convert SDF to URDF, through the plant that Drake's parser makes of the SDF (load.py).
 
 The links and joints of the plant become a tree, which is written as a URDF. What URDF cannot
-express is refused with a message that names it; bushings and dry friction are left out with a note.
+express is refused with a message that names it; bushings are left out with a note.
 test_sdf.py checks that the URDF moves as the SDF does in Drake.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,9 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
         raise AccordError(
             f"{plant.num_constraints()} constraints between links, which URDF cannot express"
         )
-    tree = make_tree(*parts_of(plant))
+    tree, friction = make_tree(*parts_of(plant)), _friction(model)
+    joints = (replace(j, friction=friction.get(j.name, 0.0)) for j in tree.joints)
+    tree = replace(tree, joints=tuple(joints))
     # Notes on the version, on where included models were found, and on what is left out.
     notes = [f"SDF {top.get('version')}; Drake knows it up to {_known()}"]
     used = {match[2]: packages.get(match[2], "") for match in INCLUDED.finditer(text)}
@@ -84,7 +86,7 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
             file = file_of((path.parent / uri).resolve())
             notes.append(f"{uri} is {file}; Drake itself looks in the folder in which it runs")
     notes += ["<ros2_control>, which SDF has not, is left out"] * bool(FOREIGN.search(text))
-    notes += _left_out(plant, model)
+    notes += ["bushings: left out"] * (plant.num_force_elements() > 1 + len(_springs(plant)))
     notes += [f"Drake: {first_line(line)}" for line in warnings[:SPOKEN]]
     if len(warnings) > SPOKEN:
         notes.append(f"Drake: {len(warnings) - SPOKEN} more warnings")
@@ -140,6 +142,7 @@ def parts_of(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]
                 lower=lower, upper=upper, damping=float(joint.default_damping()),
                 effort=float(motor.effort_limit()) if motor else 0.0,
                 armature=float(motor.default_reflected_inertia()) if motor else 0.0,
+                velocity=float(joint.velocity_upper_limit()),
                 spring=springs.get(joint.index(), (0.0, 0.0)),
             )  # fmt: skip
         joints.append((joined, _pose(joint.frame_on_child())))
@@ -183,12 +186,17 @@ def _numbers(pose: Any) -> Pose:
     return np.array(pose.translation()), np.array(pose.rotation().matrix())
 
 
-def _left_out(plant: MultibodyPlant, model: ET.Element) -> Iterator[str]:
-    """Yield a note on each property of the model that the URDF does not have."""
-    if plant.num_force_elements() > 1 + len(_springs(plant)):
-        yield "bushings: left out"
-    if any(float(e.text or 0) for e in model.iter("friction") if not len(e)):
-        yield "dry friction of joints: left out"
+def _friction(model: ET.Element) -> dict[str, float]:
+    """Return the dry friction of the text's joints, which Drake drops, by both names of each.
+
+    A joint has one of the two names of `joints_of`. Included models are not looked into.
+    """
+    friction = dict[str, float]()
+    for joint in model.iter("joint"):
+        name, child = joint.get("name", ""), joint.findtext("child", "").replace("::", "_")
+        value = float(joint.findtext("axis/dynamics/friction") or 0.0)
+        friction |= dict.fromkeys((name, f"{child}_{name}"), value)
+    return friction
 
 
 def _known() -> str:

@@ -219,13 +219,13 @@ def test_a_model_of_a_path_is_included_and_ros2_control_left_out(
     assert [each.name.removeprefix("leg_") for each in read_tree(file.text).moving] == ["j"]
 
 
-def test_what_is_left_out_is_said(tmp_path: Path) -> None:
+def test_a_joint_has_its_spring_dry_friction_and_velocity_limit(tmp_path: Path) -> None:
     spring = "<spring_stiffness>2</spring_stiffness><spring_reference>.5</spring_reference>"
-    dynamics = f"<dynamics><friction>1</friction>{spring}</dynamics>"
+    dynamics = f"<dynamics><friction>.7</friction>{spring}</dynamics>"
+    dynamics += "<limit><velocity>3</velocity></limit>"
     text = MODEL.format(two("revolute").replace("</xyz></axis>", f"</xyz>{dynamics}</axis>"))
-    file = read(tmp_path, text)
-    assert file.notes[2] == "dry friction of joints: left out"
-    assert [joint.spring for joint in read_tree(file.text).moving] == [(2.0, 0.5)]
+    (moving,) = read_tree(read(tmp_path, text).text).moving
+    assert (moving.spring, moving.friction, moving.velocity) == ((2.0, 0.5), 0.7, 3.0)
 
 
 def test_without_drake_one_line_says_what_to_install(

@@ -35,6 +35,7 @@ class Part(NamedTuple):
     upper: float = 1.5
     effort: float = 20.0
     damping: float = 0.3
+    friction: float = 0.2
     mass: float = 0.0
     centre: Array = HERE.place
     inertia: Array = 0.0 * HERE.turn
@@ -134,7 +135,8 @@ def urdf(robot: Robot) -> str:
             rows.append(
                 f'<joint name="to_{p.name}" type="{p.kind}"><parent link="{p.parent}"/>'
                 f'<child link="{p.name}"/><origin xyz="{text(p.pose.place)}" rpy="{text(rpy)}"/>'
-                f'<axis xyz="{text(p.axis)}"/><dynamics damping="{p.damping!r}"/>'
+                f'<axis xyz="{text(p.axis)}"/><dynamics damping="{p.damping!r}" '
+                f'friction="{p.friction!r}"/>'
                 f'<limit lower="-1" upper="{p.upper!r}" effort="{p.effort!r}" velocity="2"/>'
                 "</joint>"
             )
@@ -151,7 +153,8 @@ def mjcf(robot: Robot, parent: str = "") -> str:
         if parent and p.kind != "fixed":
             kind = "hinge" if p.kind == "revolute" else "slide"
             joint = (f'<joint name="to_{p.name}" type="{kind}" axis="{text(p.axis)}" limited="true"'
-                     f' range="-1 {p.upper!r}" damping="{p.damping!r}"/>')  # fmt: skip
+                     f' range="-1 {p.upper!r}" damping="{p.damping!r}"'
+                     f' frictionloss="{p.friction!r}"/>')  # fmt: skip
         rows.append(
             f'<body name="{p.name}" pos="{text(p.pose.place)}" quat="{text([w, x, y, z])}">{joint}'
             f'<inertial pos="{text(p.centre)}" mass="{p.mass!r}" fullinertia="{text(full)}"/>'
@@ -178,7 +181,8 @@ def sdf(robot: Robot) -> str:
         if p.parent:
             axis = (f"<axis><xyz>{text(p.axis)}</xyz><limit><lower>-1</lower><upper>{p.upper!r}"
                     f"</upper><effort>{p.effort!r}</effort><velocity>2</velocity></limit><dynamics>"
-                    f"<damping>{p.damping!r}</damping></dynamics></axis>")  # fmt: skip
+                    f"<damping>{p.damping!r}</damping><friction>{p.friction!r}</friction></dynamics>"
+                    "</axis>")  # fmt: skip
             rows.append(
                 f'<joint name="to_{p.name}" type="{p.kind}"><parent>{p.parent}</parent><child>'
                 f"{p.name}</child>{axis if p.kind != 'fixed' else ''}</joint>"
@@ -227,6 +231,7 @@ def test_one_robot_written_twice_is_one(tmp_path: Path, how: str) -> None:
     found = compared(tmp_path, urdf(ROBOT), write(change(ROBOT)), end)
     digits = 1e-4 if write is six_digits else 1e-9
     assert found.ok and found.acceleration is not None and found.acceleration < digits
+    assert any(note.startswith("velocity") for note in found.notes) == (end == "xml")
 
 
 def longer(pose: Frame) -> Frame:
@@ -257,6 +262,7 @@ CHANGES: Sequence[tuple[str, str, Callable[[Any], Any], str, str, float]] = (
     ("left", "upper", grown, "limit", "to_left", 0.015),
     ("left", "effort", grown, "effort", "to_left", 0.01),
     ("left", "damping", grown, "damping", "to_left", 0.01),
+    ("left", "friction", grown, "friction", "to_left", 0.01),
 )
 
 
@@ -283,7 +289,7 @@ def test_what_is_changed_by_one_percent_is_named_and_sized(
 def test_differences_are_sorted_by_their_effect_which_is_that_of_the_files(tmp_path: Path) -> None:
     """One alone changes accelerations as the file with it does."""
     changes = {"tool": 1.3, "fore": 1.01, "right": 2.0}
-    light = [p._replace(damping=0.0) for p in ROBOT]
+    light = [p._replace(damping=0.0, friction=0.0) for p in ROBOT]
     heavier = [p._replace(mass=changes.get(p.name, 1.0) * p.mass) for p in light]
     found = compared(tmp_path, urdf(light), urdf(heavier))
     assert [d.cause.where for d in found.differences] == ["right", "tool", "fore"]
@@ -298,6 +304,19 @@ def test_differences_are_sorted_by_their_effect_which_is_that_of_the_files(tmp_p
         other = TreeReading(read_tree(urdf(robot)), question).accelerations(question.states)
         apart = max(relative_at(*pair)[0] for pair in zip(other, own, strict=True))
         assert size == pytest.approx(apart, rel=1e-9)
+
+
+def test_a_mass_that_only_the_second_has_acts_where_it_is(tmp_path: Path) -> None:
+    whole = [p._replace(damping=0.0, friction=0.0) for p in ROBOT]
+    nothing = {"mass": 0.0, "centre": np.zeros(3), "inertia": np.zeros((3, 3))}
+    bare = [p._replace(**nothing) if p.name == "tool" else p for p in whole]
+    trees = [read_tree(urdf(robot)) for robot in (bare, whole)]
+    question = draw_question(trees[0], "free", 0)
+    own, other = (TreeReading(tree, question).accelerations(question.states) for tree in trees)
+    apart = max(relative_at(*pair)[0] for pair in zip(other, own, strict=True))
+    found = compared(tmp_path, urdf(bare), urdf(whole))
+    assert {d.cause.where for d in found.differences} == {"tool"}
+    assert found.acceleration == pytest.approx(apart, rel=1e-9)
 
 
 @pytest.mark.slow
@@ -328,12 +347,21 @@ def test_who_leads_and_what_a_format_cannot_state_is_no_difference(tmp_path: Pat
     assert compared(tmp_path, one, led("to_left", "to_right", -0.5, 0.05)).ok
     (found,) = compared(tmp_path, one, led("to_left", "to_right", -0.5, 0.1)).differences
     assert (found.cause.quantity, found.values) == ("mimic", (0.1, pytest.approx(0.2)))
+    (found,) = compared(tmp_path, one, urdf(ROBOT)).differences
+    assert (found.cause.quantity, found.cause.axis) == ("mimic", "joint")
     servo = '<actuator><position joint="to_left" kp="50"/></actuator></mujoco>'
     pair = compared(tmp_path, urdf(ROBOT), mjcf(ROBOT).replace("</mujoco>", servo), "xml")
     assert pair.ok and any(note.startswith("servo") for note in pair.notes)
     bare = re.sub(r'<freejoint name="free"/><inertial [^>]*>', "", mjcf(lumped(ROBOT)), count=1)
     (found,) = compared(tmp_path, urdf(lumped(ROBOT)), bare, "xml").differences
     assert (found.cause.quantity, found.cause.where, found.cause.size) == ("mass", "base", -1.0)
+
+
+def test_what_mjcf_cannot_state_is_no_difference_from_sdf(tmp_path: Path) -> None:
+    pytest.importorskip("pydrake")
+    found = compared(tmp_path, sdf(ROBOT), mjcf(ROBOT), "xml")
+    assert found.ok
+    assert {note.split()[0] for note in found.notes} == {"effort", "velocity"}
 
 
 def test_words_behind_a_file_are_its_own(tmp_path: Path, capsys: Any) -> None:

@@ -58,7 +58,7 @@ class Joint:
         position, rotation: of its frame in the parent's (3,) [m], (3, 3).
         axis: unit vector in its frame (3,).
         lower, upper: limits [rad or m].
-        effort: limit [N m or N].
+        effort, velocity: limits [N m or N], [rad/s or m/s].
         damping, friction: viscous [N m s/rad or N s/m] and dry [N m or N].
         mimic: name of the joint that it follows, with multiplier and offset; or None.
         armature: inertia that its rotor adds [kg m^2 or kg].
@@ -83,6 +83,7 @@ class Joint:
     armature: float = 0.0
     spring: tuple[float, float] = (0.0, 0.0)
     servo: tuple[float, float] = (0.0, 0.0)
+    velocity: float = np.inf
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -303,7 +304,7 @@ def _read_joint(element: ET.Element) -> Joint:
         lower=number(limit, "lower", -np.inf), upper=number(limit, "upper", np.inf),
         effort=number(limit, "effort", np.inf), damping=number(dynamics, "damping", 0.0),
         friction=number(dynamics, "friction", 0.0), mimic=lead,
-        servo=(stiff, damped),
+        servo=(stiff, damped), velocity=number(limit, "velocity", np.inf),
     )  # fmt: skip
 
 

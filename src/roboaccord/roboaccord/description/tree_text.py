@@ -187,7 +187,7 @@ def _limits(joint: Joint) -> Iterator[tuple[str, str]]:
         yield "lower", repr(float(max(joint.lower, -ENDLESS)))
         yield "upper", repr(float(min(joint.upper, ENDLESS)))
     yield "effort", repr(float(min(joint.effort, ENDLESS)))
-    yield "velocity", repr(ENDLESS)
+    yield "velocity", repr(float(min(joint.velocity, ENDLESS)))
 
 
 def _words(vector: Array) -> str:

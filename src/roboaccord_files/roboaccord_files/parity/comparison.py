@@ -71,8 +71,7 @@ class Comparison:
         self._bases = [bench.question.base for bench in self._benches]
         self._base: Base = "fixed" if "fixed" in self._bases else "free"
         self._question = draw_question(self._one, self._base, seed)
-        # Whether both files are URDF, or both converted: formats do not state the same quantities.
-        self._alike = bool(one.notes) == bool(other.notes)
+        self._alike = one.form == other.form  # formats do not state the same quantities
         matches = self._pairing.matches.values()
         links = [pair for match in matches for pair in self._pairing.links(match)]
         self._one = differ.lumped(self._one, links)
@@ -148,7 +147,8 @@ class Comparison:
         leads = [m.get(j.name, ALONE) for m, j in zip(self._mimics, (one, other), strict=True)]
         if self._partner(leads[0][0]) != leads[1][0]:
             yield difference(Cause(MIMIC, one.name, axis="joint"), other.name, differ.unchanged)
-        mine, others = map(differ.numbers_of, (one, other), self._files, leads)
+            leads = [ALONE, ALONE]
+        mine, others = map(differ.numbers_of, (one, other), leads)
         for changed in differ.of_numbers(one, other, mine, others, self._tolerance):
             key, finite = changed[0].cause.quantity, changed[0].cause.size is not None
             if not self._alike and (key == differ.SERVO or not (finite or key == "limit")):

@@ -2,8 +2,8 @@
 
 Each difference comes with a change that gives the first robot's tree the value of the second:
 comparison.py uses it to measure the effect on accelerations. All numbers of `Joint` are compared.
-What a tree does not have, velocity limits and mimics, is read from the text. Names of quantities
-are in the JSON, and stay.
+Mimics, which the tree does not have, are read from the text. Names of quantities are in the JSON,
+and stay.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,7 +36,7 @@ ENDS = ("lower", "upper")
 # Fields of Joint that are numbers, and those that are tuples of numbers.
 NUMBERS = [e.name for e in fields(Joint) if e.type == "float" and e.name not in ENDS]
 PARTS = [e.name for e in fields(Joint) if str(e.type).startswith("tuple[float")]
-ACTING = {*NUMBERS, *PARTS} - {"effort"}  # fields that act on accelerations
+ACTING = {*NUMBERS, *PARTS} - {"effort", "velocity"}  # fields that act on accelerations
 SERVO = "servo"  # a field that only MJCF states
 Numbers: TypeAlias = Mapping[tuple[str, str], float]
 """Numbers of a joint by quantity and component."""
@@ -99,8 +98,10 @@ def of_mass(pair: LinkPair, quantity: str) -> Changed:
     if share := quantity != "centre":
         size /= values[0] or float(np.abs(one).max()) or values[1]
     cause = Cause(quantity, pair.name, size, None, "1" if share else "m", axes[at])
-    change = of_link(pair.name, **{quantity: getattr(have, quantity)})
-    return difference(cause, pair.partner, change, values)
+    value = {quantity: getattr(have, quantity)}
+    if quantity == "mass" and not want.mass:
+        value["centre"] = have.centre  # that of a link without mass is no difference
+    return difference(cause, pair.partner, of_link(pair.name, **value), values)
 
 
 def of_motion(match: Match, allowed: float, size: float) -> Iterator[Changed]:
@@ -163,16 +164,12 @@ def of_numbers(
         yield difference(cause, other.name, change, (want, have))
 
 
-def numbers_of(joint: Joint, file: UrdfFile, mimic: Mimic) -> Numbers:
+def numbers_of(joint: Joint, mimic: Mimic) -> Numbers:
     """Return the numbers of a joint apart from its geometry."""
     values = {(key, ""): endless(getattr(joint, key)) for key in NUMBERS}
     values |= {("limit", end): endless(x) for end, x in zip(ENDS, joint.ends, strict=True)}
     for key in PARTS:
         values |= {(key, str(i)): float(x) for i, x in enumerate(getattr(joint, key))}
-    written = joints_in(file.text).get(joint.name)
-    limit = None if written is None else written.find("limit")
-    velocity = float("inf" if limit is None else limit.get("velocity", "inf"))
-    values["velocity", ""] = endless(velocity)
     return {**values, (MIMIC, "multiplier"): mimic[1], (MIMIC, "offset"): mimic[2]}
 
 
@@ -181,15 +178,10 @@ def endless(value: float) -> float:
     return value if abs(value) < ENDLESS else float(np.copysign(np.inf, value))
 
 
-@lru_cache(maxsize=2)  # the two files
-def joints_in(text: str) -> dict[str, ET.Element]:
-    """Return the joints of a URDF by name."""
-    return {joint.get("name", ""): joint for joint in ET.fromstring(text).findall("joint")}
-
-
 def mimics_of(file: UrdfFile) -> dict[str, Mimic]:
     """Return the mimics of a file by the joint that follows."""
-    tags = ((name, joint.find(MIMIC)) for name, joint in joints_in(file.text).items())
+    joints = ET.fromstring(file.text).findall("joint")
+    tags = ((joint.get("name", ""), joint.find(MIMIC)) for joint in joints)
     return {n: (tag.get("joint", ""), float(tag.get("multiplier", "1")),
                 float(tag.get("offset", "0"))) for n, tag in tags if tag is not None}  # fmt: skip
 
