@@ -34,7 +34,8 @@ FILES = Path(__file__).resolve().parents[2] / "src/roboaccord/test/data/urdf"
 # An arm for kilograms, and a desktop arm of a twentieth of its efforts.
 ROBOTS = {"xarm7": 1.0, "so100": 0.05}
 """With the scale of what is put to a joint or carried."""
-# The seed was drawn after the method was frozen; what the logs of seed 56 showed has changed it since.
+# The seed was drawn after the method was frozen; what the logs of seed 56 showed has changed the
+# method since.
 # 25 of each kind give a share to 10 %; 8 s are several periods of the slowest sine, and steps of 1
 # ms those of common simulators.
 SEED, COUNT, STEP, DURATION = 5808, 25, 1e-3, 8.0
