@@ -2,38 +2,33 @@
 
 `compare_command` prints what differs between runs: keys of their scenarios, figures, the instant
 from which their motions differ, and the deviation of each signal. `plot_command` draws signals.
-This module only reads the options and prints; the comparison is made by report/comparison.py and
-bag/compare.py, the drawing by report/overlay.py. Keys of `--json` are fields of the classes there,
-and stay; tables must fit 80 columns (test_desk).
+This module only reads the options; the comparison is made by report/comparison.py and
+bag/compare.py, printed by cli/comparison.py and drawn by report/overlay.py. Keys of `--json` are
+fields of the classes there, and stay.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from string import ascii_uppercase
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
 from rich.text import Text
 
-from roboaccord.bag.compare import TURNS, Pair
 from roboaccord.bag.folder import RUNS, last_runs
+from roboaccord.cli.comparison import shown_of
 from roboaccord.cli.completion import complete_bag
-from roboaccord.cli.console import call, command_line, figure_lines, make_table
+from roboaccord.cli.console import call, command_line
 from roboaccord.cli.options import refuse_missing_bag
-from roboaccord.cli.rendering import NONE, tables_of
+from roboaccord.cli.rendering import tables_of
 from roboaccord.cli.result import Result
 from roboaccord.contract.modes import by_option
-from roboaccord.contract.results import Quantity, Seconds, to_json, unit_of
-from roboaccord.report.comparison import Comparison, Parting, compare
+from roboaccord.contract.results import Quantity, Seconds, to_json
+from roboaccord.report.comparison import compare
 from roboaccord.report.overlay import plot
 from roboaccord.report.signals import RunSignals
 from roboaccord.run.output import fresh, make_folder
 
-COLUMNS = 5  # runs side by side in one table: as many as fit 80 characters
 FILE = "PNG, SVG, or an HTML page to zoom in"
 
 
@@ -153,128 +148,3 @@ def plot_command(
         out or fresh(make_folder(RUNS) / "plot.png"), command_line()
     )
     return Result({"file": str(file)}, [f"wrote {file}"], used={"xy": None})
-
-
-def shown_of(comparison: Comparison, *, whole: bool = False) -> list[RenderableType]:
-    """Return the printed comparison: what changed, a table for each pair of runs, the verdict.
-
-    Args:
-        comparison: to be printed.
-        whole: list all signals; by default, of each kind only the one that differs most.
-    """
-    output: list[RenderableType] = []
-    # Runs are called A, B, ..., Z, AA, BB, ...
-    letters = [ascii_uppercase[i % 26] * (1 + i // 26) for i in range(len(comparison.runs))]
-    for letter, path, run in zip(letters, comparison.runs, comparison.data, strict=True):
-        what = f"{run.run.robot} {run.run.scenario.get('name', '')} in {run.run.engine or '?'}"
-        output.append(Text(f"{letter}  {path}: {what}, {run.motion.time[-1]:g} s"))
-    # Keys of the scenario, then figures, that differ.
-    changes = {change.key: (change.values, change.unit) for change in comparison.changes}
-    output += ["", *_values_by_run("scenario", letters, changes, "no key of the scenario differs")]
-    figures = {
-        figure.name.replace("_", " "): (figure.values, figure.unit)
-        for figure in comparison.figures
-        if not all(map(math.isnan, figure.values))
-    }
-    output += ["", *_values_by_run("figures", letters, figures, "no figures")]
-    # When motions part, deviations of signals, verdict.
-    output += ["", *(_difference_line(parting, letters) for parting in comparison.partings)]
-    for letter, pair in zip(letters[1:], comparison.signals.pairs, strict=True):
-        output += ["", *_deviation_table(letter, pair, whole)]
-    tolerance, why, verdict = (
-        comparison.signals.tolerance,
-        comparison.signals.why,
-        comparison.verdict,
-    )
-    if comparison.judged:
-        output.append(f"{verdict} at tolerance {tolerance:g}{f', {why}' if why else ''}")
-    if why and verdict == "fail" and "engine" in changes:
-        output.append("to judge whether an engine is right, step by step: accord crosscheck")
-    return output
-
-
-def _values_by_run(
-    title: str,
-    letters: Sequence[str],
-    rows: Mapping[str, tuple[Sequence[str] | Sequence[float], str]],
-    none: str,
-) -> Iterator[RenderableType]:
-    """Yield the values of each run: `old -> new` for two runs, tables for more.
-
-    Args:
-        title: above the values.
-        letters: of the runs.
-        rows: by name, the value of each run, and the unit.
-        none: printed where there are no rows.
-    """
-    if not rows:
-        yield none
-    elif len(letters) == 2:
-        yield f"{title}, A -> B"
-        yield from figure_lines({name: _arrow(*row) for name, row in rows.items()})
-    else:
-        for first in range(0, len(letters), COLUMNS):
-            columns = slice(first, first + COLUMNS)
-            table = make_table(title, *letters[columns], "unit", words=["unit"])
-            for name, (values, unit) in rows.items():
-                table.add_row(name, *map(_short, values[columns]), unit)
-            yield table
-
-
-def _arrow(values: Sequence[str] | Sequence[float], unit: str) -> tuple[str, str]:
-    """Return `old -> new UNIT (change in percent)` of two values; the second text is empty."""
-    old, new = values
-    change = ""
-    if isinstance(old, float) and isinstance(new, float) and math.isfinite(old + new):
-        crosses = old * new <= 0.0  # zero: a percentage would mean nothing
-        percent = "" if crosses else f" ({100.0 * (new / old - 1.0):+.3g} %)"
-        change = " (same)" if new == old else percent
-    return f"{_short(old)} -> {_short(new)} {unit}".rstrip() + change, ""
-
-
-def _short(value: str | float) -> str:
-    if isinstance(value, str):
-        return value
-    return NONE if math.isnan(value) else f"{value:.4g}"
-
-
-def _difference_line(parting: Parting, letters: Sequence[str]) -> Text:
-    """Return one line: from when on, where, and by how much two motions differ."""
-    pair = f"{parting.kind}s of A and {letters[parting.run]}"
-    size = f"{parting.largest:.3g} {parting.unit}"
-    largest = f"{size} at {parting.largest_at:.4g} s ({parting.largest_where})"
-    threshold = f"{parting.threshold:g} {parting.unit}"
-    if not parting.largest:
-        return Text(f"{pair} are identical to the last bit")
-    if parting.time is None:
-        return Text(f"{pair} stay within {threshold}: at most {largest}")
-    difference = f"by more than {threshold} from {parting.time:.4g} s on, first in {parting.where}"
-    return Text(f"{pair} differ {difference}; at most {largest}")
-
-
-def _deviation_table(letter: str, pair: Pair, whole: bool) -> Iterator[RenderableType]:
-    """Yield the table of how far a run's signals are from those of run A, and what was left out."""
-    yield f"{letter} against A, {pair.duration:g} {unit_of(Pair, 'duration')}"
-    kinds = dict[str, list[str]]()
-    for name in pair.signals:
-        kind = "turn" if name in TURNS else name.partition("/")[0]
-        kinds.setdefault(name if whole else kind, []).append(name)
-    # Of each kind, the signal with the largest deviation.
-    worst = {
-        (names[0] if len(names) == 1 else f"{name}, worst of {len(names)}"): pair.signals[name]
-        for names in kinds.values()
-        for name in [max(names, key=lambda n: pair.signals[n].max)]
-    }
-    yield from tables_of([*worst.values()], labels=worst)
-    if pair.stamps_left:
-        only = f"{pair.stamps_left} that only one has are left out"
-        yield f"compared at the time stamps that both bags have; {only}"
-    if pair.interpolated:
-        only = f"{pair.interpolated} time stamps that only one bag has"
-        yield f"interpolated at {only}: positions by cubics, rates by lines"
-    if pair.skipped:
-        names = ", ".join(pair.skipped)
-        yield Text(f"not compared, for lack of common samples: {names}")
-    if pair.left_out:
-        count, names = sum(pair.left_out.values()), ", ".join(pair.left_out)
-        yield Text(f"{count} values left out, unknown between samples: {names}")

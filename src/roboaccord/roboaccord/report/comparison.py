@@ -3,8 +3,8 @@
 `compare` takes the first run as the reference of the others. Deviations of signals and the verdict
 come from bag/compare.py; here the keys of the scenarios that differ are added, the figures of each
 run, and `Parting`: the time from which links or joints of two runs are farther from each other than
-a threshold. cli/bags.py prints it all; `Comparison.overlay` draws it. Names of fields are keys of
-`--json` and stay (test_scripts_read_what_they_read_before).
+a threshold. cli/comparison.py prints it all; `Comparison.overlay` draws it. Names of fields are
+keys of `--json` and stay (test_scripts_read_what_they_read_before).
 """
 
 from __future__ import annotations

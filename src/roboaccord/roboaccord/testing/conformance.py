@@ -62,12 +62,9 @@ class RobotConformance:
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Run a test for each scenario and simulator that its parameters ask for."""
-        names = scenario_names(find_robot(self.robot).package)
-        engines = default_names()
-        scenarios = [
-            pytest.param(n, marks=pytest.mark.slow) if n in self.slow else n for n in names
-        ]
-        values = {"scenario": scenarios, "engine": (REFERENCE, *engines), "other": engines}
+        names, engines = scenario_names(find_robot(self.robot).package), default_names()
+        marked = [pytest.param(n, marks=pytest.mark.slow) if n in self.slow else n for n in names]
+        values = {"scenario": marked, "engine": (REFERENCE, *engines), "other": engines}
         for argument, cases in values.items():
             if argument in metafunc.fixturenames:
                 metafunc.parametrize(argument, cases)

@@ -3,15 +3,15 @@
 The steps, in `measured`:
 
 1. Choose windows: short runs of samples, as short as the noise of the recorded positions allows
-   (`chosen`). Within a window the file's equations predict the positions from the efforts; what
+   (lengths.py). Within a window the file's equations predict the positions from the efforts; what
    the recorded positions differ by are the residuals (windows.py).
 2. Decide what the efforts mean: torque at the joint, motor current, ... (efforts.py).
 3. Explain the residuals: the regression of the cross-check (roboaccord.crosscheck.causes) names the
    causes whose sizes reduce them (`explained`).
 4. State what the causes leave, and whether that is more than noise (`with_residuals`).
 
-SHORTEST, FEWEST and FALL may be tuned; they move verdicts. `make own-logs` measures what is then
-found (docs/own_log.md).
+HALF and AUDIBLE may be tuned; they move verdicts. `make own-logs` measures what is then found
+(docs/own_log.md).
 """
 
 from __future__ import annotations
@@ -41,23 +41,14 @@ from roboaccord_files.logs.efforts import (
     readings,
     taken,
 )
+from roboaccord_files.logs.lengths import chosen
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import drawn_like, rounded
 from roboaccord_files.logs.problem import MISTAKEN, NOISY, LogProblem
 from roboaccord_files.logs.result import LogCheck, LogLevel
-from roboaccord_files.logs.smooth import Smooth
-from roboaccord_files.logs.windows import FEW, Windows
+from roboaccord_files.logs.windows import Windows
 
 ENGINE = "log"  # stands in the report where a cross-check names an engine
-# Steps of the shortest window. Its 7 samples less 2 for the initial state leave 5 residuals a
-# joint. With 3 and 12 no verdict on six logs of own_logs.py changes.
-SHORTEST = 6
-# Windows that the longest choice must leave: ten in each half, by which the other is checked, so
-# that the scatter in a half is known to a quarter (1 / sqrt(2 (10 - 1))).
-FEWEST = 20
-# The share of noise falls at least with this power of the windows' length: a constant effort moves
-# a joint by the square of the time. A little more than 2 gives short steps towards the length.
-FALL = 2.2
 SCHEMES = {
     "forward Euler": (1.0, 0.5),
     "semi-implicit Euler": (0.0, 0.5),
@@ -318,25 +309,3 @@ def scheme_of(fit: Fit) -> str:
     }
     name = min(distance, key=distance.__getitem__)
     return name if distance[name] < NEAR else ""
-
-
-def chosen(log: Log, body: LogBody) -> Windows:
-    """Return the shortest windows in which noise is below NOISY, or the longest possible ones.
-
-    Longer windows have relatively less noise, since an effort moves a joint ever farther. The
-    length is raised step by step, by what FALL promises.
-    """
-    lengths = np.array([stretch.stop - stretch.start - 1 for stretch in log.segments])
-    # The longest windows: FEWEST of them, or a quarter as many of twice the length.
-    sizes = np.arange(SHORTEST, max(SHORTEST, lengths.sum() // FEWEST) + 1)
-    enough = (lengths // (2 * sizes[:, None])).sum(axis=1) >= FEWEST // 4
-    longest = int(sizes[enough].max(initial=SHORTEST))
-    size, smooth = SHORTEST, Smooth.of(log)
-    while True:
-        windows = Windows(log, body, size, smooth, FEW)  # a first look at few of them is fast
-        if (windows.share <= NOISY).all() or size >= longest:
-            windows = windows if windows.all else Windows(log, body, size, smooth)
-            if (windows.share <= NOISY).all() or size >= longest:
-                return windows
-        factor = min(max(float(windows.share.max() / NOISY) ** (1.0 / FALL), 1.2), 4.0)
-        size = min(int(factor * size) + 1, longest)

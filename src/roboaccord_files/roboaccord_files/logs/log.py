@@ -6,7 +6,7 @@ samples into stretches: parts without a gap in time. Whatever is assumed or left
 for the user.
 
 The constants may be tuned: FEWEST_SAMPLES and SHORTEST_STRETCH decide what is refused, GAP where a
-log is cut, EVEN what is noted, NAMED how many columns are listed.
+log is cut, EVEN what is noted.
 """
 
 from __future__ import annotations
@@ -33,12 +33,11 @@ from roboaccord_files.logs.columns import (
 )
 from roboaccord_files.logs.floating import FloatingBase, continuous
 from roboaccord_files.logs.merge import merged
+from roboaccord_files.logs.printed import WRITTEN, cure_of, printed, unused
 from roboaccord_files.logs.table import Table
 from roboaccord_files.logs.tables import read_table
 from roboaccord_files.logs.units import check_units, rate_notes
 
-SI = {"time": "s", "q": "rad or m", "qd": "rad/s or m/s", "effort": "N m or N"}  # of each kind
-WRITTEN = {"nm": "Nm", "n": "N", "mnm": "mNm", "a": "A", "ma": "mA"}  # units as they are printed
 CURRENT = {"current", "currents"}  # words of a column whose efforts are in A unless it has a unit
 MILLI = 1e-3  # A in a mA
 MOTORS = ("current", "motor")  # words of `--effort` with which efforts in A or counts are accepted
@@ -53,7 +52,6 @@ FEWEST_SAMPLES = 100  # samples of all stretches together: 14 windows of the sho
 # noise.py.
 SHORTEST_STRETCH = 30
 UNLIMITED: Mapping[str, float] = {}
-NAMED = 8  # unused columns that a note names; further ones are counted; two lines hold as many
 
 
 @dataclass(frozen=True)
@@ -172,9 +170,9 @@ def _log_of(
     passive = tuple(joint for joint, column in zip(joints, effort.T) if not column.any())
     if len(passive) == len(joints) and table.published and not choice.passive:
         zero = "the efforts are all zero: this publisher does not measure them"
-        raise AccordError(f"{zero}; {_cure(table, joints)}")
+        raise AccordError(f"{zero}; {cure_of(table, joints)}")
     # Stretches without gaps, with the base's joints first.
-    shown = {key: _shown(key, column) for key, column in used.items()}
+    shown = {key: printed(key, column) for key, column in used.items()}
     clock, no_rates = (
         evened(samples.time - samples.time[:1], digit),
         np.full(base_q.shape, np.nan),
@@ -189,7 +187,7 @@ def _log_of(
     notes = [*log.notes, *table.notes, *runs, *samples.notes]
     notes += [f"no effort of {joint}: taken for 0" for joint in lacking]
     used_columns = used | pose if base else used
-    notes += [*rate_notes(log.time, angles, rates), *_unused(table, used_columns)]
+    notes += [*rate_notes(log.time, angles, rates), *unused(table, used_columns)]
     units = {joint: used.get(f"effort/{joint}", Column("")).unit for joint in joints}
     written = {joint: WRITTEN.get(unit, unit) for joint, unit in units.items()}
     commanded = table.commanded
@@ -231,7 +229,7 @@ def _used(
         cure = f"--map {missing[0]}=COLUMN"
         raise AccordError(f"no column for {', '.join(missing)} among {among}: {cure}")
     if not (choice.passive or any(f"effort/{joint}" in by_key for joint in joints)):
-        raise AccordError(f"no efforts among {among}: {_cure(table, joints)}")
+        raise AccordError(f"no efforts among {among}: {cure_of(table, joints)}")
     # The unit of each column, and its factor; raw units need one, or a word of `--effort`.
     for key, column in by_key.items():
         kind, _, joint = key.partition("/")
@@ -248,28 +246,6 @@ def _used(
         scale = column.scale * (factor or 1.0) * (MILLI if factor and unit == "ma" else 1.0)
         by_key[key] = column._replace(unit="" if scaled and unit in RAW else unit, scale=scale)
     return by_key
-
-
-def _unused(table: Table, used: Mapping[str, Column]) -> Iterable[str]:
-    """Yield a note on columns that are not used, if there are any."""
-    used_names = {column.name for column in used.values()}
-    if unused := [name for name in table.columns if name and name not in used_names]:
-        more = f" and {len(unused) - NAMED} more" if len(unused) > NAMED else ""
-        yield f"not used: {', '.join(unused[:NAMED])}{more}"
-
-
-def _cure(table: Table, joints: Sequence[str]) -> str:
-    """Return the hint for a log without efforts."""
-    column = table.more[0] if table.more else "COLUMN"
-    return f"--map effort/{joints[0]}={column}, or --passive if nothing drives the robot"
-
-
-def _shown(key: str, column: Column) -> str:
-    """Return a column as it is printed: sign or factor, name, and unit, which may be assumed."""
-    unit = WRITTEN.get(column.unit, column.unit) or SI[key.partition("/")[0]] + ", assumed"
-    scale = "-" if column.scale == -1.0 else f"{column.scale:g}*" if column.scale != 1.0 else ""
-    name = column.name.removesuffix(f"[{unit}]").rstrip()
-    return f"{scale}{name} [{unit}]"
 
 
 def in_stretches(

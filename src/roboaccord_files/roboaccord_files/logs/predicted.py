@@ -6,19 +6,14 @@ given sizes of hypotheses (a hypothesis is a possible error: a mass, a delay, ..
 slopes: the derivatives by each size, which are the columns of the regression.
 
 Hypotheses are of three kinds: of the robot (`LogBody.varied`), of the samples (RECORDED in the
-core), and the others, which are cases of `residuals` and `slopes` here.
-
-A simulator's time step and integration scheme are unknown, and are fitted with every hypothesis. To
-first order a scheme evaluates q, qd and friction at times that are late by a, b and c: forward
-Euler's steps of h have a = h and b = c = h/2, semi-implicit ones a = 0 and b = c = h/2 [Hairer,
-Lubich and Wanner 2006, IX], and those of a higher order a = b = c = 0. Also fitted is when an
-effort acts: after its stamp, before it, or between. Priors of these may be tuned.
+core), and the others, which are cases of `residuals` and `slopes` here. The integration scheme of
+the log's simulator is fitted with every hypothesis (scheme.py).
 """
 
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Self
@@ -34,31 +29,17 @@ from roboaccord.engines.deviations import EVERY
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.efforts import TORQUE, Reading
 from roboaccord_files.logs.log import Log
+from roboaccord_files.logs.scheme import BESIDE, BLOWS, PART, SCHEME, SMOOTH
+from roboaccord_files.logs.store import Store
 from roboaccord_files.logs.tried import DELAY
 from roboaccord_files.logs.windows import Windows
 
-# Mean, standard deviation, lowest and highest value of each number of the scheme [samples]. All
-# schemes above are within 1.5 standard deviations, and the bounds leave a tenth of a sample, of
-# SMOOTH and BLOWS a fifth, for noise.
-PRIORS = [(0.0, 0.7, -1.1, 1.1), *[(0.0, 0.5, -1.1, 1.1)] * 2, (0.5, 0.7, -0.6, 1.6)]
-PRIORS += [(0.0, 0.7, -0.2, 1.2)] * 2
-SCHEME = "scheme"
-BESIDE = {Hypothesis(SCHEME, "", i): Prior(*prior) for i, prior in enumerate(PRIORS)}
-"""The numbers of the scheme, fitted with every hypothesis, with their priors.
-
-The first three are a, b and c [samples]. PART is the fraction of a sample by which efforts act
-late; whole samples are a delay, which is a cause. SMOOTH and BLOWS say how efforts act between
-samples: both are 0 if they are held from sample to sample, SMOOTH is 1 if they change smoothly, and
-BLOWS is 1 if they act as impulses at the samples.
-"""
-*_, PART, SMOOTH, BLOWS = BESIDE
 CLOCK = Hypothesis("clock")
 SCALES, DRIVES = ("gear", FACTOR), (known.FILTER, known.MOTOR, known.LIMIT)
 OF_EFFORTS = (*SCALES, *DRIVES)  # they change efforts alone: by a factor, or over time
 # Share of an effort's standard deviation; a gear crosses its backlash while the effort is smaller:
 # of normally distributed efforts 4 % of the time, so a crossing is nearly a step.
 TURNS = 0.05
-STORED = 400e6  # bytes; columns of the regression of an arm with seven joints take 20e6
 
 
 @dataclass(frozen=True)
@@ -77,7 +58,7 @@ class PredictedWindows(Problem, ABC):
     kept: Array
     log: Log
     reading: Reading = TORQUE
-    stored: dict[Hashable, Array] = field(default_factory=dict, repr=False, compare=False)
+    stored: Store = field(default_factory=Store, repr=False, compare=False)
 
     @classmethod
     def of(cls, windows: Windows, dry: Iterable[str], reading: Reading = TORQUE) -> Self:
@@ -188,7 +169,7 @@ class PredictedWindows(Problem, ABC):
                 positions[..., changed] = moved
             return positions
 
-        return self._kept((how, shift, *drives.items(), by), make)
+        return self.stored.of((how, shift, *drives.items(), by), make)
 
     def _slack(self, joint: str) -> Array:
         """Return the residuals due to 1 rad of backlash of a joint (w, (k + 1) n).
@@ -307,17 +288,7 @@ class PredictedWindows(Problem, ABC):
             new = dict(zip(missing, np.ascontiguousarray(np.moveaxis(made, -1, 0))))
         # Those that are there come first, before any makes room for a new one.
         order = sorted(ones, key=lambda one: one in new)
-        return {one: self._kept(keys[one], partial(new.__getitem__, one)) for one in order}
-
-    def _kept(self, key: Hashable, make: Callable[[], Array]) -> Array:
-        """Return a stored array, or make it; those not asked for longest give room to it."""
-        array = self.stored.pop(key, None)
-        if array is None:
-            array = make()
-            while sum(other.nbytes for other in self.stored.values()) + array.nbytes > STORED:
-                del self.stored[next(iter(self.stored))]
-        self.stored[key] = array
-        return array
+        return {one: self.stored.of(keys[one], partial(new.__getitem__, one)) for one in order}
 
     def part(self, which: slice) -> Self:
         """Return the problem of a slice of the kept windows."""

@@ -23,8 +23,10 @@ from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis
 from roboaccord.crosscheck.causes.search import LIKELY
 
-from roboaccord_files.logs.predicted import PART, PredictedWindows
+from roboaccord_files.logs.predicted import PredictedWindows
+from roboaccord_files.logs.scheme import PART
 from roboaccord_files.logs.smooth import Smooth
+from roboaccord_files.logs.store import Store
 from roboaccord_files.logs.tried import DELAY, groups_of, likely, starts_of
 from roboaccord_files.logs.windows import FLOOR, Windows
 
@@ -94,7 +96,7 @@ class LogProblem(PredictedWindows):
                 if "q" in fields:
                     smooth = Smooth.of(log, (windows.smooth.every,))
                     windows = Windows(log, self.windows.body, self.windows.size, smooth)
-                yield cause, replace(self, windows=windows, log=log, stored={})
+                yield cause, replace(self, windows=windows, log=log, stored=Store())
 
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
         """Return whether a fit leaves little enough to explain the log.

@@ -1,0 +1,47 @@
+"""Choose how long the windows of a log are: as short as the noise of its positions allows.
+
+SHORTEST, FEWEST and FALL may be tuned; they move verdicts. `make own-logs` measures what is then
+found (docs/own_log.md).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from roboaccord_files.logs.body import LogBody
+from roboaccord_files.logs.log import Log
+from roboaccord_files.logs.problem import NOISY
+from roboaccord_files.logs.smooth import Smooth
+from roboaccord_files.logs.windows import FEW, Windows
+
+# Steps of the shortest window. Its 7 samples less 2 for the initial state leave 5 residuals a
+# joint. With 3 and 12 no verdict on six logs of own_logs.py changes.
+SHORTEST = 6
+# Windows that the longest choice must leave: ten in each half, by which the other is checked, so
+# that the scatter in a half is known to a quarter (1 / sqrt(2 (10 - 1))).
+FEWEST = 20
+# The share of noise falls at least with this power of the windows' length: a constant effort moves
+# a joint by the square of the time. A little more than 2 gives short steps towards the length.
+FALL = 2.2
+
+
+def chosen(log: Log, body: LogBody) -> Windows:
+    """Return the shortest windows in which noise is below NOISY, or the longest possible ones.
+
+    Longer windows have relatively less noise, since an effort moves a joint ever farther. The
+    length is raised step by step, by what FALL promises.
+    """
+    lengths = np.array([stretch.stop - stretch.start - 1 for stretch in log.segments])
+    # The longest windows: FEWEST of them, or a quarter as many of twice the length.
+    sizes = np.arange(SHORTEST, max(SHORTEST, lengths.sum() // FEWEST) + 1)
+    enough = (lengths // (2 * sizes[:, None])).sum(axis=1) >= FEWEST // 4
+    longest = int(sizes[enough].max(initial=SHORTEST))
+    size, smooth = SHORTEST, Smooth.of(log)
+    while True:
+        windows = Windows(log, body, size, smooth, FEW)  # a first look at few of them is fast
+        if (windows.share <= NOISY).all() or size >= longest:
+            windows = windows if windows.all else Windows(log, body, size, smooth)
+            if (windows.share <= NOISY).all() or size >= longest:
+                return windows
+        factor = min(max(float(windows.share.max() / NOISY) ** (1.0 / FALL), 1.2), 4.0)
+        size = min(int(factor * size) + 1, longest)
