@@ -230,6 +230,16 @@ def test_a_number_tightens_and_a_reason_loosens() -> None:
     assert "facets" in found.reason
 
 
+@pytest.mark.parametrize(("finest", "outcome"), [(0.3, "within"), (0.5, "outside")])
+def test_an_allowed_share_is_of_what_does_not_fall_with_the_step(
+    finest: float, outcome: str
+) -> None:
+    """The share at the smallest step counts; at the largest one the step's own error is in it."""
+    step = replace(STEP, rms=1e-2, relative=0.55, finest=(finest, 0.0), floor=1e-9)
+    allowed = Tolerances(one_step=Allowance(limit=0.4, reason="facets"))
+    assert outcomes({**CHECKS, "one_step": step}, allowed)["one_step"].outcome == outcome
+
+
 def test_a_loose_number_without_a_reason_is_refused() -> None:
     for words in ({"one_step": 0.2}, {"trajectory": {"dart": float("nan")}}, {"one_step": -1.0}):
         with pytest.raises(AccordError, match=r"crosscheck\.tolerances\."):

@@ -132,6 +132,8 @@ def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
         _by_order("joints", step.relative, step.order, least_order),
         _by_order("base", step.spin_relative, step.spin_order, least_order),
     )
+    if isinstance(tolerances.one_step, Allowance):  # of what does not fall with the step
+        rates = tuple(rate._replace(share=s) for rate, s in zip(rates, step.finest, strict=True))
     finding = judge_rates(tolerances.one_step, rates, below=is_below)
     share = max(step.relative, step.spin_relative)
     # Errors below the reference's own: within, unless that is too large to judge by.

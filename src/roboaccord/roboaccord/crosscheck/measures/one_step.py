@@ -67,6 +67,7 @@ class OneStepCheck:
         order: observed order of rms in the physics step, over periods without an event or a kink;
             None with one step.
         spin_order: that of spin.
+        finest: `relative` and `spin_relative` at the smallest physics step.
         left: rms remainder at a physics step of 0, of the rate that exceeds its bound most.
         bound: of that remainder, by time stepping and the reference's own error.
         where: name of that rate.
@@ -89,6 +90,7 @@ class OneStepCheck:
     spin_relative: float = 0.0
     order: float | None = None
     spin_order: float | None = None
+    finest: tuple[float, float] = field(default=(0.0, 0.0), metadata=LEFT_OUT)
     left: float | None = None
     bound: float | None = None
     where: str = ""
@@ -240,10 +242,13 @@ def check_orders(
         observed_order(steps, [rms(smooth[dt][:, columns]) for dt in steps], 0.0)
         for columns in _columns(len(run.joints))
     ]
+    at_steps = [*predictions.values()]
+    coarsest, finest = (check_one_step(run, at_steps[i], samples) for i in (0, -1))
     checked = replace(
-        check_one_step(run, next(iter(predictions.values())), samples),
+        coarsest,
         order=orders[0],
         spin_order=orders[1],
+        finest=(finest.relative, finest.spin_relative),
         floor=float(floor[:-6].max()),
         step=min(predictions),
     )
