@@ -66,11 +66,22 @@ def test_an_engine_is_here_or_missing() -> None:
         "engine sound needs sound-engine: pip install sound-engine"
     )
 
-    def without_gl() -> str:
-        raise ImportError("libGL.so.1: cannot open shared object file")
 
-    assert replace(SOUND, version=without_gl).look() == Missing(
-        "engine sound needs libGL.so.1: apt-get install libgl1"
+@pytest.mark.parametrize(
+    ("library", "package"),
+    [
+        ("libGL.so.1", "libgl1"), ("libgomp.so.1", "libgomp1"), ("libX11.so.6", "libx11-6"),
+        ("libglib-2.0.so.0", "libglib2.0-0"),
+    ],
+)  # fmt: skip
+def test_a_shared_library_is_missing_in_a_package_of_debian(library: str, package: str) -> None:
+    """The packages are those of Debian 12 that have the file (packages.debian.org)."""
+
+    def without() -> str:
+        raise ImportError(f"{library}: cannot open shared object file: No such file or directory")
+
+    assert replace(SOUND, version=without).look() == Missing(
+        f"engine sound needs {library}: apt-get install {package}"
     )
 
 

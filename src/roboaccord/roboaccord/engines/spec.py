@@ -11,6 +11,7 @@ engines of others use them (docs/new_engine.md, whose code test_engine_spec runs
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import EntryPoint
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 # Converts a text, given its file or None, and folders of packages by name.
 Convert: TypeAlias = "Callable[[str, Path | None, Mapping[str, Path]], Converted]"
 T = TypeVar("T")
+SHARED_LIBRARY = re.compile(r"(lib[\w.+-]+?)\.so\.(\d+)")  # name and version, in an ImportError
 FAR = 1e6  # rad or m: a stop this far away is never reached in a run, and counts as none
 
 # Features of a model: rotors; rotors of joints on which contacts or stops act; a ball in a bearing;
@@ -211,8 +213,8 @@ class EngineSpec:
                 return function()
         except ImportError as error:
             needs = f"{self.package}: pip install {self.package}"
-            if "libGL" in str(error):
-                needs = "libGL.so.1: apt-get install libgl1"
+            if library := SHARED_LIBRARY.match(str(error)):
+                needs = f"{library[0]}: apt-get install {_debian_package(*library.groups())}"
             raise AccordError(f"engine {self.name} needs {needs}") from None
 
     def simulate(self, model: EngineModel) -> EngineSimulator:
@@ -270,6 +272,15 @@ class EngineSpec:
         for feature, has in FEATURES.items():
             if has(model):
                 self.refuse(feature)
+
+
+def _debian_package(name: str, version: str) -> str:
+    """Return the package of a shared library by Debian's rule, as libglib2.0-0 of libglib-2.0.so.0.
+
+    Source: Debian Policy Manual, 8.1.
+    """
+    package = re.sub(r"-(?=\d)", "", name.lower())
+    return f"{package}-{version}" if package[-1].isdigit() else package + version
 
 
 def _has_rotors(model: EngineModel) -> bool:
