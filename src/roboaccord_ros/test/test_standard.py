@@ -16,7 +16,7 @@ from running import or_skip, run_in
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
-pytest.importorskip("simulation_interfaces", reason="not on PyPI: apt has it beside ROS")
+pytest.importorskip("simulation_interfaces", reason="simulation_interfaces is not on PyPI")
 
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
