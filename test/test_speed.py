@@ -36,6 +36,8 @@ def test_every_row_runs_and_is_written_into_the_page(module: str, tmp_path: Path
     if module == "gazebo" and peer.installed_release().lacking():
         pytest.skip("Gazebo is not installed, or not for Python")
     status, report = small(tmp_path / "speed.md", "--only", module)
+    if not report["rows"]:
+        pytest.skip("no row can be measured here, such as without the collection of robots")
     assert [row["failure"] for row in report["rows"]] == [""] * len(report["rows"])
     assert status == 0
     text = (tmp_path / "speed.md").read_text()

@@ -67,6 +67,8 @@ def main() -> None:
         sys.stdout.write(json.dumps(report, indent=1) + "\n")
     else:
         show(found)
+    if not found:
+        raise SystemExit("no row can be measured here: the lines above say what is not installed")
     if options.page:
         write_page(options.page, found, where)
     if any(one.failure for one in found):
