@@ -41,7 +41,7 @@ from roboaccord_files.logs.efforts import (
     readings,
     taken,
 )
-from roboaccord_files.logs.lengths import chosen
+from roboaccord_files.logs.lengths import choose_windows
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import drawn_like, rounded
 from roboaccord_files.logs.problem import MISTAKEN, NOISY, LogProblem
@@ -90,7 +90,7 @@ def check_log(log: Log, body: LogBody, effort: str = "") -> Report:
 def measured(log: Log, body: LogBody, effort: str = "") -> LogCheck:
     """Return the residuals of a log by the equations of a robot's file, and what explains them."""
     # Windows; with too much noise in the longest ones nothing can be judged.
-    windows = chosen(log, body)
+    windows = choose_windows(log, body)
     check = first_look(windows)
     if check.noise > NOISY:
         return check

@@ -25,7 +25,7 @@ FEWEST = 20
 FALL = 2.2
 
 
-def chosen(log: Log, body: LogBody) -> Windows:
+def choose_windows(log: Log, body: LogBody) -> Windows:
     """Return the shortest windows in which noise is below NOISY, or the longest possible ones.
 
     Longer windows have relatively less noise, since an effort moves a joint ever farther. The

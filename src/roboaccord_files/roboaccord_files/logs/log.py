@@ -33,7 +33,7 @@ from roboaccord_files.logs.columns import (
 )
 from roboaccord_files.logs.floating import FloatingBase, continuous
 from roboaccord_files.logs.merge import merged
-from roboaccord_files.logs.printed import WRITTEN, cure_of, printed, unused
+from roboaccord_files.logs.printed import WRITTEN, cure_of, note_of_unused, printed
 from roboaccord_files.logs.table import Table
 from roboaccord_files.logs.tables import read_table
 from roboaccord_files.logs.units import check_units, rate_notes
@@ -187,7 +187,7 @@ def _log_of(
     notes = [*log.notes, *table.notes, *runs, *samples.notes]
     notes += [f"no effort of {joint}: taken for 0" for joint in lacking]
     used_columns = used | pose if base else used
-    notes += [*rate_notes(log.time, angles, rates), *unused(table, used_columns)]
+    notes += [*rate_notes(log.time, angles, rates), *note_of_unused(table, used_columns)]
     units = {joint: used.get(f"effort/{joint}", Column("")).unit for joint in joints}
     written = {joint: WRITTEN.get(unit, unit) for joint, unit in units.items()}
     commanded = table.commanded

@@ -12,12 +12,12 @@ WRITTEN = {"nm": "Nm", "n": "N", "mnm": "mNm", "a": "A", "ma": "mA"}  # units as
 NAMED = 8  # unused columns that a note names; further ones are counted; two lines hold as many
 
 
-def unused(table: Table, used: Mapping[str, Column]) -> Iterable[str]:
+def note_of_unused(table: Table, used: Mapping[str, Column]) -> Iterable[str]:
     """Yield a note on columns that are not used, if there are any."""
     used_names = {column.name for column in used.values()}
-    if unused := [name for name in table.columns if name and name not in used_names]:
-        more = f" and {len(unused) - NAMED} more" if len(unused) > NAMED else ""
-        yield f"not used: {', '.join(unused[:NAMED])}{more}"
+    if names := [name for name in table.columns if name and name not in used_names]:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        yield f"not used: {', '.join(names[:NAMED])}{more}"
 
 
 def cure_of(table: Table, joints: Sequence[str]) -> str:
