@@ -128,7 +128,7 @@ def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
     is_below = max(step.rms, step.spin) <= step.floor and step.remainder is not False
     least_order = step.expected_order - tolerances.one_step_order
     # Of joints and base: what their order of convergence explains.
-    rates = (
+    rates: tuple[Rates, ...] = (
         _by_order("joints", step.relative, step.order, least_order),
         _by_order("base", step.spin_relative, step.spin_order, least_order),
     )
