@@ -1,17 +1,16 @@
 """Articulated-body dynamics: against closed forms, identities, and pinocchio over a collection."""
 
 import sys
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from interpreted import interpret
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import read_urdf
-from roboaccord.numerics.jit import Kernel
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 
 EPS = np.finfo(float).eps
@@ -22,15 +21,6 @@ COLLECTION = (
 )
 ORIGIN, LEVEL, REST = np.zeros(3), np.eye(3), np.zeros(6)
 SINGULAR = ("romeo.urdf", "romeo_laas_small.urdf")  # massless links that move
-
-
-def interpret(monkeypatch):
-    """Let the kernels of a tree run as plain Python."""
-    for name in ("tuples", "bodies", "articulated"):
-        module = import_module(f"roboaccord.description.{name}")
-        for key, value in list(vars(module).items()):
-            if isinstance(value, Kernel):
-                monkeypatch.setattr(module, key, value.function)
 
 
 def inertial(mass, centre="0 0 0", diagonal=(0.0, 0.0, 0.0)):
@@ -201,11 +191,15 @@ def test_interpreted_kernels_take_all_states_at_once(base, monkeypatch):
     turns = [quaternion_matrix(turn / np.linalg.norm(turn)) for turn in rng.normal(size=(5, 4))]
     states = [(*rng.normal(size=(3, 3)), ORIGIN, turn, rng.normal(size=6)) for turn in turns]
     expected = [dynamics.acceleration(*state) for state in states]
+    poses = [(state[0], state[4]) for state in states]
+    statics = [dynamics.statics(*pose) for pose in poses]
     interpret(monkeypatch)
-    monkeypatch.setattr("roboaccord.description.dynamics.COMPILES", False)
     for found, one in zip(dynamics.accelerations(states), expected, strict=True):
         np.testing.assert_allclose(found.base, one.base, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(found.joints, one.joints, rtol=1e-12, atol=1e-12)
+    for mine, other in zip(dynamics.all_statics(poses), statics, strict=True):
+        for together, single in zip(mine, other, strict=True):
+            np.testing.assert_allclose(together, single, rtol=1e-12, atol=1e-12)
 
 
 def test_links_without_an_inertia_are_named():

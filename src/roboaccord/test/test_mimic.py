@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from interpreted import interpret
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.mimic import MimicDynamics
 from roboaccord.engines.reading import GRAVITY, Question, TreeReading, draw_question, read_tree
@@ -49,7 +50,12 @@ def drawn() -> tuple[TreeReading, Question]:
     return TreeReading(tree, question), question
 
 
-def test_accelerations_are_those_of_pinocchio_s_matrices() -> None:
+@pytest.mark.parametrize("compiled", [True, False])
+def test_accelerations_are_those_of_pinocchio_s_matrices(
+    compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not compiled:
+        interpret(monkeypatch)
     pin = pytest.importorskip("pinocchio")
     model = pin.buildModelFromXML(text({}))
     data = model.createData()
@@ -58,7 +64,8 @@ def test_accelerations_are_those_of_pinocchio_s_matrices() -> None:
     # a, b, c, d by a and c.
     leads = np.array([[1.0, 0.0], [-0.5, 0.0], [0.0, 1.0], [-0.15, 0.0]])
     leads = leads[["abcd".index(name) for name in question.joints]]
-    for state in question.states:
+    answers = reading.accelerations(question.states)
+    for state, found in zip(question.states, answers, strict=True):
         q, v, effort = (np.zeros(4) for _ in range(3))
         q[order], v[order], effort[order] = state.q, state.qd, state.effort
         mass = pin.crba(model, data, q)
@@ -66,7 +73,6 @@ def test_accelerations_are_those_of_pinocchio_s_matrices() -> None:
         right = (effort - pin.nonLinearEffects(model, data, q, v))[order]
         whole = leads.T @ mass[np.ix_(order, order)] @ leads
         expected = leads @ np.linalg.solve(whole, leads.T @ right)
-        found = reading.acceleration(state)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 

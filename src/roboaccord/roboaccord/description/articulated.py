@@ -230,7 +230,7 @@ def composite(tree, body, w, y, mass, gravity):
     """
     # Poses and single inertias, outward.
     bodies = tree.shape[0]
-    turn_base(w, y, Q + bodies - 1, np.empty(Q))
+    turn_base(w, y, Q + bodies - 1, np.empty_like(y[:Q]))
     rigid(body, w, 0)
     for i in range(1, bodies):
         pose(tree, body, w, i, y[Q + tree[i, COLUMN]])

@@ -190,17 +190,14 @@ class TreeDynamics:
         """
         if COMPILES:
             return [self.acceleration(*state) for state in states]
-        count = len(states)
-        columns = (
+        columns = [
             self.state(q, qd, position, matrix_quaternion(rotation), twist)
             for q, qd, _, position, rotation, twist in states
-        )
-        y, effort = np.stack([*columns], axis=1), np.stack([state[2] for state in states], axis=1)
-        work, slope = np.zeros((*self._work.shape, count)), np.zeros_like(y)
-        articulated.slopes(
-            for_kernels(self._tree), for_kernels(self._body), self._free, work, y, effort,
-            np.zeros(6), np.zeros((6, 6, count)), np.zeros((6, count)), slope,
-        )  # fmt: skip
+        ]
+        y, effort = np.stack(columns, axis=1), np.stack([state[2] for state in states], axis=1)
+        slope = np.zeros_like(y)
+        self._hold(None)
+        self._slopes(y, effort, slope)
         return [self._parts(column) for column in slope.T]
 
     def _parts(self, slope: Array) -> Acceleration:
@@ -210,9 +207,17 @@ class TreeDynamics:
         return Acceleration(base.copy() if self._base.moves else np.zeros(6), joints.copy())
 
     def statics(self, q: Array, rotation: Array) -> tuple[Array, Array]:
-        """Return mass matrix (m, m) and gravity forces (m,); see the next two methods."""
-        rows, mass, gravity = self._statics(q, rotation)
+        """Return mass matrix (m, m) and gravity forces (m,); see the methods of these names."""
+        rows, mass, gravity = self._statics(self._at_rest(q, rotation))
         return np.asarray(mass[np.ix_(rows, rows)]), np.asarray(gravity[rows])
+
+    def all_statics(self, states: Sequence[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
+        """Return the results of `statics` for many tuples of its arguments, as `accelerations`."""
+        if COMPILES:
+            return [self.statics(*state) for state in states]
+        y = np.stack([self._at_rest(*state) for state in states], axis=1)
+        rows, mass, gravity = self._statics(y)
+        return [*zip(mass[np.ix_(rows, rows)].T, gravity[rows].T, strict=True)]
 
     def mass_matrix(self, q: Array, position: Array, rotation: Array) -> Array:
         """Return the mass matrix (m, m), in the order of `EngineSimulator.mass_matrix`."""
@@ -223,26 +228,40 @@ class TreeDynamics:
         return self.statics(q, rotation)[1]
 
     def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
-        """Fill `slope` with the derivative of a state y (13 + 2 n,)."""
-        articulated.slopes(
-            self._tree, self._body, self._free, self._work, y, effort,
-            self._wrench, self._matrix, self._right, slope,
+        """Fill `slope` with the derivative of a state y (13 + 2 n,), or of many (13 + 2 n, k).
+
+        Many states, efforts (n, k) and slopes are for interpreted kernels only.
+        """
+        tree, body, work, matrix, right = (
+            self._tree, self._body, self._work, self._matrix, self._right
         )  # fmt: skip
+        if many := y.shape[1:]:
+            tree, body = for_kernels(tree), for_kernels(body)
+            work, matrix, right = (np.zeros((*a.shape, *many)) for a in (work, matrix, right))
+        articulated.slopes(
+            tree, body, self._free, work, y, effort, self._wrench, matrix, right, slope
+        )
 
     def _hold(self, wrench: Array | None) -> None:
         """Set the wrench of the next calls; the kernels have its torque first."""
         self._wrench[:] = 0.0 if wrench is None else np.roll(wrench, 3)
 
-    def _statics(self, q: Array, rotation: Array) -> tuple[list[int], Array, Array]:
-        """Return the rows that can move, mass matrix (6 + n, 6 + n) and gravity forces (6 + n,)."""
-        size = 6 + len(self.joints)
-        mass, gravity = np.zeros((size, size)), np.zeros(size)
-        zero_rates = np.zeros(len(q))
-        y = self.state(q, zero_rates, np.zeros(3), matrix_quaternion(rotation), np.zeros(6))
-        self._work[:, bodies.ANGULAR : bodies.BIAS] = 0.0
-        articulated.composite(
-            *map(for_kernels, (self._tree, self._body, self._work, y, mass, gravity))
-        )
+    def _at_rest(self, q: Array, rotation: Array) -> Array:
+        """Return the state (13 + 2 n,) of a tree at rest at the origin."""
+        zero_rates, orientation = np.zeros(len(q)), matrix_quaternion(rotation)
+        return self.state(q, zero_rates, np.zeros(3), orientation, np.zeros(6))
+
+    def _statics(self, y: Array) -> tuple[list[int], Array, Array]:
+        """Return the rows that can move, mass matrix (6 + n, 6 + n) and gravity forces (6 + n,).
+
+        Args:
+            y: state at rest (13 + 2 n,), or many of them as of `_slopes`; results end alike.
+        """
+        size, many = 6 + len(self.joints), y.shape[1:]
+        mass, gravity = np.zeros((size, size, *many)), np.zeros((size, *many))
+        changing = np.zeros((*self._work.shape, *many)), y, mass, gravity
+        constant = map(for_kernels, (self._tree, self._body))
+        articulated.composite(*constant, *(changing if many else map(for_kernels, changing)))
         return [*self._base.axes, *range(6, size)], mass, gravity
 
     def _refuse_singular(self, tree: Tree, kind: Base) -> None:
@@ -256,7 +275,7 @@ class TreeDynamics:
         at_rest = np.zeros(n), np.zeros(n), np.zeros(3), np.eye(3), np.zeros(6)
         for _ in range(SAMPLES):
             q = rng.uniform(-np.pi, np.pi, n)
-            carried = np.diag(self._statics(q, np.eye(3))[1])[6:]
+            carried = np.diag(self._statics(self._at_rest(q, np.eye(3)))[1])[6:]
             with np.errstate(all="ignore"):
                 acceleration = self.acceleration(q, *at_rest)
                 inertia = 1.0 / self._work[self._rows, bodies.SHARE]

@@ -9,19 +9,16 @@ the constraint, too, or be overridden here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array
 from roboaccord.description import bodies
 from roboaccord.description.base_kinds import Base
 from roboaccord.description.dynamics import SAMPLES, SINGULAR, TreeDynamics
 from roboaccord.description.tree import Tree
-from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.numerics.runge_kutta import rk4_stage
 
 
@@ -51,9 +48,6 @@ class MimicDynamics(TreeDynamics):
             end[3 : bodies.Q] /= np.linalg.norm(end[3 : bodies.Q])
             y[:] = end
 
-    def accelerations(self, states: Sequence[tuple[Array, ...]]) -> list[Acceleration]:
-        return [self.acceleration(*state) for state in states]
-
     def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
         """Fill `slope` with the derivative of a state.
 
@@ -67,17 +61,24 @@ class MimicDynamics(TreeDynamics):
             super()._slopes(y, effort, slope)
         finally:
             self._body[self._rows, bodies.ARMATURE] = armature
-        rows, mass, _ = self._statics(
-            y[bodies.Q : bodies.Q + n], quaternion_matrix(y[3 : bodies.Q])
-        )
+        at_rest = y.copy()
+        at_rest[bodies.Q + n :] = 0.0
+        rows, mass, _ = self._statics(at_rest)
         entries = bodies.Q + n + np.array(rows)
-        forces = mass[np.ix_(rows, rows)] @ slope[entries]
-        forces[-n:] += self._added_inertia * slope[entries[-n:]]
-        slope[entries] = self._constrained(mass[np.ix_(rows, rows)], forces)
+        # A state a row, as numpy.linalg takes many; mass matrices are symmetric.
+        mass, free = mass[np.ix_(rows, rows)].T, slope[entries].T[..., None]
+        forces = mass @ free
+        forces[..., -n:, :] += self._added_inertia * free[..., -n:, :]
+        slope[entries] = self._constrained(mass, forces)[..., 0].T
 
     def _constrained(self, mass: Array, forces: Array) -> Array:
-        """Return the accelerations (m,) under the constraint, by mass matrix (m, m) and forces."""
-        ratios = self._all_ratios(len(mass))
+        """Return the accelerations (..., m, 1) under the constraint.
+
+        Args:
+            mass: matrices of the free tree (..., m, m).
+            forces: f - h (..., m, 1).
+        """
+        ratios = self._all_ratios(mass.shape[-1])
         independent = np.linalg.solve(ratios.T @ mass @ ratios, ratios.T @ forces)
         return np.asarray(ratios @ independent)
 
@@ -91,7 +92,7 @@ class MimicDynamics(TreeDynamics):
     def _refuse_singular(self, tree: Tree, kind: Base) -> None:
         rng, n = np.random.default_rng(0), len(self.joints)
         for _ in range(SAMPLES):
-            rows, mass, _ = self._statics(rng.uniform(-np.pi, np.pi, n), np.eye(3))
+            rows, mass, _ = self._statics(self._at_rest(rng.uniform(-np.pi, np.pi, n), np.eye(3)))
             ratios = self._all_ratios(len(rows))
             self._added_inertia = float(np.diag(mass)[6:].mean()) or 1.0
             moments = np.linalg.eigvalsh(ratios.T @ mass[np.ix_(rows, rows)] @ ratios)

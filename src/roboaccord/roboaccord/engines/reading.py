@@ -238,7 +238,12 @@ class TreeReading(Reading):
         ]
 
     def statics(self, state: RobotState) -> tuple[Array, Array]:
-        return self._dynamics.statics(state.q, rotations.quaternion_matrix(state.orientation))
+        return self.all_statics([state])[0]
+
+    def all_statics(self, states: Sequence[RobotState]) -> list[tuple[Array, Array]]:
+        """Return mass matrix (m, m) and gravity forces (m,) in each state."""
+        turns = [rotations.quaternion_matrix(state.orientation) for state in states]
+        return self._dynamics.all_statics([(s.q, r) for s, r in zip(states, turns, strict=True)])
 
 
 def read_tree(urdf: str, source: str = "URDF") -> Tree:

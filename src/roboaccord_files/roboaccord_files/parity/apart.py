@@ -47,7 +47,7 @@ def _lost_by_conversion(case: FileCase) -> Iterator[str]:
     moving = whole.tree.moving
     rotors = np.array([joint.armature for joint in moving])
     if rotors.any() and not reader(case.engine).holds_rotors:
-        mass, _ = whole.reading.statics(whole.question.states[0])
+        mass, _ = whole.statics[0]
         shares = rotors / np.diag(mass)[-len(moving) :]
         largest = int(np.argmax(shares))
         share = f"up to {100.0 * shares[largest]:.4g} % of what {moving[largest].name} moves"

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 import numpy as np
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
@@ -64,7 +63,7 @@ class ReferenceReading:
         rounded: whether the engine reads a text whose angles are rounded.
 
     Attributes:
-        statics: returns mass matrix (m, m) and gravity forces (m,) in a state, by its number.
+        statics: mass matrix (m, m) and gravity forces (m,) in each state.
     """
 
     tree: Tree
@@ -73,7 +72,7 @@ class ReferenceReading:
 
     def __post_init__(self) -> None:
         self.reading = TreeReading(self.tree, self.question)
-        self.statics = cache(lambda i: self.reading.statics(self.question.states[i]))
+        self.statics = self.reading.all_statics(self.question.states)
         self.answers = self.reading.accelerations(self.question.states)
         self.static = 10.0 * ROUNDED if self.rounded else SAME
         self.cancelled = (self.static if self.rounded else ROUND_OFF) * self._moment()
@@ -82,7 +81,7 @@ class ReferenceReading:
 
     def allowed(self, state: int) -> float:
         """Return the relative error of accelerations that round-off explains in state `state`."""
-        matrix, _ = self.statics(state)
+        matrix, _ = self.statics[state]
         if not matrix.size:  # nothing moves
             return SAME
         condition = np.linalg.cond(matrix) if np.isfinite(matrix).all() else np.inf
@@ -212,7 +211,7 @@ def _dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Differe
     for i, (mine, other) in enumerate(zip(*answers, strict=True)):
         see("acceleration", mine, other, i)
     for i, state in enumerate(question.states[:STATICS]):
-        both = reading.statics(state), reference.statics(i)
+        both = reading.statics(state), reference.statics[i]
         for quantity, mine, other in zip(DYNAMICS[:2], *both, strict=True):
             see(quantity, mine, other, i)
     yield from worst.values()
