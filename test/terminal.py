@@ -35,6 +35,7 @@ class Terminal:
             [sys.executable, "-m", "roboaccord.cli.main", *words],
             stdin=self._slave, stdout=subprocess.PIPE, stderr=self._slave, text=True,
             start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            env={**os.environ, "TERM": "xterm-256color"},  # a dumb one shows no dashboard
         )  # fmt: skip
         self.screen = ""
         threading.Thread(target=self._follow, daemon=True).start()
