@@ -28,7 +28,7 @@ from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.runner import RunRequest, run_direct
 from running import setup_of
 from slow_cases import late
-from terminal import Terminal, drive
+from terminal import XTERM, Terminal, drive
 from workspace import ROOT
 
 pytestmark = pytest.mark.thorough
@@ -164,7 +164,7 @@ def test_the_table_is_alone_on_the_screen(end: str) -> None:
     """Whatever is printed during a drive appears when the table has gone, and nothing is lost."""
     master, slave = pty.openpty()
     command = [sys.executable, "-c", PRINTED.format(end=end)]
-    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave) as process:
+    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=XTERM) as process:
         os.close(slave)
         text = "".join(iter(lambda: _read(master), ""))
     os.close(master)
