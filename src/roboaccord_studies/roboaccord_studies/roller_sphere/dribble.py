@@ -2,7 +2,8 @@
 
 Each cell of the map is a simulated run: straight ahead, then a turn. It is compared with statics
 (statics.py), which says whether friction can hold the ball, and with the model of slip. A ball
-counts as lost by `hold_of` of `roller_sphere.model.hold`.
+counts as lost once a roller cannot touch it within the stroke of its slide
+(`roller_sphere.model.hold`).
 
 Fields of `Cell`, `SlipFigures` and `Limits` are JSON keys, explained in docs/roller_dribble.md, and
 stay. LAST, SETTLING, TURNING and CELLS may be changed.
@@ -31,9 +32,9 @@ from roboaccord.cli import (
 from roboaccord.contract import AccordError, Array, Contact, Json, Quantity, Seconds, Trajectory
 from roboaccord.run import make_simulator, run_pieces, run_setup
 from roboaccord.scenario import Setup, make_scenario
-from roller_sphere.dribbling.dynamics import scratch, spread
+from roller_sphere.dribbling.dynamics import configure, new_configuration
 from roller_sphere.model.contact import LINKS
-from roller_sphere.model.hold import geometry, hold_of, turned_back
+from roller_sphere.model.hold import geometry_of, held_time_and_offset, in_carrier_frame
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.odometry import ball_spin
 from roller_sphere.model.parameters import RollerSphereParameters
@@ -62,22 +63,21 @@ def slips_on_ground(parameters: RollerSphereParameters, trajectory: Trajectory) 
     They follow from the rates of rollers, ball and carrier, for a ball that rolls on the ground.
     """
     p, t = parameters, trajectory
-    row, along = geometry(p)
+    geometry, configuration = geometry_of(p), new_configuration()
     rates = np.column_stack([ball_spin(t), t.qd])
     positions = np.column_stack([t.position[:, :2], t.q[:, 2] - p.ball_ahead, t.q[:, 3], t.q[:, 4]])
-    J, G, *others = scratch()
     slips = np.empty((len(t), 2, 3))
     for i in range(len(t)):
-        spread(row, along, positions[i], rates[i], True, J, G, *others)
-        slips[i] = G @ rates[i]
+        configure(geometry, positions[i], rates[i], True, configuration)
+        slips[i] = configuration.G @ rates[i]
     return slips
 
 
-def spins(trajectory: Trajectory) -> Array:
+def relative_spin(trajectory: Trajectory) -> Array:
     """Return the ball's angular velocity relative to the carrier, in its frame (k, 3) [rad/s]."""
     world = ball_spin(trajectory)
     yaw, rate = trajectory.q[:, 4], trajectory.qd[:, 4]
-    flat = turned_back(yaw, world[:, :2])
+    flat = in_carrier_frame(yaw, world[:, :2])
     return np.column_stack([flat, world[:, 2] - rate])
 
 
@@ -102,13 +102,13 @@ class SlipFigures:
 def slip_figures(parameters: RollerSphereParameters, trajectory: Trajectory) -> SlipFigures:
     """Return the figures of a motion, or of a window of one."""
     kinematics = Kinematics(parameters.rig)
-    turning = spins(trajectory)
-    nu = turning[:, :2] @ kinematics.driving.T
+    spin = relative_spin(trajectory)
+    nu = spin[:, :2] @ kinematics.driving.T
     sizes = np.linalg.norm(slips_on_ground(parameters, trajectory), axis=2).mean(axis=0)
     return SlipFigures(
         slip=sizes.tolist(),
         model=float(np.abs(nu @ kinematics.slipping.T).mean()),
-        spin=float(turning[:, 2].mean()),
+        spin=float(spin[:, 2].mean()),
         model_spin=float((nu @ kinematics.turning[2]).mean()),
         share=float(sizes[0] / max(sizes.sum(), NO_SLIP)),
     )
@@ -155,7 +155,7 @@ def run_cell(data: dict[str, Json], engine: str, speed: float, turn_rate: float)
     setup = Setup.of(make_scenario({**data, "controller": controller, "duration": duration}))
     p = setup.parameters
     motion = run_setup(setup, make_simulator(setup, engine))
-    held, offset = hold_of(p, motion)
+    held, offset = held_time_and_offset(p, motion)
     kept = bool(held >= motion.time[-1])
     last = motion.window(duration - LAST, duration)
     acceleration = ball_acceleration(p.ball_ahead, speed, turn_rate)

@@ -18,10 +18,10 @@ import numpy as np
 from roboaccord.contract import Array
 
 from voxel_sphere.rolling import heavy_kernels as kernels
-from voxel_sphere.rolling.ball import CORRECTED, DONE, LEFT, LEVEL, Ball, three
+from voxel_sphere.rolling.ball import DONE, LEFT, LEVEL, Ball, three
 from voxel_sphere.rolling.contacts import contacts
 from voxel_sphere.rolling.field import Field, Vector
-from voxel_sphere.rolling.heavy_equations import FLIGHT, ROLL, SLIDE
+from voxel_sphere.rolling.heavy_equations import FLIGHT, ROLL, SLIDE, Body
 from voxel_sphere.rolling.state import SPIN, VELOCITY
 from voxel_sphere.rolling.walls import in_ground
 
@@ -33,10 +33,6 @@ EVENTS = {
     kernels.LANDS: ("land", "the sphere is back on the ground"),
 }
 
-# Radius [voxels], mass [M], moment of inertia [M voxel^2], gravity downwards [voxels/s^2], and the
-# coefficient of Coulomb friction of the ground, which may be infinite.
-Body = tuple[float, float, float, float, float]
-
 
 class HeavyRoller(Ball):
     """A heavy sphere on ground that is given by its distance field.
@@ -45,7 +41,7 @@ class HeavyRoller(Ball):
 
     Args:
         field: distance field of the ground.
-        body: radius, mass, moment of inertia, gravity and friction, see `Body`.
+        body: radius, mass, moment of inertia, gravity and friction of the sphere.
         centre: of the sphere at the start (3,) [voxels].
         orientation: x y z w (4,).
         omega: angular velocity at the start (3,) [rad/s].
@@ -85,13 +81,10 @@ class HeavyRoller(Ball):
         """
         drive = three(torque, "a torque")
         end = self.time + duration
-        walls = self.walls or self.field
-        # The kernels need a field of walls in any case; without walls it is not used.
         while self.status == DONE and self.time < end:
             code, self.mode, passed = kernels.advance(
-                self.field.arrays, walls.arrays, self.walls is not None, self._body,
-                self.field.size, self._state, self.mode, drive, self._step, end - self.time,
-                CORRECTED * self._lost, self._lost,
+                self._surroundings, self._body, self._state, self.mode, drive, self._step,
+                end - self.time,
             )  # fmt: skip
             self.time += passed
             if code == kernels.DONE:

@@ -21,7 +21,7 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.rolling import exact
-from voxel_sphere.rolling.ball import CORRECTED, DONE, LEFT, LEVEL, Ball, three
+from voxel_sphere.rolling.ball import DONE, LEFT, LEVEL, Ball, three
 from voxel_sphere.rolling.contacts import contacts
 from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.path import RolledPath, Sample
@@ -98,7 +98,7 @@ class Roller(Ball):
 
         After a run has ended this does nothing.
         """
-        self.take(omega)
+        self.set_omega(omega)
         end = self.time + duration
         hits, last_hit = 0, self.travel  # number of hits in this place; travel at the last hit
         while self.status == DONE and self.time < end:
@@ -124,16 +124,13 @@ class Roller(Ball):
         speed = float(np.linalg.norm(self.omega))
         step = self._step or (STEP_ANGLE / speed if speed > 0 else duration)
         span = min(duration, LONGEST * step)
-        walls = self.walls or self.field
         code, passed = exact.advance(
-            self._scheme, self.field.arrays, walls.arrays, self.walls is not None,
-            self.field.radius, self.field.size, self._state, self.omega, step, span,
-            self._turn_travel, CORRECTED * self._lost, self._lost,
-        )  # fmt: skip
+            self._scheme, self._surroundings, self._state, self.omega, step, span, self._turn_travel
+        )
         self.time += passed
         return UNFINISHED if code == exact.DONE and span < duration else int(code)
 
-    def take(self, omega: Vector) -> None:
+    def set_omega(self, omega: Vector) -> None:
         """Set the commanded angular velocity (3,) [rad/s].
 
         The effect of earlier hits lasts as long as the command stays the same.
@@ -178,10 +175,8 @@ class Roller(Ball):
             return
         normals.sort(key=lambda m: float(v @ m))  # the wall that is hit fastest first
         self._roll_with(velocity)
-        self._wall_normal, self._second_normal = (
-            normals[0],
-            normals[1] if len(normals) > 1 else None,
-        )
+        self._wall_normal = normals[0]
+        self._second_normal = normals[1] if len(normals) > 1 else None
         if self._after == "parallel":
             self._turn_travel = self.travel + MOVE * r
         kind = "wall" if len(normals) == 1 else "corner"
@@ -232,7 +227,7 @@ def roll(
     path: list[Sample] = []
     for begin, end in pairwise(np.linspace(0.0, duration, samples + 1)):
         command = omega(0.5 * (begin + end)) if callable(omega) else omega
-        roller.take(command)
+        roller.set_omega(command)
         path.append(_sample(roller))
         roller.advance(command, end - roller.time)
         done(1)
