@@ -119,5 +119,5 @@ def _residual(parameters: MonkeyBotParameters, angle: float, period: float) -> f
     start = start_of(angle)
     motion = Motion(parameters, start, tolerance=REST_TOLERANCE)
     motion.advance(period)
-    motion.hold(Mode.SWING_B)
-    return float(np.abs(motion.held[:4] - start[:4]).max())
+    motion.switch_to(Mode.SWING_B)
+    return float(np.abs(motion.hand_state[:4] - start[:4]).max())

@@ -10,7 +10,7 @@ take a phase as a row of 11 numbers, indexed by TORQUE to EVENT_ABOVE below.
 
 TOLERANCE and LIMIT may be tuned: a tighter tolerance is slower, and with a shorter LIMIT slow
 motions count as failed. A further action of the magnets needs a number beside GRIP_OTHER, a member
-of Then, and a branch in `run` and Motion.then.
+of Then, and a branch in `run` and Motion.end_phase.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from roboaccord.numerics import kernel
 
 from monkeybot.model.dynamics import energies, flip, impact
 from monkeybot.model.events import ENERGY, NO_EVENT, StateEvent, value
-from monkeybot.model.integrator import EVENT, FAILED, SCRATCH, STOP, TIME, advance
+from monkeybot.model.integrator import EVENT, FAILED, SCRATCH, STOP, TIME, System, advance
 
 # Relative and absolute error that each step of the integrator may have: a gait's error is then
 # right to 1e-8 (measured), far below the 1e-4 to 1e-3 of the report's minima.
@@ -119,15 +119,15 @@ def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, mar
     for i in range(phases.shape[0]):
         p = both[hand]
         event = event_of(phases[i])
-        torque, duration = phases[i, TORQUE], phases[i, DURATION]
         action = int(phases[i, THEN])
         end = stop if phases[i, MAY_STOP] != 0.0 else NEVER_ROW
         reason, elapsed = EVENT, 0.0
         # Integrate to the end of the phase. If an impact took no energy, there is none to restore,
         # and a phase that would restore it ends at once.
         if phases[i, KIND] != ENERGY or value(p, event, start_energy, u) < 0.0:
+            system = System(p, flight, phases[i, TORQUE], start_energy)
             reason, elapsed, h = advance(
-                p, flight, torque, u, duration, event, end, start_energy, h, tolerance, work
+                system, u, phases[i, DURATION], event, end, h, tolerance, work
             )
         if reason == FAILED or (reason == TIME and phases[i, TIMED] == 0.0):
             return MISSED

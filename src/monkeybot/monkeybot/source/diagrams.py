@@ -109,7 +109,7 @@ def stages(parameters: MonkeyBotParameters, rates: Array, torque: float) -> list
     stage_paths = [(skeleton(parameters, motion.u)[None], 0)]
     for duration, push in ((0.5 * swing, 0.0), (0.5 * swing, 0.0), (motor, torque), (coast, 0.0)):
         if len(stage_paths) == 3:
-            motion.hold(Mode.SWING_B)
+            motion.switch_to(Mode.SWING_B)
         path = [skeleton(parameters, motion.u)]
         for _ in range(FRAMES):
             motion.advance(duration / FRAMES, push)

@@ -58,7 +58,7 @@ def sampled_gait(
         return missed
     motion.advance(next_sample(motion.time, sample) - motion.time)
     switch = motion.time
-    motion.hold(other_hand(motion.mode))
+    motion.switch_to(other_hand(motion.mode))
     while sum(motion.energies) < energy:
         motion.advance(sample, torque)
         if motion.time - switch > LIMIT:
@@ -67,7 +67,7 @@ def sampled_gait(
     if not motion.advance(LIMIT, until=VERTICAL):
         return missed
     motion.advance(next_sample(motion.time, sample) - motion.time)
-    error = float(distance(start[:, :4], motion.held[None, :4])[0])
+    error = float(distance(start[:, :4], motion.hand_state[None, :4])[0])
     return SampledGait(np.asarray(rates), error, switch, motor)
 
 

@@ -179,12 +179,12 @@ def work_of(gait: Gait, parameters: MonkeyBotParameters, start: Array, times: Ar
     for phase, duration in zip(gait.phases, times, strict=True):
         end = motion.time + float(duration)
         while end - motion.time > ROUND_OFF:
-            th2_before = motion.held[1]
+            th2_before = motion.hand_state[1]
             motion.advance(min(INSTANT, end - motion.time), phase.torque)  # off a turning point
-            turning = linear("turning", w2=-1.0 if motion.held[3] > 0.0 else 1.0)
+            turning = linear("turning", w2=-1.0 if motion.hand_state[3] > 0.0 else 1.0)
             motion.advance(max(end - motion.time, 0.0), phase.torque, until=turning)
-            work += abs(phase.torque * (motion.held[1] - th2_before))
-        motion.then(phase.then)
+            work += abs(phase.torque * (motion.hand_state[1] - th2_before))
+        motion.end_phase(phase.then)
     return work
 
 
