@@ -232,7 +232,7 @@ def robustness(
         (orbit, parameters, disturbance, cycles, feedback, draws.seed, i)
         for i in range(draws.samples)
     )
-    return _figures(orbit, disturbance, run_walks(_disturbed_walk, calls, done))
+    return _robustness(orbit, disturbance, run_walks(_disturbed_walk, calls, done))
 
 
 def _disturbed_walk(
@@ -247,7 +247,7 @@ def _disturbed_walk(
     unit_jitter = rng.uniform(-1.0, 1.0, shape) if uniform else rng.standard_normal(shape)
     return walk(
         orbit,
-        changed(parameters, disturbance.parameter_error * unit_errors[1:]),
+        with_errors(parameters, disturbance.parameter_error * unit_errors[1:]),
         orbit.start,
         cycles,
         feedback=feedback,
@@ -256,7 +256,7 @@ def _disturbed_walk(
     )
 
 
-def changed(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotParameters:
+def with_errors(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotParameters:
     """Return parameters with relative errors of masses, inertias, lengths and centres (8,).
 
     The error of a centre of gravity is relative to its distance from the elbow.
@@ -272,7 +272,8 @@ def changed(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotParamete
     return parameters.replace(**values)
 
 
-def _figures(orbit: Orbit, disturbance: Disturbance, walks: Walks) -> Robustness:
+def _robustness(orbit: Orbit, disturbance: Disturbance, walks: Walks) -> Robustness:
+    """Return the figures of disturbed walks."""
     steps = orbit.changes * walks.cycles
     lost = steps[~walks.survived]
     height = (walks.displacement[:, 1] + orbit.drop * steps)[walks.survived]

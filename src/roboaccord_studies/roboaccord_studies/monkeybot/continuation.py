@@ -8,8 +8,8 @@ perpendicular to it. That also goes round turning points, where the value reache
 the family turns back.
 
 The tolerances may be tuned. A name in ALIKE varies NAME_a and NAME_b together; a quantity that
-needs more, such as length and centre, has a case in `changed` and `present`. The fields of `Point`
-are keys of the JSON output, and stay.
+needs more, such as length and centre, has a case in `with_value` and `value_of`. The fields of
+`Point` are keys of the JSON output, and stay.
 """
 
 from __future__ import annotations
@@ -119,13 +119,13 @@ class Family:
         controls = {**self.controls, **dict(zip(self.free, y[4:-1].tolist(), strict=True))}
         if self.along in controls:
             return self.parameters, {**controls, self.along: value}
-        return changed(self.parameters, self.along, value), controls
+        return with_value(self.parameters, self.along, value), controls
 
     def unknowns(self, orbit: Orbit) -> Array:
         """Return the unknowns of an orbit of the robot `parameters` (n,)."""
         free, along = [orbit.controls[name] for name in self.free], self.along
         is_control = along in orbit.controls
-        value = orbit.controls[along] if is_control else present(self.parameters, along)
+        value = orbit.controls[along] if is_control else value_of(self.parameters, along)
         return np.array([*orbit.start, *free, value])
 
     def residual(self, y: Array) -> Array:
@@ -189,7 +189,7 @@ class Family:
         return Point(float(y[-1]), y, parameters, orbit)
 
 
-def changed(parameters: MonkeyBotParameters, name: str, value: float) -> MonkeyBotParameters:
+def with_value(parameters: MonkeyBotParameters, name: str, value: float) -> MonkeyBotParameters:
     """Return a robot with one parameter changed, or one quantity of both links (`Family.along`)."""
     p = parameters
     if name == "length":  # the motor stays at the elbow: r2 is kept
@@ -201,7 +201,7 @@ def changed(parameters: MonkeyBotParameters, name: str, value: float) -> MonkeyB
     return p.replace(**dict.fromkeys(names, value))
 
 
-def present(parameters: MonkeyBotParameters, name: str) -> float:
+def value_of(parameters: MonkeyBotParameters, name: str) -> float:
     """Return the value of a parameter of the robot, or of a quantity of both links.
 
     Raises:
@@ -210,8 +210,9 @@ def present(parameters: MonkeyBotParameters, name: str) -> float:
     p = parameters
     if name not in ALIKE:
         return float(getattr(p, name))
-    centre = name == "centre"
-    a, b = (p.length_a - p.centre_a if centre else getattr(p, f"{name}_a")), getattr(p, f"{name}_b")
+    a, b = getattr(p, f"{name}_a"), getattr(p, f"{name}_b")
+    if name == "centre":  # both from the elbow
+        a = p.length_a - p.centre_a
     if not np.isclose(a, b, rtol=1e-9):
         raise AccordError(f"the links differ in {name}: follow {name}_a or {name}_b")
     return float(b)

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from monkeybot.cli.options import changed
+from monkeybot.cli.options import with_changes
 from roboaccord.cli import LARGEST
 from roboaccord.contract import AccordError, Array, Metres, check_known
 from typer.models import OptionInfo
@@ -92,7 +92,7 @@ def controls_of(kind: Kind, changes: list[str] | None) -> dict[str, float]:
     Raises:
         AccordError: for an unknown control, or a value that is no number or out of range.
     """
-    controls = changed({name: DEFAULTS[name] for name in kind.controls}, changes)
+    controls = with_changes({name: DEFAULTS[name] for name in kind.controls}, changes)
     for name, value in controls.items():
         if name not in kind.controls:
             raise AccordError(f"{kind.name} takes {', '.join(kind.controls)}, not {name}")
