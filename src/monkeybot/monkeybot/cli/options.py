@@ -49,7 +49,7 @@ def with_changes(
     """Apply changes `NAME=VALUE` to numbers by name, and return them.
 
     Args:
-        values: numbers by name, with_changes in place.
+        values: numbers by name, changed in place.
         changes: each as `NAME=VALUE`; None for none.
         prefix: written before the name in an error, such as "parameters.".
 

@@ -23,13 +23,7 @@ import scipy
 from roboaccord.contract import INLINE, AccordError, Array, Quantity
 from roboaccord.numerics import central_slope, newton_steps
 
-from monkeybot.gaits.gait import (
-    Evaluation,
-    Figures,
-    Gait,
-    evaluate,
-    wrap,
-)
+from monkeybot.gaits.gait import Evaluation, Figures, Gait, evaluate, wrap
 from monkeybot.model.parameters import MonkeyBotParameters
 
 FINE = 1e-12  # tolerance of the integrator in searches: a thousandth of PERIODIC

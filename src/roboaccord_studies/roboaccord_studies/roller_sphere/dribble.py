@@ -17,18 +17,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli import (
-    Changes,
-    Engine,
-    Result,
-    counted,
-    in_pieces,
-    lines_of,
-    load_setup,
-    numbers,
-    tables_of,
-    used_by,
-)
+from roboaccord import cli
 from roboaccord.contract import AccordError, Array, Contact, Json, Quantity, Seconds, Trajectory
 from roboaccord.run import make_simulator, run_pieces, run_setup
 from roboaccord.scenario import Setup, make_scenario
@@ -200,7 +189,7 @@ class Dribbling:
     cells: list[Cell]
 
 
-@in_pieces()
+@cli.in_pieces()
 def dribble_command(
     speeds: Annotated[
         str, Quantity("m/s"), typer.Option("--speeds", metavar='"V ..."', help="Of the carrier.")
@@ -210,9 +199,9 @@ def dribble_command(
         Quantity("rad/s"),
         typer.Option("--turn-rates", metavar='"W ..."', help="Of the carrier."),
     ] = "0 0.5 1 1.5 2",
-    engine: Engine = "dart",
-    changes: Changes = None,
-) -> Result:
+    engine: cli.Engine = "dart",
+    changes: cli.Changes = None,
+) -> cli.Result:
     """Dribble at every speed and turn rate, and compare with statics and with the model of slip.
 
     Each run goes straight ahead and then into a continuous turn. It shows whether the ball is still
@@ -229,14 +218,14 @@ def dribble_command(
 
       accord roller-sphere dribble --set friction.mu=0.8 --set parameters.press_force=20
     """
-    v, w = numbers(speeds, "--speeds"), numbers(turn_rates, "--turn-rates")
+    v, w = cli.numbers(speeds, "--speeds"), cli.numbers(turn_rates, "--turn-rates")
     if min(v) <= 0:
         raise AccordError("--speeds are above 0")
-    setup = load_setup("roller_sphere", "dribble", changes)
+    setup = cli.load_setup("roller_sphere", "dribble", changes)
     if setup.contact is None:
         raise AccordError("friction.law must be contact: the limits are those of its coefficients")
     mu, ground = coefficients(setup.contact)
-    with counted(len(v) * len(w), "dribbling") as done:
+    with cli.counted(len(v) * len(w), "dribbling") as done:
         calls = [(setup.scenario.data(), engine, speed, rate) for speed in v for rate in w]
         cells = run_pieces(run_cell, calls, done=lambda cell: done(1))
     limits = Limits(
@@ -244,6 +233,6 @@ def dribble_command(
         largest_gain(setup.parameters, mu, ground, -1.0),
         {f"{s:g}": largest_turn_rate(setup.parameters, mu, ground, s) for s in v},
     )
-    tables = [*tables_of(cells, *CELLS, title=f"dribbling in {engine}"), *lines_of(limits)]
-    used = used_by(setup, "physics_step", "seed")
-    return Result(Dribbling(engine, limits, cells), tables, used=used)
+    tables = [*cli.tables_of(cells, *CELLS, title=f"dribbling in {engine}"), *cli.lines_of(limits)]
+    used = cli.used_by(setup, "physics_step", "seed")
+    return cli.Result(Dribbling(engine, limits, cells), tables, used=used)

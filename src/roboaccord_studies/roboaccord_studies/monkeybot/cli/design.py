@@ -17,20 +17,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.gaits.landscape import save_map
+from monkeybot.options import Changes, robot_parameters
 from rich.text import Text
-from roboaccord.cli import (
-    Force,
-    Out,
-    Result,
-    counted,
-    file_line,
-    in_pieces,
-    lines_of,
-    results,
-    tables_of,
-)
+from roboaccord import cli
 from roboaccord.contract import Quantity, Ratio
 from roboaccord.report import BLUE, RED, SQUARE, heat_map, legend, picture
 from roboaccord.run import made_with
@@ -61,7 +51,7 @@ CUTS = {  # value at which the colour scale of a map ends, and its label
 }
 
 
-@in_pieces()
+@cli.in_pieces()
 def design_command(
     centre: Annotated[
         Span, Quantity("L"), grid("distance from hand to centre of gravity; L: length of a link")
@@ -79,10 +69,10 @@ def design_command(
             "periods.",
         ),
     ] = 0.98,
-    folder: Out = None,
-    force: Force = False,
+    folder: cli.Out = None,
+    force: cli.Force = False,
     changes: Changes = None,
-) -> Result:
+) -> cli.Result:
     """Map how stable the horizontal clocked gait is over the shape of the links, both alike.
 
     The multipliers do not depend on mass, length or gravity, only on the position of the centre of
@@ -100,8 +90,8 @@ def design_command(
     centres, inertias = span(*centre, "--centre"), span(*inertia, "--inertia")
     parameters = robot_parameters(changes)
     with (
-        results(folder, "monkeybot_design", force=force) as out_folder,
-        counted(len(centres) * len(inertias), "following") as done,
+        cli.results(folder, "monkeybot_design", force=force) as out_folder,
+        cli.counted(len(centres) * len(inertias), "following") as done,
     ):
         designs = design_map(parameters, centres, inertias, largest=largest, done=done)
         robots = {"this robot": shipped_robot(parameters, largest)}
@@ -114,9 +104,9 @@ def design_command(
     followed = designs.robots.values()
     stable = sum(robot.level.best.radius < 1.0 for robot in followed)
     design = Design(len(followed), stable, robots, files)
-    table = tables_of([*robots.values()], *COLUMNS, labels=robots)
+    table = cli.tables_of([*robots.values()], *COLUMNS, labels=robots)
     explained = Text("L, m: length and mass of a link")
-    return Result(design, [*lines_of(design), *table, explained, file_line(files)])
+    return cli.Result(design, [*cli.lines_of(design), *table, explained, cli.file_line(files)])
 
 
 @dataclass(frozen=True)
