@@ -29,9 +29,10 @@ from monkeybot.model.parameters import MonkeyBotParameters
 BLOCK = 2048
 MOST_GAITS = 25_000_000  # of a landscape: starts and results of 80 bytes each need 2 GB
 LIMIT = 1.0  # s: longest phase; a first swing up to the line takes about 0.5 s
+# Steps from a point of the grid to its eight neighbours.
 NEIGHBOURS = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
 
-Done = Callable[[int], None]
+Done = Callable[[int], None]  # called after each block with its number of gaits
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ class Arm:
         by_a, by_b = (length * np.array([c[i], s[i]]) for i, length in enumerate(self._lengths))
         return np.column_stack([by_a + by_b, by_b])
 
-    def turning(self, u: Array) -> Array:
+    def centripetal(self, u: Array) -> Array:
         """Return the centripetal part of hand B's acceleration relative to hand A (2,) [m/s^2].
 
         It is the acceleration at constant rates: -l1 w1^2 e1 - l2 (w1 + w2)^2 e2, where e1 and e2

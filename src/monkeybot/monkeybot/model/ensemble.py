@@ -20,12 +20,12 @@ import numpy as np
 from roboaccord.numerics import kernel
 
 from monkeybot.model import hybrid, series
-from monkeybot.model.crossings import rise
+from monkeybot.model.crossings import rise_time
 from monkeybot.model.dynamics import energies, impact
 from monkeybot.model.events import ENERGY, LEVEL, LINEAR
 from monkeybot.model.hybrid import change_frame, event_of
 from monkeybot.model.integrator import EVENT, MAX_STEPS, SHORTEST_STEP, STOP, TIME
-from monkeybot.model.series import take_step
+from monkeybot.model.series import Workspace, take_step
 from monkeybot.model.simd import WIDTH
 
 ONGOING = 3  # the phase goes on after the step; what ends it are TIME, EVENT, STOP of `integrator`
@@ -46,15 +46,15 @@ def _rows(count):
 
 
 @kernel
-def _set_event(m, first, lane, event, surplus, torque, th2):
-    """Fill rows of m, from `first` on, with an event as factors of a, b, p and q and a constant.
+def _set_event(constants, first, lane, event, surplus, torque, th2):
+    """Fill rows of the constants with an event, as factors of a, b, p and q and a constant.
 
     An event of energy becomes linear: without friction only the motor does work, so the energy is
     that at the start of the phase plus torque times the change of th2.
 
     Args:
-        m: constants of the lanes.
-        first, lane: first row and column.
+        constants: of the lanes (`series.Workspace`).
+        first, lane: first row, WATCH or HALT, and column.
         event: tuple of 6 (`events`).
         surplus: energy at the start of the phase minus that at the start of the motion [J].
         torque: on the elbow [N m].
@@ -70,13 +70,13 @@ def _set_event(m, first, lane, event, surplus, torque, th2):
         of_th1, of_th2, constant = 1.0, 0.5, -0.5 * math.pi - above
     elif kind == ENERGY:
         of_th2, constant = torque, surplus - torque * th2 - above
-    m[first, lane], m[first + 1, lane] = of_th1 - of_th2, of_th2
-    m[first + 2, lane], m[first + 3, lane] = of_w1 - of_w2, of_w2
-    m[first + 4, lane] = constant
+    constants[first, lane], constants[first + 1, lane] = of_th1 - of_th2, of_th2
+    constants[first + 2, lane], constants[first + 3, lane] = of_w1 - of_w2, of_w2
+    constants[first + 4, lane] = constant
 
 
 @kernel
-def _begin_phase(p, u, phase, stop, start_energy, lane, x, m):
+def _begin_phase(p, u, phase, stop, start_energy, lane, work):
     """Set the constants, the events and the state of a lane for a phase that begins.
 
     Args:
@@ -85,19 +85,22 @@ def _begin_phase(p, u, phase, stop, start_energy, lane, x, m):
         phase: as in `hybrid` (11,).
         stop: event that ends the motion in the phases that allow it.
         start_energy: at the start of the motion, to which events of energy refer [J].
-        lane, x, m: which lane, and the arrays of `series`.
+        lane, work: which lane, and the arrays that are filled (`series.Workspace`).
     """
+    x, constants, _ = work
     first_moment = p.m1 * p.r1 + p.m2 * p.l1
-    m[series.MA, lane] = p.i1 + p.m1 * p.r1 * p.r1 + p.m2 * p.l1 * p.l1
-    m[series.MB, lane] = p.i2 + p.m2 * p.r2 * p.r2
-    m[series.MC, lane] = p.m2 * p.l1 * p.r2
-    m[series.G1, lane], m[series.G2, lane] = p.gravity * first_moment, p.gravity * p.m2 * p.r2
-    m[series.PUSH, lane], m[series.REMAINING, lane] = phase[hybrid.TORQUE], phase[hybrid.DURATION]
+    constants[series.MA, lane] = p.i1 + p.m1 * p.r1 * p.r1 + p.m2 * p.l1 * p.l1
+    constants[series.MB, lane] = p.i2 + p.m2 * p.r2 * p.r2
+    constants[series.MC, lane] = p.m2 * p.l1 * p.r2
+    constants[series.G1, lane] = p.gravity * first_moment
+    constants[series.G2, lane] = p.gravity * p.m2 * p.r2
+    constants[series.PUSH, lane] = phase[hybrid.TORQUE]
+    constants[series.REMAINING, lane] = phase[hybrid.DURATION]
     kinetic, potential = energies(p, u)
     surplus = kinetic + potential - start_energy
     halt = stop if phase[hybrid.MAY_STOP] != 0.0 else hybrid.NEVER_ROW
-    _set_event(m, series.WATCH, lane, event_of(phase), surplus, phase[hybrid.TORQUE], u[1])
-    _set_event(m, series.HALT, lane, halt, surplus, phase[hybrid.TORQUE], u[1])
+    _set_event(constants, series.WATCH, lane, event_of(phase), surplus, phase[hybrid.TORQUE], u[1])
+    _set_event(constants, series.HALT, lane, halt, surplus, phase[hybrid.TORQUE], u[1])
     x[series.A, lane], x[series.B, lane] = u[0], u[0] + u[1]
     x[series.P, lane], x[series.Q, lane] = u[2], u[2] + u[3]
 
@@ -125,8 +128,10 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
         finals: filled with the states at the end (k, 8); NaN for a motion that missed an event.
         counts: filled with what `run` returns (k,).
     """
-    x, m, e = _rows(series.SERIES * series.COUNT), _rows(series.CONSTANTS), _rows(series.STEP_ROWS)
-    m[series.MA], m[series.MB] = 1.0, 1.0  # idle lanes take steps, too: with a mass matrix
+    x, constants = _rows(series.SERIES * series.COUNT), _rows(series.CONSTANTS)
+    ends = _rows(series.STEP_ROWS)
+    work = Workspace(x, constants, ends)
+    constants[series.MA], constants[series.MB] = 1.0, 1.0  # idle lanes step, with a mass matrix
     lanes, states = np.zeros((LANE_ROWS, WIDTH), np.int64), np.empty((WIDTH, 8))
     start_energy, elapsed = np.zeros(WIDTH), np.zeros(WIDTH)  # J; s since the phase began
     flipped, coefficients = np.empty(8), np.empty(series.COUNT)
@@ -147,7 +152,7 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
                 _begin_phase(
                     both[lanes[HAND, lane]], states[lane],
                     phases[phases_differ * lanes[START, lane], lanes[PHASE, lane]], stop,
-                    start_energy[lane], lane, x, m,
+                    start_energy[lane], lane, work,
                 )  # fmt: skip
                 lanes[DOES, lane], elapsed[lane] = RUNS, 0.0
             running |= lanes[DOES, lane] == RUNS
@@ -155,41 +160,41 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
             return
         # All lanes take a step. The order is computed from the size of an array so that the
         # compiler does not unroll the loops over it.
-        take_step(x, m, x.shape[0] // series.SERIES - 1, tolerance, e)
+        take_step(work, x.shape[0] // series.SERIES - 1, tolerance)
         for lane in range(WIDTH):
             if lanes[DOES, lane] == IDLE:
                 continue
-            start, number, size = lanes[START, lane], lanes[PHASE, lane], e[series.SIZE, lane]
+            start, number, size = lanes[START, lane], lanes[PHASE, lane], ends[series.SIZE, lane]
             phase = phases[phases_differ * start, number]
             restored = (
                 phase[hybrid.KIND] == ENERGY
                 and elapsed[lane] == 0.0
-                and e[series.WATCH_ENDS, lane] >= 0.0
+                and ends[series.WATCH_ENDS, lane] >= 0.0
             )
             # What ends the phase in this step, if anything, and when. As a separate kernel this
             # would cost 30 % of the time.
-            duration, reason = size, TIME if size >= m[series.REMAINING, lane] else ONGOING
+            duration, reason = size, TIME if size >= constants[series.REMAINING, lane] else ONGOING
             if restored:  # the impact took no energy, so the phase that restores it ends at once
                 duration, reason = 0.0, EVENT
             else:
-                at_event = rise(x, m, e, series.WATCH, series.WATCH_ENDS, lane, coefficients)
+                at_event = rise_time(work, series.WATCH, series.WATCH_ENDS, lane, coefficients)
                 if at_event <= size:
                     duration, reason = at_event, EVENT
-                at_stop = rise(x, m, e, series.HALT, series.HALT_ENDS, lane, coefficients)
+                at_stop = rise_time(work, series.HALT, series.HALT_ENDS, lane, coefficients)
                 if at_stop < duration or (at_stop <= duration and reason != EVENT):
                     duration, reason = at_stop, STOP
             elapsed[lane] += duration
             lanes[STEPS, lane] += 1
             missed = reason == TIME and phase[hybrid.TIMED] == 0.0
-            stuck = not (size >= m[series.REMAINING, lane] or size > SHORTEST_STEP)
+            stuck = not (size >= constants[series.REMAINING, lane] or size > SHORTEST_STEP)
             if missed or stuck or lanes[STEPS, lane] > MAX_STEPS:
                 counts[start], lanes[DOES, lane] = hybrid.MISSED, IDLE
                 finals[start] = np.nan
                 times[start] = np.nan
             elif reason == ONGOING:  # the next step starts where this one ended
                 for row in range(4):
-                    x[series.A + row * series.COUNT, lane] = e[series.END + row, lane]
-                m[series.REMAINING, lane] = phase[hybrid.DURATION] - elapsed[lane]
+                    x[series.A + row * series.COUNT, lane] = ends[series.END + row, lane]
+                constants[series.REMAINING, lane] = phase[hybrid.DURATION] - elapsed[lane]
             else:
                 u = states[lane]
                 _state_at(x, lane, duration, u)

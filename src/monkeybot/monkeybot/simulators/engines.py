@@ -78,6 +78,8 @@ class EngineMonkeyBot(Simulator):
         self._restitution = flight.restitution or 0.0
         self._arm = Arm(setup.parameters.length_a, setup.parameters.length_b)
         self._rotor = 0.0  # inertia added at the elbow, large while it is locked [kg m^2]
+        # State in the plane (8,), and position of the held hand there (2,) [m].
+        self._mode, self._u, self._held_place = Mode.FLIGHT, np.zeros(8), np.zeros(2)
         self.reset(setup.initial)
 
     def _start(self, state: RobotState) -> None:
@@ -127,7 +129,7 @@ class EngineMonkeyBot(Simulator):
         else:
             base[3] = acceleration[0] - acceleration[1]
             angles = np.array([base[3], acceleration[1]])
-            base[1:3] = -self._arm.jacobian(u) @ angles - self._arm.turning(u)
+            base[1:3] = -self._arm.jacobian(u) @ angles - self._arm.centripetal(u)
         return Acceleration(base, acceleration[1:])
 
     def parts(self) -> Sequence[engines.EngineSimulator]:
@@ -153,8 +155,7 @@ class EngineMonkeyBot(Simulator):
         if mode is Mode.FLIGHT:
             start = unpack(u, time=self._time, effort=self._effort, mode=mode)
         else:
-            # Position of the held hand in the plane (2,) [m].
-            self._grip = u[4:6] + (self._arm.reach(u) if mode is Mode.SWING_B else 0.0)
+            self._held_place = u[4:6] + (self._arm.reach(u) if mode is Mode.SWING_B else 0.0)
             start = _hinged(mode, u)
         self._u = self._to_plane(self._models[mode].reset(start))
 
@@ -164,9 +165,9 @@ class EngineMonkeyBot(Simulator):
             return pack(state)
         (angle, th2), (rate, w2) = state.q, state.qd
         if self._mode is Mode.SWING_A:
-            return np.array([angle, th2, rate, w2, *self._grip, 0.0, 0.0])
+            return np.array([angle, th2, rate, w2, *self._held_place, 0.0, 0.0])
         u = np.array([angle - th2, th2, rate - w2, w2, 0.0, 0.0, 0.0, 0.0])
-        u[4:6] = self._grip - self._arm.reach(u)
+        u[4:6] = self._held_place - self._arm.reach(u)
         u[6:] = -self._arm.jacobian(u) @ u[2:4]
         return u
 

@@ -36,7 +36,6 @@ FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: rates that the report
 TIMES = {FIRST: (0.428, 0.025), SECOND: (0.425, 0.033)}
 STEPS = 20  # number of gaits in a repetition; the report sees them decay from about the 10th
 GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: rates at which the report's searches began
-GAIT, GAP = "gait", " (a gap: it never hung straight down)"
 # Colour and label of a curve, by kind of repetition.
 CURVES = {
     "sampled": (report.GREEN, "times of the sampled search"),
@@ -61,14 +60,14 @@ class Curve:
     Args:
         name: of the file.
         rates: of the gait at its start [rad/s].
-        of: field of `Repetition` that is drawn.
+        quantity: field of `Repetition` that is drawn.
         title: of the vertical axis.
         log: whether the vertical axis is logarithmic.
     """
 
     name: str
     rates: tuple[float, float]
-    of: str
+    quantity: str
     title: str
     log: bool = False
 
@@ -80,7 +79,7 @@ PLOTS = (
     Curve("figure_8", SECOND, "error", "error", True),
 )
 
-Done = Callable[[int], None]
+Done = Callable[[int], None]  # called after each block of a landscape with its number of gaits
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ def draw_all(
             for guess in map(np.array, GUESSES)
         ],
         printed=[sampled_gait(parameters, np.array(rates), torque) for rates in (FIRST, SECOND)],
-        files=sorted(files, key=_number),
+        files=sorted(files, key=_figure_number),
         versions=versions,
     )
 
@@ -194,12 +193,11 @@ def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> Non
     with report.picture(path) as axes:
         for clock, run in runs.items():
             colour, words = CURVES[clock]
-            values = getattr(run, plot.of)
+            values = getattr(run, plot.quantity)
             axes.plot(np.arange(1, STEPS + 1), values, color=colour, marker="o", label=words)
-        gaps = any(np.isnan(getattr(run, plot.of)).any() for run in runs.values())
-        axes.set(
-            xlabel=GAIT + GAP * gaps, ylabel=plot.title, yscale="log" if plot.log else "linear"
-        )
+        has_gaps = any(np.isnan(getattr(run, plot.quantity)).any() for run in runs.values())
+        xlabel = "gait (a gap: it never hung straight down)" if has_gaps else "gait"
+        axes.set(xlabel=xlabel, ylabel=plot.title, yscale="log" if plot.log else "linear")
         axes.set_xticks(range(0, STEPS + 1, 2))
         report.legend(axes)
 
@@ -219,6 +217,6 @@ def write_table(runs: Mapping[str, Repetition], path: Path) -> None:
     write_columns(path, {"gait": np.arange(1, STEPS + 1, dtype=np.int64), **columns})
 
 
-def _number(file: Path) -> tuple[int, str]:
+def _figure_number(file: Path) -> tuple[int, str]:
     """Return the number of the (first) figure that a file belongs to, and its name."""
     return int(file.stem.split("_")[1]), file.name

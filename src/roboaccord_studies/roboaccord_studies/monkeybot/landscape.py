@@ -24,7 +24,15 @@ from monkeybot.gaits.gait import Gait, evaluate, horizontal
 from monkeybot.gaits.landscape import LIMIT, Landscape, Lowest, landscape, save_map
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.source.landscapes import CUT, HEIGHT, MARKED, TITLES, root, write_map, write_surface
+from monkeybot.source.landscapes import (
+    CUT,
+    HEIGHT,
+    MARKED,
+    TITLES,
+    root_of_error,
+    write_map,
+    write_surface,
+)
 from roboaccord.cli import Force, Out, Result, command_line, counted, in_pieces, results
 from roboaccord.contract import LEFT_OUT, AccordError, Array, Json, NewtonMetres, Quantity, Seconds
 from roboaccord.report import Plot, axis, plain, render_plots
@@ -54,7 +62,7 @@ def render_landscape(
     lead = f"{field.error.size} gaits. Crosses: minima of the grid. Round: the lowest of all."
     if step > 1:
         lead += f" One rate in {step} is shown; the file beside this page has them all."
-    w1, w2, height = field.w1[::step], field.w2[::step], root(field)[::step, ::step]
+    w1, w2, height = field.w1[::step], field.w2[::step], root_of_error(field)[::step, ::step]
     scale = {"colorscale": "Viridis", "zmin": 0, "zmax": CUT, "colorbar": {"title": HEIGHT}}
     grid = {"x": plain(w1), "y": plain(w2), "z": [plain(row, 4) for row in height.T]}
     surface = {"type": "surface", "colorscale": "Viridis", "cmin": 0, "cmax": CUT, **grid}
