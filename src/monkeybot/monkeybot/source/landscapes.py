@@ -61,8 +61,8 @@ def write_surface(field: Landscape, path: Path) -> None:
     ) as axes:
         x, y = np.meshgrid(field.w1, field.w2, indexing="ij")
         axes.plot_surface(
-            x, y, root_of_error(field), cmap="viridis", vmin=0.0, vmax=CUT, rcount=CELLS, ccount=CELLS,
-            lw=0.0, antialiased=False, rasterized=True,
+            x, y, root_of_error(field), cmap="viridis", vmin=0.0, vmax=CUT, rcount=CELLS,
+            ccount=CELLS, lw=0.0, antialiased=False, rasterized=True,
         )  # fmt: skip
         for points, style in ((field.minima[:MARKED], MINIMA), (field.lowest, LOWEST)):
             w1, w2, error = np.atleast_2d(points).T

@@ -20,12 +20,12 @@ import typer
 from roboaccord import contract
 from roboaccord.cli import Result, counted, is_own, results
 from roboaccord.gazebo import MATERIAL
-from voxel_sphere.cli.terrain import ALONE, Folder, Names, Replace
+from voxel_sphere.cli.terrain import DEFAULT_NAMES, Folder, Replace, VolumeNames
 from voxel_sphere.terrain.mesh import (
     SMOOTH,
     Mesh,
     height_field,
-    load,
+    import_optional,
     mesh_file,
     terrain_mesh,
     write_whole,
@@ -54,7 +54,7 @@ def mesh_command(
     file: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="File to write: .stl, .obj, .ply or .glb.")
     ],
-    names: Names = ALONE,
+    names: VolumeNames = DEFAULT_NAMES,
     smooth: Smooth = SMOOTH,
     triangles: Decimate = None,
     heights: Annotated[
@@ -91,7 +91,7 @@ def world_command(
     place: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Folder for models/ and worlds/.")
     ],
-    names: Names = ALONE,
+    names: VolumeNames = DEFAULT_NAMES,
     name: Annotated[str | None, typer.Option(help="Name of model and world.")] = None,
     friction: Annotated[
         contract.Ratio,
@@ -185,7 +185,7 @@ class Meshed:
 
 
 def make_mesh(
-    folder: Path, smooth: float, triangles: int | None, names: Names
+    folder: Path, smooth: float, triangles: int | None, names: VolumeNames
 ) -> tuple[Terrain, Mesh, Meshed]:
     """Return a terrain, its mesh and the figures of both.
 
@@ -195,7 +195,7 @@ def make_mesh(
     with counted(3, "meshing") as done:
         opened = open_workspace(folder)
         terrain = opened.terrain(**vars(names))
-        exact = exact_distance(opened, opened.chosen(**vars(names)))
+        exact = exact_distance(opened, opened.select(**vars(names)))
         done(1)
         mesh, before = terrain_mesh(terrain, smoothing=smooth), None
         error = deviation(mesh, terrain, exact)
@@ -226,7 +226,7 @@ def decimate(mesh: Mesh, triangles: int) -> Mesh:
         raise contract.AccordError(f"a mesh has {FEWEST} triangles at least, not {triangles}")
     if triangles >= len(mesh.faces):
         return mesh
-    simplify = load("fast_simplification", "fast-simplification").simplify
+    simplify = import_optional("fast_simplification", "fast-simplification").simplify
     vertices, faces = simplify(mesh.vertices, mesh.faces.astype(np.int32), target_count=triangles)
     decimated = Mesh(vertices.astype(float), faces.astype(np.int64))
     if not decimated.watertight:

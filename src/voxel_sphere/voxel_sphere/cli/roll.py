@@ -21,7 +21,7 @@ from roboaccord.contract import results as si
 from roboaccord.run import made_with, make_folder
 from typer import Argument, Option
 
-from voxel_sphere.cli.terrain import ALONE, Names
+from voxel_sphere.cli.terrain import DEFAULT_NAMES, VolumeNames
 from voxel_sphere.rolling.ball import RollEvent
 from voxel_sphere.rolling.motion import SCHEMES, Roller, check_scheme, roll
 from voxel_sphere.rolling.path import RolledPath
@@ -73,7 +73,7 @@ def roll_command(
         Quantity("voxels"),
         Option(metavar="X Y", help="Start of the centre. Default: the middle."),
     ] = None,
-    names: Names = ALONE,
+    names: VolumeNames = DEFAULT_NAMES,
     start_z: FloorZ = None,
     scheme: Scheme = "exact",
     after: After = "parallel",
@@ -116,11 +116,11 @@ def roll_command(
         with cli.counted(scene.stages, "distances") as done:
             ground, walls = scene.build(steep=steep, done=done)
         terrain = scene.terrain
-        # Unit of lengths [voxels] and time [s]; a normalised run takes the time 1.
-        length, duration = (terrain.radius, 1.0) if normalised else (1.0, time)
-        middle = terrain.n / (2 * length)
-        x, y = (length * value for value in start or (middle, middle))
-        centre = ground.place(x, y, None if start_z is None else length * start_z)
+        # Unit of the lengths [voxels], and duration [s]; a normalised run takes the time 1.
+        unit, duration = (terrain.radius, 1.0) if normalised else (1.0, time)
+        middle = terrain.n / (2 * unit)
+        x, y = (unit * value for value in start or (middle, middle))
+        centre = ground.place(x, y, None if start_z is None else unit * start_z)
         with cli.counted(samples, "rolling") as done:
             if scheme == DESCRIBED:
                 path = roll_as_described(
@@ -135,7 +135,7 @@ def roll_command(
         files = [] if file is None else save(path, terrain, file)
     if path.failed:
         cli.log.print(f"accord: {path.message}", style="red", soft_wrap=True)
-    rolled = Rolled.of(path, length, files, "r" if normalised else "voxels")
+    rolled = Rolled.of(path, unit, files, "r" if normalised else "voxels")
     return cli.Result(rolled, ok=not path.failed)
 
 

@@ -22,7 +22,7 @@ from roboaccord.contract import AccordError, Degrees, Metres, Modes, Quantity, R
 from typer import Argument, Option
 from typer.models import OptionInfo
 
-from voxel_sphere.terrain.generate import Part, check_place, place, surface_parts
+from voxel_sphere.terrain.generate import Part, check_workspace, surface_parts, write_workspace
 from voxel_sphere.terrain.recipes import Recipe, sheet_of, surface_of
 from voxel_sphere.terrain.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
 from voxel_sphere.terrain.slices import SOLID, Done
@@ -93,7 +93,7 @@ def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:
 
 
 @dataclass(frozen=True)
-class Names:
+class VolumeNames:
     """Names of the volumes of a terrain; None where the only one is taken."""
 
     surface: Annotated[str | None, Option(help="Name of the surface.")] = None
@@ -101,7 +101,7 @@ class Names:
     workspace: Annotated[str | None, Option(help="Name of a whole workspace.")] = None
 
 
-ALONE = Names()
+DEFAULT_NAMES = VolumeNames()
 Replace = Annotated[
     bool,
     Option(
@@ -118,7 +118,7 @@ Radii = Annotated[float | None, Quantity("r")]
 Angle = Degrees | None
 
 
-def of_named(text: str) -> OptionInfo:
+def surface_option(text: str) -> OptionInfo:
     """Return an option for a parameter of the named surfaces."""
     option: OptionInfo = Option(help=text, rich_help_panel="Named surfaces")
     return option
@@ -128,28 +128,30 @@ def of_named(text: str) -> OptionInfo:
 class Shape:
     """Parameters of the named surfaces; lengths in radii r of the sphere."""
 
-    angle_deg: Annotated[Angle, of_named("Angle of the incline.")] = None
-    direction_deg: Annotated[Angle, of_named("Direction of the incline or waves; 0 is +x.")] = None
-    amplitude: Annotated[Radii, of_named("Amplitude of the waves.")] = None
-    wavelength: Annotated[Radii, of_named("Wavelength of the waves.")] = None
-    bowl_radius: Annotated[
-        Radii, of_named("Radius of the bowl; the ball's centre moves on 1 r less.")
+    angle_deg: Annotated[Angle, surface_option("Angle of the incline.")] = None
+    direction_deg: Annotated[
+        Angle, surface_option("Direction of the incline or waves; 0 is +x.")
     ] = None
-    rim: Annotated[Ratio | None, of_named("Rim of the bowl, in its radii.")] = None
-    saddle_radius: Annotated[Radii, of_named("Radius of both curvatures.")] = None
-    rise: Annotated[Radii, of_named("Rise of the ramp.")] = None
-    length: Annotated[Radii, of_named("Length of the ramp.")] = None
-    half_width: Annotated[Radii, of_named("Distance from the middle to the walls.")] = None
-    wall_height: Annotated[Radii, of_named("Height of the walls.")] = None
-    tunnel_radius: Annotated[Radii, of_named("Radius of the tunnel.")] = None
-    turn_deg: Annotated[Angle, of_named("Rotation of the arena in plan.")] = None
-    base: Annotated[Radii, of_named("Height of the ground.")] = None
+    amplitude: Annotated[Radii, surface_option("Amplitude of the waves.")] = None
+    wavelength: Annotated[Radii, surface_option("Wavelength of the waves.")] = None
+    bowl_radius: Annotated[
+        Radii, surface_option("Radius of the bowl; the ball's centre moves on 1 r less.")
+    ] = None
+    rim: Annotated[Ratio | None, surface_option("Rim of the bowl, in its radii.")] = None
+    saddle_radius: Annotated[Radii, surface_option("Radius of both curvatures.")] = None
+    rise: Annotated[Radii, surface_option("Rise of the ramp.")] = None
+    length: Annotated[Radii, surface_option("Length of the ramp.")] = None
+    half_width: Annotated[Radii, surface_option("Distance from the middle to the walls.")] = None
+    wall_height: Annotated[Radii, surface_option("Height of the walls.")] = None
+    tunnel_radius: Annotated[Radii, surface_option("Radius of the tunnel.")] = None
+    turn_deg: Annotated[Angle, surface_option("Rotation of the arena in plan.")] = None
+    base: Annotated[Radii, surface_option("Height of the ground.")] = None
 
 
 DEFAULT_SHAPE = Shape()
 
 
-def stated(shape: Shape) -> dict[str, float]:
+def given_parameters(shape: Shape) -> dict[str, float]:
     """Return the parameters that are stated; the others have the defaults of the surface."""
     return {key: value for key, value in vars(shape).items() if value is not None}
 
@@ -230,12 +232,12 @@ def make_command(
         raise AccordError(f"--kind is one of {', '.join(KINDS[1:])}, not {kind}")
     recipe: Recipe = {"height": height}
     if surface is not None:
-        recipe = {"surface": surface, "parameters": stated(shape)}
+        recipe = {"surface": surface, "parameters": given_parameters(shape)}
     elif xyz is not None:
         recipe = {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
     name, radius = name or surface or kind, n / size_workspace
     scale = {"size_workspace": size_workspace, "voxel_size": voxel_size}
-    target = check_place(folder, n, [name], **scale, replace=force)
+    target = check_workspace(folder, n, [name], **scale, replace=force)
     ours = target == folder or cli.is_own(folder) or any(folder.glob("Bitmaps_*"))
     with (
         cli.results(folder, "terrain", force=force, adds=ours),
@@ -247,6 +249,8 @@ def make_command(
         else:
             ground = surface_of(recipe, n, radius)
             parts = surface_parts(ground, n, name=name, recipe=recipe, binary=binary, done=done)
-        workspace = place(folder, n, parts, **scale, binary=binary, replace=force, done=done)
+        workspace = write_workspace(
+            folder, n, parts, **scale, binary=binary, replace=force, done=done
+        )
     volumes = [part.name for part in parts]
     return cli.Result(Made(str(workspace.path), n, radius, voxel_size, volumes, recipe))

@@ -107,14 +107,16 @@ class Ball:
         return self.field.normal(self._state[CENTRE])
 
     def _record(self, kind: str, detail: str) -> None:
+        """Append an event at the present time and place."""
         self.events.append(RollEvent(self.time, kind, tuple(self.centre.tolist()), detail))
 
     def _end(self, status: str) -> None:
+        """End the motion with a status, one of MESSAGES."""
         self.status, self.message = status, MESSAGES[status]
         self._record(status, self.message)
 
 
-def three(numbers: Vector, name: str) -> Array:
+def checked_vector(numbers: Vector, name: str) -> Array:
     """Return three finite numbers as a vector (3,).
 
     Raises:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import scipy
 from roboaccord.contract import Array
 
-from voxel_sphere.terrain.slices import Done, nothing
+from voxel_sphere.terrain.slices import Done, no_progress
 
 # A solid (n, n, n), bool, or grey from 0 to 255; indexed [x, y, z].
 Solid = npt.NDArray[np.bool_] | npt.NDArray[np.uint8]
@@ -52,7 +52,7 @@ STAGES = 4  # number of calls of `done` in `distance_and_gradient`
 
 
 def distance_and_gradient(
-    solid: Solid, radius: float, *, smoothing: float = NORMAL, done: Done = nothing
+    solid: Solid, radius: float, *, smoothing: float = NORMAL, done: Done = no_progress
 ) -> tuple[Grid, list[Grid], Surfels]:
     """Return the distance (n, n, n) [voxels] to a solid, its smoothed gradient, and the surface.
 
@@ -113,7 +113,7 @@ class Surfels:
     @classmethod
     def of(cls, solid: Solid) -> Surfels:
         """Return the pieces of a solid's surface: the mean of the crossings in each voxel."""
-        points, normals = crossings(solid)
+        points, normals = surface_points(solid)
         return cls.merged(points, normals, solid.shape)
 
     @classmethod
@@ -183,7 +183,7 @@ class Surfels:
         return piece
 
 
-def crossings(solid: Solid) -> tuple[Array, Array]:
+def surface_points(solid: Solid) -> tuple[Array, Array]:
     """Return points (k, 3) of a solid's surface and outward normals there (k, 3).
 
     A Gaussian moves a curved surface by sigma^2 / 2 times the divergence of its normal. This shift

@@ -18,12 +18,12 @@ import numpy as np
 from roboaccord.contract import Array
 
 from voxel_sphere.rolling import heavy_kernels as kernels
-from voxel_sphere.rolling.ball import DONE, LEFT, LEVEL, Ball, three
+from voxel_sphere.rolling.ball import DONE, LEFT, LEVEL, Ball, checked_vector
 from voxel_sphere.rolling.contacts import contacts
 from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.heavy_equations import FLIGHT, ROLL, SLIDE, Body
 from voxel_sphere.rolling.state import SPIN, VELOCITY
-from voxel_sphere.rolling.walls import in_ground
+from voxel_sphere.rolling.walls import projected_to_ground
 
 # Kind and description of each event, by the kernels' return code.
 EVENTS = {
@@ -79,7 +79,7 @@ class HeavyRoller(Ball):
 
         `torque` (3,) is constant and in the world frame [M voxels^2/s^2].
         """
-        drive = three(torque, "a torque")
+        drive = checked_vector(torque, "a torque")
         end = self.time + duration
         while self.status == DONE and self.time < end:
             code, self.mode, passed = kernels.advance(
@@ -104,7 +104,9 @@ class HeavyRoller(Ball):
         # On the ground, a wall stops the sphere only within the ground's plane.
         normals = [contact.normal for contact in contacts(self.walls, self.centre)]
         if self.mode != FLIGHT:
-            normals = [m for m in (in_ground(normal, n) for normal in normals) if m is not None]
+            normals = [
+                m for m in (projected_to_ground(normal, n) for normal in normals) if m is not None
+            ]
         approached = [m for m in normals if v @ m < 0]
         if not approached:
             self._end("no_wall_normal")

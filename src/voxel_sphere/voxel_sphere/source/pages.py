@@ -1,4 +1,4 @@
-"""Writes the page of a run: its path over the terrain in 3-D, and its coordinates over time.
+"""Page of a run: its path over the terrain in 3-D, and its coordinates over time.
 
 `write_run` writes three files: the samples (path.csv), a plan of the path over contours of the
 ground (path.svg), and the page (index.html). The page has a figure in space (`surface_figure`), to
@@ -139,7 +139,7 @@ def surface_figure(
         ("contact", path.contact, CONTACT),
     ):
         line: dict[str, Json] = {"line": {"color": colour, "width": 5}}
-        data.append(_in_space("lines", name, points[:: report.stride(len(points))], line))
+        data.append(_scatter("lines", name, points[:: report.stride(len(points))], line))
     data.append(_labelled_points("start", path.centre[:1], ["start"]))
     if path.events:
         labels = [f"{event.kind}, {event.time:.4g} s" for event in path.events]
@@ -157,7 +157,7 @@ def charts(path: RolledPath) -> list[report.Plot]:
     montana, chart = path.montana
     step = report.stride(len(path.time))
     drawn = montana[::step]
-    angles = np.degrees(broken(drawn[:, 2:], chart[::step]))
+    angles = np.degrees(with_gaps(drawn[:, 2:], chart[::step]))
     used = ", ".join(str(number) for number in np.unique(chart))
     colours = report.RED, report.BLUE, report.GREEN
     return [
@@ -182,7 +182,7 @@ def charts(path: RolledPath) -> list[report.Plot]:
     ]  # fmt: skip
 
 
-def broken(angles: Array, chart: Array) -> Array:
+def with_gaps(angles: Array, chart: Array) -> Array:
     """Return angles (k, m) [rad] with NaN at each jump, so that no line is drawn across it.
 
     An angle jumps where it wraps from pi to -pi, or where the sphere's coordinates change to
@@ -234,13 +234,13 @@ def _surface(name: str, heights: Array, look: dict[str, Json]) -> dict[str, Json
 
 def _labelled_points(name: str, points: Array, labels: list[str]) -> dict[str, Json]:
     """Return points (k, 3) [voxels] as Plotly markers with labels above them."""
-    return _in_space("markers+text", name, points, {
+    return _scatter("markers+text", name, points, {
         "text": labels, "textposition": "top center", "showlegend": False,
         "marker": {"color": report.INK, "size": 4},
     })  # fmt: skip
 
 
-def _in_space(mode: str, name: str, points: Array, look: dict[str, Json]) -> dict[str, Json]:
+def _scatter(mode: str, name: str, points: Array, look: dict[str, Json]) -> dict[str, Json]:
     """Return points (k, 3) [voxels] as a Plotly trace of a mode, such as lines or markers."""
     coordinates = {key: report.plain(values) for key, values in zip("xyz", points.T)}
     return {"type": "scatter3d", "mode": mode, "name": name, **look, **coordinates}

@@ -20,7 +20,7 @@ import scipy
 from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.terrain.filling import centres, grey
-from voxel_sphere.terrain.slices import Done, Volume, nothing
+from voxel_sphere.terrain.slices import Done, Volume, no_progress
 
 Index = npt.NDArray[np.int64]
 
@@ -134,7 +134,7 @@ class Sheet:
                 beyond[near] = np.maximum(beyond[near], lateral)
         return beyond
 
-    def fill(self, n: int, *, binary: bool = False, done: Done = nothing) -> Volume:
+    def fill(self, n: int, *, binary: bool = False, done: Done = no_progress) -> Volume:
         """Return the volume of the sheet, (n, n, n); what is out of the grid is cut off."""
         points, normals, _ = self.front
         empty = np.ones((n, n, n), bool)
