@@ -119,9 +119,8 @@ class Surfels:
     @classmethod
     def of_voxels(cls, full: Solid) -> Surfels:
         """Return the boundary voxels of a solid too thin to be smoothed, without normals."""
-        points = np.argwhere(
-            full & ~scipy.ndimage.binary_erosion(full, border_value=1)
-        ) + np.float64(0.5)
+        boundary = full & ~scipy.ndimage.binary_erosion(full, border_value=1)
+        points = np.argwhere(boundary) + np.float64(0.5)
         return cls.merged(points, np.zeros_like(points), full.shape)
 
     @classmethod
@@ -191,9 +190,8 @@ def surface_points(solid: Solid) -> tuple[Array, Array]:
     """
     grey = solid.dtype != np.bool_ and bool(np.any((solid > 0) & (solid < 255)))
     filled = solid.astype(np.float32) / (1.0 if solid.dtype == np.bool_ else 255.0)
-    box = box_of(
-        scipy.ndimage.maximum_filter(filled, 3) != scipy.ndimage.minimum_filter(filled, 3), MARGIN
-    )
+    largest = scipy.ndimage.maximum_filter(filled, 3)
+    box = box_of(largest != scipy.ndimage.minimum_filter(filled, 3), MARGIN)
     filled = filled[box]  # most of a volume is far from its surface
     sigma = GREY_SURFACE if grey else SURFACE
     share = scipy.ndimage.gaussian_filter(filled, sigma, mode="nearest")
