@@ -18,7 +18,7 @@ from typing import Annotated
 
 import typer
 from monkeybot.gaits.landscape import save_map
-from monkeybot.options import Changes, robot_parameters
+from monkeybot.cli.options import Changes, robot_parameters
 from rich.text import Text
 from roboaccord import cli
 from roboaccord.contract import Quantity, Ratio
