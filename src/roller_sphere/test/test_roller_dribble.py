@@ -9,7 +9,7 @@ from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator
 from robot_commands import commands_of
 from roller_sphere.controllers.dribble import CARRIER_BANDWIDTH, carried_mass
-from roller_sphere.dribbling.dynamics import configure, new_configuration
+from roller_sphere.dribbling.dynamics import configure
 from roller_sphere.dribbling.reference import fixed_masses
 from roller_sphere.model.hold import (
     ball_offsets,
@@ -87,8 +87,7 @@ def test_ball_and_carrier_keep_their_energy():
     spin = quaternion_matrix(state.orientation) @ state.twist[3:]
     y = np.concatenate([spin, state.qd])
     place = np.array([*state.position[:2], state.q[2] - p.ball_ahead, *state.q[3:5]])
-    configuration = new_configuration()
-    configure(geometry_of(p), place, y, True, configuration)
+    configuration, _ = configure(geometry_of(p), place, y, True)
     mass = p.roller_mass + p.holder_mass
     kinetic = 0.5 * y @ fixed_masses(p) @ y + 0.5 * mass * ((configuration.J @ y) ** 2).sum()
     kinetic += p.roller_inertia * sum(y[3 + i] * y[7] * -p.rig.axes[i, 2] for i in (0, 1))

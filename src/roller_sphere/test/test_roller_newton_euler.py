@@ -9,15 +9,7 @@ from dribble_newton_euler import Dribble, Moving
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roller_sphere.dribbling.dynamics import (
-    RATES,
-    Bodies,
-    assemble,
-    configure,
-    new_configuration,
-    new_system,
-    solve_step,
-)
+from roller_sphere.dribbling.dynamics import RATES, Bodies, assemble, configure, solve_step
 from roller_sphere.dribbling.reference import fixed_masses
 from roller_sphere.model.hold import Geometry, in_carrier_frame
 
@@ -69,11 +61,12 @@ def by_kernels(p, case, viscous, dry):
         roller_inertia=p.roller_inertia, gravity=p.gravity, fixed=fixed_masses(p),
         friction=(viscous, dry, SLIP_SPEED),
     )  # fmt: skip
-    configuration, system, change = new_configuration(), new_system(), np.zeros(RATES)
-    assert configure(geometry, place_of(p, case), y, True, configuration)
+    configuration, reached = configure(geometry, place_of(p, case), y, True)
+    assert reached
+    change = np.zeros(RATES)
     for _ in range(ROUNDS):
-        assemble(geometry, bodies, configuration, drive, True, y, change, INSTANT, system)
-        solve_step(system, INSTANT, change)
+        step = assemble(geometry, bodies, configuration, drive, True, y, change, INSTANT)
+        solve_step(*step, INSTANT, change)
     return change / INSTANT
 
 

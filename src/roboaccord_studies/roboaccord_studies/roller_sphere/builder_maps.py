@@ -35,8 +35,8 @@ ALPHA, LATITUDE = "alpha1 = -alpha2 [degrees]", "latitude of both contacts [degr
 FIGURES = ("slip_over_speed", "roller_speed_over_speed", "share_blocked", "condition")
 
 
-class Map(NamedTuple):
-    """A map of one of FIGURES.
+class MapDesign(NamedTuple):
+    """How a map of one of FIGURES is drawn.
 
     Args:
         name: name of its file.
@@ -54,14 +54,14 @@ class Map(NamedTuple):
 
 # Maps of the first three of FIGURES.
 MAPS = (
-    Map("slip", "Slip",
+    MapDesign("slip", "Slip",
         "The largest slip of a roller over all headings, at 1 m/s. None at alpha 0.",
         1.0, "slip / speed of the ball"),
-    Map("speed", "Roller speed",
+    MapDesign("speed", "Roller speed",
         "The largest roller speed over all headings, at 1 m/s. Where it is brightest the rig nears "
         "(X x Y)_z = 0 and cannot drive along some headings.",
         SPEED_CUT, "roller speed / speed of the ball"),
-    Map("blocked", "Blocked headings",
+    MapDesign("blocked", "Blocked headings",
         f"The share of headings that need a roller faster than {LIMIT:g} times the ball.",
         1.0, "share of the headings"),
 )  # fmt: skip
@@ -72,21 +72,21 @@ Pair = tuple[float, float]
 Grid = tuple[str, Array]
 
 
-def builders_view(
+def write_builder_figures(
     kinematics: Kinematics, points: int, folder: Path, done: Callable[[int], None]
 ) -> tuple[list[Still], dict[str, Mapping[str, Array]]]:
     """Write the builder's figures for rigs with the azimuths of one, and return their tables."""
     first, second = map(math.degrees, kinematics.rig.azimuth[:2])
     height, azimuth = math.degrees(kinematics.rig.latitude[0]), (first, second)
     alphas, latitudes = np.linspace(*TURNS, points), np.linspace(*LATITUDES, points)
-    figures = survey(azimuth, latitudes, alphas, done)
+    figures = figures_over_grid(azimuth, latitudes, alphas, done)
     stills = [
         write_map(
-            folder / f"builder_{drawn.name}.svg",
-            f"{drawn.title} over roller angle and latitude", drawn.caption,
-            (ALPHA, alphas), (LATITUDE, latitudes), values.T, drawn.cut, drawn.unit,
+            folder / f"builder_{design.name}.svg",
+            f"{design.title} over roller angle and latitude", design.caption,
+            (ALPHA, alphas), (LATITUDE, latitudes), values.T, design.cut, design.unit,
         )
-        for drawn, values in zip(MAPS, figures)
+        for design, values in zip(MAPS, figures)
     ]  # fmt: skip
     headings = np.arange(0.0, 361.0, 2.0)
     speeds = needed_speeds(azimuth, height, alphas, headings)
@@ -111,7 +111,9 @@ def builders_view(
     }
 
 
-def survey(azimuth: Pair, latitudes: Array, alphas: Array, done: Callable[[int], None]) -> Array:
+def figures_over_grid(
+    azimuth: Pair, latitudes: Array, alphas: Array, done: Callable[[int], None]
+) -> Array:
     """Return FIGURES of mirror-symmetric rigs (4, m, n); angles in degrees.
 
     They are the largest slip and the largest roller speed over the ball's speed, the share of
@@ -122,7 +124,7 @@ def survey(azimuth: Pair, latitudes: Array, alphas: Array, done: Callable[[int],
     for row, height in enumerate(latitudes):
         for column, turn in enumerate(alphas):
             with suppress(RigError):  # at some latitude the contacts may be antipodal
-                figures[:, row, column] = _figures(_mirrored(azimuth, height, turn))
+                figures[:, row, column] = _figures_of_rig(_mirrored(azimuth, height, turn))
         done(len(alphas))
     return figures
 
@@ -177,7 +179,7 @@ def _mirrored(azimuth: Pair, latitude: float, alpha: float) -> Kinematics:
     return Kinematics(Rig.degrees(1.0, azimuth, (latitude, latitude), (alpha, -alpha)))
 
 
-def _figures(kinematics: Kinematics) -> tuple[float, float, float, float]:
+def _figures_of_rig(kinematics: Kinematics) -> tuple[float, float, float, float]:
     """Return FIGURES of a rig."""
     if kinematics.remaining is not None:
         return np.nan, np.nan, np.nan, kinematics.condition

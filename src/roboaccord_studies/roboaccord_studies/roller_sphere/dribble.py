@@ -21,7 +21,7 @@ from roboaccord import cli
 from roboaccord.contract import AccordError, Array, Contact, Json, Quantity, Seconds, Trajectory
 from roboaccord.run import make_simulator, run_pieces, run_setup
 from roboaccord.scenario import Setup, make_scenario
-from roller_sphere.dribbling.dynamics import configure, new_configuration
+from roller_sphere.dribbling.dynamics import configure
 from roller_sphere.model.contact import LINKS
 from roller_sphere.model.hold import geometry_of, held_time_and_offset, in_carrier_frame
 from roller_sphere.model.kinematics import Kinematics
@@ -52,12 +52,12 @@ def slips_on_ground(parameters: RollerSphereParameters, trajectory: Trajectory) 
     They follow from the rates of rollers, ball and carrier, for a ball that rolls on the ground.
     """
     p, t = parameters, trajectory
-    geometry, configuration = geometry_of(p), new_configuration()
+    geometry = geometry_of(p)
     rates = np.column_stack([ball_spin(t), t.qd])
     positions = np.column_stack([t.position[:, :2], t.q[:, 2] - p.ball_ahead, t.q[:, 3], t.q[:, 4]])
     slips = np.empty((len(t), 2, 3))
     for i in range(len(t)):
-        configure(geometry, positions[i], rates[i], True, configuration)
+        configuration, _ = configure(geometry, positions[i], rates[i], True)
         slips[i] = configuration.G @ rates[i]
     return slips
 

@@ -7,7 +7,7 @@ peripheral speed, and w the ball's angular velocity. A roller fixes only the par
 Two lines do not meet in general; w then ends halfway between them, where the squared distances have
 the least sum.
 
-Angular velocities are drawn as lengths in the space of the ball, scaled by `_shrink`. Each
+Angular velocities are drawn as lengths in the space of the ball, scaled by `_drawing_scale`. Each
 `write_` function writes an SVG and returns it with its caption; the helpers below draw lines,
 rollers and dots.
 
@@ -42,20 +42,20 @@ BEYOND = 0.35  # how far a line goes on beyond its last marked point
 def write_roller(kinematics: Kinematics, heading: float, folder: Path) -> report.Still:
     """Write figure 1 for a ball at 1 m/s: one roller, and the line on which w may end."""
     rig, nu = kinematics.rig, kinematics.inverse(1.0, heading).nu
-    shrink, path = _shrink(kinematics, nu), folder / "figure_1.svg"
+    scale, path = _drawing_scale(kinematics, nu), folder / "figure_1.svg"
     with report.picture(path, report.SQUARE) as axes:
         draw_ball(axes, rig.radius)
-        _roller(axes, rig, 0)
+        _draw_roller(axes, rig, 0)
         arrow(axes, rig.contacts[0], 0.7 * rig.radius * rig.axes[0], COLOURS[0], "axis eta")
         arrow(
             axes, rig.contacts[0], 0.7 * rig.radius * rig.directions[0], report.RED, "direction e_i"
         )
-        _roller_line(axes, kinematics, nu, 0, shrink, np.zeros(1))
-        foot = kinematics.lines(nu)[0][0] * shrink
+        _draw_roller_line(axes, kinematics, nu, 0, scale, np.zeros(1))
+        foot = kinematics.lines(nu)[0][0] * scale
         line(axes, np.array([np.zeros(3), foot]), report.SOFT, "(nu/r) eta")
         report.bare(axes)
         report.legend(axes)
-        _dots(axes, {"P1": rig.contacts[0], "O": np.zeros(3)}, [COLOURS[0], report.INK])
+        _draw_dots(axes, {"P1": rig.contacts[0], "O": np.zeros(3)}, [COLOURS[0], report.INK])
     return report.Still(
         path,
         "Figure 1: one roller",
@@ -74,24 +74,24 @@ def write_pair(
         folder, name, title: folder of the figure, its file name without suffix, and its title.
     """
     rig, motion = kinematics.rig, kinematics.inverse(1.0, heading)
-    shrink, omega = _shrink(kinematics, motion.nu), motion.omega
+    scale, omega = _drawing_scale(kinematics, motion.nu), motion.omega
     # The point of each line nearest to the end of w, and its coordinate along the line.
     feet, along = _nearest_points(kinematics, motion.nu, omega)
     path, velocity = folder / f"{name}.svg", np.array([np.cos(heading), np.sin(heading), 0.0])
     with report.picture(path, report.SQUARE) as axes:
         draw_ball(axes, rig.radius)
         for i in range(rig.count):
-            _roller(axes, rig, i)
+            _draw_roller(axes, rig, i)
         for i in range(rig.count):
-            _roller_line(axes, kinematics, motion.nu, i, shrink, along[i : i + 1])
-            line(axes, shrink * np.array([feet[i], omega]), SLIP, "from lines to w", lw=2.2)
-        line(axes, np.array([np.zeros(3), shrink * omega]), report.RED, "w", lw=2.6)
+            _draw_roller_line(axes, kinematics, motion.nu, i, scale, along[i : i + 1])
+            line(axes, scale * np.array([feet[i], omega]), SLIP, "from lines to w", lw=2.2)
+        line(axes, np.array([np.zeros(3), scale * omega]), report.RED, "w", lw=2.6)
         arrow(axes, np.zeros(3), 1.3 * rig.radius * velocity, report.INK, "heading of V")
         arrow(axes, np.zeros(3), 1.2 * rig.radius * rig.pole, report.SOFT, "e")
         report.bare(axes)
         report.legend(axes)
-        dots = {f"P{i + 1}": p for i, p in enumerate(rig.contacts)} | {"w": shrink * omega}
-        _dots(axes, dots, [*(COLOURS[i % 4] for i in range(rig.count)), report.RED])
+        dots = {f"P{i + 1}": p for i, p in enumerate(rig.contacts)} | {"w": scale * omega}
+        _draw_dots(axes, dots, [*(COLOURS[i % 4] for i in range(rig.count)), report.RED])
     gap = np.linalg.norm(feet - omega, axis=1).max() * rig.radius
     return report.Still(
         path,
@@ -125,9 +125,9 @@ def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[re
         report.bare(axes)
         report.legend(axes)
         dots = {"Q": other, "Q1": feet[0], "Q2": feet[1], "Q0 = end of w": motion.omega}
-        _dots(axes, dots, [report.INK, COLOURS[0], COLOURS[1], report.RED])
+        _draw_dots(axes, dots, [report.INK, COLOURS[0], COLOURS[1], report.RED])
     with report.picture(second, report.SQUARE) as axes:
-        _distances(axes, spacing, np.linalg.norm(feet - other, axis=1))
+        _draw_distances(axes, spacing, np.linalg.norm(feet - other, axis=1))
     words = f"Along {np.degrees(heading):g} degrees."
     return [
         report.Still(first, "Figure 4a: a point and its distances from the lines",
@@ -141,15 +141,15 @@ def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[re
 def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> report.Still:
     """Write figure 5: w_t, the part of w in the plane of both contacts, where two lines meet.
 
-    X_i is the tangent of the ball at P_i in this plane; all else is as in the header.
+    X_i is the tangent of the ball at P_i in this plane; all else is as above (module).
     """
     rig, motion = kinematics.rig, kinematics.inverse(1.0, heading)
-    shrink, path = _shrink(kinematics, motion.nu), folder / "figure_5.svg"
+    scale, path = _drawing_scale(kinematics, motion.nu), folder / "figure_5.svg"
     # Coordinates in the plane: P1 to the right, X1 upwards.
     plane = np.array([rig.normals[0], rig.across[0]])
     contacts, across = rig.contacts[:2] @ plane.T, rig.radius * rig.across[:2] @ plane.T
-    inside = shrink * plane @ rig.split(motion.omega)[0]
-    starts = shrink * kinematics.lines(motion.nu)[0][:2] @ plane.T
+    inside = scale * plane @ rig.split(motion.omega)[0]
+    starts = scale * kinematics.lines(motion.nu)[0][:2] @ plane.T
     turn = np.linspace(0.0, 2.0 * np.pi, 181)
     with report.picture(path, report.SQUARE) as axes:
         axes.plot(rig.radius * np.cos(turn), rig.radius * np.sin(turn), color=report.SOFT, lw=0.8)
@@ -177,7 +177,7 @@ def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> report
     )
 
 
-def _distances(axes: Axes, least: float, point: Array) -> None:
+def _draw_distances(axes: Axes, least: float, point: Array) -> None:
     """Draw the plane of the distances (d1, d2): its reachable part, and the circle that touches it.
 
     Args:
@@ -213,14 +213,14 @@ def _nearest_points(kinematics: Kinematics, nu: Array, point: Array) -> tuple[Ar
     return points + along[:, None] * directions, along
 
 
-def _shrink(kinematics: Kinematics, nu: Array) -> float:
+def _drawing_scale(kinematics: Kinematics, nu: Array) -> float:
     """Return the scale of angular velocities [m s]: the longest is drawn REACH radii long."""
     ends = [np.linalg.norm(kinematics.omega(nu)), *np.abs(nu) / kinematics.rig.radius]
     return float(REACH * kinematics.rig.radius / max(ends))
 
 
-def _roller_line(
-    axes: Axes, kinematics: Kinematics, nu: Array, i: int, shrink: float, marks: Array
+def _draw_roller_line(
+    axes: Axes, kinematics: Kinematics, nu: Array, i: int, scale: float, marks: Array
 ) -> None:
     """Draw the line on which w may end for roller i, some way beyond its marked points.
 
@@ -233,14 +233,14 @@ def _roller_line(
         marks: coordinates along the line of points that it must pass, besides 0 (k,) [rad/s].
     """
     points, directions = kinematics.lines(nu)
-    ends = shrink * np.concatenate([marks, [0.0]])
+    ends = scale * np.concatenate([marks, [0.0]])
     margin = BEYOND * kinematics.rig.radius
     along = np.array([min(ends.min(), 0.0) - margin, ends.max() + margin])
-    path = shrink * points[i] + along[:, None] * directions[i]
+    path = scale * points[i] + along[:, None] * directions[i]
     line(axes, path, COLOURS[i % 4], f"line {i + 1}", ls="--")
 
 
-def _roller(axes: Axes, rig: Rig, i: int) -> None:
+def _draw_roller(axes: Axes, rig: Rig, i: int) -> None:
     """Draw roller i as a cylinder that touches the ball: two rims, and ribs between them."""
     r, axis, outward = rig.radius, rig.axes[i], rig.normals[i]
     t = np.radians(np.arange(0.0, 361.0, 10.0))[:, None]
@@ -252,7 +252,7 @@ def _roller(axes: Axes, rig: Rig, i: int) -> None:
         line(axes, points, COLOURS[i % 4], f"roller {i + 1}", lw=1.1)
 
 
-def _dots(axes: Axes, points: dict[str, Array], colours: list[str]) -> None:
+def _draw_dots(axes: Axes, points: dict[str, Array], colours: list[str]) -> None:
     """Mark points in space by dots with their names.
 
     Called last, for names are placed by the limits of the axes, which must not change any more.

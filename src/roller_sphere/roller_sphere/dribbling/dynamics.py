@@ -18,14 +18,14 @@ which follows from the pressing force F, the roller's weight and its inertia:
 
     N_i u_i n_i = F + m (c_i'' n_i + g z n_i) + f_i n_i.
 
-`advance` takes the steps. For each, `configure` fills a `Configuration` with J, G and directions,
-`assemble` a `System` with M and the forces, and `solve_step` computes the change of rates. A step
-is of second order and L-stable. Positions are five numbers: x and y of the ball, x and y of the
-carrier's middle [m], and its yaw [rad].
+`advance` takes the steps. For each, `configure` computes a `Configuration` with J, G and
+directions, `assemble` M and the forces, and `solve_step` the change of rates. A step is of second
+order and L-stable. Positions are five numbers: x and y of the ball, x and y of the carrier's middle
+[m], and its yaw [rad].
 
-Friction may be changed in model/contact.py, `rub`. test_roller_newton_euler compares accelerations
-and loads with Newton's and Euler's equations for the URDF, to round-off; test_roller_dribble
-measures the order.
+Friction may be changed in model/contact.py, `fill_friction`. test_roller_newton_euler compares
+accelerations and loads with Newton's and Euler's equations for the URDF, to round-off;
+test_roller_dribble measures the order.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ import numpy as np
 from roboaccord.contract import Array
 from roboaccord.numerics import cholesky, cross, kernel
 
-from roller_sphere.model.contact import dot, rub
+from roller_sphere.model.contact import dot, fill_friction
 
 RATES = 8  # entries of y: omega (3), rollers (2), carrier_x, carrier_y and carrier_yaw
 ROLLER, CARRIER, YAW = 3, 5, 7  # indices of the first roller, of carrier_x and of carrier_yaw in y
@@ -88,20 +88,6 @@ class Configuration(NamedTuple):
     n: Array
 
 
-class System(NamedTuple):
-    """Linear equations of a step, M y' = pull + slope (y - y_0), with y_0 the rates at its start.
-
-    Attributes:
-        M: mass matrix (8, 8).
-        slope: derivative of the forces by the rates (8, 8), symmetric and negative semidefinite.
-        pull: forces along the rates at y_0 (8,).
-    """
-
-    M: Array
-    slope: Array
-    pull: Array
-
-
 @kernel
 def advance(geometry, bodies, drive, positions, y, held, step, turns):
     """Advance the rates and the positions by as many steps as `turns` has rows.
@@ -119,21 +105,20 @@ def advance(geometry, bodies, drive, positions, y, held, step, turns):
     Returns:
         Number of steps after which the ball was lost, or -1.
     """
-    configuration, system, change = new_configuration(), new_system(), np.empty(RATES)
-    lost = -1
+    change, lost = np.empty(RATES), -1
     for index in range(len(turns)):
         move(positions, y, geometry.radius, 0.5 * step)
         change[:] = 0.0
         for _ in range(PASSES):
             middle = y + 0.5 * change
-            # A roller that does not reach the ball loses it for good.
-            if not configure(geometry, positions, middle, held, configuration) and held:
+            configuration, is_reached = configure(geometry, positions, middle, held)
+            if held and not is_reached:  # a roller that does not reach the ball loses it for good
                 held, lost = False, index
-                configure(geometry, positions, middle, held, configuration)
-            assemble(
-                geometry, bodies, configuration, drive, held, middle, change, step, system,
-            )  # fmt: skip
-            solve_step(system, step, change)
+                configuration, _ = configure(geometry, positions, middle, held)
+            M, slope, pull = assemble(
+                geometry, bodies, configuration, drive, held, middle, change, step
+            )
+            solve_step(M, slope, pull, step, change)
         for j in range(5):
             turns[index, j] = step * (y[j] + 0.5 * change[j])
         y += change
@@ -144,10 +129,9 @@ def advance(geometry, bodies, drive, positions, y, held, step, turns):
 @kernel
 def mass_matrix(geometry, bodies, positions, y, held):
     """Return M (8, 8) in a state; the arguments are those of `advance`."""
-    configuration, system, no_change = new_configuration(), new_system(), np.zeros(RATES)
-    configure(geometry, positions, y, held, configuration)
-    assemble(geometry, bodies, configuration, no_change, held, y, no_change, 1.0, system)
-    return system.M
+    configuration, _ = configure(geometry, positions, y, held)
+    none = np.zeros(RATES)
+    return assemble(geometry, bodies, configuration, none, held, y, none, 1.0)[0]
 
 
 @kernel
@@ -160,27 +144,15 @@ def move(positions, y, radius, step):
 
 
 @kernel
-def new_configuration():
-    """Return a Configuration of new arrays, which `configure` fills."""
-    J, G = np.empty((2, 3, RATES)), np.empty((2, 3, RATES))
-    bias, u, n = np.empty((2, 3)), np.empty((2, 3)), np.empty((2, 3))
-    return Configuration(J, G, np.empty((2, RATES)), bias, u, n)
-
-
-@kernel
-def new_system():
-    """Return a System of new arrays, which `assemble` fills."""
-    return System(np.empty((RATES, RATES)), np.empty((RATES, RATES)), np.empty(RATES))
-
-
-@kernel
-def configure(geometry, positions, y, held, configuration):
-    """Fill a Configuration; return whether both rollers reach the ball.
+def configure(geometry, positions, y, held):
+    """Return the Configuration at positions and rates, and whether both rollers reach the ball.
 
     The arguments are those of `advance`. Rollers that have lost the ball rest at the stops of their
     slides.
     """
-    J, G, k, bias, u, n = configuration
+    J, G, k = np.zeros((2, 3, RATES)), np.zeros((2, 3, RATES)), np.zeros((2, RATES))
+    bias, u, n = np.zeros((2, 3)), np.empty((2, 3)), np.empty((2, 3))
+    configuration = Configuration(J, G, k, bias, u, n)
     c, s = math.cos(positions[4]), math.sin(positions[4])
     dx, dy = positions[0] - positions[2], positions[1] - positions[3]
     offset, at = np.zeros(3), np.empty(3)
@@ -188,12 +160,9 @@ def configure(geometry, positions, y, held, configuration):
     # Offset of the ball from its nominal place, in the carrier's frame.
     offset[0] = c * dx + s * dy - geometry.ball_ahead
     offset[1] = c * dy - s * dx
-    J[:] = 0.0
-    G[:] = 0.0
-    k[:] = 0.0
-    reached = True
+    is_reached = True
     for i in range(2):
-        reached = place_roller(geometry, i, offset, at) and reached
+        is_reached = place_roller(geometry, i, offset, at) and is_reached
         if not held:
             stop = geometry.radius + geometry.roller_radius - geometry.stroke
             for d in range(3):
@@ -211,10 +180,9 @@ def configure(geometry, positions, y, held, configuration):
         J[i, 0, YAW], J[i, 1, YAW] = -rho[1], rho[0]
         # Centripetal acceleration of the carrier's turn.
         bias[i, 0], bias[i, 1] = -y[YAW] * y[YAW] * rho[0], -y[YAW] * y[YAW] * rho[1]
-        bias[i, 2] = 0.0
         if held:
             add_contact(geometry, i, axis, y, configuration)
-    return reached
+    return configuration, is_reached
 
 
 @kernel
@@ -298,23 +266,23 @@ def add_contact(geometry, i, axis, y, configuration):
 
 
 @kernel
-def assemble(geometry, bodies, configuration, drive, held, middle, change, step, system):
-    """Fill the System of a step.
+def assemble(geometry, bodies, configuration, drive, held, middle, change, step):
+    """Return the linear equations of a step, M y' = pull + slope (y - y_0), y_0 being at its start.
 
     Args:
         geometry, bodies, drive, held, step: as in `advance`.
         configuration: at the middle of the step.
         middle, change: rates at the middle of the step, and their change in it (8,), as far as the
             last pass has computed them.
-        system: filled.
+
+    Returns:
+        the mass matrix M (8, 8), the derivative of the forces by the rates `slope` (8, 8), which is
+        symmetric and negative semidefinite, and the forces along the rates `pull` (8,).
     """
     J, G, k, bias, _, _ = configuration
-    M, slopes, pull = system
+    M, slopes, pull = bodies.fixed.copy(), np.zeros((RATES, RATES)), drive.copy()
     force, slope = np.zeros(3), np.zeros((3, 3))
     mass = bodies.mass
-    M[:] = bodies.fixed
-    slopes[:] = 0.0
-    pull[:] = drive
     for i in range(2):
         M[ROLLER + i, YAW] += bodies.roller_inertia * geometry.axes[i, 2]
         M[YAW, ROLLER + i] += bodies.roller_inertia * geometry.axes[i, 2]
@@ -329,6 +297,7 @@ def assemble(geometry, bodies, configuration, drive, held, middle, change, step,
                     M[a, b] += mass * J[i, d, a] * J[i, d, b]
                     for e in range(3):
                         slopes[a, b] += G[i, d, a] * slope[d, e] * G[i, e, b]
+    return M, slopes, pull
 
 
 @kernel
@@ -350,26 +319,26 @@ def roller_friction(bodies, configuration, i, middle, change, step, force, slope
         rise += (dot(J[d], change) / step + bias[d]) * n[d]
         slip[d] = dot(G[d], middle)
     load = (bodies.press_force + bodies.mass * rise) / facing
-    rub(bodies.friction, load, slip, force, slope)
+    fill_friction(bodies.friction, load, slip, force, slope)
     load = max(load + dot(force, n) / facing, 0.0)
     for d in range(3):
         slip[d] = dot(G[d], middle) - 0.5 * dot(G[d], change)
-    rub(bodies.friction, load, slip, force, slope)
+    fill_friction(bodies.friction, load, slip, force, slope)
 
 
 @kernel
-def solve_step(system, step, change):
-    """Fill the change of rates (8,) in a step [s] of a System.
+def solve_step(M, slope, pull, step, change):
+    """Fill the change of rates (8,) in a step [s] from its equations (`assemble`).
 
     The scheme is a diagonally implicit one of two stages with (M - GAMMA step slope) in both; it is
     L-stable, so friction may be arbitrarily stiff.
     """
-    L = system.M - GAMMA * step * system.slope
+    L = M - GAMMA * step * slope
     cholesky.factor(L, L)
-    first, second = system.pull.copy(), system.pull.copy()
+    first, second = pull.copy(), pull.copy()
     cholesky.solve(L, first)
     for i in range(RATES):
-        second[i] += (1.0 - GAMMA) * step * dot(system.slope[i], first)
+        second[i] += (1.0 - GAMMA) * step * dot(slope[i], first)
     cholesky.solve(L, second)
     for i in range(RATES):
         change[i] = step * ((1.0 - GAMMA) * first[i] + GAMMA * second[i])

@@ -133,14 +133,11 @@ class DribbleReference(Reference):
         velocity = p.radius * np.array([y[1], -y[0], 0.0])  # v = r omega x z
         carrier = positions[2:4] + np.array([p.ball_ahead, 0.0])
         return replace(
-            state,
-            time=self._time,
-            q=np.array([*rollers, *carrier, positions[4]]),
-            qd=y[3:].copy(),
-            position=np.array([*positions[:2], p.radius]),
+            state, time=self._time, q=np.array([*rollers, *carrier, positions[4]]),
+            qd=y[3:].copy(), position=np.array([*positions[:2], p.radius]),
             orientation=orientation,
             twist=np.concatenate([velocity @ rotation, y[:3] @ rotation]),
-        )
+        )  # fmt: skip
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         base = np.concatenate([-self.parameters.gravity * UP, np.zeros(3)])

@@ -28,6 +28,7 @@ class RollingOdometry:
 
     def __init__(self, radius: float) -> None:
         self._radius = radius
+        self._position, self._rotation = np.zeros(3), np.eye(3)  # of the last state
 
     def reset(self, state: RobotState) -> RobotState:
         """Start at the position of a state, and return the state with the velocity of rolling."""

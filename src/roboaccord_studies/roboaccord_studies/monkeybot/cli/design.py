@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from monkeybot.gaits.landscape import save_map
 from monkeybot.cli.options import Changes, robot_parameters
+from monkeybot.gaits.landscape import save_map
 from rich.text import Text
 from roboaccord import cli
 from roboaccord.contract import Quantity, Ratio
