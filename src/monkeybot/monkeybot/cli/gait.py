@@ -50,6 +50,10 @@ class Clock(StrEnum):
     pure = "pure"
 
 
+Sample = Annotated[
+    si.Seconds, Option(min=0.0, max=1.0, help="Period of the controller, to which times are "
+                       "rounded; 0: not rounded."),
+]  # fmt: skip
 EVALUATION = "without --find"
 # Options that a call may have, separated by blanks, by value of --find; "": with all of them.
 OPTIONS = {
@@ -123,14 +127,7 @@ def gait_command(
         si.Radians, Option(help="Guess of the held link's angle, both hands level.")
     ] = 0.58,
     steps: Annotated[int, Option(min=1, help="Number of gaits.")] = 20,
-    sample: Annotated[
-        si.Seconds,
-        Option(
-            min=0.0,
-            max=1.0,
-            help="Period of the controller, to which times are rounded; 0: not rounded.",
-        ),
-    ] = 0.001,
+    sample: Sample = 0.001,
     clock: Annotated[
         Clock, Option(help="reset: the clock restarts at the vertical; pure: it runs on.")
     ] = Clock.reset,
@@ -209,9 +206,8 @@ def repeat_gait(
     """
     repeated = repeat(parameters, rates, torque, steps=steps, sample=sample, clock=clock.value)
     table = cli.make_table("gait", "error", "kinetic energy [J]", "height [m]")
-    for i, row in enumerate(
-        zip(repeated.error, repeated.kinetic_energy, repeated.height, strict=True), 1
-    ):
-        table.add_row(str(i), *("-" if np.isnan(value) else f"{value:.4g}" for value in row))
+    rows = np.column_stack([repeated.error, repeated.kinetic_energy, repeated.height])
+    for number, row in enumerate(rows, 1):
+        table.add_row(str(number), *("-" if np.isnan(x) else f"{x:.4g}" for x in row))
     explained = "error: th2^2 + (w1 - w1')^2 + (w2 - w2')^2; -: it never hung straight down"
     return cli.Result(repeated, [table, Text(explained)], used)

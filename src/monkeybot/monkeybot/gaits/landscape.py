@@ -127,11 +127,9 @@ def landscape(
     starts = np.stack(np.meshgrid(w1, w2, indexing="ij"), axis=-1).reshape(-1, 2)
     blocks = np.array_split(starts, -(-len(starts) // BLOCK))
     pieces = run_pieces(
-        _evaluate,
-        ((gait, parameters, block, tolerance) for block in blocks),
-        threads=True,
+        _evaluate, ((gait, parameters, block, tolerance) for block in blocks), threads=True,
         done=lambda piece: done(piece.shape[1]) if done else None,
-    )
+    )  # fmt: skip
     fields = np.concatenate(pieces, axis=1).reshape(3, len(w1), len(w2))
     return Landscape(np.asarray(w1, dtype=float), np.asarray(w2, dtype=float), *fields)
 

@@ -70,12 +70,9 @@ class MonkeyBotReference(Reference):
     def _start(self, state: RobotState) -> None:
         """Begin at a state; the velocity of a held hand is set to 0."""
         self._motion = Motion(
-            self.parameters,
-            pack(state),
-            mode_of(state.switches),
-            time=state.time,
+            self.parameters, pack(state), mode_of(state.switches), time=state.time,
             tolerance=self._tolerance,
-        )
+        )  # fmt: skip
 
     def _place(self, state: RobotState) -> None:
         self._motion.set_state(pack(state))

@@ -176,9 +176,8 @@ def write_repetitions(parameters: MonkeyBotParameters, torque: float, folder: Pa
             clock: repeat(parameters, np.array(rates), torque, steps=STEPS, clock=clock)
             for clock in CLOCKS
         }
-        runs["sampled"] = repeat(
-            parameters, np.array(rates), torque, steps=STEPS, times=TIMES[rates]
-        )
+        times = TIMES[rates]
+        runs["sampled"] = repeat(parameters, np.array(rates), torque, steps=STEPS, times=times)
         files.append(folder / f"{name}.csv")
         write_table(runs, files[-1])
         for plot in PLOTS:

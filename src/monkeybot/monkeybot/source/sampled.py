@@ -79,9 +79,8 @@ def fminsearch(
     first[1, 0] *= SPREAD
     first[2, 1] *= SPREAD
     best = scipy.optimize.minimize(
-        lambda x: sampled_gait(parameters, x, torque, sample=sample).error,
-        rates,
+        lambda x: sampled_gait(parameters, x, torque, sample=sample).error, rates,
         method="Nelder-Mead",
         options={"xatol": MATLAB, "fatol": MATLAB, "initial_simplex": first, "maxiter": 400},
-    )
+    )  # fmt: skip
     return sampled_gait(parameters, best.x, torque, sample=sample)

@@ -103,12 +103,9 @@ class VolumeNames:
 
 DEFAULT_NAMES = VolumeNames()
 Replace = Annotated[
-    bool,
-    Option(
-        "--force",
-        help="Replace what has this name in --out, and take --out if something else is in it.",
-    ),
-]
+    bool, Option("--force", help="Replace what has this name in --out, and take --out if something "
+                 "else is in it."),
+]  # fmt: skip
 
 
 Interval = tuple[str, str]

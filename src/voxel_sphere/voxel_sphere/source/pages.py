@@ -101,10 +101,8 @@ def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> No
         axes.plot(*path.centre[:, :2].T, color=report.RED, lw=1.8, label="centre")
         if not np.isnan(walls).all():
             axes.fill([], [], color=report.EMPTY, label="walls")
-        for point, fill, edge in (
-            (path.centre[0], report.PAGE, report.INK),
-            (path.centre[-1], report.RED, report.PAGE),
-        ):
+        start, end = path.centre[0], path.centre[-1]
+        for point, fill, edge in ((start, report.PAGE, report.INK), (end, report.RED, report.PAGE)):
             axes.plot(*point[:2], "o", color=fill, mec=edge, ms=7.5, clip_on=False)
         dots = [(float(event.centre[0]), float(event.centre[1])) for event in path.events]
         for x, y in dots:
@@ -112,9 +110,8 @@ def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> No
         axes.set(xlabel="x [voxels]", ylabel="y [voxels]", xlim=(0, n), ylim=(0, n))
         axes.set_aspect("equal")
         report.legend(axes)
-        report.label_dots(
-            axes, dots, [f"{event.kind}, {event.time:.3g} s" for event in path.events]
-        )
+        labels = [f"{event.kind}, {event.time:.3g} s" for event in path.events]
+        report.label_dots(axes, dots, labels)
 
 
 def surface_figure(
@@ -134,18 +131,15 @@ def surface_figure(
         floor = floor_heights(terrain.surface, smoothed=not terrain.grey)
         look: dict[str, Json] = {"colorscale": pale, "showscale": False, "opacity": 0.3}
         data.append(_surface("walls", with_feet(walls, floor), look))
-    for name, points, colour in (
-        ("centre", path.centre, report.RED),
-        ("contact", path.contact, CONTACT),
-    ):
+    paths = ("centre", path.centre, report.RED), ("contact", path.contact, CONTACT)
+    for name, points, colour in paths:
         line: dict[str, Json] = {"line": {"color": colour, "width": 5}}
         data.append(_scatter("lines", name, points[:: report.stride(len(points))], line))
     data.append(_labelled_points("start", path.centre[:1], ["start"]))
     if path.events:
         labels = [f"{event.kind}, {event.time:.4g} s" for event in path.events]
-        data.append(
-            _labelled_points("events", np.array([event.centre for event in path.events]), labels)
-        )
+        centres = np.array([event.centre for event in path.events])
+        data.append(_labelled_points("events", centres, labels))
     scene: dict[str, Json] = {f"{name}axis": report.axis(f"{name} [voxels]") for name in "xyz"}
     scene |= {"camera": {"eye": EYE}, "aspectmode": "data"}
     legend: Json = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}

@@ -64,9 +64,8 @@ def check_heights(heights: Array, n: int) -> None:
 
 
 def fill_inside(
-    distance: Distance, n: int, *, binary: bool = False,
-    done: Done = no_progress,
-) -> Volume:  # fmt: skip
+    distance: Distance, n: int, *, binary: bool = False, done: Done = no_progress
+) -> Volume:
     """Return the volume where a signed distance is negative.
 
     Args:

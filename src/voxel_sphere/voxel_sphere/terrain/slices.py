@@ -122,9 +122,8 @@ def write_volume(folder: Path, volume: Volume, done: Done = no_progress) -> None
     grey = np.logical_and(volume > 0, volume < SOLID).any()
     for k in range(volume.shape[2]):
         picture = Image.fromarray(np.ascontiguousarray(volume[:, :, k].T))
-        (picture if grey else picture.convert("1", dither=Image.Dither.NONE)).save(
-            folder / f"slice_{k:03d}.png"
-        )
+        picture = picture if grey else picture.convert("1", dither=Image.Dither.NONE)
+        picture.save(folder / f"slice_{k:03d}.png")
         done(1)
 
 
