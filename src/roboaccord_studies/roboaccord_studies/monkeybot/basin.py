@@ -245,15 +245,12 @@ def _disturbed_walk(
     shape = 1, cycles, len(orbit.gait.phases)
     uniform = disturbance.spread == "uniform"
     unit_jitter = rng.uniform(-1.0, 1.0, shape) if uniform else rng.standard_normal(shape)
+    disturbed = with_errors(parameters, disturbance.parameter_error * unit_errors[1:])
     return walk(
-        orbit,
-        with_errors(parameters, disturbance.parameter_error * unit_errors[1:]),
-        orbit.start,
-        cycles,
-        feedback=feedback,
+        orbit, disturbed, orbit.start, cycles, feedback,
         jitter=disturbance.jitter * unit_jitter,
         factors=1.0 + disturbance.torque_error * unit_errors[:1],
-    )
+    )  # fmt: skip
 
 
 def with_errors(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotParameters:

@@ -269,9 +269,9 @@ def _first_orbit(
 ) -> tuple[Orbit, float]:  # fmt: skip
     """Return the orbit to begin at, and the rise per cycle of its family [m]."""
     if kind is not None:
-        which = kind_of(kind)
-        values = controls_of(which, controls)
-        return find_orbit(which, parameters, values, np.array(start), rise=rise), rise
+        gait_kind = kind_of(kind)
+        values = controls_of(gait_kind, controls)
+        return find_orbit(gait_kind, parameters, values, np.array(start), rise=rise), rise
     orbit = shipped_gait(gait, parameters)
     return orbit, float(shipped_data()[gait].get("rise", 0.0))
 

@@ -29,7 +29,7 @@ from roboaccord_studies.drawing import contour
 from roboaccord_studies.monkeybot.clocked import Setting, Step, follow_to, shipped_step
 from roboaccord_studies.monkeybot.flood import Cell, flood
 from roboaccord_studies.monkeybot.level import Level, shipped_level
-from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid, span
+from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid_of, grid_option
 
 LARGEST = 2.0  # spectral radius at which the colour scale ends
 # Styles of the border of stability and of marked gaits, in the pictures of `design` as well.
@@ -155,10 +155,10 @@ def write_stability(field: StabilityMap, level: Level, path: Path) -> None:
 @in_pieces()
 def stability_command(
     period: Annotated[
-        Span, Quantity("s"), grid("period of a step: N values from A to B")
+        Span, Quantity("s"), grid_option("period of a step: N values from A to B")
     ] = PERIODS,
     torque: Annotated[
-        Span, Quantity("N m"), grid("torque on the elbow: N values from A to B")
+        Span, Quantity("N m"), grid_option("torque on the elbow: N values from A to B")
     ] = TORQUES,
     folder: Out = None,
     force: Force = False,
@@ -176,7 +176,7 @@ def stability_command(
 
       accord monkeybot stability --period 0.92 0.95 31 --torque 0.4 0.8 41 --out near --json
     """
-    periods, torques = span(*period, "--period", above=0.0), span(*torque, "--torque")
+    periods, torques = grid_of(*period, "--period", above=0.0), grid_of(*torque, "--torque")
     parameters = robot_parameters(changes)
     with (
         results(folder, "monkeybot_stability", force=force) as out_folder,

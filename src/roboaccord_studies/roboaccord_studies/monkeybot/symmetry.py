@@ -65,7 +65,7 @@ def _swings(orbit: Orbit, parameters: MonkeyBotParameters) -> list[Array] | None
     for phase, duration in zip(phases, orbit.times.tolist(), strict=True):
         pieces.append((duration, phase.torque))
         if phase.then is Then.CHANGE:
-            swings.append(_sampled(motion, pieces))
+            swings.append(_sample_swing(motion, pieces))
             motion.end_phase(phase.then)
             pieces = []
     if pieces and swings:  # the cycle starts within a swing, which it would cut in two
@@ -73,7 +73,7 @@ def _swings(orbit: Orbit, parameters: MonkeyBotParameters) -> list[Array] | None
     return swings
 
 
-def _sampled(motion: Motion, pieces: list[tuple[float, float]]) -> Array:
+def _sample_swing(motion: Motion, pieces: list[tuple[float, float]]) -> Array:
     """Return the angles at SAMPLES + 1 times of a swing (SAMPLES + 1, 2) [rad].
 
     Args:

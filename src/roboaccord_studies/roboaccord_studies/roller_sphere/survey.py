@@ -78,10 +78,8 @@ def survey_command(
         page = render_plots(
             "A rig of rollers",
             "The lines to which rollers confine w, and what they mean to a builder.",
-            [*stills, *maps],
-            command=command_line(),
-            facts=made_with("roboaccord-roller_sphere"),
-        )
+            [*stills, *maps], command=command_line(), facts=made_with("roboaccord-roller_sphere"),
+        )  # fmt: skip
         write_text(out_folder / "index.html", page)
         files = [file for still in (*stills, *maps) for file in still.files]
         files += [out_folder / f"{name}.csv" for name in tables]

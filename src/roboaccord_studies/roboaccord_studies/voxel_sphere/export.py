@@ -77,13 +77,13 @@ def mesh_command(
         check_ending(heights, [".npy"])
     contract.check_target(heights)
     terrain, mesh, figures = make_mesh(folder, smooth, triangles, names)
-    columns = {} if heights is None else {heights: height_field(terrain).heights}
+    height_files = {} if heights is None else {heights: height_field(terrain).heights}
     write_whole(file, mesh_file(mesh, file.suffix.lower()[1:], terrain.voxel_size))
-    for path, values in columns.items():
+    for path, values in height_files.items():
         draft = BytesIO()
         np.save(draft, values)
         write_whole(path, draft.getvalue())
-    return Result(replace(figures, files=[file, *columns]))
+    return Result(replace(figures, files=[file, *height_files]))
 
 
 def world_command(
@@ -146,7 +146,7 @@ def check_world(
 
 
 @dataclass(frozen=True)
-class Before:
+class BeforeDecimation:
     """A mesh before it was decimated; errors in voxels."""
 
     triangles: int
@@ -167,7 +167,7 @@ class Meshed:
     volume: Annotated[float, contract.Quantity("voxels^3")]
     error: Deviation = field(metadata=contract.INLINE)
     size: Annotated[contract.Array, contract.Quantity("voxels")]
-    before: Before | None = field(default=None, metadata=contract.IF_ANY)
+    before: BeforeDecimation | None = field(default=None, metadata=contract.IF_ANY)
     files: list[Path] = field(default_factory=list)
 
     @property
@@ -201,7 +201,7 @@ def make_mesh(
         error = deviation(mesh, terrain, exact)
         done(1)
         if triangles is not None:
-            before = Before(len(mesh.faces), error.mean_error, error.max_error)
+            before = BeforeDecimation(len(mesh.faces), error.mean_error, error.max_error)
             mesh = decimate(mesh, triangles)
             error = deviation(mesh, terrain, exact)
         done(1)

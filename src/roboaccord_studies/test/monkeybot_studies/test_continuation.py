@@ -18,7 +18,7 @@ from roboaccord_studies.monkeybot.bifurcations import (
     value_ranges,
 )
 from roboaccord_studies.monkeybot.continuation import Family, follow, value_of, with_value
-from roboaccord_studies.monkeybot.find import find_gaits, same
+from roboaccord_studies.monkeybot.find import find_gaits, is_same_orbit
 from roboaccord_studies.monkeybot.kinds import CLOCKED, PASSIVE, gait_of
 from roboaccord_studies.monkeybot.level import clocked_gait
 from roboaccord_studies.monkeybot.orbits import find_orbit, shipped_gait
@@ -153,11 +153,11 @@ def found():
 
 def test_random_starts_find_the_stable_gait_and_its_mirror_image(found):
     known = clocked_gait(ROBOT, 0.935)
-    assert any(same(orbit, known) for orbit in found)
+    assert any(is_same_orbit(orbit, known) for orbit in found)
     radii = [orbit.spectral_radius for orbit in found]
     assert radii == sorted(radii)
     for i, orbit in enumerate(found):
-        assert not any(same(orbit, other) for other in found[:i])
+        assert not any(is_same_orbit(orbit, other) for other in found[:i])
         gait = gait_of(CLOCKED, {**orbit.controls, "torque": -orbit.controls["torque"]})
         change = evaluate(gait, ROBOT, -orbit.start, tolerance=1e-13).final[0] + orbit.start
         assert np.abs([*wrap(change[:2]), *change[2:]]).max() < 1e-8
