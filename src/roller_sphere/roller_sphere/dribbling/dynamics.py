@@ -115,10 +115,8 @@ def advance(geometry, bodies, drive, positions, y, held, step, turns):
             if held and not is_reached:  # a roller that does not reach the ball loses it for good
                 held, lost = False, index
                 configuration, _ = configure(geometry, positions, middle, held)
-            M, slope, pull = assemble(
-                geometry, bodies, configuration, drive, held, middle, change, step
-            )
-            solve_step(M, slope, pull, step, change)
+            system = assemble(geometry, bodies, configuration, drive, held, middle, change, step)
+            solve_step(*system, step, change)
         for j in range(5):
             turns[index, j] = step * (y[j] + 0.5 * change[j])
         y += change

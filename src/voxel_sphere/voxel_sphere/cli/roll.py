@@ -191,25 +191,17 @@ class Rolled:
 
     @classmethod
     def of(cls, path: RolledPath, length: float, files: list[Path], unit: str) -> Rolled:
-        """Measure a path in units of `length` voxels."""
+        """Return the end of a path, in a unit of `length` voxels that is named `unit`."""
         montana, chart = path.montana
         events = [
             replace(event, centre=tuple((np.array(event.centre) / length).tolist()))
             for event in path.events
         ]
         return cls(
-            lengths=unit,
-            centre=path.centre[-1] / length,
-            contact=path.contact[-1] / length,
-            orientation=path.orientation[-1],
+            lengths=unit, centre=path.centre[-1] / length, contact=path.contact[-1] / length,
+            orientation=path.orientation[-1], chart=int(chart[-1]), radius=path.radius / length,
             montana=montana[-1] / np.array([length, length, 1.0, 1.0, 1.0]),
-            chart=int(chart[-1]),
-            radius=path.radius / length,
-            events=events,
-            status=path.status,
-            message=path.message,
-            time=path.time[-1],
-            travel=path.travel / length,
-            path=files[0] if files else path.centre / length,
+            events=events, status=path.status, message=path.message, time=path.time[-1],
+            travel=path.travel / length, path=files[0] if files else path.centre / length,
             files=files,
-        )
+        )  # fmt: skip

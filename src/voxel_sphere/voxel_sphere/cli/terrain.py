@@ -81,15 +81,12 @@ def list_command(folder: Folder) -> cli.Result:
 def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:
     """Return the row of a volume of a workspace."""
     volume = workspace.volume(name, done)
-    levels = np.flatnonzero(volume.any(axis=(0, 1)))
+    layers = np.flatnonzero(volume.any(axis=(0, 1)))
     return VolumeRow(
-        name=name,
-        kind=workspace.kinds[name],
-        grey=workspace.is_grey(name, volume),
-        filled=float(volume.mean() / SOLID),
-        z=(int(levels[0]), int(levels[-1]) + 1),
+        name=name, kind=workspace.kinds[name], grey=workspace.is_grey(name, volume),
+        filled=float(volume.mean() / SOLID), z=(int(layers[0]), int(layers[-1]) + 1),
         recipe=workspace.settings.recipe(name) or None,
-    )
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -108,7 +105,7 @@ Replace = Annotated[
 ]  # fmt: skip
 
 
-Interval = tuple[str, str]
+Interval = tuple[str, str]  # first and last value, as expressions
 UNIT: Interval = ("0", "1")
 Voxels = Annotated[float, Quantity("voxels")]
 Radii = Annotated[float | None, Quantity("r")]
@@ -149,7 +146,7 @@ DEFAULT_SHAPE = Shape()
 
 
 def given_parameters(shape: Shape) -> dict[str, float]:
-    """Return the parameters that are stated; the others have the defaults of the surface."""
+    """Return the parameters that the user gives; the others have the surface's defaults."""
     return {key: value for key, value in vars(shape).items() if value is not None}
 
 
