@@ -6,7 +6,7 @@ import closed_fields as closed
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
-from voxel_sphere.rolling.contacts import cluster_numbers, contacts
+from voxel_sphere.rolling.contacts import cluster_numbers, touching_patches
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.motion import Roller, roll
 from voxel_sphere.rolling.walls import reflected, spin_for, split, tangent
@@ -121,10 +121,10 @@ def test_ground_alone_has_no_walls():
 
 def test_contacts_are_patches(arena):
     *_, walls = arena
-    (one,) = contacts(walls, np.array([45.0, 30.0, 18.0]))
+    (one,) = touching_patches(walls, np.array([45.0, 30.0, 18.0]))
     assert one.normal == pytest.approx([-1, 0, 0], abs=0.01)
     assert one.point == pytest.approx([51, 30, 18], abs=0.1)
-    assert len(contacts(walls, np.array([45.0, 45.0, 18.0]))) == 2
+    assert len(touching_patches(walls, np.array([45.0, 45.0, 18.0]))) == 2
     assert list(cluster_numbers(np.array([[0.0, 0, 0], [5, 0, 0], [1, 0, 0], [2, 0, 0]]), 1.5)) == [
         0, 1, 0, 0,
     ]  # fmt: skip

@@ -82,7 +82,7 @@ def _begin_phase(p, u, phase, stop, start_energy, lane, work):
     Args:
         p: parameters, the link with the held hand first (`parameters.Row`).
         u: state at the start of the phase (8,).
-        phase: as in `hybrid` (11,).
+        phase: torque, duration and event of the phase (11,), indexed by the names of `hybrid`.
         stop: event that ends the motion in the phases that allow it.
         start_energy: at the start of the motion, to which events of energy refer [J].
         lane, work: which lane, and the arrays that are filled (`series.Workspace`).
@@ -120,10 +120,12 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
     """Simulate phases from many starts, as `hybrid.run` does from one.
 
     Args:
-        both, stop, tolerance: as in `run`.
+        both: parameters with hand A first and with hand B first, two `parameters.Row`.
         starts: states (k, 8) in the frame of the hand that holds.
         hands: the hand that holds, 0 or 1 (k,); filled with the one that holds at the end.
         phases: for each start (k, n, 11), or the same for all (1, n, 11).
+        stop: event that ends a motion in the phases that allow it, a tuple of 6 (`events`).
+        tolerance: of each step, relative and absolute.
         times: filled with the duration of every phase (k, n) [s].
         finals: filled with the states at the end (k, 8); NaN for a motion that missed an event.
         counts: filled with what `run` returns (k,).

@@ -75,7 +75,7 @@ def find_gaits(
         samples: number of random starts.
         seed: of the random numbers.
         rise: wanted rise of a cycle [m], if the kind has a control to meet it.
-        anywhere: as in `random_starts`.
+        anywhere: whether starts are drawn anywhere, instead of near known gaits.
         done: called after each block with its number of starts.
 
     Raises:

@@ -105,7 +105,7 @@ def level_gaits(parameters: MonkeyBotParameters, step: Step, largest: float = 1.
 
 
 def shipped_level(parameters: MonkeyBotParameters, largest: float = 1.0) -> Level:
-    """Return the horizontal gaits around the shipped one; arguments as in `level_gaits`."""
+    """Return the horizontal gaits around the shipped one; stable are radii below `largest`."""
     return level_gaits(parameters, shipped_step(parameters), largest)
 
 

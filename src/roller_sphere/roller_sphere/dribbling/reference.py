@@ -180,7 +180,7 @@ def accelerations_without_contact(
 
     Args:
         parameters: of the robot.
-        fixed: constant part of M (8, 8), see `fixed_masses`.
+        fixed: part of M that does not depend on the configuration (8, 8).
         state: gives the carrier's yaw and its rate.
         effort: torques of the rollers and forces and torque of the carrier (5,).
     """

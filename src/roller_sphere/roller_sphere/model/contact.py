@@ -163,7 +163,7 @@ def coulomb(setup: Setup, mu: float = 0.5, slip_speed: si.MetresPerSecond = 0.05
     Args:
         setup: robot and scenario.
         mu: coefficient.
-        slip_speed: see `Friction`.
+        slip_speed: slip at which friction reaches 0.71 of its largest value.
     """
     p: RollerSphereParameters = setup.parameters
     return RollerFriction(p.radius, Friction(dry=mu * p.press_force, slip_speed=slip_speed))

@@ -2,8 +2,8 @@
 
 The ball turns such that the sum of the squared slips of its rollers is as small as possible. For
 two rollers its angular velocity w then ends halfway between their lines (4), the lines on which w
-may end for either roller, and all of the paper follows: Kimura, Ogata and Ishii (2019), see rig.py,
-whose equation numbers stand in docstrings. Everything is linear in the rollers' peripheral speeds
+may end for either roller, and all of the paper follows (Kimura, Ogata and Ishii, 2019), whose
+equation numbers stand in docstrings. Everything is linear in the rollers' peripheral speeds
 nu: w = M nu, and the slips are S = L nu.
 
 A quantity of a rig may be added as a method of Kinematics. REFUSED and WARNED, from which a rig

@@ -45,7 +45,7 @@ class Contact:
     normal: Array
 
 
-def contacts(field: Field, centre: Array) -> list[Contact]:
+def touching_patches(field: Field, centre: Array) -> list[Contact]:
     """Return the patches that a sphere at a centre (3,) touches, nearest first; at least one.
 
     Normals are computed from the pieces, for the field's smoothed normal at the centre is wrong by

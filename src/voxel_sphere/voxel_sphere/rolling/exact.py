@@ -18,7 +18,14 @@ import math
 from roboaccord.numerics import kernel
 
 from voxel_sphere.rolling.field import sample
-from voxel_sphere.rolling.schemes import hits, rolling, runge_kutta, shifted, turn, velocity
+from voxel_sphere.rolling.schemes import (
+    hits,
+    rolling_velocity,
+    runge_kutta,
+    shifted,
+    turn,
+    velocity,
+)
 from voxel_sphere.rolling.state import HOLLOWNESS, LAST_NORMAL, LAST_STEP, TRAVEL
 
 DONE, HIT, TRAVELLED, LEFT, LOST, HOLLOW = range(6)
@@ -65,7 +72,7 @@ def advance(scheme, surroundings, state, w, step_size, duration, reach):
             c = c[0] - (d - r) * nx, c[1] - (d - r) * ny, c[2] - (d - r) * nz
             d, nx, ny, nz = sample(ground, *c)
         n = nx, ny, nz
-        v = rolling(scheme, ground, r, spin, c, n)
+        v = rolling_velocity(scheme, ground, r, spin, c, n)
         if surroundings.has_walls and time == 0.0 and hits(walls, r, c, v):
             code = HIT
             break

@@ -19,7 +19,7 @@ from roboaccord.contract import Array
 
 from voxel_sphere.rolling import heavy_kernels as kernels
 from voxel_sphere.rolling.ball import DONE, LEFT, LEVEL, Ball, checked_vector
-from voxel_sphere.rolling.contacts import contacts
+from voxel_sphere.rolling.contacts import touching_patches
 from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.heavy_equations import FLIGHT, ROLL, SLIDE, Body
 from voxel_sphere.rolling.state import SPIN, VELOCITY
@@ -102,7 +102,7 @@ class HeavyRoller(Ball):
         assert self.walls is not None
         n, v = self.normal, self.velocity
         # On the ground, a wall stops the sphere only within the ground's plane.
-        normals = [contact.normal for contact in contacts(self.walls, self.centre)]
+        normals = [contact.normal for contact in touching_patches(self.walls, self.centre)]
         if self.mode != FLIGHT:
             normals = [
                 m for m in (projected_to_ground(normal, n) for normal in normals) if m is not None

@@ -22,7 +22,7 @@ from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.rolling import exact
 from voxel_sphere.rolling.ball import DONE, LEFT, LEVEL, Ball, checked_vector
-from voxel_sphere.rolling.contacts import contacts
+from voxel_sphere.rolling.contacts import touching_patches
 from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.path import RolledPath, Sample
 from voxel_sphere.rolling.schemes import EXACT, LOCAL_PLANE
@@ -163,7 +163,7 @@ class Roller(Ball):
         """Reflect the velocity at the walls that are touched, after `hits` hits in this place."""
         assert self.walls is not None
         n, r = self.normal, self.field.radius
-        touched = contacts(self.walls, self.centre)
+        touched = touching_patches(self.walls, self.centre)
         if len(touched) > 2:
             self._end("too_many_contacts")
             return

@@ -7,8 +7,8 @@ of the source (the description of a MATLAB program, docs/voxel_sphere.md): it ta
 plane, so that the contact moves with r w x n, and not the centre. Centres are integrated by the
 classical Runge-Kutta method; the orientation turns exactly for a constant w.
 
-A scheme may be added: a number beside these and a branch in `rolling`. test_voxel_rolling compares
-both with quadrature, holonomy and Montana's equations.
+A scheme may be added: a number beside these and a branch in `rolling_velocity`. test_voxel_rolling
+compares both with quadrature, holonomy and Montana's equations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EXACT, LOCAL_PLANE = range(2)
 
 
 @kernel
-def rolling(scheme, field, r, w, c, n):
+def rolling_velocity(scheme, field, r, w, c, n):
     """Return the velocity (3) of the centre c (3) of a sphere above the ground's normal n (3).
 
     In LOCAL_PLANE the contact c - r n moves with r w x n. With the normal's rate n' = J c' the
@@ -55,9 +55,9 @@ def rolling(scheme, field, r, w, c, n):
 
 @kernel
 def velocity(scheme, field, r, w, c):
-    """Return the velocity (3) of a centre c (3); the arguments are those of `rolling`."""
+    """Return the velocity (3) of a centre c (3); the arguments are those of `rolling_velocity`."""
     _, nx, ny, nz = sample(field, *c)
-    return rolling(scheme, field, r, w, c, (nx, ny, nz))
+    return rolling_velocity(scheme, field, r, w, c, (nx, ny, nz))
 
 
 @kernel

@@ -227,7 +227,9 @@ def roll_as_described(
     """Roll by the source's scheme, and return the path with one sample for each step.
 
     Args:
-        solid, radius, centre: see `AsDescribed`.
+        solid: surface and walls in one (n, n, n), bool or grey.
+        radius: of the sphere [voxels].
+        centre: of the sphere at the start (3,) [voxels].
         omega: angular velocity (3,) [rad/s], or a function that returns it at a time [s].
         duration: longest time of the motion [s].
         samples: number of equal parts of the duration, by which progress is reported.

@@ -122,7 +122,7 @@ def surface_figure(
     Args:
         path: the sphere's motion.
         terrain: gives the floor on which walls stand.
-        heights, walls: see `write_plan`.
+        heights, walls: of ground and walls over the plan (n, n) [voxels], NaN where there are none.
     """
     bar: dict[str, Json] = {"title": {"text": "height [voxels]", "side": "right"}, "len": 0.6}
     data = [_surface("ground", heights, {"colorscale": "Viridis", "colorbar": bar})]

@@ -57,7 +57,7 @@ def surface_parts(
         surface: in closed form; for one of your own `Surface(name=..., height=...)` is enough.
         n: size of the grid [voxels].
         name: of the folder; the surface's own if it is left out.
-        recipe: see `Part`.
+        recipe: what the surface was made from, for `workspace.yaml`.
         binary: full or empty voxels only.
         done: called after each slice.
     """

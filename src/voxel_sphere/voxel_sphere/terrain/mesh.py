@@ -69,7 +69,7 @@ def terrain_mesh(terrain: Terrain, *, smoothing: float = SMOOTH) -> Mesh:
 
     Args:
         terrain: to be meshed.
-        smoothing: see `smooth` [voxels].
+        smoothing: standard deviation of the narrower Gaussian that smooths the voxels [voxels].
 
     Raises:
         AccordError: if scikit-image is missing, or nothing is left of the terrain.
