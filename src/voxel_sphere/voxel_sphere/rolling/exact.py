@@ -18,14 +18,7 @@ import math
 from roboaccord.numerics import kernel
 
 from voxel_sphere.rolling.field import sample
-from voxel_sphere.rolling.schemes import (
-    hits,
-    rolling_velocity,
-    runge_kutta,
-    shifted,
-    turn,
-    velocity,
-)
+from voxel_sphere.rolling.schemes import hits, moved, rolling_velocity, runge_kutta, turn, velocity
 from voxel_sphere.rolling.state import HOLLOWNESS, LAST_NORMAL, LAST_STEP, TRAVEL
 
 DONE, HIT, TRAVELLED, LEFT, LOST, HOLLOW = range(6)
@@ -141,8 +134,8 @@ def measure_hollowness(field, r, c, along):
     """
     b = max(1.5, 0.1 * r)  # distance of the samples [voxels], beyond the noise of single voxels
     middle = sample(field, *c)[0]
-    ahead = sample(field, *shifted(c, b, along))[0]
-    behind = sample(field, *shifted(c, -b, along))[0]
+    ahead = sample(field, *moved(c, b, along))[0]
+    behind = sample(field, *moved(c, -b, along))[0]
     return r * (2.0 * middle - ahead - behind) / (b * b)
 
 

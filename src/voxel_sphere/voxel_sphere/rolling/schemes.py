@@ -61,7 +61,7 @@ def velocity(scheme, field, r, w, c):
 
 
 @kernel
-def shifted(c, h, v):
+def moved(c, h, v):
     """Return c + h v (3), the point that a velocity v (3) reaches from c (3) in a time h [s]."""
     return c[0] + h * v[0], c[1] + h * v[1], c[2] + h * v[2]
 
@@ -69,9 +69,9 @@ def shifted(c, h, v):
 @kernel
 def runge_kutta(scheme, field, r, w, c, v, h):
     """Return the centre (3) after a step h [s] from c, where its velocity is v (3)."""
-    v2 = velocity(scheme, field, r, w, shifted(c, 0.5 * h, v))
-    v3 = velocity(scheme, field, r, w, shifted(c, 0.5 * h, v2))
-    v4 = velocity(scheme, field, r, w, shifted(c, h, v3))
+    v2 = velocity(scheme, field, r, w, moved(c, 0.5 * h, v))
+    v3 = velocity(scheme, field, r, w, moved(c, 0.5 * h, v2))
+    v4 = velocity(scheme, field, r, w, moved(c, h, v3))
     s = h / 6.0
     return (
         c[0] + s * (v[0] + 2.0 * (v2[0] + v3[0]) + v4[0]),
