@@ -82,8 +82,8 @@ def orbit_between(family: Family, a: Point, b: Point, share: float) -> Point:
     if share in (0.0, 1.0):
         return a if share == 0.0 else b
     across = (b.y - a.y) / family.scale
-    y, _ = family.corrected(a.y + share * (b.y - a.y), across / np.linalg.norm(across))
-    return family.point(y)
+    y, _ = family.correct(a.y + share * (b.y - a.y), across / np.linalg.norm(across))
+    return family.point_at(y)
 
 
 def unstable_count(point: Point) -> int:
