@@ -24,46 +24,6 @@ PRECISION = 1e-16
 
 
 @kernel
-def _polynomial(coefficients, slope, t):
-    """Return the value of a polynomial at t, or that of its derivative if `slope` is true.
-
-    By Horner's scheme, from coefficients in ascending order (COUNT,).
-    """
-    total = 0.0
-    for k in range(ORDER, 0, -1):
-        total = total * t + (k * coefficients[k] if slope else coefficients[k])
-    return total if slope else total * t + coefficients[0]
-
-
-@kernel
-def _sign_change(coefficients, slope, low, high):
-    """Return where a polynomial, or its derivative if `slope` is true, changes sign.
-
-    By the Illinois method, regula falsi in which the value at an end that stays twice is halved.
-    """
-    at_low = _polynomial(coefficients, slope, low)
-    at_high = _polynomial(coefficients, slope, high)
-    t, moved = high, 0  # moved: 1 where the upper end has just moved, -1 where the lower one has
-    for _ in range(ITERATIONS):
-        t = (low * at_high - high * at_low) / (at_high - at_low)
-        value = _polynomial(coefficients, slope, t)
-        exact = value == 0.0 or abs(value) < PRECISION * (abs(at_low) + abs(at_high))
-        if exact or high - low < PRECISION:
-            break
-        if (value > 0.0) == (at_high > 0.0):
-            high, at_high = t, value
-            if moved == 1:
-                at_low *= 0.5
-            moved = 1
-        else:
-            low, at_low = t, value
-            if moved == -1:
-                at_high *= 0.5
-            moved = -1
-    return t
-
-
-@kernel
 def rise_time(work, event, row, lane, coefficients):
     """Return the time in a lane's step at which an event rises through 0 [s]; infinity for none.
 
@@ -98,3 +58,43 @@ def rise_time(work, event, row, lane, coefficients):
             return math.inf
         low, high = (low, extremum) if peaks else (extremum, high)
     return _sign_change(coefficients, False, low, high)
+
+
+@kernel
+def _sign_change(coefficients, slope, low, high):
+    """Return where a polynomial, or its derivative if `slope` is true, changes sign.
+
+    By the Illinois method, regula falsi in which the value at an end that stays twice is halved.
+    """
+    at_low = _polynomial(coefficients, slope, low)
+    at_high = _polynomial(coefficients, slope, high)
+    t, moved = high, 0  # moved: 1 where the upper end has just moved, -1 where the lower one has
+    for _ in range(ITERATIONS):
+        t = (low * at_high - high * at_low) / (at_high - at_low)
+        value = _polynomial(coefficients, slope, t)
+        exact = value == 0.0 or abs(value) < PRECISION * (abs(at_low) + abs(at_high))
+        if exact or high - low < PRECISION:
+            break
+        if (value > 0.0) == (at_high > 0.0):
+            high, at_high = t, value
+            if moved == 1:
+                at_low *= 0.5
+            moved = 1
+        else:
+            low, at_low = t, value
+            if moved == -1:
+                at_high *= 0.5
+            moved = -1
+    return t
+
+
+@kernel
+def _polynomial(coefficients, slope, t):
+    """Return the value of a polynomial at t, or that of its derivative if `slope` is true.
+
+    By Horner's scheme, from coefficients in ascending order (COUNT,).
+    """
+    total = 0.0
+    for k in range(ORDER, 0, -1):
+        total = total * t + (k * coefficients[k] if slope else coefficients[k])
+    return total if slope else total * t + coefficients[0]

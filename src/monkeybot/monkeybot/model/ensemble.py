@@ -38,84 +38,6 @@ LANE_ROWS = 5
 
 
 @kernel
-def _rows(count):
-    """Return zeros (count, 8) that begin at a multiple of 64 bytes, where vectors load fastest."""
-    space = np.zeros(count * WIDTH + 7)
-    first = (-(space.ctypes.data // 8)) % 8
-    return space[first : first + count * WIDTH].reshape(count, WIDTH)
-
-
-@kernel
-def _set_event(constants, first, lane, event, surplus, torque, th2):
-    """Fill rows of the constants with an event, as factors of a, b, p and q and a constant.
-
-    An event of energy becomes linear: without friction only the motor does work, so the energy is
-    that at the start of the phase plus torque times the change of th2.
-
-    Args:
-        constants: of the lanes (`series.Workspace`).
-        first, lane: first row, WATCH or HALT, and column.
-        event: tuple of 6 (`events`).
-        surplus: energy at the start of the phase minus that at the start of the motion [J].
-        torque: on the elbow [N m].
-        th2: angle of the elbow at the start of the phase [rad].
-    """
-    of_th1 = of_th2 = of_w1 = of_w2 = 0.0
-    constant = -1.0
-    kind, th1_factor, th2_factor, w1_factor, w2_factor, above = event
-    if kind == LINEAR:
-        of_th1, of_th2, of_w1, of_w2 = th1_factor, th2_factor, w1_factor, w2_factor
-        constant = -above
-    elif kind == LEVEL:
-        of_th1, of_th2, constant = 1.0, 0.5, -0.5 * math.pi - above
-    elif kind == ENERGY:
-        of_th2, constant = torque, surplus - torque * th2 - above
-    constants[first, lane], constants[first + 1, lane] = of_th1 - of_th2, of_th2
-    constants[first + 2, lane], constants[first + 3, lane] = of_w1 - of_w2, of_w2
-    constants[first + 4, lane] = constant
-
-
-@kernel
-def _begin_phase(p, u, phase, stop, start_energy, lane, work):
-    """Set the constants, the events and the state of a lane for a phase that begins.
-
-    Args:
-        p: parameters, the link with the held hand first (`parameters.Row`).
-        u: state at the start of the phase (8,).
-        phase: torque, duration and event of the phase (11,), indexed by the names of `hybrid`.
-        stop: event that ends the motion in the phases that allow it.
-        start_energy: at the start of the motion, to which events of energy refer [J].
-        lane, work: which lane, and the arrays that are filled (`series.Workspace`).
-    """
-    x, constants, _ = work
-    first_moment = p.m1 * p.r1 + p.m2 * p.l1
-    constants[series.MA, lane] = p.i1 + p.m1 * p.r1 * p.r1 + p.m2 * p.l1 * p.l1
-    constants[series.MB, lane] = p.i2 + p.m2 * p.r2 * p.r2
-    constants[series.MC, lane] = p.m2 * p.l1 * p.r2
-    constants[series.G1, lane] = p.gravity * first_moment
-    constants[series.G2, lane] = p.gravity * p.m2 * p.r2
-    constants[series.PUSH, lane] = phase[hybrid.TORQUE]
-    constants[series.REMAINING, lane] = phase[hybrid.DURATION]
-    kinetic, potential = energies(p, u)
-    surplus = kinetic + potential - start_energy
-    halt = stop if phase[hybrid.MAY_STOP] != 0.0 else hybrid.NEVER_ROW
-    _set_event(constants, series.WATCH, lane, event_of(phase), surplus, phase[hybrid.TORQUE], u[1])
-    _set_event(constants, series.HALT, lane, halt, surplus, phase[hybrid.TORQUE], u[1])
-    x[series.A, lane], x[series.B, lane] = u[0], u[0] + u[1]
-    x[series.P, lane], x[series.Q, lane] = u[2], u[2] + u[3]
-
-
-@kernel
-def _state_at(x, lane, t, u):
-    """Fill angles and rates of u (8,) with a lane's state, t [s] after the start of its step."""
-    a = b = p = q = 0.0
-    for k in range(series.ORDER, -1, -1):
-        a, b = a * t + x[series.A + k, lane], b * t + x[series.B + k, lane]
-        p, q = p * t + x[series.P + k, lane], q * t + x[series.Q + k, lane]
-    u[0], u[1], u[2], u[3] = a, b - a, p, q - p
-
-
-@kernel
 def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, counts):
     """Simulate phases from many starts, as `hybrid.run` does from one.
 
@@ -208,3 +130,81 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
                 if reason == STOP or number + 1 == n:
                     finals[start], counts[start], lanes[DOES, lane] = u, number + 1, IDLE
                     hands[start] = lanes[HAND, lane]
+
+
+@kernel
+def _begin_phase(p, u, phase, stop, start_energy, lane, work):
+    """Set the constants, the events and the state of a lane for a phase that begins.
+
+    Args:
+        p: parameters, the link with the held hand first (`parameters.Row`).
+        u: state at the start of the phase (8,).
+        phase: torque, duration and event of the phase (11,), indexed by the names of `hybrid`.
+        stop: event that ends the motion in the phases that allow it.
+        start_energy: at the start of the motion, to which events of energy refer [J].
+        lane, work: which lane, and the arrays that are filled (`series.Workspace`).
+    """
+    x, constants, _ = work
+    first_moment = p.m1 * p.r1 + p.m2 * p.l1
+    constants[series.MA, lane] = p.i1 + p.m1 * p.r1 * p.r1 + p.m2 * p.l1 * p.l1
+    constants[series.MB, lane] = p.i2 + p.m2 * p.r2 * p.r2
+    constants[series.MC, lane] = p.m2 * p.l1 * p.r2
+    constants[series.G1, lane] = p.gravity * first_moment
+    constants[series.G2, lane] = p.gravity * p.m2 * p.r2
+    constants[series.PUSH, lane] = phase[hybrid.TORQUE]
+    constants[series.REMAINING, lane] = phase[hybrid.DURATION]
+    kinetic, potential = energies(p, u)
+    surplus = kinetic + potential - start_energy
+    halt = stop if phase[hybrid.MAY_STOP] != 0.0 else hybrid.NEVER_ROW
+    _set_event(constants, series.WATCH, lane, event_of(phase), surplus, phase[hybrid.TORQUE], u[1])
+    _set_event(constants, series.HALT, lane, halt, surplus, phase[hybrid.TORQUE], u[1])
+    x[series.A, lane], x[series.B, lane] = u[0], u[0] + u[1]
+    x[series.P, lane], x[series.Q, lane] = u[2], u[2] + u[3]
+
+
+@kernel
+def _set_event(constants, first, lane, event, surplus, torque, th2):
+    """Fill rows of the constants with an event, as factors of a, b, p and q and a constant.
+
+    An event of energy becomes linear: without friction only the motor does work, so the energy is
+    that at the start of the phase plus torque times the change of th2.
+
+    Args:
+        constants: of the lanes (`series.Workspace`).
+        first, lane: first row, WATCH or HALT, and column.
+        event: tuple of 6 (`events`).
+        surplus: energy at the start of the phase minus that at the start of the motion [J].
+        torque: on the elbow [N m].
+        th2: angle of the elbow at the start of the phase [rad].
+    """
+    of_th1 = of_th2 = of_w1 = of_w2 = 0.0
+    constant = -1.0
+    kind, th1_factor, th2_factor, w1_factor, w2_factor, above = event
+    if kind == LINEAR:
+        of_th1, of_th2, of_w1, of_w2 = th1_factor, th2_factor, w1_factor, w2_factor
+        constant = -above
+    elif kind == LEVEL:
+        of_th1, of_th2, constant = 1.0, 0.5, -0.5 * math.pi - above
+    elif kind == ENERGY:
+        of_th2, constant = torque, surplus - torque * th2 - above
+    constants[first, lane], constants[first + 1, lane] = of_th1 - of_th2, of_th2
+    constants[first + 2, lane], constants[first + 3, lane] = of_w1 - of_w2, of_w2
+    constants[first + 4, lane] = constant
+
+
+@kernel
+def _state_at(x, lane, t, u):
+    """Fill angles and rates of u (8,) with a lane's state, t [s] after the start of its step."""
+    a = b = p = q = 0.0
+    for k in range(series.ORDER, -1, -1):
+        a, b = a * t + x[series.A + k, lane], b * t + x[series.B + k, lane]
+        p, q = p * t + x[series.P + k, lane], q * t + x[series.Q + k, lane]
+    u[0], u[1], u[2], u[3] = a, b - a, p, q - p
+
+
+@kernel
+def _rows(count):
+    """Return zeros (count, 8) that begin at a multiple of 64 bytes, where vectors load fastest."""
+    space = np.zeros(count * WIDTH + 7)
+    first = (-(space.ctypes.data // 8)) % 8
+    return space[first : first + count * WIDTH].reshape(count, WIDTH)

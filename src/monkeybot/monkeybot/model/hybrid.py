@@ -77,18 +77,29 @@ class Phase:
 
 
 @kernel
-def event_of(phase):
-    """Return the event that ends a phase (11,), as the tuple of 6 that `events` takes."""
-    factors = phase[EVENT_TH1], phase[EVENT_TH2], phase[EVENT_W1], phase[EVENT_W2]
-    return phase[KIND], factors[0], factors[1], factors[2], factors[3], phase[EVENT_ABOVE]
+def run_many(both, starts, phases, stop, tolerance, times, finals, counts):
+    """Simulate the same phases from many starts, all on hand A.
 
-
-@kernel
-def change_frame(both, u, hand, scratch):
-    """Convert a state (8,) to the frame of the other hand, in place; return that hand, 0 or 1."""
-    flip(both[hand], u, scratch)
-    u[:] = scratch
-    return 1 - hand
+    Args:
+        both: parameters with hand A first and with hand B first, two `parameters.Row`.
+        starts: states in the frame of hand A (k, 8).
+        phases: columns as listed at the top of the module (n, 11).
+        stop: event that ends a motion in the phases that allow it, a tuple of 6.
+        tolerance: of the integrator.
+        times: filled with the duration of each phase (k, n) [s].
+        finals: filled with the states at the end (k, 8); NaN for a motion that missed an event.
+        counts: filled with what `run` returns (k,).
+    """
+    n = phases.shape[0]
+    work, u, states, marks = np.empty((SCRATCH, 8)), np.empty(8), np.empty((n, 8)), np.empty((n, 4))
+    for i in range(starts.shape[0]):
+        u[:] = starts[i]
+        times[i] = 0.0
+        counts[i] = run(both, u, 0, False, phases, stop, tolerance, work, times[i], states, marks)
+        if counts[i] < 0:
+            u[:] = np.nan
+            times[i] = np.nan
+        finals[i] = u
 
 
 @kernel
@@ -100,7 +111,7 @@ def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, mar
         u: state (8,) in the frame of `hand`; replaced by the state at the end.
         hand: the hand that is first, 0 for A or 1 for B.
         flight: whether that hand is free as well, so that the robot flies.
-        phases: columns as listed above (n, 11).
+        phases: columns as listed at the top of the module (n, 11).
         stop: event that ends the motion in the phases that allow it, a tuple of 6.
         tolerance: of the integrator.
         work: scratch of the integrator (SCRATCH, 8).
@@ -150,23 +161,15 @@ def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, mar
 
 
 @kernel
-def run_many(both, starts, phases, stop, tolerance, times, finals, counts):
-    """Simulate the same phases from many starts, all on hand A.
+def event_of(phase):
+    """Return the event that ends a phase (11,), as the tuple of 6 that `events` takes."""
+    factors = phase[EVENT_TH1], phase[EVENT_TH2], phase[EVENT_W1], phase[EVENT_W2]
+    return phase[KIND], factors[0], factors[1], factors[2], factors[3], phase[EVENT_ABOVE]
 
-    Args:
-        both, phases, stop, tolerance: as in `run`.
-        starts: states in the frame of hand A (k, 8).
-        times: filled with the duration of each phase (k, n) [s].
-        finals: filled with the states at the end (k, 8); NaN for a motion that missed an event.
-        counts: filled with what `run` returns (k,).
-    """
-    n = phases.shape[0]
-    work, u, states, marks = np.empty((SCRATCH, 8)), np.empty(8), np.empty((n, 8)), np.empty((n, 4))
-    for i in range(starts.shape[0]):
-        u[:] = starts[i]
-        times[i] = 0.0
-        counts[i] = run(both, u, 0, False, phases, stop, tolerance, work, times[i], states, marks)
-        if counts[i] < 0:
-            u[:] = np.nan
-            times[i] = np.nan
-        finals[i] = u
+
+@kernel
+def change_frame(both, u, hand, scratch):
+    """Convert a state (8,) to the frame of the other hand, in place; return that hand, 0 or 1."""
+    flip(both[hand], u, scratch)
+    u[:] = scratch
+    return 1 - hand

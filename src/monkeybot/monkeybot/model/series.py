@@ -62,7 +62,53 @@ class Workspace(NamedTuple):
 
 
 @kernel
-def _zero_order(x, constants):
+def take_step(work, order, tolerance):
+    """Take the longest steps that the tolerance and the phases allow, in all lanes.
+
+    Args:
+        work: arrays of the lanes (`Workspace`); coefficients 0 of angles and rates are the states
+            at the start. The other coefficients and the ends are filled.
+        order: ORDER, as a number that the compiler does not know.
+        tolerance: of the step, relative and absolute.
+    """
+    x, constants, ends = work
+    inverse = _fill_order_zero(x, constants)
+    for k in range(1, order):
+        _fill_sines(x, k)
+        _fill_squares(x, constants, k)
+        _fill_accelerations(x, constants, inverse, k)
+    # Length of the step h: the last term, c_16 h^16, is as large as the tolerance.
+    worst = 0.0 * inverse
+    for first in (A, B, P, Q):
+        worst = larger(size(load(x, first + ORDER)) / (1.0 + size(load(x, first))), worst)
+    h = smaller(SAFETY * root(root(root(root(tolerance / worst)))), load(constants, REMAINING))
+    # State at its end by Horner's scheme, and the derivatives dp, dq of the rates.
+    a, b, p, q = load(x, A + ORDER), load(x, B + ORDER), load(x, P + ORDER), load(x, Q + ORDER)
+    dp = dq = 0.0 * h
+    for k in range(order - 1, -1, -1):
+        dp, dq = fma(dp, h, p), fma(dq, h, q)
+        a, b = fma(a, h, load(x, A + k)), fma(b, h, load(x, B + k))
+        p, q = fma(p, h, load(x, P + k)), fma(q, h, load(x, Q + k))
+    store(ends, END, a)
+    store(ends, END + 1, b)
+    store(ends, END + 2, p)
+    store(ends, END + 3, q)
+    store(ends, SIZE, h)
+    # Values and rates of both events at both ends of the step.
+    a0, b0, p0, q0 = load(x, A), load(x, B), load(x, P), load(x, Q)
+    dp0, dq0 = load(x, P + 1), load(x, Q + 1)
+    for i in range(2):
+        event = WATCH + i * (HALT - WATCH)
+        row = WATCH_ENDS + i * (HALT_ENDS - WATCH_ENDS)
+        constant = load(constants, event + 4)
+        store(ends, row, constant + _event_value(constants, event, a0, b0, p0, q0))
+        store(ends, row + 1, constant + _event_value(constants, event, a, b, p, q))
+        store(ends, row + 2, _event_value(constants, event, p0, q0, dp0, dq0))
+        store(ends, row + 3, _event_value(constants, event, p, q, dp, dq))
+
+
+@kernel
+def _fill_order_zero(x, constants):
     """Fill coefficient 0 of the series from those of angles and rates; return 1 / determinant."""
     p, q = load(x, P), load(x, Q)
     sa, ca = sine_cosine(load(x, A))
@@ -94,7 +140,7 @@ def _zero_order(x, constants):
 
 
 @kernel
-def _turn(x, k):
+def _fill_sines(x, k):
     """Fill coefficient k of all sines and cosines, by sin(a)' = p cos(a), cos(a)' = -p sin(a)."""
     sa = ca = sb = cb = s = c = 0.0 * load(x, A)
     for j in range(k):
@@ -114,7 +160,7 @@ def _turn(x, k):
 
 
 @kernel
-def _square(x, constants, k):
+def _fill_squares(x, constants, k):
     """Fill coefficient k of p^2, q^2 and of the determinant A B - C^2 cos(a-b)^2."""
     pp = qq = cc = 0.0 * load(x, A)
     for j in range(k + 1):
@@ -128,7 +174,7 @@ def _square(x, constants, k):
 
 
 @kernel
-def _accelerate(x, constants, inverse, k):
+def _fill_accelerations(x, constants, inverse, k):
     """Fill coefficient k of f1, f2 and the accelerations, and k + 1 of the rates and angles.
 
     By Cramer's rule the accelerations times the determinant are B f1 - C cos(a-b) f2 and
@@ -162,56 +208,11 @@ def _accelerate(x, constants, inverse, k):
 
 
 @kernel
-def _measure_event(constants, event, a, b, p, q):
+def _event_value(constants, event, a, b, p, q):
     """Return the value of an event in eight states without its constant, or its rate.
 
-    For the rate a, b, p and q are the derivatives of the states.
+    `event` is the first of its rows in the constants. For the rate a, b, p and q are the
+    derivatives of the states.
     """
     g = fma(load(constants, event), a, load(constants, event + 1) * b)
     return fma(load(constants, event + 2), p, fma(load(constants, event + 3), q, g))
-
-
-@kernel
-def take_step(work, order, tolerance):
-    """Take the longest steps that the tolerance and the phases allow, in all lanes.
-
-    Args:
-        work: arrays of the lanes (`Workspace`); coefficients 0 of angles and rates are the states
-            at the start. The other coefficients and the ends are filled.
-        order: ORDER, as a number that the compiler does not know.
-        tolerance: of the step, relative and absolute.
-    """
-    x, constants, ends = work
-    inverse = _zero_order(x, constants)
-    for k in range(1, order):
-        _turn(x, k)
-        _square(x, constants, k)
-        _accelerate(x, constants, inverse, k)
-    # Length of the step h: the last term, c_16 h^16, is as large as the tolerance.
-    worst = 0.0 * inverse
-    for first in (A, B, P, Q):
-        worst = larger(size(load(x, first + ORDER)) / (1.0 + size(load(x, first))), worst)
-    h = smaller(SAFETY * root(root(root(root(tolerance / worst)))), load(constants, REMAINING))
-    # State at its end by Horner's scheme, and the derivatives dp, dq of the rates.
-    a, b, p, q = load(x, A + ORDER), load(x, B + ORDER), load(x, P + ORDER), load(x, Q + ORDER)
-    dp = dq = 0.0 * h
-    for k in range(order - 1, -1, -1):
-        dp, dq = fma(dp, h, p), fma(dq, h, q)
-        a, b = fma(a, h, load(x, A + k)), fma(b, h, load(x, B + k))
-        p, q = fma(p, h, load(x, P + k)), fma(q, h, load(x, Q + k))
-    store(ends, END, a)
-    store(ends, END + 1, b)
-    store(ends, END + 2, p)
-    store(ends, END + 3, q)
-    store(ends, SIZE, h)
-    # Values and rates of both events at both ends of the step.
-    a0, b0, p0, q0 = load(x, A), load(x, B), load(x, P), load(x, Q)
-    dp0, dq0 = load(x, P + 1), load(x, Q + 1)
-    for i in range(2):
-        event = WATCH + i * (HALT - WATCH)
-        row = WATCH_ENDS + i * (HALT_ENDS - WATCH_ENDS)
-        constant = load(constants, event + 4)
-        store(ends, row, constant + _measure_event(constants, event, a0, b0, p0, q0))
-        store(ends, row + 1, constant + _measure_event(constants, event, a, b, p, q))
-        store(ends, row + 2, _measure_event(constants, event, p0, q0, dp0, dq0))
-        store(ends, row + 3, _measure_event(constants, event, p, q, dp, dq))

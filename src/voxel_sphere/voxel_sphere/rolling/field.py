@@ -42,84 +42,6 @@ Grid = npt.NDArray[np.float32]
 Arrays = tuple[int, Array, Grid]
 
 
-@kernel
-def _cell(n, u):
-    """Return the lower index and the fraction of a coordinate on n centres, clipped at the ends."""
-    t = min(max(u - 0.5, 0.0), n - 1.0)
-    i = int(min(max(0.0, t), n - 2.0))  # in this order nan, which stays the fraction, is cell 0
-    return i, np.float64(t - i)  # interpreted, NumPy would round a float's products to float32
-
-
-@kernel
-def trilinear(grid, x, y, z):
-    """Return the distance and the normal (3), not of unit length, of a grid at a point."""
-    i, a = _cell(grid.shape[0], x)
-    j, b = _cell(grid.shape[1], y)
-    k, c = _cell(grid.shape[2], z)
-    d = nx = ny = nz = 0.0
-    for di in range(2):
-        wx = a if di else 1.0 - a
-        for dj in range(2):
-            wxy = wx * (b if dj else 1.0 - b)
-            for dk in range(2):
-                w = wxy * (c if dk else 1.0 - c)
-                d += w * grid[i + di, j + dj, k + dk, 0]
-                nx += w * grid[i + di, j + dj, k + dk, 1]
-                ny += w * grid[i + di, j + dj, k + dk, 2]
-                nz += w * grid[i + di, j + dj, k + dk, 3]
-    return d, nx, ny, nz
-
-
-@kernel
-def trilinear_along(grid, x, y, z, vx, vy, vz):
-    """Return the rates (3) of the grid's normal for a point that moves with (vx, vy, vz)."""
-    i, a = _cell(grid.shape[0], x)
-    j, b = _cell(grid.shape[1], y)
-    k, c = _cell(grid.shape[2], z)
-    nx = ny = nz = 0.0
-    for di in range(2):
-        wx, sx = (a, vx) if di else (1.0 - a, -vx)
-        for dj in range(2):
-            wy, sy = (b, vy) if dj else (1.0 - b, -vy)
-            for dk in range(2):
-                wz, sz = (c, vz) if dk else (1.0 - c, -vz)
-                w = sx * wy * wz + wx * sy * wz + wx * wy * sz
-                nx += w * grid[i + di, j + dj, k + dk, 1]
-                ny += w * grid[i + di, j + dj, k + dk, 2]
-                nz += w * grid[i + di, j + dj, k + dk, 3]
-    return nx, ny, nz
-
-
-@kernel
-def sample(field, x, y, z):
-    """Return the distance to the ground [voxels] and the unit normal (3) at a point.
-
-    The normal is 0 where the grid has none.
-    """
-    kind, params, grid = field
-    if kind == GRID:
-        d, nx, ny, nz = trilinear(grid, x, y, z)
-        size = math.sqrt(nx * nx + ny * ny + nz * nz)
-        if size < LEAST:
-            return d, 0.0, 0.0, 0.0
-        return d, nx / size, ny / size, nz / size
-    return distance_and_normal(kind, params, x, y, z)
-
-
-@kernel
-def turning(field, x, y, z, vx, vy, vz):
-    """Return the derivative n' (3) of the unit normal at a point that moves with (vx, vy, vz)."""
-    kind, params, grid = field
-    if kind == GRID:
-        _, nx, ny, nz = trilinear(grid, x, y, z)
-        size = max(math.sqrt(nx * nx + ny * ny + nz * nz), LEAST)
-        nx, ny, nz = nx / size, ny / size, nz / size
-        tx, ty, tz = trilinear_along(grid, x, y, z, vx, vy, vz)
-        along = nx * tx + ny * ty + nz * tz
-        return (tx - along * nx) / size, (ty - along * ny) / size, (tz - along * nz) / size
-    return normal_rate(kind, params, x, y, z, vx, vy, vz)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Field:
     """Distance field of the ground for a sphere; lengths in voxels from the grid's corner.
@@ -221,3 +143,81 @@ class Field:
                     low, high = (middle, high) if inside else (low, middle)
                 floors.append(float(high))
         return floors
+
+
+@kernel
+def sample(field, x, y, z):
+    """Return the distance to the ground [voxels] and the unit normal (3) at a point.
+
+    The normal is 0 where the grid has none.
+    """
+    kind, params, grid = field
+    if kind == GRID:
+        d, nx, ny, nz = trilinear(grid, x, y, z)
+        size = math.sqrt(nx * nx + ny * ny + nz * nz)
+        if size < LEAST:
+            return d, 0.0, 0.0, 0.0
+        return d, nx / size, ny / size, nz / size
+    return distance_and_normal(kind, params, x, y, z)
+
+
+@kernel
+def turning(field, x, y, z, vx, vy, vz):
+    """Return the derivative n' (3) of the unit normal at a point that moves with (vx, vy, vz)."""
+    kind, params, grid = field
+    if kind == GRID:
+        _, nx, ny, nz = trilinear(grid, x, y, z)
+        size = max(math.sqrt(nx * nx + ny * ny + nz * nz), LEAST)
+        nx, ny, nz = nx / size, ny / size, nz / size
+        tx, ty, tz = trilinear_along(grid, x, y, z, vx, vy, vz)
+        along = nx * tx + ny * ty + nz * tz
+        return (tx - along * nx) / size, (ty - along * ny) / size, (tz - along * nz) / size
+    return normal_rate(kind, params, x, y, z, vx, vy, vz)
+
+
+@kernel
+def trilinear(grid, x, y, z):
+    """Return the distance and the normal (3), not of unit length, of a grid at a point."""
+    i, a = _cell(grid.shape[0], x)
+    j, b = _cell(grid.shape[1], y)
+    k, c = _cell(grid.shape[2], z)
+    d = nx = ny = nz = 0.0
+    for di in range(2):
+        wx = a if di else 1.0 - a
+        for dj in range(2):
+            wxy = wx * (b if dj else 1.0 - b)
+            for dk in range(2):
+                w = wxy * (c if dk else 1.0 - c)
+                d += w * grid[i + di, j + dj, k + dk, 0]
+                nx += w * grid[i + di, j + dj, k + dk, 1]
+                ny += w * grid[i + di, j + dj, k + dk, 2]
+                nz += w * grid[i + di, j + dj, k + dk, 3]
+    return d, nx, ny, nz
+
+
+@kernel
+def trilinear_along(grid, x, y, z, vx, vy, vz):
+    """Return the rates (3) of the grid's normal for a point that moves with (vx, vy, vz)."""
+    i, a = _cell(grid.shape[0], x)
+    j, b = _cell(grid.shape[1], y)
+    k, c = _cell(grid.shape[2], z)
+    nx = ny = nz = 0.0
+    for di in range(2):
+        wx, sx = (a, vx) if di else (1.0 - a, -vx)
+        for dj in range(2):
+            wy, sy = (b, vy) if dj else (1.0 - b, -vy)
+            for dk in range(2):
+                wz, sz = (c, vz) if dk else (1.0 - c, -vz)
+                w = sx * wy * wz + wx * sy * wz + wx * wy * sz
+                nx += w * grid[i + di, j + dj, k + dk, 1]
+                ny += w * grid[i + di, j + dj, k + dk, 2]
+                nz += w * grid[i + di, j + dj, k + dk, 3]
+    return nx, ny, nz
+
+
+@kernel
+def _cell(n, u):
+    """Return the lower index and the fraction of a coordinate on n centres, clipped at the ends."""
+    t = min(max(u - 0.5, 0.0), n - 1.0)
+    i = int(min(max(0.0, t), n - 2.0))  # in this order nan, which stays the fraction, is cell 0
+    return i, np.float64(t - i)  # interpreted, NumPy would round a float's products to float32
