@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from roboaccord.contract import Array
 from roboaccord.numerics import (
     dense_rows,
     dense_state,
@@ -37,9 +38,8 @@ MAX_STEPS = 100_000
 # time of 5 s, the longest phase
 SHORTEST_STEP = 1e-13
 FAILED, TIME, EVENT, STOP = -1, 0, 1, 2  # what ended an integration
-# Rows of the work space (SCRATCH, 8): slopes of the seven stages of a step, the last of which is at
-# its end; five of the dense output; the state at the end of the step; a scratch state.
-LAST_SLOPE, DENSE, END_STATE, SCRATCH_STATE, SCRATCH = 6, 7, 12, 13, 14
+SCRATCH = 14  # rows of the work space, which `Step` shares out
+LAST_SLOPE = 6  # row of the slopes that belongs to the end of a step
 # More than regula falsi needs to reach round-off; bisection would need 53, a float's digits
 ROOT_ITERATIONS = 60
 PEAK_ITERATIONS = 50  # of golden section: the interval shrinks to 0.618^50 = 3.5e-11 of a step
@@ -62,6 +62,22 @@ class System(NamedTuple):
     start_energy: float
 
 
+class Step(NamedTuple):
+    """Arrays of a step, rows of the work space.
+
+    Attributes:
+        slopes: derivatives of the state at the seven stages (7, 8); the last is at the end.
+        dense: coefficients of the dense output (5, 8).
+        end: state at the end of the step (8,).
+        between: state within the step, by the dense output (8,).
+    """
+
+    slopes: Array
+    dense: Array
+    end: Array
+    between: Array
+
+
 @kernel
 def advance(system, u, duration, event, stop, h, tolerance, work):
     """Integrate u in place until an event, a stop, or the end of `duration`.
@@ -79,11 +95,12 @@ def advance(system, u, duration, event, stop, h, tolerance, work):
     Returns:
         FAILED, TIME, EVENT or STOP; the time that has passed [s]; the step to go on with [s].
     """
-    n, slopes, new = _moving(system), work[:DENSE], work[END_STATE]
+    step = Step(work[:7], work[7:12], work[12], work[13])
+    n, slopes, new = _moving(system), step.slopes, step.end
     elapsed = 0.0
     has_event, has_stop = event[0] > 0.0, stop[0] > 0.0
     derivative(system.parameters, system.flight, system.torque, u, slopes, 0)
-    new[:], work[SCRATCH_STATE] = u, u
+    new[:], step.between[:] = u, u
     event_value = _value(system, event, u) if has_event else 0.0
     stop_value = _value(system, stop, u) if has_stop else 0.0
     for _ in range(MAX_STEPS):
@@ -93,7 +110,7 @@ def advance(system, u, duration, event, stop, h, tolerance, work):
             return TIME, elapsed, h
         cut_short = h >= remaining
         step_size = remaining if cut_short else h
-        error = _step(system, u, step_size, tolerance, work)
+        error = _take_step(system, u, step_size, tolerance, step)
         if not error <= 1.0:
             h = next_size(step_size, error)
             if h < SHORTEST_STEP:
@@ -103,16 +120,16 @@ def advance(system, u, duration, event, stop, h, tolerance, work):
         fraction, reason = NO_CROSSING, TIME
         if has_event:
             before, event_value = event_value, _value(system, event, new)
-            fraction = _crossing(system, event, before, event_value, u, step_size, work)
+            fraction = _crossing(system, event, before, event_value, u, step_size, step)
             reason = EVENT
         if has_stop:
             before, stop_value = stop_value, _value(system, stop, new)
-            stop_fraction = _crossing(system, stop, before, stop_value, u, step_size, work)
+            stop_fraction = _crossing(system, stop, before, stop_value, u, step_size, step)
             if stop_fraction < fraction:
                 fraction, reason = stop_fraction, STOP
         if fraction <= 1.0:
             first = event if reason == EVENT else stop
-            shift = _finish(system, first, u, step_size, fraction, tolerance, work)
+            shift = _finish(system, first, u, step_size, fraction, tolerance, step)
             return reason, elapsed + fraction * step_size + shift, h
         # Go on from the end of the step; its last slope is the first of the next one.
         for i in range(n):
@@ -145,12 +162,12 @@ def _rate(system, event, u, slopes, i):
 
 
 @kernel
-def _step(system, u, h, tolerance, work):
+def _take_step(system, u, h, tolerance, step):
     """Take one step of h [s] from u (8,); return its error, relative to `tolerance`.
 
     Fills the state at the end, and the slopes of the stages but the first, which is that at u.
     """
-    n, slopes, new = _moving(system), work[:DENSE], work[END_STATE]
+    n, slopes, new = _moving(system), step.slopes, step.end
     for stage in range(1, 7):
         fill_stage(stage, u, n, h, slopes, new)
         derivative(system.parameters, system.flight, system.torque, new, slopes, stage)
@@ -158,20 +175,21 @@ def _step(system, u, h, tolerance, work):
 
 
 @kernel
-def _crossing(system, event, before, after, u, h, work):
+def _crossing(system, event, before, after, u, h, step):
     """Return the part of a step, 0 to 1, at which an event happens, or NO_CROSSING.
 
     A value that is negative at both ends may have been positive between them: then it has a peak.
 
     Args:
-        system, event, work: as in `advance`.
+        system, event: as in `advance`.
         before, after: the event's values at the ends of the step.
         u: state at the start of the step (8,).
         h: length of the step [s].
+        step: its arrays (`Step`).
     """
     if before >= 0.0:
         return NO_CROSSING
-    n, slopes, new, dense = _moving(system), work[:DENSE], work[END_STATE], work[DENSE:END_STATE]
+    n, slopes, new = _moving(system), step.slopes, step.end
     top = 1.0
     if after < 0.0:
         # A peak between the ends needs a value that rises at the start and falls at the end.
@@ -179,31 +197,31 @@ def _crossing(system, event, before, after, u, h, work):
             return NO_CROSSING
         if _rate(system, event, u, slopes, 0) <= 0.0:
             return NO_CROSSING
-        dense_rows(u, n, h, slopes, new, dense)
-        top = _peak(system, event, work)
-        if _value_within(system, event, top, work) < 0.0:
+        dense_rows(u, n, h, slopes, new, step.dense)
+        top = _peak(system, event, step)
+        if _value_within(system, event, top, step) < 0.0:
             return NO_CROSSING
     else:
-        dense_rows(u, n, h, slopes, new, dense)
-    return _locate(system, event, top, work)
+        dense_rows(u, n, h, slopes, new, step.dense)
+    return _locate(system, event, top, step)
 
 
 @kernel
-def _value_within(system, event, fraction, work):
+def _value_within(system, event, fraction, step):
     """Return an event's value at a part of a step, 0 to 1, by the dense output."""
-    dense_state(work[DENSE:END_STATE], _moving(system), fraction, work[SCRATCH_STATE])
-    return _value(system, event, work[SCRATCH_STATE])
+    dense_state(step.dense, _moving(system), fraction, step.between)
+    return _value(system, event, step.between)
 
 
 @kernel
-def _peak(system, event, work):
+def _peak(system, event, step):
     """Return the part of a step, 0 to 1, at which an event's value is largest: golden section."""
     golden = 0.5 * (math.sqrt(5.0) - 1.0)
     low, high = 0.0, 1.0
     for _ in range(PEAK_ITERATIONS):
         lower, upper = high - golden * (high - low), low + golden * (high - low)
-        value_lower = _value_within(system, event, lower, work)
-        if value_lower > _value_within(system, event, upper, work):
+        value_lower = _value_within(system, event, lower, step)
+        if value_lower > _value_within(system, event, upper, step):
             high = upper
         else:
             low = lower
@@ -211,19 +229,19 @@ def _peak(system, event, work):
 
 
 @kernel
-def _locate(system, event, high, work):
+def _locate(system, event, high, step):
     """Return the part of a step, 0 to `high`, where an event's value rises through 0.
 
     By the Illinois variant of regula falsi, which keeps the root between two ends: an end that
     stays twice has its value halved, so that the other end moves, too.
     """
     low, last_moved, fraction = 0.0, 0, high
-    value_low = _value_within(system, event, low, work)
-    value_high = _value_within(system, event, high, work)
+    value_low = _value_within(system, event, low, step)
+    value_high = _value_within(system, event, high, step)
     scale = value_high - value_low
     for _ in range(ROOT_ITERATIONS):
         fraction = (low * value_high - high * value_low) / (value_high - value_low)
-        value_between = _value_within(system, event, fraction, work)
+        value_between = _value_within(system, event, fraction, step)
         if abs(value_between) < 1e-15 * scale:
             break
         if value_between > 0.0:
@@ -240,15 +258,15 @@ def _locate(system, event, high, work):
 
 
 @kernel
-def _finish(system, event, u, step_size, fraction, tolerance, work):
+def _finish(system, event, u, step_size, fraction, tolerance, step):
     """Fill u (8,) with the state at an event within a step; return by how much it is later [s].
 
     The step is repeated up to `fraction` of it, since its end is more exact than the dense output.
     One iteration of Newton's method then brings the event's value to 0, along the slope at the end:
     the event is later by the time that is returned.
     """
-    slopes, new = work[:DENSE], work[END_STATE]
-    _step(system, u, fraction * step_size, tolerance, work)
+    slopes, new = step.slopes, step.end
+    _take_step(system, u, fraction * step_size, tolerance, step)
     speed = _rate(system, event, new, slopes, LAST_SLOPE)
     miss = _value(system, event, new)
     shift = -miss / speed if abs(miss) < 1e-3 * abs(speed) * step_size else 0.0
