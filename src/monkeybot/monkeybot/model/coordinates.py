@@ -68,9 +68,8 @@ def pack(state: RobotState) -> Array:
     th1 = 2.0 * np.arctan2(x, w)
     c, s = np.cos(th1), np.sin(th1)
     _, vy, vz, w1, _, _ = state.twist
-    return np.array([
-        th1, state.q[0], w1, state.qd[0], *state.position[1:], c * vy - s * vz, s * vy + c * vz,
-    ])  # fmt: skip
+    velocity = c * vy - s * vz, s * vy + c * vz
+    return np.array([th1, state.q[0], w1, state.qd[0], *state.position[1:], *velocity])
 
 
 def unpack(u: Array, *, time: float, effort: Array, mode: Mode) -> RobotState:

@@ -119,13 +119,11 @@ def draw_all(
     files = write_diagrams(parameters, torque, folder)
     maps, fields = write_landscapes(parameters, torque, count, folder, versions=versions, done=done)
     files += [*maps, *write_repetitions(parameters, torque, folder)]
+    guesses = map(np.array, GUESSES)
     return FigureData(
         torque=torque,
         lowest={name: field.minimum for name, field in fields.items()},
-        searches=[
-            ReportSearch(guess, fminsearch(parameters, guess, torque))
-            for guess in map(np.array, GUESSES)
-        ],
+        searches=[ReportSearch(guess, fminsearch(parameters, guess, torque)) for guess in guesses],
         printed=[sampled_gait(parameters, np.array(rates), torque) for rates in (FIRST, SECOND)],
         files=sorted(files, key=_figure_number),
         versions=versions,
@@ -152,9 +150,8 @@ def write_landscapes(
     gait = horizontal(torque, limit=FIRST_SWING)
     files, fields = [], {}
     for name, spans in RANGES.items():
-        field = landscape(
-            gait, parameters, *(np.linspace(*span, count) for span in spans), done=done
-        )
+        w1, w2 = (np.linspace(*span, count) for span in spans)
+        field = landscape(gait, parameters, w1, w2, done=done)
         fields[name], data = field, folder / f"{name}.npz"
         save_map(field.arrays | {"torque": np.array(torque)}, data, parameters, versions)
         files.append(data)

@@ -71,11 +71,10 @@ def list_command(folder: Folder) -> cli.Result:
     contents = open_workspace(folder)
     with cli.counted(len(contents.kinds) * contents.n, "reading") as done:
         rows = [volume_row(contents, name, done) for name in contents.kinds]
-    listed = Listed(
+    return cli.Result(Listed(
         path=str(contents.path), n=contents.n, radius=contents.radius, volumes=rows,
         size_workspace=contents.size_workspace, voxel_size=contents.voxel_size,
-    )  # fmt: skip
-    return cli.Result(listed)
+    ))  # fmt: skip
 
 
 def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:

@@ -113,8 +113,7 @@ class Surfels:
     @classmethod
     def of(cls, solid: Solid) -> Surfels:
         """Return the pieces of a solid's surface: the mean of the crossings in each voxel."""
-        points, normals = surface_points(solid)
-        return cls.merged(points, normals, solid.shape)
+        return cls.merged(*surface_points(solid), solid.shape)
 
     @classmethod
     def of_voxels(cls, full: Solid) -> Surfels:
