@@ -39,17 +39,13 @@ def model_of(setup: Setup, mode: Mode) -> engines.EngineModel:
     )
     root = "world" if hinge else "base_link"
     return engines.EngineModel(
-        urdf=setup.urdf(base=hinge or "free", root=root),
-        base="fixed" if hinge else "free",
-        joints=(hinge, *setup.joints) if hinge else setup.joints,
+        urdf=setup.urdf(base=hinge or "free", root=root), base="fixed" if hinge else "free",
+        root=root, joints=(hinge, *setup.joints) if hinge else setup.joints,
         effort_limits=np.array([0.0, *setup.effort_limits])[keep],
-        physics_step=setup.scenario.physics_step,
-        gravity=p.gravity,
-        root=root,
-        friction=None if p.frictionless else friction,
+        physics_step=setup.scenario.physics_step, gravity=p.gravity,
+        friction=None if p.frictionless else friction, restitution=0.0,
         options=setup.scenario.engine_options,
-        restitution=0.0,
-    )
+    )  # fmt: skip
 
 
 class EngineMonkeyBot(Simulator):

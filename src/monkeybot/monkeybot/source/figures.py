@@ -121,13 +121,11 @@ def draw_all(
     files += [*maps, *write_repetitions(parameters, torque, folder)]
     guesses = map(np.array, GUESSES)
     return FigureData(
-        torque=torque,
-        lowest={name: field.minimum for name, field in fields.items()},
+        torque=torque, lowest={name: field.minimum for name, field in fields.items()},
         searches=[ReportSearch(guess, fminsearch(parameters, guess, torque)) for guess in guesses],
         printed=[sampled_gait(parameters, np.array(rates), torque) for rates in (FIRST, SECOND)],
-        files=sorted(files, key=_figure_number),
-        versions=versions,
-    )
+        files=sorted(files, key=_figure_number), versions=versions,
+    )  # fmt: skip
 
 
 def write_diagrams(parameters: MonkeyBotParameters, torque: float, folder: Path) -> list[Path]:

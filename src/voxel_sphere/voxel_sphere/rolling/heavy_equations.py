@@ -90,14 +90,14 @@ def rates(mode, field, body, y, torque, rate, force):
     turned[0], turned[1], turned[2] = turning(field, y[0], y[1], y[2], v[0], v[1], v[2])
     # Slip u = v - r W x n, its size, and the scale of its round-off.
     u = np.empty(3)
-    slip, size = 0.0, 0.0
+    square, scale = 0.0, 0.0
     for i in range(3):
         u[i] = v[i] - r * side[i]
-        slip += u[i] * u[i]
-        size += abs(v[i]) + r * abs(y[6 + i])
-    slip = math.sqrt(slip)
+        square += u[i] * u[i]
+        scale += abs(v[i]) + r * abs(y[6 + i])
+    slip = math.sqrt(square)
     normal = m * (gravity * n[2] - (v[0] * turned[0] + v[1] * turned[1] + v[2] * turned[2]))
-    if mode == ROLL or slip <= STILL * size:
+    if mode == ROLL or slip <= STILL * scale:
         a = np.empty(3)
         _roll_without_slip(body, y, torque, n, turned, rate, a, force)
         if mode == ROLL:

@@ -200,6 +200,7 @@ def make_surface(name: str, n: int, radius: float, **parameters: float) -> Surfa
 
 
 def _positive(name: str, value: float) -> float:
+    """Return a parameter, checked to be positive."""
     if not 0 < value < np.inf:
         raise AccordError(f"{name} is {value:g}, and must be positive")
     return value
