@@ -102,8 +102,7 @@ class DribbleReference(Reference):
         for turn in self._turns:
             orientation = quaternion_product(turn_quaternion(turn[:3]), orientation)
         rollers = before.q[:2] + self._turns[:, 3:].sum(axis=0)
-        after = replace(before, effort=self._effort)
-        self._now = self._complete(after, orientation, rollers)
+        self._now = self._complete(replace(before, effort=self._effort), orientation, rollers)
 
     def lock(self, joint: int, locked: bool) -> None:
         diagonal = BALL_RATES + joint, BALL_RATES + joint  # entry of the joint in M
@@ -140,10 +139,9 @@ class DribbleReference(Reference):
         )  # fmt: skip
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        base = np.concatenate([-self.parameters.gravity * UP, np.zeros(3)])
-        return Acceleration(
-            base, accelerations_without_contact(self.parameters, self._bodies.fixed, state, effort)
-        )
+        p, fixed = self.parameters, self._bodies.fixed
+        joints = accelerations_without_contact(p, fixed, state, effort)
+        return Acceleration(np.concatenate([-p.gravity * UP, np.zeros(3)]), joints)
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg]."""
