@@ -42,20 +42,26 @@ DARK = 0.55  # brightness of faces that are turned away from the light, by eye: 
 GRID = 30
 
 
-def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **line: Any) -> None:
-    """Draw the line on which values (n, m) over a grid pass a level; `label` is for the legend."""
+def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **style: Any) -> None:
+    """Draw the line on which values pass a level, with an entry of the legend.
+
+    Args:
+        axes: of the figure.
+        x, y: of the grid (n,), (m,).
+        values: over the grid (n, m); NaN where there are none.
+        level: of the line.
+        **style: `label` for the legend, `color`, and other styles of lines.
+    """
     from matplotlib.patheffects import withStroke
 
-    label, colour = line.pop("label", None), line.pop("color", report.INK)
+    label, colour = style.pop("label", None), style.pop("color", report.INK)
     if np.nanmin(values) < level < np.nanmax(values):
-        axes.contour(x, y, np.asarray(values).T, [level], colors=colour, linestyles="solid", **line)
-    rim = [
-        withStroke(linewidth=2.5, foreground=report.SOFT)
-    ]  # so that a white line is seen on white
-    # An empty line, for the legend: contours have no entry of their own.
-    axes.plot(
-        [], [], color=colour, label=label, path_effects=rim if colour == report.PAGE else None
-    )
+        axes.contour(
+            x, y, np.asarray(values).T, [level], colors=colour, linestyles="solid", **style
+        )
+    # An empty line, for the legend: contours have no entry of their own. White has a dark rim.
+    rim = [withStroke(linewidth=2.5, foreground=report.SOFT)] if colour == report.PAGE else None
+    axes.plot([], [], color=colour, label=label, path_effects=rim)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,19 +94,19 @@ def draw_solids(axes: Axes, solids: Sequence[DrawnSolid]) -> None:
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgb
 
-    drawn = []  # depth, corners (k, 2), colour and edge colour of each face
+    visible_faces = []  # depth, corners (k, 2), colour and edge colour of each
     for solid in solids:
-        seen = see(solid.vertices)
+        vertices = see(solid.vertices)
         for face in solid.faces:
-            corners = seen[list(face)]
+            corners = vertices[list(face)]
             normal = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
             if normal[2] > 0.0:
                 light = max(float(normal @ LIGHT / np.linalg.norm(normal)), 0.0)
                 colour = np.array(to_rgb(solid.colour))
                 shade = np.minimum((DARK + (1.0 - DARK) * light) * colour, 1.0)
-                drawn.append((corners[:, 2].mean(), corners[:, :2], shade, DARK * colour))
-    drawn.sort(key=lambda entry: float(entry[0]))
-    _, faces, shades, edges = zip(*drawn, strict=True)
+                visible_faces.append((corners[:, 2].mean(), corners[:, :2], shade, DARK * colour))
+    visible_faces.sort(key=lambda face: float(face[0]))
+    _, faces, shades, edges = zip(*visible_faces, strict=True)
     axes.add_collection(PolyCollection(faces, facecolors=shades, edgecolors=edges, linewidths=0.5))
     axes.autoscale_view()
 
