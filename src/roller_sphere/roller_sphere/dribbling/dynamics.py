@@ -215,18 +215,9 @@ def add_contact(geometry, i, axis, y, configuration):
     Contact, (c' - v) u = 0, gives s' = k y with k = (J - rolling)' u / (n u). `axis` (3,) is the
     roller's, and y are the rates (8,).
     """
-    J, G, k, bias = (
-        configuration.J[i],
-        configuration.G[i],
-        configuration.k[i],
-        configuration.bias[i],
-    )
-    u, n, r, r_roller = (
-        configuration.u[i],
-        configuration.n[i],
-        geometry.radius,
-        geometry.roller_radius,
-    )
+    J, G, k = configuration.J[i], configuration.G[i], configuration.k[i]
+    bias, u, n = configuration.bias[i], configuration.u[i], configuration.n[i]
+    r, r_roller = geometry.radius, geometry.roller_radius
     facing = dot(n, u)
     # Velocity of the ball's centre, v = rolling y, then k, and J with the slide's motion.
     rolling = np.zeros((3, RATES))
@@ -285,7 +276,7 @@ def assemble(geometry, bodies, configuration, drive, held, middle, change, step)
         M[ROLLER + i, YAW] += bodies.roller_inertia * geometry.axes[i, 2]
         M[YAW, ROLLER + i] += bodies.roller_inertia * geometry.axes[i, 2]
         if held:
-            roller_friction(bodies, configuration, i, middle, change, step, force, slope)
+            fill_roller_friction(bodies, configuration, i, middle, change, step, force, slope)
         for a in range(RATES):
             pull[a] += bodies.press_force * k[i, a] - mass * bodies.gravity * J[i, 2, a]
             for d in range(3):
@@ -299,7 +290,7 @@ def assemble(geometry, bodies, configuration, drive, held, middle, change, step)
 
 
 @kernel
-def roller_friction(bodies, configuration, i, middle, change, step, force, slope):
+def fill_roller_friction(bodies, configuration, i, middle, change, step, force, slope):
     """Fill roller i's friction on the ball at the start of a step, for the load at its middle.
 
     Friction itself adds to the load; that part is computed to first order in mu sin(u, n).
