@@ -66,7 +66,7 @@ class VoxelSphere(Robot):
     controllers = {"roll": RollController, "drive": DriveController}
     friction_laws = {"rolling": rolling, "contact": touching}
     gazebo = GazeboHooks(world=gazebo_world)
-    cli = commands_of("voxel_sphere", {"terrain": "make list", "roll": "roll"})
+    cli = commands_of("voxel_sphere", {"make": "make", "list": "list", "roll": "roll"})
     terrain = staticmethod(make_scene)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ import typer
 from roboaccord import contract
 from roboaccord.cli import Result, counted, is_own, results
 from roboaccord.gazebo import MATERIAL
-from voxel_sphere.cli.terrain import DEFAULT_NAMES, Folder, Replace, VolumeNames
+from voxel_sphere.cli.options import DEFAULT_NAMES, Folder, Replace, VolumeNames
 from voxel_sphere.terrain.mesh import (
     SMOOTH,
     Mesh,

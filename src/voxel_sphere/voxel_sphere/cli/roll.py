@@ -21,7 +21,7 @@ from roboaccord.contract import results as si
 from roboaccord.run import made_with, make_folder
 from typer import Argument, Option
 
-from voxel_sphere.cli.terrain import DEFAULT_NAMES, VolumeNames
+from voxel_sphere.cli.options import DEFAULT_NAMES, VolumeNames
 from voxel_sphere.rolling.ball import RollEvent
 from voxel_sphere.rolling.motion import SCHEMES, Roller, check_scheme, roll
 from voxel_sphere.rolling.path import RolledPath

@@ -6,7 +6,7 @@ lengths are in radii r, so that they mean the same on each grid. Where a coordin
 `0.0 * x` is added, so that the result has the shape of all arguments.
 
 To add a surface, write such a function and enter it in SURFACES. Its name then works in
-`accord voxel-sphere make` and in scenarios; new keywords become fields of Shape in cli/terrain.py.
+`accord voxel-sphere make` and in scenarios; new keywords become fields of Shape in cli/make.py.
 Defaults are our choice, but tests and scenarios use them.
 """
 

@@ -1,12 +1,12 @@
-"""Commands `accord voxel-sphere make` and `list`: make terrain as slices, and list it.
+"""Command `accord voxel-sphere make`: makes terrain as slices from a surface, a height or a sheet.
 
-`make` describes a named surface, a height or a sheet as a recipe, fills its volumes, and puts them
-into a workspace (a folder of slices); `list` reads a workspace. A surface of terrain/surfaces.py is
-a name of `make` without further changes; parameters with a new name become fields of Shape.
+The command describes the terrain as a recipe, fills its volumes, and puts them into a workspace (a
+folder of slices). A surface of terrain/surfaces.py is a name of `make` without further changes;
+parameters with a new name become fields of Shape.
 
-Keys of Made, Listed and VolumeRow stay, and so do the defaults, for scripts rely on them: 100
-voxels and a thickness of 6 are our choice, n / r = 10 is that of the source (the description of a
-MATLAB program, docs/voxel_sphere.md).
+Keys of Made stay, and so do the defaults, for scripts rely on them: 100 voxels and a thickness of 6
+are our choice, n / r = 10 is that of the source (the description of a MATLAB program,
+docs/voxel_sphere.md).
 """
 
 from __future__ import annotations
@@ -16,93 +16,16 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from roboaccord import cli
 from roboaccord.contract import AccordError, Degrees, Metres, Modes, Quantity, Ratio
 from typer import Argument, Option
 from typer.models import OptionInfo
 
+from voxel_sphere.cli.options import Replace
 from voxel_sphere.terrain.generate import Part, check_workspace, surface_parts, write_workspace
 from voxel_sphere.terrain.recipes import Recipe, sheet_of, surface_of
 from voxel_sphere.terrain.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
-from voxel_sphere.terrain.slices import SOLID, Done
 from voxel_sphere.terrain.surfaces import SURFACES
-from voxel_sphere.terrain.workspace import Workspace, open_workspace
-
-Folder = Annotated[Path, Argument(metavar="DIR", help="A Bitmaps_n folder, or its parent.")]
-
-
-@dataclass(frozen=True)
-class VolumeRow:
-    """A volume: name, kind, whether it is grey, its filled share, first layer and end of layers."""
-
-    name: Annotated[str, Quantity("")]
-    kind: Annotated[str, Quantity("", form="s")]
-    grey: Annotated[bool, Quantity("", "or else slices are binary", form="s")]
-    filled: Annotated[float, Quantity("1", form=".1f", shown="%")]
-    z: Annotated[tuple[int, int], Quantity("voxels")]
-    recipe: Recipe | None
-
-
-@dataclass(frozen=True)
-class Listed:
-    """Contents of a workspace."""
-
-    path: Annotated[str, Quantity("")]
-    n: Annotated[int, Quantity("voxels", "along each edge of the grid")]
-    radius: Annotated[float, Quantity("voxels", "of the sphere", form=".3f")]
-    size_workspace: Annotated[float, Quantity("1", "n / r")]
-    voxel_size: Metres
-    volumes: list[VolumeRow]
-
-    @property
-    def metres(self) -> Annotated[float, Quantity("m", "radius of the sphere")]:
-        """Radius of the sphere in metres."""
-        return self.radius * self.voxel_size
-
-
-def list_command(folder: Folder) -> cli.Result:
-    """List the robot, surfaces, walls and workspaces of a folder of slices; all are read.
-
-    Example:
-
-      accord voxel-sphere list terrains
-    """
-    contents = open_workspace(folder)
-    with cli.counted(len(contents.kinds) * contents.n, "reading") as done:
-        rows = [volume_row(contents, name, done) for name in contents.kinds]
-    return cli.Result(Listed(
-        path=str(contents.path), n=contents.n, radius=contents.radius, volumes=rows,
-        size_workspace=contents.size_workspace, voxel_size=contents.voxel_size,
-    ))  # fmt: skip
-
-
-def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:
-    """Return the row of a volume of a workspace."""
-    volume = workspace.volume(name, done)
-    layers = np.flatnonzero(volume.any(axis=(0, 1)))
-    return VolumeRow(
-        name=name, kind=workspace.kinds[name], grey=workspace.is_grey(name, volume),
-        filled=float(volume.mean() / SOLID), z=(int(layers[0]), int(layers[-1]) + 1),
-        recipe=workspace.settings.recipe(name) or None,
-    )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class VolumeNames:
-    """Names of the volumes of a terrain; None where the only one is taken."""
-
-    surface: Annotated[str | None, Option(help="Name of the surface.")] = None
-    walls: Annotated[str | None, Option(help="Name of the walls.")] = None
-    workspace: Annotated[str | None, Option(help="Name of a whole workspace.")] = None
-
-
-DEFAULT_NAMES = VolumeNames()
-Replace = Annotated[
-    bool, Option("--force", help="Replace what has this name in --out, and take --out if something "
-                 "else is in it."),
-]  # fmt: skip
-
 
 Interval = tuple[str, str]  # first and last value, as expressions
 UNIT: Interval = ("0", "1")
@@ -111,7 +34,7 @@ Radii = Annotated[float | None, Quantity("r")]
 Angle = Degrees | None
 
 
-def surface_option(text: str) -> OptionInfo:
+def parameter(text: str) -> OptionInfo:
     """Return an option for a parameter of the named surfaces."""
     option: OptionInfo = Option(help=text, rich_help_panel="Named surfaces")
     return option
@@ -121,24 +44,22 @@ def surface_option(text: str) -> OptionInfo:
 class Shape:
     """Parameters of the named surfaces; lengths in radii r of the sphere."""
 
-    angle_deg: Annotated[Angle, surface_option("Angle of the incline.")] = None
-    direction_deg: Annotated[
-        Angle, surface_option("Direction of the incline or waves; 0 is +x.")
-    ] = None
-    amplitude: Annotated[Radii, surface_option("Amplitude of the waves.")] = None
-    wavelength: Annotated[Radii, surface_option("Wavelength of the waves.")] = None
+    angle_deg: Annotated[Angle, parameter("Angle of the incline.")] = None
+    direction_deg: Annotated[Angle, parameter("Direction of the incline or waves; 0 is +x.")] = None
+    amplitude: Annotated[Radii, parameter("Amplitude of the waves.")] = None
+    wavelength: Annotated[Radii, parameter("Wavelength of the waves.")] = None
     bowl_radius: Annotated[
-        Radii, surface_option("Radius of the bowl; the ball's centre moves on 1 r less.")
+        Radii, parameter("Radius of the bowl; the ball's centre moves on 1 r less.")
     ] = None
-    rim: Annotated[Ratio | None, surface_option("Rim of the bowl, in its radii.")] = None
-    saddle_radius: Annotated[Radii, surface_option("Radius of both curvatures.")] = None
-    rise: Annotated[Radii, surface_option("Rise of the ramp.")] = None
-    length: Annotated[Radii, surface_option("Length of the ramp.")] = None
-    half_width: Annotated[Radii, surface_option("Distance from the middle to the walls.")] = None
-    wall_height: Annotated[Radii, surface_option("Height of the walls.")] = None
-    tunnel_radius: Annotated[Radii, surface_option("Radius of the tunnel.")] = None
-    turn_deg: Annotated[Angle, surface_option("Rotation of the arena in plan.")] = None
-    base: Annotated[Radii, surface_option("Height of the ground.")] = None
+    rim: Annotated[Ratio | None, parameter("Rim of the bowl, in its radii.")] = None
+    saddle_radius: Annotated[Radii, parameter("Radius of both curvatures.")] = None
+    rise: Annotated[Radii, parameter("Rise of the ramp.")] = None
+    length: Annotated[Radii, parameter("Length of the ramp.")] = None
+    half_width: Annotated[Radii, parameter("Distance from the middle to the walls.")] = None
+    wall_height: Annotated[Radii, parameter("Height of the walls.")] = None
+    tunnel_radius: Annotated[Radii, parameter("Radius of the tunnel.")] = None
+    turn_deg: Annotated[Angle, parameter("Rotation of the arena in plan.")] = None
+    base: Annotated[Radii, parameter("Height of the ground.")] = None
 
 
 DEFAULT_SHAPE = Shape()
