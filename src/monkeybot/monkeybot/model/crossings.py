@@ -15,7 +15,7 @@ import math
 
 from roboaccord.numerics import kernel
 
-from monkeybot.model.series import COUNT, ORDER, SIZE, A, B, P, Q
+from monkeybot.model.series import COUNT, ORDER, STEP_SIZE, A, B, P, Q
 
 ITERATIONS = 60  # more than bisection would need to reach round-off, 53, a float's digits
 # A root is found when the value, relative to those at both ends, or the interval [s] is below this;
@@ -29,7 +29,8 @@ def rise_time(work, event, row, lane, coefficients):
 
     Args:
         work: arrays of the lanes (`series.Workspace`).
-        event: first of the event's rows in the constants, with its factors (WATCH or HALT).
+        event: first of the event's rows in the constants, with its factors (PHASE_EVENT or
+            STOP_EVENT).
         row: first of its rows in the ends of the step, with its values and rates there.
         lane: number of the lane, 0 to 7.
         coefficients: scratch (COUNT,).
@@ -49,7 +50,7 @@ def rise_time(work, event, row, lane, coefficients):
         coefficients[k] = of_a * x[A + k, lane] + of_b * x[B + k, lane]
         coefficients[k] += of_p * x[P + k, lane] + of_q * x[Q + k, lane]
     coefficients[0] += constants[event + 4, lane]
-    low, high = 0.0, ends[SIZE, lane]
+    low, high = 0.0, ends[STEP_SIZE, lane]
     # Between the ends: the crossing lies before a peak that is positive, or after a negative
     # trough.
     if not crosses:

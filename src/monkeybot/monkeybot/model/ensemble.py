@@ -97,19 +97,21 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
         for lane in range(WIDTH):
             if lanes.does[lane] == IDLE:
                 continue
-            start, number, size = lanes.start[lane], lanes.phase[lane], ends[series.SIZE, lane]
+            start, number, size = lanes.start[lane], lanes.phase[lane], ends[series.STEP_SIZE, lane]
             phase = phases[phases_differ * start, number]
             # What ends the phase in this step, if anything, and when. As a separate kernel this
             # would cost 30 % of the time.
             duration, reason = size, TIME if size >= constants[series.REMAINING, lane] else ONGOING
-            is_over = lanes.elapsed[lane] == 0.0 and ends[series.WATCH_ENDS, lane] >= 0.0
+            is_over = lanes.elapsed[lane] == 0.0 and ends[series.PHASE_ENDS, lane] >= 0.0
             if phase[hybrid.KIND] == ENERGY and is_over:  # the impact took no energy to restore
                 duration, reason = 0.0, EVENT
             else:
-                at_event = rise_time(work, series.WATCH, series.WATCH_ENDS, lane, coefficients)
+                at_event = rise_time(
+                    work, series.PHASE_EVENT, series.PHASE_ENDS, lane, coefficients
+                )
                 if at_event <= size:
                     duration, reason = at_event, EVENT
-                at_stop = rise_time(work, series.HALT, series.HALT_ENDS, lane, coefficients)
+                at_stop = rise_time(work, series.STOP_EVENT, series.STOP_ENDS, lane, coefficients)
                 if at_stop < duration or (at_stop <= duration and reason != EVENT):
                     duration, reason = at_stop, STOP
             lanes.elapsed[lane] += duration
@@ -122,7 +124,7 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
                 times[start] = np.nan
             elif reason == ONGOING:  # the next step starts where this one ended
                 for row in range(4):
-                    x[series.A + row * series.COUNT, lane] = ends[series.END + row, lane]
+                    x[series.A + row * series.COUNT, lane] = ends[series.END_STATE + row, lane]
                 constants[series.REMAINING, lane] = phase[hybrid.DURATION] - lanes.elapsed[lane]
             else:
                 u = lanes.state[lane]
@@ -181,13 +183,14 @@ def _begin_phase(p, phase, stop, lanes, lane, work):
     constants[series.MC, lane] = p.m2 * p.l1 * p.r2
     constants[series.G1, lane] = p.gravity * first_moment
     constants[series.G2, lane] = p.gravity * p.m2 * p.r2
-    constants[series.PUSH, lane] = phase[hybrid.TORQUE]
+    torque = phase[hybrid.TORQUE]
+    constants[series.TORQUE, lane] = torque
     constants[series.REMAINING, lane] = phase[hybrid.DURATION]
     kinetic, potential = energies(p, u)
     surplus = kinetic + potential - lanes.start_energy[lane]
     halt = stop if phase[hybrid.MAY_STOP] != 0.0 else hybrid.NEVER_ROW
-    _set_event(constants, series.WATCH, lane, event_of(phase), surplus, phase[hybrid.TORQUE], u[1])
-    _set_event(constants, series.HALT, lane, halt, surplus, phase[hybrid.TORQUE], u[1])
+    _set_event(constants, series.PHASE_EVENT, lane, event_of(phase), surplus, torque, u[1])
+    _set_event(constants, series.STOP_EVENT, lane, halt, surplus, torque, u[1])
     x[series.A, lane], x[series.B, lane] = u[0], u[0] + u[1]
     x[series.P, lane], x[series.Q, lane] = u[2], u[2] + u[3]
     lanes.does[lane], lanes.elapsed[lane] = RUNS, 0.0
@@ -202,7 +205,7 @@ def _set_event(constants, first, lane, event, surplus, torque, th2):
 
     Args:
         constants: of the lanes (`series.Workspace`).
-        first, lane: first row, WATCH or HALT, and column.
+        first, lane: first row, PHASE_EVENT or STOP_EVENT, and column.
         event: tuple of 6 (`events`).
         surplus: energy at the start of the phase minus that at the start of the motion [J].
         torque: on the elbow [N m].

@@ -35,15 +35,15 @@ COUNT = ORDER + 1  # coefficients of a series
 SERIES = 17  # number of series
 # Rows of x where each series begins: angles a, b, rates p, q, sines and cosines of a, b and a - b,
 # squares of the rates, right-hand sides f1, f2, determinant of the mass matrix, accelerations.
-A, B, P, Q, SA, CA, SB, CB, S, C, PP, QQ, F1, F2, D, X, Y = range(0, SERIES * COUNT, COUNT)
+A, B, P, Q, SA, CA, SB, CB, S, C, PP, QQ, F1, F2, D, ACC_A, ACC_B = range(0, SERIES * COUNT, COUNT)
 # Rows of `constants`: A, B and C of the mass matrix [kg m^2], the weights G1 and G2 [N m], the
 # torque on the elbow [N m], the remaining time of the phase [s]; then the event that ends the phase
 # and the one that stops the motion, each with the factors of a, b, p and q, and a constant.
-MA, MB, MC, G1, G2, PUSH, REMAINING, WATCH, HALT = 0, 1, 2, 3, 4, 5, 6, 7, 12
+MA, MB, MC, G1, G2, TORQUE, REMAINING, PHASE_EVENT, STOP_EVENT = 0, 1, 2, 3, 4, 5, 6, 7, 12
 CONSTANTS = 17  # rows of `constants`
 # Rows of `ends`: a, b, p and q at the end of the step; its length [s]; and for each of the two
 # events its values at start and end, and the rates of the value at start and end.
-END, SIZE, WATCH_ENDS, HALT_ENDS = 0, 4, 5, 9
+END_STATE, STEP_SIZE, PHASE_ENDS, STOP_ENDS = 0, 4, 5, 9
 STEP_ROWS = 13  # rows of `ends`
 
 
@@ -89,17 +89,17 @@ def take_step(work, order, tolerance):
         dp, dq = fma(dp, h, p), fma(dq, h, q)
         a, b = fma(a, h, load(x, A + k)), fma(b, h, load(x, B + k))
         p, q = fma(p, h, load(x, P + k)), fma(q, h, load(x, Q + k))
-    store(ends, END, a)
-    store(ends, END + 1, b)
-    store(ends, END + 2, p)
-    store(ends, END + 3, q)
-    store(ends, SIZE, h)
+    store(ends, END_STATE, a)
+    store(ends, END_STATE + 1, b)
+    store(ends, END_STATE + 2, p)
+    store(ends, END_STATE + 3, q)
+    store(ends, STEP_SIZE, h)
     # Values and rates of both events at both ends of the step.
     a0, b0, p0, q0 = load(x, A), load(x, B), load(x, P), load(x, Q)
     dp0, dq0 = load(x, P + 1), load(x, Q + 1)
     for i in range(2):
-        event = WATCH + i * (HALT - WATCH)
-        row = WATCH_ENDS + i * (HALT_ENDS - WATCH_ENDS)
+        event = PHASE_EVENT + i * (STOP_EVENT - PHASE_EVENT)
+        row = PHASE_ENDS + i * (STOP_ENDS - PHASE_ENDS)
         constant = load(constants, event + 4)
         store(ends, row, constant + _event_value(constants, event, a0, b0, p0, q0))
         store(ends, row + 1, constant + _event_value(constants, event, a, b, p, q))
@@ -115,8 +115,8 @@ def _fill_order_zero(x, constants):
     sb, cb = sine_cosine(load(x, B))
     s, c = sa * cb - ca * sb, ca * cb + sa * sb
     mc, pp, qq = load(constants, MC), p * p, q * q
-    f1 = -(mc * s * qq) - load(constants, G1) * sa - load(constants, PUSH)
-    f2 = mc * s * pp - load(constants, G2) * sb + load(constants, PUSH)
+    f1 = -(mc * s * qq) - load(constants, G1) * sa - load(constants, TORQUE)
+    f2 = mc * s * pp - load(constants, G2) * sb + load(constants, TORQUE)
     ma, mb, couple = load(constants, MA), load(constants, MB), mc * c
     inverse = 1.0 / (ma * mb - couple * couple)
     ax, ay = (mb * f1 - couple * f2) * inverse, (ma * f2 - couple * f1) * inverse
@@ -130,8 +130,8 @@ def _fill_order_zero(x, constants):
     store(x, QQ, qq)
     store(x, F1, f1)
     store(x, F2, f2)
-    store(x, X, ax)
-    store(x, Y, ay)
+    store(x, ACC_A, ax)
+    store(x, ACC_B, ay)
     store(x, A + 1, p)
     store(x, B + 1, q)
     store(x, P + 1, ax)
@@ -190,7 +190,7 @@ def _fill_accelerations(x, constants, inverse, k):
         s, c, d = load(x, S + j), load(x, C + j), load(x, D + j)
         sp, sq = fma(s, load(x, PP + i), sp), fma(s, load(x, QQ + i), sq)
         cx, cy = fma(c, load(x, F2 + i), cx), fma(c, load(x, F1 + i), cy)
-        dx, dy = fma(d, load(x, X + i), dx), fma(d, load(x, Y + i), dy)
+        dx, dy = fma(d, load(x, ACC_A + i), dx), fma(d, load(x, ACC_B + i), dy)
     mc, c0 = load(constants, MC), load(x, C)
     f1 = -(mc * sq) - load(constants, G1) * load(x, SA + k)
     f2 = mc * sp - load(constants, G2) * load(x, SB + k)
@@ -198,8 +198,8 @@ def _fill_accelerations(x, constants, inverse, k):
     ay = (load(constants, MA) * f2 - mc * fma(c0, f1, cy) - dy) * inverse
     store(x, F1 + k, f1)
     store(x, F2 + k, f2)
-    store(x, X + k, ax)
-    store(x, Y + k, ay)
+    store(x, ACC_A + k, ax)
+    store(x, ACC_B + k, ay)
     scale = 1.0 / (k + 1)
     store(x, A + k + 1, scale * load(x, P + k))
     store(x, B + k + 1, scale * load(x, Q + k))
