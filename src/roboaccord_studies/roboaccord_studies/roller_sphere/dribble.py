@@ -218,20 +218,21 @@ def dribble_command(
 
       accord roller-sphere dribble --set friction.mu=0.8 --set parameters.press_force=20
     """
-    v, w = cli.numbers(speeds, "--speeds"), cli.numbers(turn_rates, "--turn-rates")
-    if min(v) <= 0:
+    all_speeds, rates = cli.numbers(speeds, "--speeds"), cli.numbers(turn_rates, "--turn-rates")
+    if min(all_speeds) <= 0:
         raise AccordError("--speeds are above 0")
     setup = cli.load_setup("roller_sphere", "dribble", changes)
     if setup.contact is None:
         raise AccordError("friction.law must be contact: the limits are those of its coefficients")
     mu, ground = coefficients(setup.contact)
-    with cli.counted(len(v) * len(w), "dribbling") as done:
-        calls = [(setup.scenario.data(), engine, speed, rate) for speed in v for rate in w]
+    data = setup.scenario.data()
+    calls = [(data, engine, speed, rate) for speed in all_speeds for rate in rates]
+    with cli.counted(len(calls), "dribbling") as done:
         cells = run_pieces(run_cell, calls, done=lambda cell: done(1))
     limits = Limits(
         largest_gain(setup.parameters, mu, ground),
         largest_gain(setup.parameters, mu, ground, -1.0),
-        {f"{s:g}": largest_turn_rate(setup.parameters, mu, ground, s) for s in v},
+        {f"{v:g}": largest_turn_rate(setup.parameters, mu, ground, v) for v in all_speeds},
     )
     tables = [*cli.tables_of(cells, *CELLS, title=f"dribbling in {engine}"), *cli.lines_of(limits)]
     used = cli.used_by(setup, "physics_step", "seed")
