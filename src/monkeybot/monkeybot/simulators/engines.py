@@ -75,7 +75,7 @@ class EngineMonkeyBot(Simulator):
         self._arm = Arm(setup.parameters.length_a, setup.parameters.length_b)
         self._rotor = 0.0  # inertia added at the elbow, large while it is locked [kg m^2]
         # State in the plane (8,), and position of the held hand there (2,) [m].
-        self._mode, self._u, self._held_place = Mode.FLIGHT, np.zeros(8), np.zeros(2)
+        self._mode, self._plane_state, self._held_place = Mode.FLIGHT, np.zeros(8), np.zeros(2)
         self.reset(setup.initial)
 
     def _start(self, state: RobotState) -> None:
@@ -86,7 +86,7 @@ class EngineMonkeyBot(Simulator):
         self._enter(self._mode, pack(state))
 
     def _read(self) -> RobotState:
-        return unpack(self._u, time=self._time, effort=self._effort, mode=self._mode)
+        return unpack(self._plane_state, time=self._time, effort=self._effort, mode=self._mode)
 
     def _advance(self, command: Command, duration: float) -> None:
         """Switch the magnets, then let the engine's model move."""
@@ -95,7 +95,7 @@ class EngineMonkeyBot(Simulator):
             model = self._models[self._mode]
             hinge = self._mode in HINGES
             effort = np.array([0.0, *self._effort]) if hinge else self._effort
-            self._u = self._to_plane(model.step(Command(effort), duration))
+            self._plane_state = self._to_plane(model.step(Command(effort), duration))
             for channel, energy in model.take_losses().items():
                 self._losses.add(channel, energy)
 
@@ -144,16 +144,16 @@ class EngineMonkeyBot(Simulator):
 
     def _enter(self, mode: Mode, u: Array) -> None:
         """Continue in a mode from a state u in the plane (8,); a held hand stays where it is."""
-        self._mode, self._u = mode, u.copy()
+        self._mode, self._plane_state = mode, u.copy()
         if mode is Mode.FIXED:
-            self._u[[2, 3, 6, 7]] = 0.0
+            self._plane_state[[2, 3, 6, 7]] = 0.0
             return
         if mode is Mode.FLIGHT:
             start = unpack(u, time=self._time, effort=self._effort, mode=mode)
         else:
             self._held_place = u[4:6] + (self._arm.reach(u) if mode is Mode.SWING_B else 0.0)
             start = _hinged(mode, u)
-        self._u = self._to_plane(self._models[mode].reset(start))
+        self._plane_state = self._to_plane(self._models[mode].reset(start))
 
     def _to_plane(self, state: RobotState) -> Array:
         """Return the state in the plane (8,) for a state of the present mode's model."""
@@ -175,14 +175,14 @@ class EngineMonkeyBot(Simulator):
         changed = [name for name in MAGNETS if after[name] is not before[name]]
         if not changed:
             return
-        u, impulses = self._u, dict[str, float]()
+        u, impulses = self._plane_state, dict[str, float]()
         if any(after[name] for name in changed):
             held = [name for name in MAGNETS if after[name]]
             mass = self.mass_matrix(self.state())
             u, impulses = self._arm.grip(u, mass, held)
             if self._restitution:
-                u[2:4] += self._restitution * (u[2:4] - self._u[2:4])
-            rates, rates_after = self._u[RATES], u[RATES]
+                u[2:4] += self._restitution * (u[2:4] - self._plane_state[2:4])
+            rates, rates_after = self._plane_state[RATES], u[RATES]
             lost = 0.5 * float(rates @ mass @ rates - rates_after @ mass @ rates_after)
             self._losses.add(losses.IMPACTS, lost)
         for name in sorted(changed, key=lambda name: after[name]):  # releases first
