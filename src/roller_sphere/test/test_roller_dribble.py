@@ -11,13 +11,7 @@ from robot_commands import commands_of
 from roller_sphere.controllers.dribble import CARRIER_BANDWIDTH, carried_mass
 from roller_sphere.dribbling.dynamics import configure
 from roller_sphere.dribbling.reference import fixed_masses
-from roller_sphere.model.hold import (
-    ball_offsets,
-    geometry_of,
-    held_time,
-    is_held,
-    slide_displacements,
-)
+from roller_sphere.model import hold
 from running import run_in, setup_of
 from slow_cases import late
 
@@ -41,10 +35,10 @@ def test_rollers_touch_where_they_slide_to():
     rng = np.random.default_rng(0)
     offset = np.column_stack([rng.uniform(-0.03, 0.03, (50, 2)), np.zeros(50)])
     reach = p.radius + p.roller_radius
-    centres = (reach - slide_displacements(p, offset))[..., None] * p.rig.normals
+    centres = (reach - hold.slide_displacements(p, offset))[..., None] * p.rig.normals
     assert np.linalg.norm(centres - offset[:, None], axis=2) == pytest.approx(reach, abs=1e-15)
-    assert is_held(p, offset).all()
-    assert not is_held(p, np.array([[0.1, 0.0, 0.0], [0.0, 0.14, 0.0]])).any()
+    assert hold.is_held(p, offset).all()
+    assert not hold.is_held(p, np.array([[0.1, 0.0, 0.0], [0.0, 0.14, 0.0]])).any()
 
 
 def test_offsets_turn_with_the_carrier():
@@ -54,7 +48,7 @@ def test_offsets_turn_with_the_carrier():
     at = q[2:4] - [p.ball_ahead, 0.0] + p.ball_ahead * np.array([np.cos(2.1), np.sin(2.1)])
     left = np.array([-np.sin(2.1), np.cos(2.1)])
     position = np.array([*(at + 0.01 * left), p.radius])
-    assert ball_offsets(p, q, position) == pytest.approx([0.0, 0.01, 0.0], abs=1e-15)
+    assert hold.ball_offsets(p, q, position) == pytest.approx([0.0, 0.01, 0.0], abs=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -87,11 +81,11 @@ def test_ball_and_carrier_keep_their_energy():
     spin = quaternion_matrix(state.orientation) @ state.twist[3:]
     y = np.concatenate([spin, state.qd])
     place = np.array([*state.position[:2], state.q[2] - p.ball_ahead, *state.q[3:5]])
-    configuration, _ = configure(geometry_of(p), place, y, True)
+    configuration, _ = configure(hold.geometry_of(p), place, y, True)
     mass = p.roller_mass + p.holder_mass
     kinetic = 0.5 * y @ fixed_masses(p) @ y + 0.5 * mass * ((configuration.J @ y) ** 2).sum()
     kinetic += p.roller_inertia * sum(y[3 + i] * y[7] * -p.rig.axes[i, 2] for i in (0, 1))
-    slid = slide_displacements(p, ball_offsets(p, state.q, state.position))
+    slid = hold.slide_displacements(p, hold.ball_offsets(p, state.q, state.position))
     given = (p.press_force * slid + mass * p.gravity * slid * p.rig.normals[:, 2]).sum()
     assert given > 0.05
     assert kinetic == pytest.approx(given, rel=1e-4)
@@ -103,7 +97,7 @@ def test_ball_is_carried_straight_on(engine):
     setup = dribbling(*STRAIGHT)
     found = run_in(setup, engine, duration=1.0)
     p = setup.parameters
-    assert held_time(p, found) == 1.0
+    assert hold.held_time(p, found) == 1.0
     # The presses push the ball ahead and so the carrier back, whose loop is a proportional one.
     push = -p.press_force * p.rig.normals[:, 0].sum()
     lag = push / (carried_mass(p) * CARRIER_BANDWIDTH)
@@ -120,7 +114,7 @@ def test_a_lost_ball_is_told_once_and_rolls_on():
     found = run_in(setup, duration=1.0)
     (event,) = found.events
     assert event.kind == "ball_lost"
-    assert event.time == pytest.approx(held_time(setup.parameters, found), abs=2e-3)
+    assert event.time == pytest.approx(hold.held_time(setup.parameters, found), abs=2e-3)
     assert found.twist[-1] @ found.twist[-1] == pytest.approx(found.twist[-200] @ found.twist[-200])
     assert found.position[-1, 0] > found.position[-200, 0] + 0.1
 

@@ -11,7 +11,7 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roller_sphere.dribbling.dynamics import RATES, Bodies, assemble, configure, solve_step
 from roller_sphere.dribbling.reference import fixed_masses
-from roller_sphere.model.hold import Geometry, in_carrier_frame
+from roller_sphere.model.hold import geometry_of, in_carrier_frame
 
 INSTANT = 1e-14  # s: a step in which no rate changes by more than rounding
 VISCOUS, MU, SLIP_SPEED = 30.0, 0.5, 0.05  # N s/m, 1, m/s
@@ -52,10 +52,7 @@ def place_of(p, case):
 def by_kernels(p, case, viscous, dry):
     """Return the accelerations of the rates (8,) by the kernels, in an instant."""
     y, drive = case[3], np.concatenate([np.zeros(3), case[4]])
-    slides, axes = np.ascontiguousarray(p.rig.normals), np.ascontiguousarray(-p.rig.axes)
-    geometry = Geometry(
-        p.radius, p.roller_radius, p.ball_ahead, 2.0 * p.roller_radius, slides, axes
-    )
+    geometry = geometry_of(p)
     bodies = Bodies(
         press_force=p.press_force, mass=p.roller_mass + p.holder_mass,
         roller_inertia=p.roller_inertia, gravity=p.gravity, fixed=fixed_masses(p),

@@ -111,9 +111,8 @@ def test_a_terrain_is_made_once_and_a_folder_gives_the_same(tmp_path):
 
 
 def test_slices_of_another_ball_are_refused_with_the_remedy(tmp_path):
-    write_workspace(
-        tmp_path, 50, surface_parts(make_surface("plane", 50, 5.0), 50), voxel_size=0.01
-    )
+    parts = surface_parts(make_surface("plane", 50, 5.0), 50)
+    write_workspace(tmp_path, 50, parts, voxel_size=0.01)
     with pytest.raises(AccordError, match=r"try --set parameters.radius=0.05"):
         setup_of("bowl", f"terrain={{folder: {tmp_path}}}")
 

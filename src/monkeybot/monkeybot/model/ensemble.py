@@ -35,7 +35,7 @@ ONGOING = 3  # the phase goes on after the step; what ends it are TIME, EVENT, S
 IDLE, BEGINS, RUNS = 0, 1, 2  # what a lane does: nothing; its next phase begins; it is in a phase
 
 
-class Lanes(NamedTuple):
+class LaneStates(NamedTuple):
     """The motions in the eight lanes, one entry each.
 
     Attributes:
@@ -144,7 +144,7 @@ def _idle_lanes():
     """Return lanes without motions."""
     numbers, state = np.zeros((5, WIDTH), np.int64), np.empty((WIDTH, 8))
     does, start, hand, phase, steps = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
-    return Lanes(does, start, hand, phase, steps, state, np.zeros(WIDTH), np.zeros(WIDTH))
+    return LaneStates(does, start, hand, phase, steps, state, np.zeros(WIDTH), np.zeros(WIDTH))
 
 
 @kernel
@@ -172,7 +172,7 @@ def _begin_phase(p, phase, stop, lanes, lane, work):
         p: parameters, the link with the held hand first (`parameters.Row`).
         phase: torque, duration and event of the phase (11,), indexed by the names of `hybrid`.
         stop: event that ends the motion in the phases that allow it.
-        lanes: states of the motions (`Lanes`).
+        lanes: states of the motions (`LaneStates`).
         lane: which of them.
         work: arrays that are filled (`series.Workspace`).
     """

@@ -10,13 +10,7 @@ from monkeybot.gaits.gait import evaluate, wrap
 from monkeybots import REPORT as ROBOT
 from monkeybots import UNLIKE
 from roboaccord import AccordError
-from roboaccord_studies.monkeybot.bifurcations import (
-    crossings,
-    most_stable,
-    stable_stretches,
-    unstable_count,
-    value_ranges,
-)
+from roboaccord_studies.monkeybot import bifurcations
 from roboaccord_studies.monkeybot.continuation import Family, follow, value_of, with_value
 from roboaccord_studies.monkeybot.find import find_gaits, is_same_orbit
 from roboaccord_studies.monkeybot.kinds import CLOCKED, PASSIVE, gait_of
@@ -60,11 +54,11 @@ def test_stability_is_lost_at_a_flip_and_at_a_fold(horizontal):
     before them it is inside the unit circle, and five behind outside.
     """
     family, branch = horizontal
-    low, high = crossings(family, branch)
+    low, high = bifurcations.crossings(family, branch)
     assert (low.kind, low.outside) == ("flip", (1, 0))
     assert (high.kind, high.outside) == ("fold", (0, 1))
-    (stretch,) = stable_stretches(branch, [low, high])
-    found = value_ranges(stretch, "period")
+    (stretch,) = bifurcations.stable_stretches(branch, [low, high])
+    found = bifurcations.value_ranges(stretch, "period")
     assert found["period"] == pytest.approx((0.922, 0.949), abs=1e-3)
     assert found["torque"] == pytest.approx((0.50, 0.77), abs=0.01)
     for crossing, critical, inwards in ((low, -1.0, 1.0), (high, 1.0, -1.0)):
@@ -79,8 +73,8 @@ def test_stability_is_lost_at_a_flip_and_at_a_fold(horizontal):
 @pytest.mark.slow
 def test_the_best_is_no_worse_than_any_near_by(horizontal):
     family, branch = horizontal
-    least = most_stable(family, branch)
-    assert unstable_count(least) == 0
+    least = bifurcations.most_stable(family, branch)
+    assert bifurcations.unstable_count(least) == 0
     assert least.orbit.spectral_radius <= min(p.orbit.spectral_radius for p in branch.points)
     for period in least.value + np.array([-1e-3, -1e-4, -1e-5, 1e-5, 1e-4, 1e-3]):
         assert clocked_gait(ROBOT, period).spectral_radius > least.orbit.spectral_radius
