@@ -62,8 +62,8 @@ def by_kernels(p, case, viscous, dry):
     assert reached
     change = np.zeros(RATES)
     for _ in range(ROUNDS):
-        step = assemble(geometry, bodies, configuration, drive, True, y, change, INSTANT)
-        solve_step(*step, INSTANT, change)
+        system = assemble(geometry, bodies, configuration, drive, True, y, change, INSTANT)
+        solve_step(system, INSTANT, change)
     return change / INSTANT
 
 

@@ -116,7 +116,7 @@ def advance(geometry, bodies, drive, positions, y, held, step, turns):
                 held, lost = False, index
                 configuration, _ = configure(geometry, positions, middle, held)
             system = assemble(geometry, bodies, configuration, drive, held, middle, change, step)
-            solve_step(*system, step, change)
+            solve_step(system, step, change)
         for j in range(5):
             turns[index, j] = step * (y[j] + 0.5 * change[j])
         y += change
@@ -316,12 +316,13 @@ def fill_roller_friction(bodies, configuration, i, middle, change, step, force, 
 
 
 @kernel
-def solve_step(M, slope, pull, step, change):
-    """Fill the change of rates (8,) in a step [s] from its equations (`assemble`).
+def solve_step(system, step, change):
+    """Fill the change of rates (8,) in a step [s] from its equations, M, slope and pull.
 
     The scheme is a diagonally implicit one of two stages with (M - GAMMA step slope) in both; it is
     L-stable, so friction may be arbitrarily stiff.
     """
+    M, slope, pull = system
     L = M - GAMMA * step * slope
     cholesky.factor(L, L)
     first, second = pull.copy(), pull.copy()

@@ -37,15 +37,15 @@ def rolling_velocity(scheme, field, r, w, c, n):
         w: angular velocity in the world frame (3) [rad/s].
         c, n: tuples of 3 numbers [voxels, 1].
     """
-    (wx, wy, wz), (nx, ny, nz) = w, n
+    (x, y, z), (wx, wy, wz), (nx, ny, nz) = c, w, n
     vx, vy, vz = r * (wy * nz - wz * ny), r * (wz * nx - wx * nz), r * (wx * ny - wy * nx)
     speed = math.sqrt(vx * vx + vy * vy + vz * vz)
     if scheme == EXACT or speed == 0.0:
         return vx, vy, vz
     ax, ay, az = vx / speed, vy / speed, vz / speed
     bx, by, bz = ny * az - nz * ay, nz * ax - nx * az, nx * ay - ny * ax
-    px, py, pz = turning(field, *c, ax, ay, az)  # J a
-    qx, qy, qz = turning(field, *c, bx, by, bz)  # J b
+    px, py, pz = turning(field, x, y, z, ax, ay, az)  # J a
+    qx, qy, qz = turning(field, x, y, z, bx, by, bz)  # J b
     # Matrix 1 - r J in the basis (a, b), and its inverse times (speed, 0), by Cramer's rule.
     aa, ab = 1.0 - r * (ax * px + ay * py + az * pz), -r * (ax * qx + ay * qy + az * qz)
     ba, bb = -r * (bx * px + by * py + bz * pz), 1.0 - r * (bx * qx + by * qy + bz * qz)
