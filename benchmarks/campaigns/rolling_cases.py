@@ -16,7 +16,8 @@ import numpy as np
 import scipy
 from roboaccord.contract import Array
 from roboaccord.numerics import axis_angle_matrix
-from voxel_sphere.rolling.field import CYLINDER, PLANE, SPHERE, WAVE, Field, Vector
+from voxel_sphere.rolling.closed_forms import CYLINDER, PLANE, SPHERE, WAVE
+from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.motion import Roller, roll
 from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.source.described import DESCRIBED, roll_as_described

@@ -33,7 +33,7 @@ from roboaccord.numerics.rotations import yaw_quaternion
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.setup import Setup
 from roboaccord_studies.roller_sphere.contact import ContactCase, compare
-from roller_sphere.model.hold import hold_of
+from roller_sphere.model.hold import held_time_and_offset
 
 Options = Mapping[str, Json]
 # Each choice of the engines' settings beside the defaults, alone and in pairs that matter.
@@ -204,7 +204,7 @@ def largest_offset(engine: str, options: Options) -> float:
     for seed in SEEDS:
         changes = f"seed={seed}", "duration=4"
         setup = scenario("roller_sphere", "dribble", engine, options, *changes)
-        found.append(1e3 * hold_of(setup.parameters, run(setup, engine))[1])
+        found.append(1e3 * held_time_and_offset(setup.parameters, run(setup, engine))[1])
     return float(np.median(found))
 
 

@@ -37,7 +37,7 @@ def rows() -> Iterator[Row]:
         def roll() -> None:
             for _ in range(SOURCE_STEPS):
                 sphere.omega = turning(int(sphere.time / SIDE))
-                sphere.advance(sphere.step())
+                sphere.advance(sphere.time_step())
             check(sphere)
 
         return rate(roll, SOURCE_STEPS)

@@ -21,13 +21,7 @@ from roboaccord.description import Faces
 from roboaccord.scenario import InputTopics, Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
-from monkeybot.controllers import (
-    LevelController,
-    ScheduleController,
-    SearchController,
-    TeleopController,
-    TimedController,
-)
+from monkeybot.controllers import by_clock, by_state, commanded
 from monkeybot.model import dynamics
 from monkeybot.model.coordinates import MAGNET_A, MAGNET_B, MOVING, Mode, mode_of, pack, unpack
 from monkeybot.model.parameters import MonkeyBotParameters
@@ -108,11 +102,11 @@ class MonkeyBot(Robot):
     summary = "two links that swing along a wall by magnets; brachiation"
     parameters = MonkeyBotParameters
     controllers = {
-        "timed": TimedController,
-        "schedule": ScheduleController,
-        "search": SearchController,
-        "level": LevelController,
-        "teleop": TeleopController,
+        "timed": by_clock.TimedController,
+        "schedule": commanded.ScheduleController,
+        "search": by_state.SearchController,
+        "level": by_state.LevelController,
+        "teleop": commanded.TeleopController,
     }
     input_topics = InputTopics(efforts={"elbow_effort": "elbow"})
     switches = {MAGNET_A: True, MAGNET_B: False}

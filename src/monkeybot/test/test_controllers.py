@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from monkeybot.controllers import LevelController
+from monkeybot.controllers.by_state import LevelController
 from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybot.model.coordinates import Mode, unpack
 from monkeybots import REPORT

@@ -105,10 +105,10 @@ def test_an_exact_gait_repeats_and_is_the_facts_one():
     times = found.evaluation.times[0]
     for hand in (Mode.SWING_B, Mode.SWING_A):
         motion.advance(times[0])
-        motion.hold(hand)
+        motion.switch_to(hand)
         motion.advance(times[1], 10.0)
         motion.advance(times[2])
-        assert np.abs(motion.held[:4] - [0.0, 0.0, *found.rates]).max() < 1e-8
+        assert np.abs(motion.hand_state[:4] - [0.0, 0.0, *found.rates]).max() < 1e-8
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from matplotlib.colors import to_hex
 from monkeybot.gaits.gait import ENSEMBLE, evaluate, horizontal
 from monkeybot.gaits.landscape import BLOCK, LIMIT, Landscape, landscape
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.source.landscapes import CUT, MARKED, root, write_map, write_surface
+from monkeybot.source.landscapes import CUT, MARKED, root_of_error, write_map, write_surface
 from PIL import Image
 from roboaccord.description.parameters import load_parameters
 from roboaccord.report.curves import EMPTY
@@ -123,7 +123,7 @@ def test_surface_is_cut_and_has_the_lowest_point(field, tmp_path, monkeypatch):
     write_surface(field, tmp_path / "surface.svg")
     axes = shown["surface"].axes[0]
     assert axes.get_zlim() == (0.0, CUT)
-    assert np.nanmax(root(field)) <= CUT
+    assert np.nanmax(root_of_error(field)) <= CUT
     w1, w2, height = axes.lines[-1].get_data_3d()
     assert (w1[0], w2[0]) == tuple(field.lowest[:2])
     assert height[0] == pytest.approx(np.sqrt(field.lowest[2]), abs=0.1)

@@ -27,7 +27,7 @@ def test_any_order_of_modes_is_the_lagrangians_motion(parameters):
     ]  # fmt: skip
     before = "a"
     for hands, mode, duration, effort in plan:
-        impulses = motion.hold(mode)
+        impulses = motion.switch_to(mode)
         if hands == "ab":
             v, expected = lagrangian.impact(parameters, x, v, hands)
             assert list(impulses) == ["magnet_a"]

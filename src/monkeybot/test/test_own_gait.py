@@ -31,13 +31,13 @@ def test_it_repeats_when_its_phases_are_played_one_by_one(names):
     motion = Motion(names["robot"], start)
     energy = sum(motion.energies)
     assert motion.advance(1.0, until=level())
-    motion.hold(Mode.SWING_B)
+    motion.switch_to(Mode.SWING_B)
     motion.advance(0.004, 10.0)
     motion.advance(0.01)
     motion.advance(float(found.evaluation.times[0, 3]), 10.0)
     assert sum(motion.energies) == pytest.approx(energy, abs=1e-9)
     assert motion.advance(1.0, until=VERTICAL)
-    assert motion.held[:4] == pytest.approx(start[:4], abs=1e-9)
+    assert motion.hand_state[:4] == pytest.approx(start[:4], abs=1e-9)
 
 
 def test_the_page_tells_its_numbers(names):

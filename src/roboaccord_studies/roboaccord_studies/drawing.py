@@ -17,20 +17,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from roboaccord import report
 from roboaccord.contract import Array, Index
 from roboaccord.description import Faces
-from roboaccord.report import (
-    AZIMUTH,
-    ELEVATION,
-    INK,
-    PAGE,
-    RULE,
-    SOFT,
-    Still,
-    legend,
-    picture,
-    pointer,
-)
 from roboaccord.run import write_columns
 
 if TYPE_CHECKING:
@@ -44,7 +33,7 @@ def _view(azimuth: float, elevation: float) -> Array:
     return np.array([(-s, c, 0.0), (-c * up, -s * up, flat), (c * flat, s * flat, up)])
 
 
-VIEW = _view(AZIMUTH, ELEVATION)  # unit vectors to the right, up, and towards the eye
+VIEW = _view(report.AZIMUTH, report.ELEVATION)  # unit vectors to the right, up, and towards the eye
 EYE = VIEW[2]
 # Direction to the light, in the axes of VIEW, from the upper left, by eye.
 LIGHT = np.array([-0.45, 0.7, 0.56])
@@ -53,16 +42,26 @@ DARK = 0.55  # brightness of faces that are turned away from the light, by eye: 
 GRID = 30
 
 
-def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **line: Any) -> None:
-    """Draw the line on which values (n, m) over a grid pass a level; `label` is for the legend."""
+def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **style: Any) -> None:
+    """Draw the line on which values pass a level, with an entry of the legend.
+
+    Args:
+        axes: of the figure.
+        x, y: of the grid (n,), (m,).
+        values: over the grid (n, m); NaN where there are none.
+        level: of the line.
+        **style: `label` for the legend, `color`, and other styles of lines.
+    """
     from matplotlib.patheffects import withStroke
 
-    label, colour = line.pop("label", None), line.pop("color", INK)
+    label, colour = style.pop("label", None), style.pop("color", report.INK)
     if np.nanmin(values) < level < np.nanmax(values):
-        axes.contour(x, y, np.asarray(values).T, [level], colors=colour, linestyles="solid", **line)
-    rim = [withStroke(linewidth=2.5, foreground=SOFT)]  # so that a white line is seen on white
-    # An empty line, for the legend: contours have no entry of their own.
-    axes.plot([], [], color=colour, label=label, path_effects=rim if colour == PAGE else None)
+        axes.contour(
+            x, y, np.asarray(values).T, [level], colors=colour, linestyles="solid", **style
+        )
+    # An empty line, for the legend: contours have no entry of their own. White has a dark rim.
+    rim = [withStroke(linewidth=2.5, foreground=report.SOFT)] if colour == report.PAGE else None
+    axes.plot([], [], color=colour, label=label, path_effects=rim)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +86,7 @@ def line(axes: Axes, points: Array, colour: str, name: str = "", **look: Any) ->
 
 def arrow(axes: Axes, start: Array, along: Array, colour: str, name: str = "") -> None:
     """Draw an arrow in space from a point (3,) in the direction of `along` (3,)."""
-    pointer(axes, see(start)[:2], see(start + along)[:2], colour, name)
+    report.pointer(axes, see(start)[:2], see(start + along)[:2], colour, name)
 
 
 def draw_solids(axes: Axes, solids: Sequence[DrawnSolid]) -> None:
@@ -95,19 +94,19 @@ def draw_solids(axes: Axes, solids: Sequence[DrawnSolid]) -> None:
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgb
 
-    drawn = []  # depth, corners (k, 2), colour and edge colour of each face
+    visible_faces = []  # depth, corners (k, 2), colour and edge colour of each
     for solid in solids:
-        seen = see(solid.vertices)
+        vertices = see(solid.vertices)
         for face in solid.faces:
-            corners = seen[list(face)]
+            corners = vertices[list(face)]
             normal = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
             if normal[2] > 0.0:
                 light = max(float(normal @ LIGHT / np.linalg.norm(normal)), 0.0)
                 colour = np.array(to_rgb(solid.colour))
                 shade = np.minimum((DARK + (1.0 - DARK) * light) * colour, 1.0)
-                drawn.append((corners[:, 2].mean(), corners[:, :2], shade, DARK * colour))
-    drawn.sort(key=lambda entry: float(entry[0]))
-    _, faces, shades, edges = zip(*drawn, strict=True)
+                visible_faces.append((corners[:, 2].mean(), corners[:, :2], shade, DARK * colour))
+    visible_faces.sort(key=lambda face: float(face[0]))
+    _, faces, shades, edges = zip(*visible_faces, strict=True)
     axes.add_collection(PolyCollection(faces, facecolors=shades, edgecolors=edges, linewidths=0.5))
     axes.autoscale_view()
 
@@ -122,10 +121,10 @@ def draw_ball(axes: Axes, radius: float) -> None:
     latitudes = np.radians(np.arange(-90.0 + GRID, 90.0, GRID))
     lines = [np.column_stack([c * math.cos(a), c * math.sin(a), s]) for a in longitudes]
     lines += [np.column_stack([c, s, zero + math.tan(a)]) * math.cos(a) for a in latitudes]
-    axes.add_patch(Circle((0.0, 0.0), radius, facecolor="#dfe6f3", edgecolor=SOFT, lw=0.8))
+    axes.add_patch(Circle((0.0, 0.0), radius, facecolor="#dfe6f3", edgecolor=report.SOFT, lw=0.8))
     for points in lines:
         x, y, near = radius * see(points).T
-        for front, colour in ((False, RULE), (True, SOFT)):
+        for front, colour in ((False, report.RULE), (True, report.SOFT)):
             visible = (near >= 0.0) == front
             axes.plot(
                 np.where(visible, x, np.nan), np.where(visible, y, np.nan), color=colour, lw=0.5
@@ -145,8 +144,13 @@ class Curve:
 
 
 def write_curves(
-    still: Still, first: str, curves: Sequence[Curve], xlabel: str, ylabel: str, columns: int = 4
-) -> Still:
+    still: report.Still,
+    first: str,
+    curves: Sequence[Curve],
+    xlabel: str,
+    ylabel: str,
+    columns: int = 4,
+) -> report.Still:
     """Write a figure of curves as SVG and CSV.
 
     Args:
@@ -157,13 +161,13 @@ def write_curves(
         columns: of the legend.
     """
     table = {first: curves[0].x}
-    with picture(still.path) as axes:
+    with report.picture(still.path) as axes:
         for curve in curves:
             axes.plot(curve.x, curve.y, color=curve.colour, ls=curve.line, label=curve.label)
             missing = np.full(max(0, len(table[first]) - len(curve.y)), np.nan)
             table[curve.column] = np.concatenate([curve.y[: len(table[first])], missing])
         axes.set(xlabel=xlabel, ylabel=ylabel)
-        legend(axes, columns)
+        report.legend(axes, columns)
     data = still.path.with_suffix(".csv")
     write_columns(data, table)
     return replace(still, data=data)

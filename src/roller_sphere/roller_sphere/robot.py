@@ -21,7 +21,14 @@ from roboaccord.simulators import Simulator
 from roller_sphere.controllers import drive
 from roller_sphere.controllers.dribble import DribbleController
 from roller_sphere.dribbling.reference import DribbleReference
-from roller_sphere.model.contact import LINKS, Friction, RollerFriction, coulomb, pressed, viscous
+from roller_sphere.model.contact import (
+    LINKS,
+    Friction,
+    RollerFriction,
+    coulomb,
+    engine_contact,
+    viscous,
+)
 from roller_sphere.model.figures import BallFigures
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
@@ -52,7 +59,7 @@ class RollerSphere(Robot):
         "figure_eight": drive.FigureEightController,
         "dribble": DribbleController,
     }
-    friction_laws = {"viscous": viscous, "coulomb": coulomb, "contact": pressed}
+    friction_laws = {"viscous": viscous, "coulomb": coulomb, "contact": engine_contact}
     gazebo = GazeboHooks(odometry=bearing_odometry)
     cli = commands_of("roller_sphere", {"rig": "inverse forward figures"})
 

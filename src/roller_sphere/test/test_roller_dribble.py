@@ -8,10 +8,10 @@ from roboaccord.contract.state import Command, Target
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator
 from robot_commands import commands_of
-from roller_sphere.controllers.dribble import CARRIER_BANDWIDTH, moved_mass
-from roller_sphere.dribbling.dynamics import RATES, spread
+from roller_sphere.controllers.dribble import CARRIER_BANDWIDTH, carried_mass
+from roller_sphere.dribbling.dynamics import configure
 from roller_sphere.dribbling.reference import fixed_masses
-from roller_sphere.model.hold import held_time, holds, offsets, slides
+from roller_sphere.model import hold
 from running import run_in, setup_of
 from slow_cases import late
 
@@ -35,10 +35,10 @@ def test_rollers_touch_where_they_slide_to():
     rng = np.random.default_rng(0)
     offset = np.column_stack([rng.uniform(-0.03, 0.03, (50, 2)), np.zeros(50)])
     reach = p.radius + p.roller_radius
-    centres = (reach - slides(p, offset))[..., None] * p.rig.normals
+    centres = (reach - hold.slide_displacements(p, offset))[..., None] * p.rig.normals
     assert np.linalg.norm(centres - offset[:, None], axis=2) == pytest.approx(reach, abs=1e-15)
-    assert holds(p, offset).all()
-    assert not holds(p, np.array([[0.1, 0.0, 0.0], [0.0, 0.14, 0.0]])).any()
+    assert hold.is_held(p, offset).all()
+    assert not hold.is_held(p, np.array([[0.1, 0.0, 0.0], [0.0, 0.14, 0.0]])).any()
 
 
 def test_offsets_turn_with_the_carrier():
@@ -48,7 +48,7 @@ def test_offsets_turn_with_the_carrier():
     at = q[2:4] - [p.ball_ahead, 0.0] + p.ball_ahead * np.array([np.cos(2.1), np.sin(2.1)])
     left = np.array([-np.sin(2.1), np.cos(2.1)])
     position = np.array([*(at + 0.01 * left), p.radius])
-    assert offsets(p, q, position) == pytest.approx([0.0, 0.01, 0.0], abs=1e-15)
+    assert hold.ball_offsets(p, q, position) == pytest.approx([0.0, 0.01, 0.0], abs=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -80,15 +80,12 @@ def test_ball_and_carrier_keep_their_energy():
     state = found.state(len(found) - 1)
     spin = quaternion_matrix(state.orientation) @ state.twist[3:]
     y = np.concatenate([spin, state.qd])
-    row = (p.radius, p.roller_radius, p.ball_ahead, 2 * p.roller_radius)
     place = np.array([*state.position[:2], state.q[2] - p.ball_ahead, *state.q[3:5]])
-    J, G = np.empty((2, 2, 3, RATES))
-    k, (bias, u, n) = np.empty((2, RATES)), np.empty((3, 2, 3))
-    spread(row, np.stack([p.rig.normals, -p.rig.axes]), place, y, True, J, G, k, bias, u, n)
+    configuration, _ = configure(hold.geometry_of(p), place, y, True)
     mass = p.roller_mass + p.holder_mass
-    kinetic = 0.5 * y @ fixed_masses(p) @ y + 0.5 * mass * ((J @ y) ** 2).sum()
+    kinetic = 0.5 * y @ fixed_masses(p) @ y + 0.5 * mass * ((configuration.J @ y) ** 2).sum()
     kinetic += p.roller_inertia * sum(y[3 + i] * y[7] * -p.rig.axes[i, 2] for i in (0, 1))
-    slid = slides(p, offsets(p, state.q, state.position))
+    slid = hold.slide_displacements(p, hold.ball_offsets(p, state.q, state.position))
     given = (p.press_force * slid + mass * p.gravity * slid * p.rig.normals[:, 2]).sum()
     assert given > 0.05
     assert kinetic == pytest.approx(given, rel=1e-4)
@@ -100,10 +97,10 @@ def test_ball_is_carried_straight_on(engine):
     setup = dribbling(*STRAIGHT)
     found = run_in(setup, engine, duration=1.0)
     p = setup.parameters
-    assert held_time(p, found) == 1.0
+    assert hold.held_time(p, found) == 1.0
     # The presses push the ball ahead and so the carrier back, whose loop is a proportional one.
     push = -p.press_force * p.rig.normals[:, 0].sum()
-    lag = push / (moved_mass(p) * CARRIER_BANDWIDTH)
+    lag = push / (carried_mass(p) * CARRIER_BANDWIDTH)
     assert 0.5 - lag < found.qd[-1, 2] < 0.5
     spin = quaternion_matrix(found.orientation[-1]) @ found.twist[-1, 3:]
     moved = (found.position[-1] - found.position[-101]) / 0.1
@@ -117,7 +114,7 @@ def test_a_lost_ball_is_told_once_and_rolls_on():
     found = run_in(setup, duration=1.0)
     (event,) = found.events
     assert event.kind == "ball_lost"
-    assert event.time == pytest.approx(held_time(setup.parameters, found), abs=2e-3)
+    assert event.time == pytest.approx(hold.held_time(setup.parameters, found), abs=2e-3)
     assert found.twist[-1] @ found.twist[-1] == pytest.approx(found.twist[-200] @ found.twist[-200])
     assert found.position[-1, 0] > found.position[-200, 0] + 0.1
 
@@ -129,7 +126,7 @@ def test_the_carrier_turns_as_easily_however_far_a_lost_ball_is():
     simulator.reset(setup.initial)
     at = (p.radius + p.roller_radius - 2.0 * p.roller_radius) * p.rig.normals[:, :2]
     at[:, 0] += p.ball_ahead
-    held, mass = p.roller_mass + p.holder_mass, moved_mass(p) + 0.01  # a stage's
+    held, mass = p.roller_mass + p.holder_mass, carried_mass(p) + 0.01  # a stage's
     inertia = p.carrier_inertia + 2.0 * (p.roller_inertia + 1e-5) + held * (at**2).sum()
     inertia -= (
         p.roller_inertia * (p.rig.axes[:, 2] ** 2).sum() + (held * at.sum(axis=0)[0]) ** 2 / mass

@@ -9,9 +9,9 @@ from dribble_newton_euler import Dribble, Moving
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roller_sphere.dribbling.dynamics import RATES, gather, relax, spread
+from roller_sphere.dribbling.dynamics import RATES, Bodies, assemble, configure, solve_step
 from roller_sphere.dribbling.reference import fixed_masses
-from roller_sphere.model.hold import turned_back
+from roller_sphere.model.hold import geometry_of, in_carrier_frame
 
 INSTANT = 1e-14  # s: a step in which no rate changes by more than rounding
 VISCOUS, MU, SLIP_SPEED = 30.0, 0.5, 0.05  # N s/m, 1, m/s
@@ -46,26 +46,24 @@ def place_of(p, case):
     """Return the place (5,) of ball and carrier, as the kernels take it."""
     offset, middle, yaw, _, _ = case
     ahead = np.array([p.ball_ahead, 0.0])
-    return np.array([*middle + turned_back(-yaw, offset + ahead), *middle, yaw])
+    return np.array([*middle + in_carrier_frame(-yaw, offset + ahead), *middle, yaw])
 
 
 def by_kernels(p, case, viscous, dry):
     """Return the accelerations of the rates (8,) by the kernels, in an instant."""
     y, drive = case[3], np.concatenate([np.zeros(3), case[4]])
-    row = (p.radius, p.roller_radius, p.ball_ahead, 2.0 * p.roller_radius)
-    along = np.stack([p.rig.normals, -p.rig.axes])
-    forces = (p.press_force, p.roller_mass + p.holder_mass, p.gravity, p.roller_inertia)
-    J, G = np.empty((2, 2, 3, RATES))
-    k, (bias, u, n) = np.empty((2, RATES)), np.empty((3, 2, 3))
-    spreads = (J, G, k, bias, u, n)
-    assert spread(row, along, place_of(p, case), y, True, *spreads)
-    (M, S), pull, change = np.empty((2, RATES, RATES)), np.empty(RATES), np.zeros(RATES)
+    geometry = geometry_of(p)
+    bodies = Bodies(
+        press_force=p.press_force, mass=p.roller_mass + p.holder_mass,
+        roller_inertia=p.roller_inertia, gravity=p.gravity, fixed=fixed_masses(p),
+        friction=(viscous, dry, SLIP_SPEED),
+    )  # fmt: skip
+    configuration, reached = configure(geometry, place_of(p, case), y, True)
+    assert reached
+    change = np.zeros(RATES)
     for _ in range(ROUNDS):
-        gather(
-            forces, fixed_masses(p), along, (viscous, dry, SLIP_SPEED), True, drive, spreads, y,
-            change, INSTANT, M, S, pull,
-        )  # fmt: skip
-        relax(M, S, pull, INSTANT, change)
+        system = assemble(geometry, bodies, configuration, drive, True, y, change, INSTANT)
+        solve_step(system, INSTANT, change)
     return change / INSTANT
 
 

@@ -1,7 +1,8 @@
 """Fields of ground in closed form, by which voxels and motions are measured [voxels]."""
 
 import numpy as np
-from voxel_sphere.rolling.field import CYLINDER, PLANE, SPHERE, WAVE, Field
+from voxel_sphere.rolling.closed_forms import CYLINDER, PLANE, SPHERE, WAVE
+from voxel_sphere.rolling.field import Field
 
 
 def plane(point, normal, *, radius, size):

@@ -6,7 +6,7 @@ from roboaccord.contract.errors import AccordError
 from slow_cases import late
 from terrains import as_trimesh, terrain_of, upper
 from voxel_sphere.terrain.filling import fill_below
-from voxel_sphere.terrain.mesh import SMOOTH, Mesh, height_field, load, terrain_mesh
+from voxel_sphere.terrain.mesh import SMOOTH, Mesh, height_field, import_optional, terrain_mesh
 from voxel_sphere.terrain.surfaces import SURFACES, make_surface
 from voxel_sphere.terrain.workspace import open_workspace
 
@@ -78,4 +78,4 @@ def test_a_terrain_of_columns_and_one_of_slices_agree(figures, tmp_path):
 
 def test_what_meshes_need_is_named_where_it_is_missing():
     with pytest.raises(AccordError, match=r"^meshes need trimesh: pip install .* trimesh"):
-        load("no_such_module", "trimesh")
+        import_optional("no_such_module", "trimesh")

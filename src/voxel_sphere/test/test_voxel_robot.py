@@ -14,7 +14,7 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Robot, Setup
 from running import run_in
 from voxel_sphere.robot import ROBOT
-from voxel_sphere.terrain.generate import place, surface_parts
+from voxel_sphere.terrain.generate import surface_parts, write_workspace
 from voxel_sphere.terrain.mesh import Mesh
 from voxel_sphere.terrain.surfaces import make_surface
 
@@ -103,7 +103,7 @@ def test_a_terrain_is_made_once_and_a_folder_gives_the_same(tmp_path):
     given = setup_of("bowl", "terrain.n=50")
     assert given.terrain is setup_of("bowl", "terrain.n=50", "duration=1").terrain
     surface = make_surface("bowl", 50, 5.0, bowl_radius=5.0)
-    place(tmp_path, 50, surface_parts(surface, 50), voxel_size=0.02)
+    write_workspace(tmp_path, 50, surface_parts(surface, 50), voxel_size=0.02)
     read = setup_of("bowl", f"terrain={{folder: {tmp_path}}}")
     assert np.array_equal(read.terrain.terrain.surface, given.terrain.terrain.surface)
     # The ball's radius comes from its slices there.
@@ -111,7 +111,8 @@ def test_a_terrain_is_made_once_and_a_folder_gives_the_same(tmp_path):
 
 
 def test_slices_of_another_ball_are_refused_with_the_remedy(tmp_path):
-    place(tmp_path, 50, surface_parts(make_surface("plane", 50, 5.0), 50), voxel_size=0.01)
+    parts = surface_parts(make_surface("plane", 50, 5.0), 50)
+    write_workspace(tmp_path, 50, parts, voxel_size=0.01)
     with pytest.raises(AccordError, match=r"try --set parameters.radius=0.05"):
         setup_of("bowl", f"terrain={{folder: {tmp_path}}}")
 

@@ -6,12 +6,12 @@ import closed_fields as closed
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
-from voxel_sphere.rolling.contacts import contacts, linked
+from voxel_sphere.rolling.contacts import cluster_numbers, touching_patches
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.motion import Roller, roll
 from voxel_sphere.rolling.walls import reflected, spin_for, split, tangent
 from voxel_sphere.terrain.filling import fill_below, fill_inside
-from voxel_sphere.terrain.generate import Part, place
+from voxel_sphere.terrain.generate import Part, write_workspace
 from voxel_sphere.terrain.surfaces import make_surface
 
 pytestmark = pytest.mark.thorough
@@ -121,11 +121,11 @@ def test_ground_alone_has_no_walls():
 
 def test_contacts_are_patches(arena):
     *_, walls = arena
-    (one,) = contacts(walls, np.array([45.0, 30.0, 18.0]))
+    (one,) = touching_patches(walls, np.array([45.0, 30.0, 18.0]))
     assert one.normal == pytest.approx([-1, 0, 0], abs=0.01)
     assert one.point == pytest.approx([51, 30, 18], abs=0.1)
-    assert len(contacts(walls, np.array([45.0, 45.0, 18.0]))) == 2
-    assert list(linked(np.array([[0.0, 0, 0], [5, 0, 0], [1, 0, 0], [2, 0, 0]]), 1.5)) == [
+    assert len(touching_patches(walls, np.array([45.0, 45.0, 18.0]))) == 2
+    assert list(cluster_numbers(np.array([[0.0, 0, 0], [5, 0, 0], [1, 0, 0], [2, 0, 0]]), 1.5)) == [
         0, 1, 0, 0,
     ]  # fmt: skip
 
@@ -224,7 +224,7 @@ def test_a_mistake_is_one_line(words, line, workspace, complaint):
 def test_a_failed_run_is_saved(arena, niche, accord_here, capsys, tmp_path):
     """Exit status 1, the figures on stdout, the path on disk, one line on stderr."""
     parts = [Part("floor", "surface", arena[0]), Part("niche_walls", "walls", niche)]
-    folder = place(tmp_path, N, parts).path
+    folder = write_workspace(tmp_path, N, parts).path
     file = tmp_path / "ended.npz"
     words = f"voxel-sphere roll {folder} --omega -1 1 --time 6 --json --out {file}"
     assert accord_here(words.split()) == 1

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from roboaccord.contract.errors import AccordError
-from voxel_sphere.terrain.generate import Part, place
+from voxel_sphere.terrain.generate import Part, write_workspace
 from voxel_sphere.terrain.slices import SIGNATURE, read_volume, write_volume
 from voxel_sphere.terrain.workspace import open_workspace
 
@@ -216,16 +216,17 @@ def test_nothing_is_written_half(tmp_path):
     part = Part("floor", "surface", ground())
     for count in (0, 25, 39):  # filling the robot, and writing either volume
         with pytest.raises(KeyboardInterrupt):
-            place(tmp_path, N, [part], done=stop_after(count))
+            write_workspace(tmp_path, N, [part], done=stop_after(count))
         assert list(tmp_path.iterdir()) == []
-    place(tmp_path, N, [part])
+    write_workspace(tmp_path, N, [part])
     before = sorted(tmp_path.rglob("*"))
     other = Part("floor", "surface", ground(height=7))
     with pytest.raises(KeyboardInterrupt):
-        place(tmp_path, N, [other], replace=True, done=stop_after(10))
+        write_workspace(tmp_path, N, [other], replace=True, done=stop_after(10))
     assert sorted(tmp_path.rglob("*")) == before
     workspace = open_workspace(tmp_path)
     assert (workspace.volume("floor") == ground()).all()
     with pytest.raises(AccordError, match="is there already"):
-        place(tmp_path, N, [other])
-    assert (place(tmp_path, N, [other], replace=True).volume("floor") == other.volume).all()
+        write_workspace(tmp_path, N, [other])
+    replaced = write_workspace(tmp_path, N, [other], replace=True)
+    assert (replaced.volume("floor") == other.volume).all()

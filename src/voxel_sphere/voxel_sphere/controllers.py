@@ -42,13 +42,9 @@ class RollController:
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        wx: si.RadiansPerSecond = 0.0,
-        wy: si.RadiansPerSecond = 0.0,
-        wz: si.RadiansPerSecond = 0.0,
-        script: Sequence[Sequence[float]] = (),
-    ) -> None:
+        self, setup: Setup, wx: si.RadiansPerSecond = 0.0, wy: si.RadiansPerSecond = 0.0,
+        wz: si.RadiansPerSecond = 0.0, script: Sequence[Sequence[float]] = (),
+    ) -> None:  # fmt: skip
         rows = np.array(script or [[math.inf, wx, wy, wz]], dtype=float)
         if rows.ndim != 2 or rows.shape[1] != 4 or not (rows[:, 0] > 0).all():
             raise ValueError("script is rows of a duration above 0 and three rates")
@@ -81,12 +77,9 @@ class DriveController:
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        vx: si.MetresPerSecond = 0.0,
-        vy: si.MetresPerSecond = 0.0,
+        self, setup: Setup, vx: si.MetresPerSecond = 0.0, vy: si.MetresPerSecond = 0.0,
         bandwidth: si.RadiansPerSecond = 10.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         p = setup.parameters
         check_positive({"bandwidth": bandwidth})
         self._velocity = np.array([vx, vy])  # without a target [m/s]

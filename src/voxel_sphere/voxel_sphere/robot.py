@@ -35,9 +35,10 @@ class BallFigures(Tally):
     def __init__(self) -> None:
         self._length = 0.0  # length of the path so far [m]
         self._start: Array | None = None  # first position (3,) [m]
+        self._displacement = np.zeros(3)  # of the last position from the first [m]
 
     def add(self, part: Trajectory) -> None:
-        """Take the next part of the motion."""
+        """Add the next part of the motion to the figures."""
         position = part.position
         if self._start is None:
             self._start = position[0]
@@ -45,7 +46,7 @@ class BallFigures(Tally):
         self._displacement = position[-1] - self._start
 
     def figures(self, events: Sequence[Event]) -> dict[str, float]:
-        """Return the figures."""
+        """Return the length of the path and the displacement, by name [m]."""
         x, y, z = self._displacement.tolist()
         return {"path_length": self._length, "displacement_x": x, "displacement_y": y, "rise": z}
 
@@ -65,7 +66,7 @@ class VoxelSphere(Robot):
     controllers = {"roll": RollController, "drive": DriveController}
     friction_laws = {"rolling": rolling, "contact": touching}
     gazebo = GazeboHooks(world=gazebo_world)
-    cli = commands_of("voxel_sphere", {"terrain": "make list", "roll": "roll"})
+    cli = commands_of("voxel_sphere", {"make": "make", "list": "list", "roll": "roll"})
     terrain = staticmethod(make_scene)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

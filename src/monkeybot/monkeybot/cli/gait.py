@@ -2,13 +2,13 @@
 
 A gait is one step of the robot from hand to hand, and the report is that of docs/monkeybot.md.
 Without `--find` the command prints the error of one gait. With it, it searches: each value of
-`--find` has a function below that returns the result. `TAKES` lists the options that each value
+`--find` has a function below that returns the result. `OPTIONS` lists the options that each value
 accepts, `STARTS` the default rates and torque.
 
-A search is added as a value of Find, its options in TAKES, its start in STARTS and a function
-beside `periodic`. The keys that `--json` prints are the fields of the classes here, and stay. So do
-the report's rates in STARTS: 0.902 and 10.935 rad/s, which it prints as a minimum, and 1 and 12
-rad/s, where its search began.
+A search is added as a value of Find, its options in OPTIONS, its start in STARTS and a function
+beside `find_periodic`. The keys that `--json` prints are the fields of the classes here, and stay.
+So do the report's rates in STARTS: 0.902 and 10.935 rad/s, which it prints as a minimum, and 1 and
+12 rad/s, where its search began.
 """
 
 from __future__ import annotations
@@ -50,8 +50,13 @@ class Clock(StrEnum):
     pure = "pure"
 
 
+Sample = Annotated[
+    si.Seconds, Option(min=0.0, max=1.0, help="Period of the controller, to which times are "
+                       "rounded; 0: not rounded."),
+]  # fmt: skip
 EVALUATION = "without --find"
-TAKES = {  # options by value of --find; "": accepted by all
+# Options that a call may have, separated by blanks, by value of --find; "": with all of them.
+OPTIONS = {
     EVALUATION: "rates torque tolerance",
     "--find minimum": "rates torque tolerance",
     "--find periodic": "rates torque",
@@ -99,11 +104,12 @@ class Repeating:
     ]
 
 
-def _modes(given: Mapping[str, Any]) -> list[str]:
-    return [f"--find {given['find']}" if given["find"] else EVALUATION]
+def _modes(values: Mapping[str, Any]) -> list[str]:
+    """Return the key of OPTIONS for a call with these options."""
+    return [f"--find {values['find']}" if values["find"] else EVALUATION]
 
 
-@Modes(_modes, TAKES)
+@Modes(_modes, OPTIONS)
 def gait_command(
     find: Annotated[
         Find | None,
@@ -121,14 +127,7 @@ def gait_command(
         si.Radians, Option(help="Guess of the held link's angle, both hands level.")
     ] = 0.58,
     steps: Annotated[int, Option(min=1, help="Number of gaits.")] = 20,
-    sample: Annotated[
-        si.Seconds,
-        Option(
-            min=0.0,
-            max=1.0,
-            help="Period of the controller, to which times are rounded; 0: not rounded.",
-        ),
-    ] = 0.001,
+    sample: Sample = 0.001,
     clock: Annotated[
         Clock, Option(help="reset: the clock restarts at the vertical; pure: it runs on.")
     ] = Clock.reset,
@@ -160,20 +159,21 @@ def gait_command(
     parameters = robot_parameters(changes)
     if find is Find.collisionless:
         return cli.Result(find_collisionless(parameters, angle))
-    guess, push = STARTS[find]
-    start, push = np.array(rates or guess), push if torque is None else torque
-    used = {"rates": start.tolist(), "torque": push}
+    default_rates, default_torque = STARTS[find]
+    start = np.array(rates or default_rates)
+    torque = default_torque if torque is None else torque
+    used = {"rates": start.tolist(), "torque": torque}
     if find is Find.minimum:
-        least = minimise(horizontal(push), parameters, start, tolerance=tolerance)
+        least = minimise(horizontal(torque), parameters, start, tolerance=tolerance)
         return cli.Result(least, used=used)
     if find is Find.periodic:
-        return cli.Result(periodic(parameters, start, push), used=used)
+        return cli.Result(find_periodic(parameters, start, torque), used=used)
     if find is Find.repetition:
-        return repetition(parameters, start, push, steps, sample, clock, used)
-    return cli.Result(evaluation(parameters, start, push, tolerance), used=used)
+        return repeat_gait(parameters, start, torque, steps, sample, clock, used)
+    return cli.Result(evaluate_gait(parameters, start, torque, tolerance), used=used)
 
 
-def evaluation(
+def evaluate_gait(
     parameters: MonkeyBotParameters, rates: Array, torque: float, tolerance: float
 ) -> GaitError:
     """Return the error of one gait.
@@ -187,15 +187,15 @@ def evaluation(
     return GaitError(evaluated.figures, Final(*evaluated.final[0, 1:].tolist()))
 
 
-def periodic(parameters: MonkeyBotParameters, rates: Array, torque: float) -> Repeating:
+def find_periodic(parameters: MonkeyBotParameters, rates: Array, torque: float) -> Repeating:
     """Return the gait that repeats exactly near a guess, and whether it is stable."""
     gait = horizontal(torque)
-    repeating = refine(gait, parameters, rates)
-    values = all_multipliers(gait, parameters, np.array([0.0, 0.0, *repeating.rates]))
-    return Repeating(repeating.rates, torque, repeating.residual, values)
+    found = refine(gait, parameters, rates)
+    multipliers = all_multipliers(gait, parameters, np.array([0.0, 0.0, *found.rates]))
+    return Repeating(found.rates, torque, found.residual, multipliers)
 
 
-def repetition(
+def repeat_gait(
     parameters: MonkeyBotParameters, rates: Array, torque: float, steps: int, sample: float,
     clock: Clock, used: Mapping[str, Any],
 ) -> cli.Result:  # fmt: skip
@@ -206,9 +206,8 @@ def repetition(
     """
     repeated = repeat(parameters, rates, torque, steps=steps, sample=sample, clock=clock.value)
     table = cli.make_table("gait", "error", "kinetic energy [J]", "height [m]")
-    for i, row in enumerate(
-        zip(repeated.error, repeated.kinetic_energy, repeated.height, strict=True), 1
-    ):
-        table.add_row(str(i), *("-" if np.isnan(value) else f"{value:.4g}" for value in row))
+    rows = np.column_stack([repeated.error, repeated.kinetic_energy, repeated.height])
+    for number, row in enumerate(rows, 1):
+        table.add_row(str(number), *("-" if np.isnan(x) else f"{x:.4g}" for x in row))
     explained = "error: th2^2 + (w1 - w1')^2 + (w2 - w2')^2; -: it never hung straight down"
     return cli.Result(repeated, [table, Text(explained)], used)

@@ -2,8 +2,8 @@
 
 RATES and TORQUE are the declarations of `--rates` and `--torque` for typer; a command adds type and
 default. `Changes` and `Tolerance` are complete types of arguments. `robot_parameters` loads the
-robot's parameters with the changes of `--set KEY=VALUE` applied, and `changed` applies such changes
-to any numbers by name.
+robot's parameters with the changes of `--set KEY=VALUE` applied, and `with_changes` applies such
+changes to any numbers by name.
 
 The names stay, for commands of another package use them as well.
 """
@@ -39,11 +39,11 @@ def robot_parameters(changes: list[str] | None) -> MonkeyBotParameters:
         AccordError: for an unknown parameter, or a value that makes no robot.
     """
     return description.load_parameters(
-        MonkeyBotParameters, "monkeybot", changed({}, changes, "parameters.")
+        MonkeyBotParameters, "monkeybot", with_changes({}, changes, "parameters.")
     )
 
 
-def changed(
+def with_changes(
     values: dict[str, float], changes: list[str] | None, prefix: str = ""
 ) -> dict[str, float]:
     """Apply changes `NAME=VALUE` to numbers by name, and return them.

@@ -100,17 +100,16 @@ def _nearest_angle(p: MonkeyBotParameters, guess: float) -> float:
     def th2_half_way(angle: float) -> float:
         return float(_half_gait(p, angle).u[1])
 
-    # th2 half-way at the outermost angles that were tried below and above the guess
-    last_below = last_above = th2_half_way(guess)
+    # By side of the guess, below and above: th2 half-way at the outermost angle that was tried.
+    last_th2 = dict.fromkeys((-1.0, 1.0), th2_half_way(guess))
     for inner, outer in itertools.pairwise(SEARCH):
         for side in (-1.0, 1.0):
             a, b = guess + side * inner, guess + side * outer
             if not 0.0 < b < 0.5 * math.pi:
                 continue
-            at_b, at_a = th2_half_way(b), last_below if side < 0 else last_above
-            if at_a * at_b <= 0.0 and abs(at_a - at_b) < JUMP:
+            before, last_th2[side] = last_th2[side], th2_half_way(b)
+            if before * last_th2[side] <= 0.0 and abs(before - last_th2[side]) < JUMP:
                 return float(scipy.optimize.brentq(th2_half_way, a, b, xtol=1e-15, rtol=1e-15))
-            last_below, last_above = (at_b, last_above) if side < 0 else (last_below, at_b)
     raise AccordError(f"no collisionless gait is within 15 degrees of {guess:g} rad")
 
 
@@ -119,5 +118,5 @@ def _residual(parameters: MonkeyBotParameters, angle: float, period: float) -> f
     start = start_of(angle)
     motion = Motion(parameters, start, tolerance=REST_TOLERANCE)
     motion.advance(period)
-    motion.hold(Mode.SWING_B)
-    return float(np.abs(motion.held[:4] - start[:4]).max())
+    motion.switch_to(Mode.SWING_B)
+    return float(np.abs(motion.hand_state[:4] - start[:4]).max())

@@ -129,13 +129,10 @@ def evaluate(
     changing = [i for i, phase in enumerate(gait.phases) if phase.then is not Then.NOTHING]
     driven = [i for i, phase in enumerate(gait.phases) if phase.torque]
     return Evaluation(
-        error=gait.error(full[:, :4], finals[:, :4]),
-        times=times,
-        final=finals[:, :4],
-        travel=finals[:, 4:6] - full[:, 4:6],
+        error=gait.error(full[:, :4], finals[:, :4]), times=times, final=finals[:, :4],
+        travel=finals[:, 4:6] - full[:, 4:6], motor_time=times[:, driven].sum(axis=1),
         switch_time=times[:, : changing[0] + 1].sum(axis=1) if changing else np.full(k, np.nan),
-        motor_time=times[:, driven].sum(axis=1),
-    )
+    )  # fmt: skip
 
 
 def has_series(gait: Gait, parameters: MonkeyBotParameters) -> bool:

@@ -29,9 +29,10 @@ from monkeybot.model.parameters import MonkeyBotParameters
 BLOCK = 2048
 MOST_GAITS = 25_000_000  # of a landscape: starts and results of 80 bytes each need 2 GB
 LIMIT = 1.0  # s: longest phase; a first swing up to the line takes about 0.5 s
+# Steps from a point of the grid to its eight neighbours.
 NEIGHBOURS = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
 
-Done = Callable[[int], None]
+Done = Callable[[int], None]  # called after each block with its number of gaits
 
 
 @dataclass(frozen=True)
@@ -126,11 +127,9 @@ def landscape(
     starts = np.stack(np.meshgrid(w1, w2, indexing="ij"), axis=-1).reshape(-1, 2)
     blocks = np.array_split(starts, -(-len(starts) // BLOCK))
     pieces = run_pieces(
-        _evaluate,
-        ((gait, parameters, block, tolerance) for block in blocks),
-        threads=True,
+        _evaluate, ((gait, parameters, block, tolerance) for block in blocks), threads=True,
         done=lambda piece: done(piece.shape[1]) if done else None,
-    )
+    )  # fmt: skip
     fields = np.concatenate(pieces, axis=1).reshape(3, len(w1), len(w2))
     return Landscape(np.asarray(w1, dtype=float), np.asarray(w2, dtype=float), *fields)
 

@@ -76,15 +76,15 @@ def repeat(
     for i in range(steps):
         # Swing, change hands, motor; then coast until the held link hangs straight down.
         motion.advance(due - motion.time)
-        motion.hold(other_hand(motion.mode))
-        height[i] = motion.held[5]
+        motion.switch_to(other_hand(motion.mode))
+        height[i] = motion.hand_state[5]
         motion.advance(to_sample(motor, sample), torque)
         latest = to_sample((i + 1) * period + switch, sample) if clock == "pure" else LIMIT + due
         if not motion.advance(latest - motion.time, until=VERTICAL):
             if clock == "reset":
                 break
         else:
-            error[i] = distance(start[:, :4], motion.held[None, :4])[0]
+            error[i] = distance(start[:, :4], motion.hand_state[None, :4])[0]
             kinetic[i] = motion.energies[0]
         restart = next_sample(motion.time, sample) + to_sample(switch, sample)
         due = latest if clock == "pure" else restart

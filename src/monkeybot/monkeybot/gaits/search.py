@@ -23,20 +23,15 @@ import scipy
 from roboaccord.contract import INLINE, AccordError, Array, Quantity
 from roboaccord.numerics import central_slope, newton_steps
 
-from monkeybot.gaits.gait import (
-    Evaluation,
-    Figures,
-    Gait,
-    evaluate,
-    wrap,
-)
+from monkeybot.gaits.gait import Evaluation, Figures, Gait, evaluate, wrap
 from monkeybot.model.parameters import MonkeyBotParameters
 
 FINE = 1e-12  # tolerance of the integrator in searches: a thousandth of PERIODIC
-# Measured on 15 guesses, (0.63, 11.21), (0.9, 10.9) and (0.3, 11.8) rad/s at 6 to 14 N m, four of
-# which lead to a gait.
-# Largest number from each start: 10, 25 and 100 find the same gaits, in 1.6, 3.2 and 10 s. From 24
-# guesses at 1 to 15 N m, 10 steps find 3 gaits and 25 find 4.
+# The next four constants were measured on 15 guesses, (0.63, 11.21), (0.9, 10.9) and (0.3, 11.8)
+# rad/s at 6 to 14 N m, four of which lead to a gait.
+#
+# Largest number of steps from a start: 10, 25 and 100 find the same gaits, in 1.6, 3.2 and 10 s.
+# From 24 guesses at 1 to 15 N m, 10 steps find 3 gaits and 25 find 4.
 NEWTON_STEPS = 25
 # rad/s: longer steps of Newton's method are shortened, to stay in the valley: 0.05 and 0.15 find
 # the same gaits, 0.5 one more.

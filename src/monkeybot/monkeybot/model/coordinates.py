@@ -68,9 +68,8 @@ def pack(state: RobotState) -> Array:
     th1 = 2.0 * np.arctan2(x, w)
     c, s = np.cos(th1), np.sin(th1)
     _, vy, vz, w1, _, _ = state.twist
-    return np.array([
-        th1, state.q[0], w1, state.qd[0], *state.position[1:], c * vy - s * vz, s * vy + c * vz,
-    ])  # fmt: skip
+    velocity = c * vy - s * vz, s * vy + c * vz
+    return np.array([th1, state.q[0], w1, state.qd[0], *state.position[1:], *velocity])
 
 
 def unpack(u: Array, *, time: float, effort: Array, mode: Mode) -> RobotState:
@@ -109,7 +108,7 @@ class Arm:
         by_a, by_b = (length * np.array([c[i], s[i]]) for i, length in enumerate(self._lengths))
         return np.column_stack([by_a + by_b, by_b])
 
-    def turning(self, u: Array) -> Array:
+    def centripetal(self, u: Array) -> Array:
         """Return the centripetal part of hand B's acceleration relative to hand A (2,) [m/s^2].
 
         It is the acceleration at constant rates: -l1 w1^2 e1 - l2 (w1 + w2)^2 e2, where e1 and e2

@@ -15,7 +15,7 @@ import math
 
 from roboaccord.numerics import kernel
 
-from monkeybot.model.series import COUNT, ORDER, SIZE, A, B, P, Q
+from monkeybot.model.series import COUNT, ORDER, STEP_SIZE, A, B, P, Q
 
 ITERATIONS = 60  # more than bisection would need to reach round-off, 53, a float's digits
 # A root is found when the value, relative to those at both ends, or the interval [s] is below this;
@@ -24,15 +24,41 @@ PRECISION = 1e-16
 
 
 @kernel
-def _polynomial(coefficients, slope, t):
-    """Return the value of a polynomial at t, or that of its derivative if `slope` is true.
+def rise_time(work, event, row, lane, coefficients):
+    """Return the time in a lane's step at which an event rises through 0 [s]; infinity for none.
 
-    By Horner's scheme, from coefficients in ascending order (COUNT,).
+    Args:
+        work: arrays of the lanes (`series.Workspace`).
+        event: first of the event's rows in the constants, with its factors (PHASE_EVENT or
+            STOP_EVENT).
+        row: first of its rows in the ends of the step, with its values and rates there.
+        lane: number of the lane, 0 to 7.
+        coefficients: scratch (COUNT,).
     """
-    total = 0.0
-    for k in range(ORDER, 0, -1):
-        total = total * t + (k * coefficients[k] if slope else coefficients[k])
-    return total if slope else total * t + coefficients[0]
+    x, constants, ends = work
+    before, after = ends[row, lane], ends[row + 1, lane]
+    rate_before, rate_after = ends[row + 2, lane], ends[row + 3, lane]
+    crosses = before < 0.0 <= after
+    peaks = before < 0.0 and after < 0.0 and rate_before > 0.0 and rate_after < 0.0
+    dips = before >= 0.0 and after >= 0.0 and rate_before < 0.0 and rate_after > 0.0
+    if not (crosses or peaks or dips):
+        return math.inf
+    # Coefficients of the event's value, a linear function of the state's series.
+    of_a, of_b = constants[event, lane], constants[event + 1, lane]
+    of_p, of_q = constants[event + 2, lane], constants[event + 3, lane]
+    for k in range(COUNT):
+        coefficients[k] = of_a * x[A + k, lane] + of_b * x[B + k, lane]
+        coefficients[k] += of_p * x[P + k, lane] + of_q * x[Q + k, lane]
+    coefficients[0] += constants[event + 4, lane]
+    low, high = 0.0, ends[STEP_SIZE, lane]
+    # Between the ends: the crossing lies before a peak that is positive, or after a negative
+    # trough.
+    if not crosses:
+        extremum = _sign_change(coefficients, True, low, high)
+        if (_polynomial(coefficients, False, extremum) < 0.0) == peaks:
+            return math.inf
+        low, high = (low, extremum) if peaks else (extremum, high)
+    return _sign_change(coefficients, False, low, high)
 
 
 @kernel
@@ -64,37 +90,12 @@ def _sign_change(coefficients, slope, low, high):
 
 
 @kernel
-def rise(x, m, e, factors, ends, lane, coefficients):
-    """Return the time in a lane's step at which an event rises through 0 [s]; infinity for none.
+def _polynomial(coefficients, slope, t):
+    """Return the value of a polynomial at t, or that of its derivative if `slope` is true.
 
-    Args:
-        x, m, e: series, constants and steps of the lanes, as in `series`.
-        factors: first of the event's rows in m.
-        ends: first of the event's rows in e, with its values and rates at the ends of the step.
-        lane: number of the lane, 0 to 7.
-        coefficients: scratch (COUNT,).
+    By Horner's scheme, from coefficients in ascending order (COUNT,).
     """
-    before, after = e[ends, lane], e[ends + 1, lane]
-    rate_before, rate_after = e[ends + 2, lane], e[ends + 3, lane]
-    crosses = before < 0.0 <= after
-    peaks = before < 0.0 and after < 0.0 and rate_before > 0.0 and rate_after < 0.0
-    dips = before >= 0.0 and after >= 0.0 and rate_before < 0.0 and rate_after > 0.0
-    if not (crosses or peaks or dips):
-        return math.inf
-    # Coefficients of the event's value, a linear function of the state's series.
-    for k in range(COUNT):
-        angles = m[factors, lane] * x[A + k, lane] + m[factors + 1, lane] * x[B + k, lane]
-        coefficients[k] = angles
-        coefficients[k] += (
-            m[factors + 2, lane] * x[P + k, lane] + m[factors + 3, lane] * x[Q + k, lane]
-        )
-    coefficients[0] += m[factors + 4, lane]
-    low, high = 0.0, e[SIZE, lane]
-    # Between the ends: the crossing lies before a peak that is positive, or after a negative
-    # trough.
-    if not crosses:
-        extremum = _sign_change(coefficients, True, low, high)
-        if (_polynomial(coefficients, False, extremum) < 0.0) == peaks:
-            return math.inf
-        low, high = (low, extremum) if peaks else (extremum, high)
-    return _sign_change(coefficients, False, low, high)
+    total = 0.0
+    for k in range(ORDER, 0, -1):
+        total = total * t + (k * coefficients[k] if slope else coefficients[k])
+    return total if slope else total * t + coefficients[0]

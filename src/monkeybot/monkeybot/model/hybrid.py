@@ -10,7 +10,7 @@ take a phase as a row of 11 numbers, indexed by TORQUE to EVENT_ABOVE below.
 
 TOLERANCE and LIMIT may be tuned: a tighter tolerance is slower, and with a shorter LIMIT slow
 motions count as failed. A further action of the magnets needs a number beside GRIP_OTHER, a member
-of Then, and a branch in `run` and Motion.then.
+of Then, and a branch in `run` and Motion.end_phase.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from roboaccord.numerics import kernel
 
 from monkeybot.model.dynamics import energies, flip, impact
 from monkeybot.model.events import ENERGY, NO_EVENT, StateEvent, value
-from monkeybot.model.integrator import EVENT, FAILED, SCRATCH, STOP, TIME, advance
+from monkeybot.model.integrator import EVENT, FAILED, SCRATCH, STOP, TIME, System, advance
 
 # Relative and absolute error that each step of the integrator may have: a gait's error is then
 # right to 1e-8 (measured), far below the 1e-4 to 1e-3 of the report's minima.
@@ -77,18 +77,29 @@ class Phase:
 
 
 @kernel
-def event_of(phase):
-    """Return the event that ends a phase (11,), as the tuple of 6 that `events` takes."""
-    factors = phase[EVENT_TH1], phase[EVENT_TH2], phase[EVENT_W1], phase[EVENT_W2]
-    return phase[KIND], factors[0], factors[1], factors[2], factors[3], phase[EVENT_ABOVE]
+def run_many(both, starts, phases, stop, tolerance, times, finals, counts):
+    """Simulate the same phases from many starts, all on hand A.
 
-
-@kernel
-def change_frame(both, u, hand, scratch):
-    """Convert a state (8,) to the frame of the other hand, in place; return that hand, 0 or 1."""
-    flip(both[hand], u, scratch)
-    u[:] = scratch
-    return 1 - hand
+    Args:
+        both: parameters with hand A first and with hand B first, two `parameters.Row`.
+        starts: states in the frame of hand A (k, 8).
+        phases: columns as listed at the top of the module (n, 11).
+        stop: event that ends a motion in the phases that allow it, a tuple of 6.
+        tolerance: of the integrator.
+        times: filled with the duration of each phase (k, n) [s].
+        finals: filled with the states at the end (k, 8); NaN for a motion that missed an event.
+        counts: filled with what `run` returns (k,).
+    """
+    n = phases.shape[0]
+    work, u, states, marks = np.empty((SCRATCH, 8)), np.empty(8), np.empty((n, 8)), np.empty((n, 4))
+    for i in range(starts.shape[0]):
+        u[:] = starts[i]
+        times[i] = 0.0
+        counts[i] = run(both, u, 0, False, phases, stop, tolerance, work, times[i], states, marks)
+        if counts[i] < 0:
+            u[:] = np.nan
+            times[i] = np.nan
+        finals[i] = u
 
 
 @kernel
@@ -100,7 +111,7 @@ def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, mar
         u: state (8,) in the frame of `hand`; replaced by the state at the end.
         hand: the hand that is first, 0 for A or 1 for B.
         flight: whether that hand is free as well, so that the robot flies.
-        phases: columns as listed above (n, 11).
+        phases: columns as listed at the top of the module (n, 11).
         stop: event that ends the motion in the phases that allow it, a tuple of 6.
         tolerance: of the integrator.
         work: scratch of the integrator (SCRATCH, 8).
@@ -119,15 +130,15 @@ def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, mar
     for i in range(phases.shape[0]):
         p = both[hand]
         event = event_of(phases[i])
-        torque, duration = phases[i, TORQUE], phases[i, DURATION]
         action = int(phases[i, THEN])
         end = stop if phases[i, MAY_STOP] != 0.0 else NEVER_ROW
         reason, elapsed = EVENT, 0.0
         # Integrate to the end of the phase. If an impact took no energy, there is none to restore,
         # and a phase that would restore it ends at once.
         if phases[i, KIND] != ENERGY or value(p, event, start_energy, u) < 0.0:
+            system = System(p, flight, phases[i, TORQUE], start_energy)
             reason, elapsed, h = advance(
-                p, flight, torque, u, duration, event, end, start_energy, h, tolerance, work
+                system, u, phases[i, DURATION], event, end, h, tolerance, work
             )
         if reason == FAILED or (reason == TIME and phases[i, TIMED] == 0.0):
             return MISSED
@@ -150,23 +161,15 @@ def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, mar
 
 
 @kernel
-def run_many(both, starts, phases, stop, tolerance, times, finals, counts):
-    """Simulate the same phases from many starts, all on hand A.
+def event_of(phase):
+    """Return the event that ends a phase (11,), as the tuple of 6 that `events` takes."""
+    factors = phase[EVENT_TH1], phase[EVENT_TH2], phase[EVENT_W1], phase[EVENT_W2]
+    return phase[KIND], factors[0], factors[1], factors[2], factors[3], phase[EVENT_ABOVE]
 
-    Args:
-        both, phases, stop, tolerance: as in `run`.
-        starts: states in the frame of hand A (k, 8).
-        times: filled with the duration of each phase (k, n) [s].
-        finals: filled with the states at the end (k, 8); NaN for a motion that missed an event.
-        counts: filled with what `run` returns (k,).
-    """
-    n = phases.shape[0]
-    work, u, states, marks = np.empty((SCRATCH, 8)), np.empty(8), np.empty((n, 8)), np.empty((n, 4))
-    for i in range(starts.shape[0]):
-        u[:] = starts[i]
-        times[i] = 0.0
-        counts[i] = run(both, u, 0, False, phases, stop, tolerance, work, times[i], states, marks)
-        if counts[i] < 0:
-            u[:] = np.nan
-            times[i] = np.nan
-        finals[i] = u
+
+@kernel
+def change_frame(both, u, hand, scratch):
+    """Convert a state (8,) to the frame of the other hand, in place; return that hand, 0 or 1."""
+    flip(both[hand], u, scratch)
+    u[:] = scratch
+    return 1 - hand

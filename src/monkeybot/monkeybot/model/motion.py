@@ -1,9 +1,9 @@
 """Step-by-step simulation of the MonkeyBot: swing, fly, grip and release in any order.
 
 `Motion` stores the state of the robot and which hands the magnets hold. `advance` integrates the
-state for a time or until an event, and `hold` switches the magnets: a hand that grips comes to rest
-by a plastic impact. Everything that happens is listed in `events`. The reference simulator uses it
-for every run, and scripts may use it as well.
+state for a time or until an event. `switch_to` switches the magnets: a hand that grips comes to
+rest by a plastic impact. Everything that happens is listed in `events`. The reference simulator
+uses it for every run, and scripts may use it as well.
 
 TOLERANCE, which scenarios set by `engine_options.reference.tolerance`, and FIRST_STEP may be tuned.
 """
@@ -41,7 +41,7 @@ class Motion:
         hand: the hand that is held, or was held last before a flight: 0 for A, 1 for B.
         events: what happened, in order of time: the switching of magnets, with the impulse of an
             impact [N s], and the events that `advance` was asked to look for.
-        taken: kinetic energy that all impacts have dissipated so far [J].
+        impact_loss: kinetic energy that all impacts have dissipated so far [J].
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Motion:
     ) -> None:  # fmt: skip
         self.parameters, self.mode, self.time = parameters, mode, time
         self.events: list[Event] = []
-        self.taken = 0.0
+        self.impact_loss = 0.0
         self._tolerance, self._next_step = tolerance, FIRST_STEP  # s: step to try next
         self._rows = parameters.rows  # parameters with hand A first, and with hand B first
         self._work = np.zeros((integrator.SCRATCH, 8))
@@ -63,8 +63,8 @@ class Motion:
             self._u[2:4] = 0.0
 
     @property
-    def held(self) -> Array:
-        """The state (8,) in the frame of `hand`, the hand that is held."""
+    def hand_state(self) -> Array:
+        """The state (8,) in the frame of `hand`, the hand that is held or was held last."""
         return self._u.copy()
 
     @property
@@ -109,9 +109,10 @@ class Motion:
         if self.mode is Mode.FIXED:
             self.time += duration
             return False
+        p, flight = self._rows[self.hand], self.mode is Mode.FLIGHT
         reason, elapsed, self._next_step = integrator.advance(
-            self._rows[self.hand], self.mode is Mode.FLIGHT, torque, self._u, duration,
-            until.row, NO_EVENT.row, 0.0, self._next_step, self._tolerance, self._work,
+            integrator.System(p, flight, torque, 0.0), self._u, duration, until.row, NO_EVENT.row,
+            self._next_step, self._tolerance, self._work,
         )  # fmt: skip
         if reason == integrator.FAILED:
             raise DivergedError(f"the motion diverged at t = {self.time + elapsed:.6f} s")
@@ -123,7 +124,7 @@ class Motion:
             self.events.append(Event(self.time, until.name, self.mode.name.lower()))
         return happened
 
-    def hold(self, mode: Mode) -> dict[str, float]:
+    def switch_to(self, mode: Mode) -> dict[str, float]:
         """Switch the magnets to those of a mode, all at once.
 
         A hand that grips comes to rest by a plastic impact. The other hand is free in it; if it
@@ -144,7 +145,7 @@ class Motion:
         elif gripping:
             impulse = math.hypot(*dynamics.impact(self._rows[self.hand], self._u))
             impulses = {gripping[0]: impulse}
-        self.taken += energy_before - self.energies[0]
+        self.impact_loss += energy_before - self.energies[0]
         self.mode = mode
         self.events += [Event(self.time, "magnet_off", name) for name in releasing]
         self.events += [Event(self.time, "magnet_on", n, impulses[n]) for n in gripping]
@@ -154,20 +155,20 @@ class Motion:
         """Add a rotor inertia [kg m^2] at the elbow, large enough to lock it; 0 unlocks it."""
         self._rows = self.parameters.row(0, rotor), self.parameters.row(1, rotor)
 
-    def jump(self, u: Array) -> None:
+    def set_state(self, u: Array) -> None:
         """Replace the state by one in the frame of hand A (8,), after a change from outside."""
         hand, self.hand, self._u = self.hand, 0, np.array(u)
         self._change_frame_to(hand)
 
-    def then(self, then: Then) -> None:
-        """Switch the magnets as at the end of a gait's phase (`hybrid.Then`)."""
+    def end_phase(self, then: Then) -> None:
+        """Switch the magnets as a gait does at the end of a phase (`hybrid.Then`)."""
         same_hand, other_hand = SWINGS[self.hand], SWINGS[1 - self.hand]
         if then is Then.RELEASE:
-            self.hold(Mode.FLIGHT)
+            self.switch_to(Mode.FLIGHT)
         elif then in (Then.CHANGE, Then.GRIP_OTHER):
-            self.hold(other_hand)
+            self.switch_to(other_hand)
         elif then is Then.GRIP:
-            self.hold(same_hand)
+            self.switch_to(same_hand)
 
     def _stop_all(self) -> dict[str, float]:
         """Bring both hands, and with them the whole robot, to rest.

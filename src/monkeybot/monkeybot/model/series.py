@@ -10,8 +10,7 @@ hanging straight down, with rates p, q:
 
 Every term is a product of series. By the rule for products, (f g)_k = sum_j f_j g_(k-j), each
 coefficient of the solution follows from lower ones (Jorba and Zou, Experimental Mathematics 14,
-2005). The numbers are stored in three arrays with a column for each lane: x has the coefficients of
-the series, m the constants of a motion and its phase, and e the ends of the step. The names of
+2005). `Workspace` stores the numbers in three arrays with a column for each lane. The names of
 their rows follow below in capitals; the same name in small letters is the value of one row.
 
 ORDER and SAFETY may be tuned: they trade accuracy against speed.
@@ -19,6 +18,9 @@ ORDER and SAFETY may be tuned: they trade accuracy against speed.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from roboaccord.contract import Array
 from roboaccord.numerics import kernel
 
 from monkeybot.model.simd import fma, larger, load, root, sine_cosine, size, smaller, store
@@ -33,29 +35,89 @@ COUNT = ORDER + 1  # coefficients of a series
 SERIES = 17  # number of series
 # Rows of x where each series begins: angles a, b, rates p, q, sines and cosines of a, b and a - b,
 # squares of the rates, right-hand sides f1, f2, determinant of the mass matrix, accelerations.
-A, B, P, Q, SA, CA, SB, CB, S, C, PP, QQ, F1, F2, D, X, Y = range(0, SERIES * COUNT, COUNT)
-# Rows of m: A, B and C of the mass matrix [kg m^2], the weights G1 and G2 [N m], the torque on the
-# elbow [N m], the remaining time of the phase [s]; then the event that ends the phase and the one
-# that stops the motion, each with the factors of a, b, p and q, and a constant.
-MA, MB, MC, G1, G2, PUSH, REMAINING, WATCH, HALT = 0, 1, 2, 3, 4, 5, 6, 7, 12
-CONSTANTS = 17  # rows of m
-# Rows of e: a, b, p and q at the end of the step; its length [s]; and for each of the two events
-# its values at start and end, and the rates of the value at start and end.
-END, SIZE, WATCH_ENDS, HALT_ENDS = 0, 4, 5, 9
-STEP_ROWS = 13  # rows of e
+A, B, P, Q, SA, CA, SB, CB, S, C, PP, QQ, F1, F2, D, ACC_A, ACC_B = range(0, SERIES * COUNT, COUNT)
+# Rows of `constants`: A, B and C of the mass matrix [kg m^2], the weights G1 and G2 [N m], the
+# torque on the elbow [N m], the remaining time of the phase [s]; then the event that ends the phase
+# and the one that stops the motion, each with the factors of a, b, p and q, and a constant.
+MA, MB, MC, G1, G2, TORQUE, REMAINING, PHASE_EVENT, STOP_EVENT = 0, 1, 2, 3, 4, 5, 6, 7, 12
+CONSTANTS = 17  # rows of `constants`
+# Rows of `ends`: a, b, p and q at the end of the step; its length [s]; and for each of the two
+# events its values at start and end, and the rates of the value at start and end.
+END_STATE, STEP_SIZE, PHASE_ENDS, STOP_ENDS = 0, 4, 5, 9
+STEP_ROWS = 13  # rows of `ends`
+
+
+class Workspace(NamedTuple):
+    """Numbers of eight motions, a column for each.
+
+    Attributes:
+        x: coefficients of the series (SERIES * COUNT, 8).
+        constants: of a motion and its phase (CONSTANTS, 8).
+        ends: of the last step: states, events and length (STEP_ROWS, 8).
+    """
+
+    x: Array
+    constants: Array
+    ends: Array
 
 
 @kernel
-def _zero_order(x, m):
+def take_step(work, order, tolerance):
+    """Take the longest steps that the tolerance and the phases allow, in all lanes.
+
+    Args:
+        work: arrays of the lanes (`Workspace`); coefficients 0 of angles and rates are the states
+            at the start. The other coefficients and the ends are filled.
+        order: ORDER, as a number that the compiler does not know.
+        tolerance: of the step, relative and absolute.
+    """
+    x, constants, ends = work
+    inverse = _fill_order_zero(x, constants)
+    for k in range(1, order):
+        _fill_sines(x, k)
+        _fill_squares(x, constants, k)
+        _fill_accelerations(x, constants, inverse, k)
+    # Length of the step h: the last term, c_16 h^16, is as large as the tolerance.
+    worst = 0.0 * inverse
+    for first in (A, B, P, Q):
+        worst = larger(size(load(x, first + ORDER)) / (1.0 + size(load(x, first))), worst)
+    h = smaller(SAFETY * root(root(root(root(tolerance / worst)))), load(constants, REMAINING))
+    # State at its end by Horner's scheme, and the derivatives dp, dq of the rates.
+    a, b, p, q = load(x, A + ORDER), load(x, B + ORDER), load(x, P + ORDER), load(x, Q + ORDER)
+    dp = dq = 0.0 * h
+    for k in range(order - 1, -1, -1):
+        dp, dq = fma(dp, h, p), fma(dq, h, q)
+        a, b = fma(a, h, load(x, A + k)), fma(b, h, load(x, B + k))
+        p, q = fma(p, h, load(x, P + k)), fma(q, h, load(x, Q + k))
+    store(ends, END_STATE, a)
+    store(ends, END_STATE + 1, b)
+    store(ends, END_STATE + 2, p)
+    store(ends, END_STATE + 3, q)
+    store(ends, STEP_SIZE, h)
+    # Values and rates of both events at both ends of the step.
+    a0, b0, p0, q0 = load(x, A), load(x, B), load(x, P), load(x, Q)
+    dp0, dq0 = load(x, P + 1), load(x, Q + 1)
+    for i in range(2):
+        event = PHASE_EVENT + i * (STOP_EVENT - PHASE_EVENT)
+        row = PHASE_ENDS + i * (STOP_ENDS - PHASE_ENDS)
+        constant = load(constants, event + 4)
+        store(ends, row, constant + _event_value(constants, event, a0, b0, p0, q0))
+        store(ends, row + 1, constant + _event_value(constants, event, a, b, p, q))
+        store(ends, row + 2, _event_value(constants, event, p0, q0, dp0, dq0))
+        store(ends, row + 3, _event_value(constants, event, p, q, dp, dq))
+
+
+@kernel
+def _fill_order_zero(x, constants):
     """Fill coefficient 0 of the series from those of angles and rates; return 1 / determinant."""
     p, q = load(x, P), load(x, Q)
     sa, ca = sine_cosine(load(x, A))
     sb, cb = sine_cosine(load(x, B))
     s, c = sa * cb - ca * sb, ca * cb + sa * sb
-    mc, pp, qq = load(m, MC), p * p, q * q
-    f1 = -(mc * s * qq) - load(m, G1) * sa - load(m, PUSH)
-    f2 = mc * s * pp - load(m, G2) * sb + load(m, PUSH)
-    ma, mb, couple = load(m, MA), load(m, MB), mc * c
+    mc, pp, qq = load(constants, MC), p * p, q * q
+    f1 = -(mc * s * qq) - load(constants, G1) * sa - load(constants, TORQUE)
+    f2 = mc * s * pp - load(constants, G2) * sb + load(constants, TORQUE)
+    ma, mb, couple = load(constants, MA), load(constants, MB), mc * c
     inverse = 1.0 / (ma * mb - couple * couple)
     ax, ay = (mb * f1 - couple * f2) * inverse, (ma * f2 - couple * f1) * inverse
     store(x, SA, sa)
@@ -68,8 +130,8 @@ def _zero_order(x, m):
     store(x, QQ, qq)
     store(x, F1, f1)
     store(x, F2, f2)
-    store(x, X, ax)
-    store(x, Y, ay)
+    store(x, ACC_A, ax)
+    store(x, ACC_B, ay)
     store(x, A + 1, p)
     store(x, B + 1, q)
     store(x, P + 1, ax)
@@ -78,7 +140,7 @@ def _zero_order(x, m):
 
 
 @kernel
-def _turn(x, k):
+def _fill_sines(x, k):
     """Fill coefficient k of all sines and cosines, by sin(a)' = p cos(a), cos(a)' = -p sin(a)."""
     sa = ca = sb = cb = s = c = 0.0 * load(x, A)
     for j in range(k):
@@ -98,21 +160,21 @@ def _turn(x, k):
 
 
 @kernel
-def _square(x, m, k):
+def _fill_squares(x, constants, k):
     """Fill coefficient k of p^2, q^2 and of the determinant A B - C^2 cos(a-b)^2."""
     pp = qq = cc = 0.0 * load(x, A)
     for j in range(k + 1):
         i = k - j
         pp, qq = fma(load(x, P + j), load(x, P + i), pp), fma(load(x, Q + j), load(x, Q + i), qq)
         cc = fma(load(x, C + j), load(x, C + i), cc)
-    mc = load(m, MC)
+    mc = load(constants, MC)
     store(x, PP + k, pp)
     store(x, QQ + k, qq)
     store(x, D + k, -(mc * mc) * cc)
 
 
 @kernel
-def _accelerate(x, m, inverse, k):
+def _fill_accelerations(x, constants, inverse, k):
     """Fill coefficient k of f1, f2 and the accelerations, and k + 1 of the rates and angles.
 
     By Cramer's rule the accelerations times the determinant are B f1 - C cos(a-b) f2 and
@@ -128,16 +190,16 @@ def _accelerate(x, m, inverse, k):
         s, c, d = load(x, S + j), load(x, C + j), load(x, D + j)
         sp, sq = fma(s, load(x, PP + i), sp), fma(s, load(x, QQ + i), sq)
         cx, cy = fma(c, load(x, F2 + i), cx), fma(c, load(x, F1 + i), cy)
-        dx, dy = fma(d, load(x, X + i), dx), fma(d, load(x, Y + i), dy)
-    mc, c0 = load(m, MC), load(x, C)
-    f1 = -(mc * sq) - load(m, G1) * load(x, SA + k)
-    f2 = mc * sp - load(m, G2) * load(x, SB + k)
-    ax = (load(m, MB) * f1 - mc * fma(c0, f2, cx) - dx) * inverse
-    ay = (load(m, MA) * f2 - mc * fma(c0, f1, cy) - dy) * inverse
+        dx, dy = fma(d, load(x, ACC_A + i), dx), fma(d, load(x, ACC_B + i), dy)
+    mc, c0 = load(constants, MC), load(x, C)
+    f1 = -(mc * sq) - load(constants, G1) * load(x, SA + k)
+    f2 = mc * sp - load(constants, G2) * load(x, SB + k)
+    ax = (load(constants, MB) * f1 - mc * fma(c0, f2, cx) - dx) * inverse
+    ay = (load(constants, MA) * f2 - mc * fma(c0, f1, cy) - dy) * inverse
     store(x, F1 + k, f1)
     store(x, F2 + k, f2)
-    store(x, X + k, ax)
-    store(x, Y + k, ay)
+    store(x, ACC_A + k, ax)
+    store(x, ACC_B + k, ay)
     scale = 1.0 / (k + 1)
     store(x, A + k + 1, scale * load(x, P + k))
     store(x, B + k + 1, scale * load(x, Q + k))
@@ -146,55 +208,11 @@ def _accelerate(x, m, inverse, k):
 
 
 @kernel
-def _measure_event(m, event, a, b, p, q):
+def _event_value(constants, event, a, b, p, q):
     """Return the value of an event in eight states without its constant, or its rate.
 
-    For the rate a, b, p and q are the derivatives of the states.
+    `event` is the first of its rows in the constants. For the rate a, b, p and q are the
+    derivatives of the states.
     """
-    g = fma(load(m, event), a, load(m, event + 1) * b)
-    return fma(load(m, event + 2), p, fma(load(m, event + 3), q, g))
-
-
-@kernel
-def take_step(x, m, order, tolerance, e):
-    """Take the longest steps that the tolerance and the phases allow, in all lanes.
-
-    Args:
-        x, m: series and constants; coefficients 0 of angles and rates are the states at the start.
-        order: ORDER, as a number that the compiler does not know.
-        tolerance: of the step, relative and absolute.
-        e: filled with the ends of the steps.
-    """
-    inverse = _zero_order(x, m)
-    for k in range(1, order):
-        _turn(x, k)
-        _square(x, m, k)
-        _accelerate(x, m, inverse, k)
-    # Length of the step h: the last term, c_16 h^16, is as large as the tolerance.
-    worst = 0.0 * inverse
-    for first in (A, B, P, Q):
-        worst = larger(size(load(x, first + ORDER)) / (1.0 + size(load(x, first))), worst)
-    h = smaller(SAFETY * root(root(root(root(tolerance / worst)))), load(m, REMAINING))
-    # State at its end by Horner's scheme, and the derivatives dp, dq of the rates.
-    a, b, p, q = load(x, A + ORDER), load(x, B + ORDER), load(x, P + ORDER), load(x, Q + ORDER)
-    dp = dq = 0.0 * h
-    for k in range(order - 1, -1, -1):
-        dp, dq = fma(dp, h, p), fma(dq, h, q)
-        a, b = fma(a, h, load(x, A + k)), fma(b, h, load(x, B + k))
-        p, q = fma(p, h, load(x, P + k)), fma(q, h, load(x, Q + k))
-    store(e, END, a)
-    store(e, END + 1, b)
-    store(e, END + 2, p)
-    store(e, END + 3, q)
-    store(e, SIZE, h)
-    # Values and rates of both events at both ends of the step.
-    for i in range(2):
-        event = WATCH + i * (HALT - WATCH)
-        row = WATCH_ENDS + i * (HALT_ENDS - WATCH_ENDS)
-        constant = load(m, event + 4)
-        value_before = _measure_event(m, event, load(x, A), load(x, B), load(x, P), load(x, Q))
-        store(e, row, constant + value_before)
-        store(e, row + 1, constant + _measure_event(m, event, a, b, p, q))
-        rate = _measure_event(m, event, load(x, P), load(x, Q), load(x, P + 1), load(x, Q + 1))
-        store(e, row + 2, rate)
-        store(e, row + 3, _measure_event(m, event, p, q, dp, dq))
+    g = fma(load(constants, event), a, load(constants, event + 1) * b)
+    return fma(load(constants, event + 2), p, fma(load(constants, event + 3), q, g))

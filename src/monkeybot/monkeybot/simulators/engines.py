@@ -39,17 +39,13 @@ def model_of(setup: Setup, mode: Mode) -> engines.EngineModel:
     )
     root = "world" if hinge else "base_link"
     return engines.EngineModel(
-        urdf=setup.urdf(base=hinge or "free", root=root),
-        base="fixed" if hinge else "free",
-        joints=(hinge, *setup.joints) if hinge else setup.joints,
+        urdf=setup.urdf(base=hinge or "free", root=root), base="fixed" if hinge else "free",
+        root=root, joints=(hinge, *setup.joints) if hinge else setup.joints,
         effort_limits=np.array([0.0, *setup.effort_limits])[keep],
-        physics_step=setup.scenario.physics_step,
-        gravity=p.gravity,
-        root=root,
-        friction=None if p.frictionless else friction,
+        physics_step=setup.scenario.physics_step, gravity=p.gravity,
+        friction=None if p.frictionless else friction, restitution=0.0,
         options=setup.scenario.engine_options,
-        restitution=0.0,
-    )
+    )  # fmt: skip
 
 
 class EngineMonkeyBot(Simulator):
@@ -78,6 +74,8 @@ class EngineMonkeyBot(Simulator):
         self._restitution = flight.restitution or 0.0
         self._arm = Arm(setup.parameters.length_a, setup.parameters.length_b)
         self._rotor = 0.0  # inertia added at the elbow, large while it is locked [kg m^2]
+        # State in the plane (8,), and position of the held hand there (2,) [m].
+        self._mode, self._plane_state, self._held_place = Mode.FLIGHT, np.zeros(8), np.zeros(2)
         self.reset(setup.initial)
 
     def _start(self, state: RobotState) -> None:
@@ -88,7 +86,7 @@ class EngineMonkeyBot(Simulator):
         self._enter(self._mode, pack(state))
 
     def _read(self) -> RobotState:
-        return unpack(self._u, time=self._time, effort=self._effort, mode=self._mode)
+        return unpack(self._plane_state, time=self._time, effort=self._effort, mode=self._mode)
 
     def _advance(self, command: Command, duration: float) -> None:
         """Switch the magnets, then let the engine's model move."""
@@ -97,7 +95,7 @@ class EngineMonkeyBot(Simulator):
             model = self._models[self._mode]
             hinge = self._mode in HINGES
             effort = np.array([0.0, *self._effort]) if hinge else self._effort
-            self._u = self._to_plane(model.step(Command(effort), duration))
+            self._plane_state = self._to_plane(model.step(Command(effort), duration))
             for channel, energy in model.take_losses().items():
                 self._losses.add(channel, energy)
 
@@ -127,7 +125,7 @@ class EngineMonkeyBot(Simulator):
         else:
             base[3] = acceleration[0] - acceleration[1]
             angles = np.array([base[3], acceleration[1]])
-            base[1:3] = -self._arm.jacobian(u) @ angles - self._arm.turning(u)
+            base[1:3] = -self._arm.jacobian(u) @ angles - self._arm.centripetal(u)
         return Acceleration(base, acceleration[1:])
 
     def parts(self) -> Sequence[engines.EngineSimulator]:
@@ -146,17 +144,16 @@ class EngineMonkeyBot(Simulator):
 
     def _enter(self, mode: Mode, u: Array) -> None:
         """Continue in a mode from a state u in the plane (8,); a held hand stays where it is."""
-        self._mode, self._u = mode, u.copy()
+        self._mode, self._plane_state = mode, u.copy()
         if mode is Mode.FIXED:
-            self._u[[2, 3, 6, 7]] = 0.0
+            self._plane_state[[2, 3, 6, 7]] = 0.0
             return
         if mode is Mode.FLIGHT:
             start = unpack(u, time=self._time, effort=self._effort, mode=mode)
         else:
-            # Position of the held hand in the plane (2,) [m].
-            self._grip = u[4:6] + (self._arm.reach(u) if mode is Mode.SWING_B else 0.0)
+            self._held_place = u[4:6] + (self._arm.reach(u) if mode is Mode.SWING_B else 0.0)
             start = _hinged(mode, u)
-        self._u = self._to_plane(self._models[mode].reset(start))
+        self._plane_state = self._to_plane(self._models[mode].reset(start))
 
     def _to_plane(self, state: RobotState) -> Array:
         """Return the state in the plane (8,) for a state of the present mode's model."""
@@ -164,9 +161,9 @@ class EngineMonkeyBot(Simulator):
             return pack(state)
         (angle, th2), (rate, w2) = state.q, state.qd
         if self._mode is Mode.SWING_A:
-            return np.array([angle, th2, rate, w2, *self._grip, 0.0, 0.0])
+            return np.array([angle, th2, rate, w2, *self._held_place, 0.0, 0.0])
         u = np.array([angle - th2, th2, rate - w2, w2, 0.0, 0.0, 0.0, 0.0])
-        u[4:6] = self._grip - self._arm.reach(u)
+        u[4:6] = self._held_place - self._arm.reach(u)
         u[6:] = -self._arm.jacobian(u) @ u[2:4]
         return u
 
@@ -178,14 +175,14 @@ class EngineMonkeyBot(Simulator):
         changed = [name for name in MAGNETS if after[name] is not before[name]]
         if not changed:
             return
-        u, impulses = self._u, dict[str, float]()
+        u, impulses = self._plane_state, dict[str, float]()
         if any(after[name] for name in changed):
             held = [name for name in MAGNETS if after[name]]
             mass = self.mass_matrix(self.state())
             u, impulses = self._arm.grip(u, mass, held)
             if self._restitution:
-                u[2:4] += self._restitution * (u[2:4] - self._u[2:4])
-            rates, rates_after = self._u[RATES], u[RATES]
+                u[2:4] += self._restitution * (u[2:4] - self._plane_state[2:4])
+            rates, rates_after = self._plane_state[RATES], u[RATES]
             lost = 0.5 * float(rates @ mass @ rates - rates_after @ mass @ rates_after)
             self._losses.add(losses.IMPACTS, lost)
         for name in sorted(changed, key=lambda name: after[name]):  # releases first

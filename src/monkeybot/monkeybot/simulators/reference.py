@@ -70,15 +70,12 @@ class MonkeyBotReference(Reference):
     def _start(self, state: RobotState) -> None:
         """Begin at a state; the velocity of a held hand is set to 0."""
         self._motion = Motion(
-            self.parameters,
-            pack(state),
-            mode_of(state.switches),
-            time=state.time,
+            self.parameters, pack(state), mode_of(state.switches), time=state.time,
             tolerance=self._tolerance,
-        )
+        )  # fmt: skip
 
     def _place(self, state: RobotState) -> None:
-        self._motion.jump(pack(state))
+        self._motion.set_state(pack(state))
 
     def _read(self) -> RobotState:
         motion = self._motion
@@ -88,14 +85,14 @@ class MonkeyBotReference(Reference):
         """Advance by a tick; the command's switches act at its start."""
         motion = self._motion
         if command.switches:
-            motion.hold(mode_of({**motion.mode.switches, **command.switches}))
+            motion.switch_to(mode_of({**motion.mode.switches, **command.switches}))
         torque = float(self._effort[0])
         power = motion.friction_power if self._metered else 0.0
         motion.advance(duration, -torque if motion.hand else torque)
         if self._metered:
             self._losses.add(losses.DAMPING, 0.5 * duration * (power + motion.friction_power))
-            self._losses.add(losses.IMPACTS, motion.taken)
-        motion.taken, motion.time = 0.0, self._time
+            self._losses.add(losses.IMPACTS, motion.impact_loss)
+        motion.impact_loss, motion.time = 0.0, self._time
         self._events += motion.events
         motion.events.clear()
 

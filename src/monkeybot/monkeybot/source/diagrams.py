@@ -55,12 +55,12 @@ def write_model(parameters: MonkeyBotParameters, path: Path) -> None:
                    elbow + p.centre_b / p.length_b * (hand_b - elbow))  # fmt: skip
         for centre, colour in zip(centres, (LINK_A, LINK_B), strict=True):
             axes.plot(*centre, "o", color=report.PAGE, mec=colour, mew=2.0, ms=6.0, zorder=4)
-        _angle(axes, hand, -0.5 * np.pi, th1, 0.2, "th1 < 0")
-        _angle(axes, elbow, th1 - 0.5 * np.pi, th2, 0.22, "th2 > 0")
-        _span(axes, hand, elbow, -0.2, f"L1 = {p.length_a:g} m")
-        _span(axes, hand, centres[0], -0.08, f"r1 = {p.centre_a:.3f} m")
-        _span(axes, elbow, hand_b, 0.3, f"L2 = {p.length_b:g} m")
-        _span(axes, elbow, centres[1], 0.06, f"r2 = {p.centre_b:.3f} m")
+        _draw_angle(axes, hand, -0.5 * np.pi, th1, 0.2, "th1 < 0")
+        _draw_angle(axes, elbow, th1 - 0.5 * np.pi, th2, 0.22, "th2 > 0")
+        _draw_dimension(axes, hand, elbow, -0.2, f"L1 = {p.length_a:g} m")
+        _draw_dimension(axes, hand, centres[0], -0.08, f"r1 = {p.centre_a:.3f} m")
+        _draw_dimension(axes, elbow, hand_b, 0.3, f"L2 = {p.length_b:g} m")
+        _draw_dimension(axes, elbow, centres[1], 0.06, f"r2 = {p.centre_b:.3f} m")
         _label(axes, hand, (12, 0), "hand A at (y, z): its magnet holds", "left")
         _label(axes, hand_b, (12, 0), "hand B: its magnet is off", "left")
         _label(axes, elbow, (-14, -4), "elbow: motor,\ntorque on th2", "right")
@@ -83,14 +83,14 @@ def write_stages(parameters: MonkeyBotParameters, rates: Array, torque: float, p
     A stage is drawn at its end, with the magnet on that holds from then on.
     """
     drawn = stages(parameters, rates, torque)
-    after = [held for _, held in (*drawn[1:], drawn[-1])]
+    held_after = [held for _, held in (*drawn[1:], drawn[-1])]
     with report.picture(path, (7.5, 3.0)) as axes:
         for number, (poses, held) in enumerate(drawn):
             shift = np.array([APART * number, 0.0])
             axes.plot(
                 *(poses[:, 2 if held == 0 else 0] + shift).T, color=report.SOFT, lw=1.0, ls=":"
             )
-            draw_links(axes, poses[-1] + shift, after[number], torque=number == 3)
+            draw_links(axes, poses[-1] + shift, held_after[number], torque=number == 3)
             axes.text(APART * number + poses[:, :, 0].mean(), 0.38, STAGES[number], ha="center",
                       va="bottom", fontsize=8.5)  # fmt: skip
         report.legend(axes, 5)
@@ -107,9 +107,10 @@ def stages(parameters: MonkeyBotParameters, rates: Array, torque: float) -> list
     swing, motor, coast = evaluate(horizontal(torque), parameters, rates).times[0]
     motion = Motion(parameters, np.array([0.0, 0.0, *rates, 0.0, 0.0, 0.0, 0.0]))
     stage_paths = [(skeleton(parameters, motion.u)[None], 0)]
+    # The swing is drawn as two stages, at whose end the hands change.
     for duration, push in ((0.5 * swing, 0.0), (0.5 * swing, 0.0), (motor, torque), (coast, 0.0)):
         if len(stage_paths) == 3:
-            motion.hold(Mode.SWING_B)
+            motion.switch_to(Mode.SWING_B)
         path = [skeleton(parameters, motion.u)]
         for _ in range(FRAMES):
             motion.advance(duration / FRAMES, push)
@@ -127,14 +128,13 @@ def draw_links(axes: Axes, points: Array, held: int, *, torque: bool = False) ->
         axes.plot(*ends.T, color=colour, lw=5.0, solid_capstyle="round", label=name)
     elbow = report.RED if torque else report.PAGE
     axes.plot(*points[1], "o", color=elbow, mec=report.INK, ms=8.0, zorder=3)
-    for number, end in enumerate((points[0], points[2])):
-        holds = 2 * held == 2 * number
-        inside = report.INK if holds else report.PAGE
-        axes.plot(*end, "s", color=inside, mec=report.INK, ms=8.0, zorder=3,
-                  label="magnet on" if holds else "magnet off")  # fmt: skip
+    for hand, end in enumerate((points[0], points[2])):
+        is_on = hand == held
+        axes.plot(*end, "s", color=report.INK if is_on else report.PAGE, mec=report.INK, ms=8.0,
+                  zorder=3, label="magnet on" if is_on else "magnet off")  # fmt: skip
 
 
-def _angle(axes: Axes, at: Array, start: float, turn: float, radius: float, name: str) -> None:
+def _draw_angle(axes: Axes, at: Array, start: float, turn: float, radius: float, name: str) -> None:
     """Draw an angle `turn` [rad] from a direction `start` on, with its arrow and name."""
     along = start + np.linspace(0.0, turn, 30)
     arc = at + radius * np.column_stack([np.cos(along), np.sin(along)])
@@ -146,22 +146,23 @@ def _angle(axes: Axes, at: Array, start: float, turn: float, radius: float, name
     axes.text(middle[0], middle[1], name, color=report.RED, ha="center", va="center")
 
 
-def _span(axes: Axes, start: Array, end: Array, aside: float, words: str) -> None:
+def _draw_dimension(axes: Axes, start: Array, end: Array, aside: float, words: str) -> None:
     """Draw the dimension between two points, shifted by `aside` to the left of the line [m]."""
     line = (end - start) / np.linalg.norm(end - start)
-    off = aside * np.array([-line[1], line[0]])
+    shift = aside * np.array([-line[1], line[0]])
     arrow = {"arrowstyle": "|-|,widthA=.25,widthB=.25", "color": report.SOFT, "lw": 0.9,
             "shrinkA": 0, "shrinkB": 0}  # fmt: skip
-    axes.annotate("", tuple(end + off), tuple(start + off), arrowprops=arrow)
-    middle = 0.5 * (start + end) + off
+    axes.annotate("", tuple(end + shift), tuple(start + shift), arrowprops=arrow)
+    middle = 0.5 * (start + end) + shift
     if np.linalg.norm(end - start) < SHORT:
-        axes.text(middle[0] + 0.3 * off[0], middle[1] + 0.3 * off[1], words, ha="left", va="center")
+        x, y = middle + 0.3 * shift
+        axes.text(x, y, words, ha="left", va="center")
         return
     turn = np.degrees(np.arctan(line[1] / line[0]))
     axes.text(middle[0], middle[1], words, rotation=turn, ha="center", va="center",
               bbox={"facecolor": report.PAGE, "edgecolor": "none", "pad": 1.5})  # fmt: skip
 
 
-def _label(axes: Axes, at: Array, place: tuple[float, float], words: str, side: str) -> None:
-    """Write words beside a point, at an offset `place` [points], aligned to a side."""
-    axes.annotate(words, tuple(at), place, textcoords="offset points", ha=side, va="center")
+def _label(axes: Axes, at: Array, offset: tuple[float, float], words: str, side: str) -> None:
+    """Write words at an offset [points] from a point (2,) [m], aligned to a side."""
+    axes.annotate(words, tuple(at), offset, textcoords="offset points", ha=side, va="center")

@@ -36,7 +36,6 @@ FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: rates that the report
 TIMES = {FIRST: (0.428, 0.025), SECOND: (0.425, 0.033)}
 STEPS = 20  # number of gaits in a repetition; the report sees them decay from about the 10th
 GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: rates at which the report's searches began
-GAIT, GAP = "gait", " (a gap: it never hung straight down)"
 # Colour and label of a curve, by kind of repetition.
 CURVES = {
     "sampled": (report.GREEN, "times of the sampled search"),
@@ -61,14 +60,14 @@ class Curve:
     Args:
         name: of the file.
         rates: of the gait at its start [rad/s].
-        of: field of `Repetition` that is drawn.
+        quantity: field of `Repetition` that is drawn.
         title: of the vertical axis.
         log: whether the vertical axis is logarithmic.
     """
 
     name: str
     rates: tuple[float, float]
-    of: str
+    quantity: str
     title: str
     log: bool = False
 
@@ -80,7 +79,7 @@ PLOTS = (
     Curve("figure_8", SECOND, "error", "error", True),
 )
 
-Done = Callable[[int], None]
+Done = Callable[[int], None]  # called after each block of a landscape with its number of gaits
 
 
 @dataclass(frozen=True)
@@ -120,17 +119,13 @@ def draw_all(
     files = write_diagrams(parameters, torque, folder)
     maps, fields = write_landscapes(parameters, torque, count, folder, versions=versions, done=done)
     files += [*maps, *write_repetitions(parameters, torque, folder)]
+    guesses = map(np.array, GUESSES)
     return FigureData(
-        torque=torque,
-        lowest={name: field.minimum for name, field in fields.items()},
-        searches=[
-            ReportSearch(guess, fminsearch(parameters, guess, torque))
-            for guess in map(np.array, GUESSES)
-        ],
+        torque=torque, lowest={name: field.minimum for name, field in fields.items()},
+        searches=[ReportSearch(guess, fminsearch(parameters, guess, torque)) for guess in guesses],
         printed=[sampled_gait(parameters, np.array(rates), torque) for rates in (FIRST, SECOND)],
-        files=sorted(files, key=_number),
-        versions=versions,
-    )
+        files=sorted(files, key=_figure_number), versions=versions,
+    )  # fmt: skip
 
 
 def write_diagrams(parameters: MonkeyBotParameters, torque: float, folder: Path) -> list[Path]:
@@ -153,9 +148,8 @@ def write_landscapes(
     gait = horizontal(torque, limit=FIRST_SWING)
     files, fields = [], {}
     for name, spans in RANGES.items():
-        field = landscape(
-            gait, parameters, *(np.linspace(*span, count) for span in spans), done=done
-        )
+        w1, w2 = (np.linspace(*span, count) for span in spans)
+        field = landscape(gait, parameters, w1, w2, done=done)
         fields[name], data = field, folder / f"{name}.npz"
         save_map(field.arrays | {"torque": np.array(torque)}, data, parameters, versions)
         files.append(data)
@@ -177,9 +171,8 @@ def write_repetitions(parameters: MonkeyBotParameters, torque: float, folder: Pa
             clock: repeat(parameters, np.array(rates), torque, steps=STEPS, clock=clock)
             for clock in CLOCKS
         }
-        runs["sampled"] = repeat(
-            parameters, np.array(rates), torque, steps=STEPS, times=TIMES[rates]
-        )
+        times = TIMES[rates]
+        runs["sampled"] = repeat(parameters, np.array(rates), torque, steps=STEPS, times=times)
         files.append(folder / f"{name}.csv")
         write_table(runs, files[-1])
         for plot in PLOTS:
@@ -194,12 +187,11 @@ def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> Non
     with report.picture(path) as axes:
         for clock, run in runs.items():
             colour, words = CURVES[clock]
-            values = getattr(run, plot.of)
+            values = getattr(run, plot.quantity)
             axes.plot(np.arange(1, STEPS + 1), values, color=colour, marker="o", label=words)
-        gaps = any(np.isnan(getattr(run, plot.of)).any() for run in runs.values())
-        axes.set(
-            xlabel=GAIT + GAP * gaps, ylabel=plot.title, yscale="log" if plot.log else "linear"
-        )
+        has_gaps = any(np.isnan(getattr(run, plot.quantity)).any() for run in runs.values())
+        xlabel = "gait (a gap: it never hung straight down)" if has_gaps else "gait"
+        axes.set(xlabel=xlabel, ylabel=plot.title, yscale="log" if plot.log else "linear")
         axes.set_xticks(range(0, STEPS + 1, 2))
         report.legend(axes)
 
@@ -219,6 +211,6 @@ def write_table(runs: Mapping[str, Repetition], path: Path) -> None:
     write_columns(path, {"gait": np.arange(1, STEPS + 1, dtype=np.int64), **columns})
 
 
-def _number(file: Path) -> tuple[int, str]:
+def _figure_number(file: Path) -> tuple[int, str]:
     """Return the number of the (first) figure that a file belongs to, and its name."""
     return int(file.stem.split("_")[1]), file.name

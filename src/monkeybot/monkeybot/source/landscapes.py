@@ -30,7 +30,7 @@ LOWEST = {"ls": "none", "marker": "o", "color": report.RED, "mec": report.PAGE, 
 LIFT = 0.05  # height of marks above the surface, so that they stay visible; 1 % of CUT, by eye
 
 
-def root(field: Landscape) -> Array:
+def root_of_error(field: Landscape) -> Array:
     """Return the square root of the error, at most `CUT` (n1, n2); NaN where a start misses."""
     return np.asarray(np.minimum(np.sqrt(field.error), CUT))
 
@@ -61,13 +61,13 @@ def write_surface(field: Landscape, path: Path) -> None:
     ) as axes:
         x, y = np.meshgrid(field.w1, field.w2, indexing="ij")
         axes.plot_surface(
-            x, y, root(field), cmap="viridis", vmin=0.0, vmax=CUT, rcount=CELLS, ccount=CELLS,
-            lw=0.0, antialiased=False, rasterized=True,
+            x, y, root_of_error(field), cmap="viridis", vmin=0.0, vmax=CUT, rcount=CELLS,
+            ccount=CELLS, lw=0.0, antialiased=False, rasterized=True,
         )  # fmt: skip
-        for points, look in ((field.minima[:MARKED], MINIMA), (field.lowest, LOWEST)):
+        for points, style in ((field.minima[:MARKED], MINIMA), (field.lowest, LOWEST)):
             w1, w2, error = np.atleast_2d(points).T
             height = np.minimum(np.sqrt(error), CUT) + LIFT
-            axes.plot(w1, w2, height, **look)
+            axes.plot(w1, w2, height, **style)
         axes.set(xlabel=TITLES[0], ylabel=TITLES[1], zlabel=HEIGHT, zlim=(0.0, CUT))
         axes.view_init(elev=32.0, azim=-62.0)
         report.legend(axes)

@@ -58,7 +58,7 @@ def sampled_gait(
         return missed
     motion.advance(next_sample(motion.time, sample) - motion.time)
     switch = motion.time
-    motion.hold(other_hand(motion.mode))
+    motion.switch_to(other_hand(motion.mode))
     while sum(motion.energies) < energy:
         motion.advance(sample, torque)
         if motion.time - switch > LIMIT:
@@ -67,7 +67,7 @@ def sampled_gait(
     if not motion.advance(LIMIT, until=VERTICAL):
         return missed
     motion.advance(next_sample(motion.time, sample) - motion.time)
-    error = float(distance(start[:, :4], motion.held[None, :4])[0])
+    error = float(distance(start[:, :4], motion.hand_state[None, :4])[0])
     return SampledGait(np.asarray(rates), error, switch, motor)
 
 
@@ -79,9 +79,8 @@ def fminsearch(
     first[1, 0] *= SPREAD
     first[2, 1] *= SPREAD
     best = scipy.optimize.minimize(
-        lambda x: sampled_gait(parameters, x, torque, sample=sample).error,
-        rates,
+        lambda x: sampled_gait(parameters, x, torque, sample=sample).error, rates,
         method="Nelder-Mead",
         options={"xatol": MATLAB, "fatol": MATLAB, "initial_simplex": first, "maxiter": 400},
-    )
+    )  # fmt: skip
     return sampled_gait(parameters, best.x, torque, sample=sample)

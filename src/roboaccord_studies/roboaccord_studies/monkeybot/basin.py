@@ -232,7 +232,7 @@ def robustness(
         (orbit, parameters, disturbance, cycles, feedback, draws.seed, i)
         for i in range(draws.samples)
     )
-    return _figures(orbit, disturbance, run_walks(_disturbed_walk, calls, done))
+    return _robustness(orbit, disturbance, run_walks(_disturbed_walk, calls, done))
 
 
 def _disturbed_walk(
@@ -245,18 +245,15 @@ def _disturbed_walk(
     shape = 1, cycles, len(orbit.gait.phases)
     uniform = disturbance.spread == "uniform"
     unit_jitter = rng.uniform(-1.0, 1.0, shape) if uniform else rng.standard_normal(shape)
+    disturbed = with_errors(parameters, disturbance.parameter_error * unit_errors[1:])
     return walk(
-        orbit,
-        changed(parameters, disturbance.parameter_error * unit_errors[1:]),
-        orbit.start,
-        cycles,
-        feedback=feedback,
+        orbit, disturbed, orbit.start, cycles, feedback,
         jitter=disturbance.jitter * unit_jitter,
         factors=1.0 + disturbance.torque_error * unit_errors[:1],
-    )
+    )  # fmt: skip
 
 
-def changed(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotParameters:
+def with_errors(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotParameters:
     """Return parameters with relative errors of masses, inertias, lengths and centres (8,).
 
     The error of a centre of gravity is relative to its distance from the elbow.
@@ -272,7 +269,8 @@ def changed(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotParamete
     return parameters.replace(**values)
 
 
-def _figures(orbit: Orbit, disturbance: Disturbance, walks: Walks) -> Robustness:
+def _robustness(orbit: Orbit, disturbance: Disturbance, walks: Walks) -> Robustness:
+    """Return the figures of disturbed walks."""
     steps = orbit.changes * walks.cycles
     lost = steps[~walks.survived]
     height = (walks.displacement[:, 1] + orbit.drop * steps)[walks.survived]

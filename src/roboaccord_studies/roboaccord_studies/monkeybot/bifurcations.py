@@ -57,26 +57,11 @@ class Crossing:
     point: Point = field(metadata=INLINE)
 
 
-def spans(points: Sequence[Point], along: str) -> dict[str, tuple[float, float]]:
-    """Return the smallest and largest value of the varied quantity and of all controls, by name."""
-    rows = [{along: point.value, **point.orbit.controls} for point in points]
-    return {name: (min(r[name] for r in rows), max(r[name] for r in rows)) for name in rows[0]}
-
-
-def between(family: Family, a: Point, b: Point, share: float) -> Point:
-    """Return the orbit at a part `share`, 0 to 1, of the distance between neighbours a and b."""
-    if share in (0.0, 1.0):
-        return a if share == 0.0 else b
-    across = (b.y - a.y) / family.scale
-    y, _ = family.corrected(a.y + share * (b.y - a.y), across / np.linalg.norm(across))
-    return family.point(y)
-
-
 def crossings(family: Family, branch: Branch) -> list[Crossing]:
     """Return the crossings of the unit circle along a branch, in order."""
     located = []
     for a, b in itertools.pairwise(branch.points):
-        counts = outside(a), outside(b)
+        counts = unstable_count(a), unstable_count(b)
         shares = [_crossing_share(family, a, b, k) for k in range(min(counts), max(counts))]
         # Multipliers that cross at the same place, such as a complex pair, are one crossing.
         shares.sort()
@@ -84,31 +69,48 @@ def crossings(family: Family, branch: Branch) -> list[Crossing]:
         outside_before = counts[0]
         for share, group in itertools.groupby(shares, lambda share: round(share, 6)):
             outside_after = outside_before + int(step) * len(list(group))
-            point = between(family, a, b, share)
-            located.append(Crossing(_kind(point), (outside_before, outside_after), point))
+            point = orbit_between(family, a, b, share)
+            located.append(
+                Crossing(_bifurcation_kind(point), (outside_before, outside_after), point)
+            )
             outside_before = outside_after
     return located
 
 
-def outside(point: Point) -> int:
-    """Return how many multipliers are outside the unit circle."""
+def orbit_between(family: Family, a: Point, b: Point, share: float) -> Point:
+    """Return the orbit at a part `share`, 0 to 1, of the distance between neighbours a and b."""
+    if share in (0.0, 1.0):
+        return a if share == 0.0 else b
+    across = (b.y - a.y) / family.scale
+    y, _ = family.correct(a.y + share * (b.y - a.y), across / np.linalg.norm(across))
+    return family.point_at(y)
+
+
+def unstable_count(point: Point) -> int:
+    """Return how many multipliers are outside the unit circle; 0 for a stable orbit."""
     return int((np.abs(point.orbit.multipliers) >= 1.0).sum())
 
 
-def stable(branch: Branch, crossed: list[Crossing]) -> list[list[Point]]:
+def stable_stretches(branch: Branch, crossed: list[Crossing]) -> list[list[Point]]:
     """Return the orbits of each stable part of a branch, from crossing to crossing."""
-    ends = {id(c.point) for c in crossed}
+    ends = {id(crossing.point) for crossing in crossed}
     stretches: list[list[Point]] = [[]]
-    for point in _merged(branch, crossed):
+    for point in _with_crossings(branch, crossed):
         if id(point) in ends:
             stretches[-1].append(point)
             stretches.append([point])
-        elif outside(point) == 0:
+        elif unstable_count(point) == 0:
             stretches[-1].append(point)
     return [s for s in stretches if any(id(point) not in ends for point in s)]
 
 
-def best(family: Family, branch: Branch) -> Point:
+def value_ranges(points: Sequence[Point], along: str) -> dict[str, tuple[float, float]]:
+    """Return the smallest and largest value of the varied quantity and of all controls, by name."""
+    rows = [{along: point.value, **point.orbit.controls} for point in points]
+    return {name: (min(r[name] for r in rows), max(r[name] for r in rows)) for name in rows[0]}
+
+
+def most_stable(family: Family, branch: Branch) -> Point:
     """Return the orbit with the smallest spectral radius, minimised also between the orbits."""
     points = branch.points
     i = int(np.argmin([point.orbit.spectral_radius for point in points]))
@@ -116,28 +118,28 @@ def best(family: Family, branch: Branch) -> Point:
     for a, b in itertools.pairwise(points[max(i - 1, 0) : i + 2]):
 
         def radius(part: float, a: Point = a, b: Point = b) -> float:
-            return between(family, a, b, part).orbit.spectral_radius
+            return orbit_between(family, a, b, part).orbit.spectral_radius
 
         least = scipy.optimize.minimize_scalar(
             radius, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-7}
         )
-        candidates.append(between(family, a, b, float(least.x)))
+        candidates.append(orbit_between(family, a, b, float(least.x)))
     return min(candidates, key=lambda point: point.orbit.spectral_radius)
 
 
-def _merged(branch: Branch, crossed: list[Crossing]) -> list[Point]:
+def _with_crossings(branch: Branch, crossed: list[Crossing]) -> list[Point]:
     """Return the branch's points with the crossings inserted where they lie."""
-    remaining, merged = list(crossed), branch.points[:1]
+    remaining, points = list(crossed), branch.points[:1]
     for a, b in itertools.pairwise(branch.points):
         change = b.y - a.y
         while (
             remaining
-            and outside(a) != outside(b)
+            and unstable_count(a) != unstable_count(b)
             and 0.0 <= (remaining[0].point.y - a.y) @ change <= change @ change
         ):
-            merged.append(remaining.pop(0).point)
-        merged.append(b)
-    return merged
+            points.append(remaining.pop(0).point)
+        points.append(b)
+    return points
 
 
 def _crossing_share(family: Family, a: Point, b: Point, k: int) -> float:
@@ -147,13 +149,13 @@ def _crossing_share(family: Family, a: Point, b: Point, k: int) -> float:
     """
 
     def excess(share: float) -> float:
-        sizes = np.abs(between(family, a, b, share).orbit.multipliers)
+        sizes = np.abs(orbit_between(family, a, b, share).orbit.multipliers)
         return float(np.sort(sizes)[::-1][k]) - 1.0
 
     return float(scipy.optimize.brentq(excess, 0.0, 1.0, xtol=LOCATED))
 
 
-def _kind(point: Point) -> str:
+def _bifurcation_kind(point: Point) -> str:
     """Name the bifurcation by the multiplier nearest to the unit circle."""
     values = point.orbit.multipliers
     nearest = values[np.argmin(np.abs(np.abs(values) - 1.0))]
@@ -162,7 +164,8 @@ def _kind(point: Point) -> str:
     return "fold" if nearest.real > 0.0 else "flip"
 
 
-Start = tuple[float, float, float, float]
+Start = tuple[float, float, float, float]  # th1, th2 [rad], w1, w2 [rad/s]
+# Columns of the printed table, which has the crossings and the most stable orbit.
 MARKED = ("point.value", "point.orbit.settings", "point.orbit.spectral_radius", "kind", "outside")
 Of = Annotated[float, Quantity("", "of what is varied, in its own unit")]
 
@@ -228,7 +231,7 @@ def continue_command(
     """
     check_target(file, ".csv")
     parameters = robot_parameters(changes)
-    orbit, rise = _begin(parameters, gait, kind, controls, start, rise)
+    orbit, rise = _first_orbit(parameters, gait, kind, controls, start, rise)
     family = Family(orbit.kind, parameters, orbit.controls, along, low, high, rise)
     with progress() as bar:
         task = bar.add_task(COMPILING, total=None)
@@ -239,35 +242,36 @@ def continue_command(
         bar.update(task, description="locating crossings")
         crossed = crossings(family, branch)
         bar.update(task, description="minimising the spectral radius")
-        least = best(family, branch)
+        least = most_stable(family, branch)
     if file is not None:
         write_csv(branch, along, file)
-    stretches = [spans(points, along) for points in stable(branch, crossed)]
+    stretches = [value_ranges(points, along) for points in stable_stretches(branch, crossed)]
     continuation = Continuation(along, branch.points, branch.ends, crossed, stretches, least)
     values = [point.value for point in branch.points]
     marked = [*crossed, Crossing("smallest radius", None, least)]
     shown = [
         f"{len(values)} orbits, {along} from {min(values):.6g} to {max(values):.6g}",
         "ends: {}; {}".format(*branch.ends),
-        *(f"stable: {_ranges(spans)}" for spans in stretches or [{}]),
+        *(f"stable: {_ranges_text(ranges)}" for ranges in stretches or [{}]),
         *tables_of(marked, *MARKED),
     ]
     return Result(continuation, shown)
 
 
-def _ranges(spans: Mapping[str, tuple[float, float]]) -> str:
-    return ", ".join(f"{name} {a:.6g} to {b:.6g}" for name, (a, b) in spans.items()) or "nowhere"
+def _ranges_text(ranges: Mapping[str, tuple[float, float]]) -> str:
+    """Return ranges of values by name as text."""
+    return ", ".join(f"{name} {a:.6g} to {b:.6g}" for name, (a, b) in ranges.items()) or "nowhere"
 
 
-def _begin(
+def _first_orbit(
     parameters: MonkeyBotParameters, gait: str, kind: str | None, controls: list[str] | None,
     start: Start, rise: float,
 ) -> tuple[Orbit, float]:  # fmt: skip
     """Return the orbit to begin at, and the rise per cycle of its family [m]."""
     if kind is not None:
-        which = kind_of(kind)
-        values = controls_of(which, controls)
-        return find_orbit(which, parameters, values, np.array(start), rise=rise), rise
+        gait_kind = kind_of(kind)
+        values = controls_of(gait_kind, controls)
+        return find_orbit(gait_kind, parameters, values, np.array(start), rise=rise), rise
     orbit = shipped_gait(gait, parameters)
     return orbit, float(shipped_data()[gait].get("rise", 0.0))
 

@@ -107,7 +107,7 @@ def shipped_step(parameters: MonkeyBotParameters) -> Step:
     orbit = shipped_gait("clocked", parameters)
     period, torque = orbit.controls["period"], orbit.controls["torque"]
     setting, z = Setting(parameters, period, torque), np.array([*orbit.start, torque])
-    step = _described(setting, z, _steps(setting, torque, orbit.start[None])[0])
+    step = _step_with_figures(setting, z, _step_ends(setting, torque, orbit.start[None])[0])
     if step is None:
         raise AccordError("the shipped clocked gait has no derivative with these parameters")
     return step
@@ -128,12 +128,12 @@ def find_step(setting: Setting, start: Array, torque: float, slope: Array) -> St
     jacobian = (slope - IDENTITY)[:n, :n]
     step = np.zeros(n)
     for _ in range(SEARCH_STEPS):
-        end = _steps(setting, z[4], z[None, :4])[0]
+        end = _step_ends(setting, z[4], z[None, :4])[0]
         residual = np.array([*wrap(end[:2] - z[:2]), *(end[2:4] - z[2:4]), end[4]])[:n]
         if not np.isfinite(residual).all():
             return None
         if np.abs(residual).max() < CLOSED:
-            return _described(setting, z, end)
+            return _step_with_figures(setting, z, end)
         # Broyden's update by the residual that the last step has left.
         if step.any():
             jacobian = jacobian + np.outer(residual, step) / (step @ step)
@@ -169,8 +169,7 @@ def follow(step: Step, course: Course, pieces: int) -> Step | None:
             torque += ratio * (torque - previous[1].torque)
         setting = course(next_position)
         next_step = find_step(setting, guess, torque, step.slope)
-        near = next_step and np.linalg.norm(next_step.start - guess) <= LEAP
-        if next_step is None or not near or not _same(next_step, step, setting):
+        if next_step is None or not _continues(step, next_step, guess, setting):
             length *= 0.5
             if length * pieces < 0.5**HALVINGS:
                 return None
@@ -198,12 +197,14 @@ def pieces_of(*changes: tuple[float, float]) -> int:
     return max(1, *(math.ceil(abs(change) / longest - 1e-9) for change, longest in changes))
 
 
-def _same(one: Step, other: Step, setting: Setting) -> bool:
-    """Return whether two gaits are on the same side of a fold, by `Step.sides`."""
-    return one.sides[setting.unknowns - 4] == other.sides[setting.unknowns - 4]
+def _continues(step: Step, next_step: Step, guess: Array, setting: Setting) -> bool:
+    """Return whether a gait is near its guess (4,), and on the same side of a fold as the last."""
+    side = setting.unknowns - 4  # index in `Step.sides`
+    is_near = np.linalg.norm(next_step.start - guess) <= LEAP
+    return bool(is_near) and next_step.sides[side] == step.sides[side]
 
 
-def _described(setting: Setting, z: Array, end: Array) -> Step | None:
+def _step_with_figures(setting: Setting, z: Array, end: Array) -> Step | None:
     """Return a gait with its figures, from unknowns z and its end; None without a derivative.
 
     A gait has no derivative if a neighbouring start misses an event.
@@ -220,15 +221,16 @@ def _described(setting: Setting, z: Array, end: Array) -> Step | None:
 
 def _slope(setting: Setting, z: Array) -> Array:
     """Return the derivative of (th1, th2, w1, w2, rise) after a step with respect to z (5, 5)."""
-    sides = SMALL * np.eye(4)
-    by_state = _steps(setting, z[4], np.concatenate([z[:4] + sides, z[:4] - sides]))
-    stronger, weaker = (_steps(setting, z[4] + side, z[None, :4])[0] for side in (SMALL, -SMALL))
+    shifts = SMALL * np.eye(4)
+    by_state = _step_ends(setting, z[4], np.concatenate([z[:4] + shifts, z[:4] - shifts]))
+    stronger = _step_ends(setting, z[4] + SMALL, z[None, :4])[0]
+    weaker = _step_ends(setting, z[4] - SMALL, z[None, :4])[0]
     change = np.column_stack([(by_state[:4] - by_state[4:]).T, stronger - weaker])[:5]
     change[:2] = wrap(change[:2])
     return change / (2.0 * SMALL)
 
 
-def _steps(setting: Setting, torque: float, starts: Array) -> Array:
+def _step_ends(setting: Setting, torque: float, starts: Array) -> Array:
     """Return (th1, th2, w1, w2, rise, stride) after a step from each start (k, 6)."""
     gait = clocked(setting.period, float(torque))
     steps = evaluate(gait, setting.parameters, starts, tolerance=TOLERANCE)

@@ -8,8 +8,8 @@ perpendicular to it. That also goes round turning points, where the value reache
 the family turns back.
 
 The tolerances may be tuned. A name in ALIKE varies NAME_a and NAME_b together; a quantity that
-needs more, such as length and centre, has a case in `changed` and `present`. The fields of `Point`
-are keys of the JSON output, and stay.
+needs more, such as length and centre, has a case in `with_value` and `value_of`. The fields of
+`Point` are keys of the JSON output, and stay.
 """
 
 from __future__ import annotations
@@ -94,14 +94,14 @@ class Family:
                 f"a {self.kind.name} gait is followed along {', '.join(self.kind.controls)}, or a "
                 f"parameter of the robot such as {', '.join(ALIKE)}, not {self.along}"
             )
-        if len(self.free) < len(self.kind.solved):
+        if len(self.free_controls) < len(self.kind.solved):
             raise AccordError(
                 f"a {self.kind.name} gait stands alone for one robot: it has no family along "
                 f"{self.along}; follow it along a parameter of the robot"
             )
 
     @property
-    def free(self) -> tuple[str, ...]:
+    def free_controls(self) -> tuple[str, ...]:
         """The controls that are solved for."""
         if self.along not in self.kind.solved:
             return self.kind.solved
@@ -111,27 +111,27 @@ class Family:
     @property
     def scale(self) -> Array:
         """Size of a unit step of each unknown (n,): 1 rad, rad/s, s or N m; the range at last."""
-        return np.array([*np.ones(4 + len(self.free)), self.high - self.low])
+        return np.array([*np.ones(4 + len(self.free_controls)), self.high - self.low])
 
-    def at(self, y: Array) -> tuple[MonkeyBotParameters, dict[str, float]]:
+    def robot_and_controls(self, y: Array) -> tuple[MonkeyBotParameters, dict[str, float]]:
         """Return the robot and the controls for unknowns y (n,)."""
         value = float(y[-1])
-        controls = {**self.controls, **dict(zip(self.free, y[4:-1].tolist(), strict=True))}
+        controls = {**self.controls, **dict(zip(self.free_controls, y[4:-1].tolist(), strict=True))}
         if self.along in controls:
             return self.parameters, {**controls, self.along: value}
-        return changed(self.parameters, self.along, value), controls
+        return with_value(self.parameters, self.along, value), controls
 
     def unknowns(self, orbit: Orbit) -> Array:
         """Return the unknowns of an orbit of the robot `parameters` (n,)."""
-        free, along = [orbit.controls[name] for name in self.free], self.along
+        free, along = [orbit.controls[name] for name in self.free_controls], self.along
         is_control = along in orbit.controls
-        value = orbit.controls[along] if is_control else present(self.parameters, along)
+        value = orbit.controls[along] if is_control else value_of(self.parameters, along)
         return np.array([*orbit.start, *free, value])
 
     def residual(self, y: Array) -> Array:
         """Return P(x) - x and the rise minus the wanted rise (n - 1,); NaN if the gait fails."""
         try:
-            parameters, controls = self.at(y)
+            parameters, controls = self.robot_and_controls(y)
         except ValueError:  # no such robot
             return np.full(len(y) - 1, np.nan)
         return Closing(self.kind, parameters, controls, self.rise).residual(y[:4])
@@ -149,7 +149,7 @@ class Family:
             raise AccordError("the gait misses an event there")
         return np.asarray(np.linalg.svd(slope)[2][-1])
 
-    def corrected(self, y: Array, across: Array) -> tuple[Array, int]:
+    def correct(self, y: Array, across: Array) -> tuple[Array, int]:
         """Return the orbit in the plane through y perpendicular to a scaled direction.
 
         Args:
@@ -181,15 +181,15 @@ class Family:
             return best_y, NEWTON_STEPS
         raise AccordError("Newton's method finds no orbit there")
 
-    def point(self, y: Array) -> Point:
+    def point_at(self, y: Array) -> Point:
         """Return the orbit for unknowns y that are a root already."""
-        parameters, controls = self.at(y)
+        parameters, controls = self.robot_and_controls(y)
         residual = float(np.linalg.norm(self.residual(y)))
         orbit = describe(self.kind, parameters, controls, y[:4], residual=residual)
         return Point(float(y[-1]), y, parameters, orbit)
 
 
-def changed(parameters: MonkeyBotParameters, name: str, value: float) -> MonkeyBotParameters:
+def with_value(parameters: MonkeyBotParameters, name: str, value: float) -> MonkeyBotParameters:
     """Return a robot with one parameter changed, or one quantity of both links (`Family.along`)."""
     p = parameters
     if name == "length":  # the motor stays at the elbow: r2 is kept
@@ -201,7 +201,7 @@ def changed(parameters: MonkeyBotParameters, name: str, value: float) -> MonkeyB
     return p.replace(**dict.fromkeys(names, value))
 
 
-def present(parameters: MonkeyBotParameters, name: str) -> float:
+def value_of(parameters: MonkeyBotParameters, name: str) -> float:
     """Return the value of a parameter of the robot, or of a quantity of both links.
 
     Raises:
@@ -210,8 +210,9 @@ def present(parameters: MonkeyBotParameters, name: str) -> float:
     p = parameters
     if name not in ALIKE:
         return float(getattr(p, name))
-    centre = name == "centre"
-    a, b = (p.length_a - p.centre_a if centre else getattr(p, f"{name}_a")), getattr(p, f"{name}_b")
+    a, b = getattr(p, f"{name}_a"), getattr(p, f"{name}_b")
+    if name == "centre":  # both from the elbow
+        a = p.length_a - p.centre_a
     if not np.isclose(a, b, rtol=1e-9):
         raise AccordError(f"the links differ in {name}: follow {name}_a or {name}_b")
     return float(b)
@@ -250,8 +251,8 @@ def follow(
             f"the gait has {family.along} {y[-1]:g}, outside the range from {family.low:g} to "
             f"{family.high:g}: begin inside it"
         )
-    y, _ = family.corrected(y, np.eye(len(y))[-1])
-    first, tangent = family.point(y), family.tangent(y)
+    y, _ = family.correct(y, np.eye(len(y))[-1])
+    first, tangent = family.point_at(y), family.tangent(y)
     tangent = tangent * (1.0 if tangent[-1] >= 0.0 else -1.0)
     up, top = _one_direction(family, first, tangent, largest, most, done)
     down, bottom = _one_direction(family, first, -tangent, largest, most, done)
@@ -268,26 +269,28 @@ def _one_direction(
         if length < SHORTEST * largest:
             return points, "no orbit beyond"
         try:
-            new_y, count = family.corrected(y + length * tangent * family.scale, tangent)
-            inside = family.low <= new_y[-1] <= family.high
-            if not inside:
+            new_y, count = family.correct(y + length * tangent * family.scale, tangent)
+            is_inside = family.low <= new_y[-1] <= family.high
+            if not is_inside:
                 new_y = _at_bound(family, y, new_y)
-            new_tangent, point = family.tangent(new_y), family.point(new_y)
+            new_tangent, point = family.tangent(new_y), family.point_at(new_y)
         except AccordError:
             length *= 0.5
             continue
         new_tangent = new_tangent * np.sign(new_tangent @ tangent)
-        if inside and new_tangent @ tangent < BEND and length > 1e-2 * largest:
+        if is_inside and new_tangent @ tangent < BEND and length > 1e-2 * largest:
             length *= 0.5  # sharp bends take short steps, which cannot turn back
             continue
         points.append(point)
         if done:
             done(f"{len(points)} orbits, {family.along} {point.value:.5g}")
-        if not inside:
+        if not is_inside:
             return points, "the range's end"
-        if np.linalg.norm((new_y - first.y) / family.scale) < 0.5 * length and len(points) > QUICK:
+        from_first = np.linalg.norm((new_y - first.y) / family.scale)
+        if from_first < 0.5 * length and len(points) > QUICK:
             return points, "closed"
         y, tangent = new_y, new_tangent
+        # Steps grow while Newton's method needs few steps, and shrink where it needs more.
         length = min(largest, length * (1.5 if count <= QUICK else 0.7))
     return points, f"{most} orbits"
 
@@ -298,4 +301,4 @@ def _at_bound(family: Family, before: Array, after: Array) -> Array:
     share = (bound - before[-1]) / (after[-1] - before[-1])
     guess = before + share * (after - before)
     guess[-1] = bound
-    return family.corrected(guess, np.eye(len(guess))[-1])[0]
+    return family.correct(guess, np.eye(len(guess))[-1])[0]

@@ -11,7 +11,7 @@ a grid of shapes, each from a neighbour. No body has an inertia k above c (1 - c
 2000).
 
 FINEST and SHAPE_STEPS may be tuned. The names in MARGINS stay, for they are in the JSON output; a
-further one needs a case in `Robot.worse`, an array in `DesignMap.arrays` and an entry in CUTS of
+further one needs a case in `Robot.cost`, an array in `DesignMap.arrays` and an entry in CUTS of
 cli/design.py.
 """
 
@@ -70,7 +70,7 @@ class Robot:
     parameters: MonkeyBotParameters
     level: Level
 
-    def worse(self, margin: str) -> float:
+    def cost(self, margin: str) -> float:
         """Return a number that is smaller for a better robot, by one of `MARGINS`."""
         return self.level.best.radius if margin == "radius" else -self.level.width
 
@@ -117,7 +117,7 @@ class DesignMap:
                 field[cell] = value
         return {"centre": self.centre, "inertia": self.inertia, **fields}
 
-    def holds(self, shape: Shape) -> bool:
+    def contains(self, shape: Shape) -> bool:
         """Return whether a shape is within the bounds of the grid."""
         inside = self.centre[0] <= shape.centre <= self.centre[-1]
         return bool(inside and self.inertia[0] <= shape.inertia <= self.inertia[-1])
@@ -143,7 +143,7 @@ def shape_of(parameters: MonkeyBotParameters) -> Shape:
     return Shape(p.centre_a / p.length_a, p.inertia_a / (p.mass_a * p.length_a**2))
 
 
-def shaped(parameters: MonkeyBotParameters, shape: Shape) -> MonkeyBotParameters:
+def with_shape(parameters: MonkeyBotParameters, shape: Shape) -> MonkeyBotParameters:
     """Return the parameters of a robot with the same mass and length, and another shape.
 
     Raises:
@@ -173,8 +173,10 @@ def shipped_robot(parameters: MonkeyBotParameters, largest: float = 1.0) -> Robo
     return Robot(shape_of(parameters), parameters, shipped_level(parameters, largest))
 
 
-def reshape(robot: Robot, after: Shape) -> Robot | None:
-    """Follow a robot's gaits to another shape; None if they end before, or no body has the shape.
+def follow_to_shape(robot: Robot, after: Shape) -> Robot | None:
+    """Return a robot of another shape, to which the gaits of this one are followed.
+
+    None if the gaits end before, or no body has the shape.
 
     The best gait is followed at its period. If its family ends before, gaits of neighbouring
     periods are tried.
@@ -184,21 +186,21 @@ def reshape(robot: Robot, after: Shape) -> Robot | None:
     steps = robot.level.steps
     at = steps.index(robot.level.best)
     for k in (at, at - 4, at + 4, at - 8, at + 8):
-        step = _moved(robot, steps[k], after) if 0 <= k < len(steps) else None
+        step = _follow_gait(robot, steps[k], after) if 0 <= k < len(steps) else None
         if step is not None:
-            parameters = shaped(robot.parameters, after)
+            parameters = with_shape(robot.parameters, after)
             return Robot(after, parameters, level_gaits(parameters, step, robot.level.largest))
     return None
 
 
-def _moved(robot: Robot, step: Step, after: Shape) -> Step | None:
+def _follow_gait(robot: Robot, step: Step, after: Shape) -> Step | None:
     """Return a gait followed to another shape at a constant period; None if it ends before."""
     before = robot.shape
     centre, inertia = after.centre - before.centre, after.inertia - before.inertia
 
     def course(at: float) -> Setting:
         shape = Shape(before.centre + at * centre, before.inertia + at * inertia)
-        return Setting(shaped(robot.parameters, shape), step.period)
+        return Setting(with_shape(robot.parameters, shape), step.period)
 
     return follow(step, course, pieces_of((centre, SHAPE_STEPS[0]), (inertia, SHAPE_STEPS[1])))
 
@@ -225,21 +227,23 @@ def design_map(
         AccordError: if no shape of the grid can be reached.
     """
     robot = shipped_robot(parameters, largest)
-    own = robot.shape
-    cell = int(np.abs(centre - own.centre).argmin()), int(np.abs(inertia - own.inertia).argmin())
-    first = _reshaped(centre, inertia, robot, cell)
+    shape = robot.shape
+    cell = (
+        int(np.abs(centre - shape.centre).argmin()), int(np.abs(inertia - shape.inertia).argmin()),
+    )  # fmt: skip
+    first = _robot_of_cell(centre, inertia, robot, cell)
     if first is None:
         raise AccordError("the gait cannot be followed to the grid; choose one about the robot")
     robots = flood(
         (len(centre), len(inertia)), cell, first,
-        partial(_reshaped, centre, inertia), done=done,
+        partial(_robot_of_cell, centre, inertia), done=done,
     )  # fmt: skip
     return DesignMap(centre, inertia, robots)
 
 
-def _reshaped(centre: Array, inertia: Array, robot: Robot, cell: Cell) -> Robot | None:
+def _robot_of_cell(centre: Array, inertia: Array, robot: Robot, cell: Cell) -> Robot | None:
     """Return the robot of a cell of the grid, followed from another one."""
-    return reshape(robot, Shape(float(centre[cell[0]]), float(inertia[cell[1]])))
+    return follow_to_shape(robot, Shape(float(centre[cell[0]]), float(inertia[cell[1]])))
 
 
 def better_robot(field: DesignMap, margin: str) -> Robot:
@@ -252,7 +256,7 @@ def better_robot(field: DesignMap, margin: str) -> Robot:
         field: the map.
         margin: one of `MARGINS`.
     """
-    robot = min(field.robots.values(), key=lambda robot: robot.worse(margin))
+    robot = min(field.robots.values(), key=lambda robot: robot.cost(margin))
     steps = np.diff(field.centre).mean(), np.diff(field.inertia).mean()
     stride = 0.5
     while stride > FINEST:
@@ -263,9 +267,9 @@ def better_robot(field: DesignMap, margin: str) -> Robot:
             )
             for i, j in SIDES
         )
-        moved = [reshape(robot, shape) for shape in beside if field.holds(shape)]
-        best = min((r for r in moved if r), key=lambda r: r.worse(margin), default=robot)
-        if best.worse(margin) < robot.worse(margin):
+        reached = [follow_to_shape(robot, shape) for shape in beside if field.contains(shape)]
+        best = min((r for r in reached if r), key=lambda r: r.cost(margin), default=robot)
+        if best.cost(margin) < robot.cost(margin):
             robot = best
         else:
             stride *= 0.5

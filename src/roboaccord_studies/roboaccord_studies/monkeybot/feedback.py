@@ -73,7 +73,7 @@ class LqrController:
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the present torque, and change hands when it is time."""
         mode = mode_of(state.switches)
-        self._watch(state, mode)
+        self._plan_at_vertical(state, mode)
         if state.time + HALF_TICK >= self._change_time - self._half_period:
             mode = other_hand(mode)
             self._change_time, self._last_tick = math.inf, None
@@ -81,7 +81,7 @@ class LqrController:
         motor_on = state.time + HALF_TICK < self._motor_off
         return command(mode, self.power if motor_on else 0.0, state)
 
-    def _watch(self, state: RobotState, mode: Mode) -> None:
+    def _plan_at_vertical(self, state: RobotState, mode: Mode) -> None:
         """Plan the change of hands when the held link has passed the vertical."""
         u = seen_from(mode, state)
         last, self._last_tick = self._last_tick, (state.time, u)
@@ -89,18 +89,19 @@ class LqrController:
             return
         if last is None:
             if abs(u[0]) < AT_VERTICAL:
-                self._plan(state.time, u)
+                self._set_change_time(state.time, u)
         elif last[1][0] < 0.0 <= u[0] < 0.5 * math.pi:
             # Interpolate linearly between the two ticks to th1 = 0.
-            before, previous = last
+            time, previous = last
             fraction = previous[0] / (previous[0] - u[0])
             change = u - previous
             change[1] = math.remainder(change[1], 2.0 * math.pi)
-            self._plan(before + fraction * (state.time - before), previous + fraction * change)
+            time_passed = time + fraction * (state.time - time)
+            self._set_change_time(time_passed, previous + fraction * change)
 
-    def _plan(self, passed: float, x: Array) -> None:
-        """Set the time of the change of hands, from the state x at the vertical (4,)."""
+    def _set_change_time(self, time: float, x: Array) -> None:
+        """Set the time of the change of hands, from time [s] and state (4,) at the vertical."""
         deviation = x[1:] - self._nominal
         deviation[0] = math.remainder(deviation[0], 2.0 * math.pi)
         correction = float(np.clip(-self._gain @ deviation, -self.largest, self.largest))
-        self._change_time = passed + self.switch_t + correction
+        self._change_time = time + self.switch_t + correction

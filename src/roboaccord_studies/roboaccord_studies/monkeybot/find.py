@@ -75,7 +75,7 @@ def find_gaits(
         samples: number of random starts.
         seed: of the random numbers.
         rise: wanted rise of a cycle [m], if the kind has a control to meet it.
-        anywhere: as in `random_starts`.
+        anywhere: whether starts are drawn anywhere, instead of near known gaits.
         done: called after each block with its number of starts.
 
     Raises:
@@ -86,9 +86,9 @@ def find_gaits(
     blocks = np.array_split(guesses, math.ceil(samples / BLOCK))
     distinct: list[Orbit] = []
     calls = ((kind, parameters, controls, block, rise) for block in blocks)
-    for orbits in run_pieces(_search, calls, done=lambda _: done(BLOCK) if done else None):
+    for orbits in run_pieces(_search_block, calls, done=lambda _: done(BLOCK) if done else None):
         for orbit in orbits:
-            if not any(same(orbit, other) for other in distinct):
+            if not any(is_same_orbit(orbit, other) for other in distinct):
                 distinct.append(orbit)
     return sorted(distinct, key=lambda orbit: (orbit.spectral_radius, *orbit.start))
 
@@ -117,7 +117,7 @@ def random_starts(
     return np.column_stack([th1, th2, *rates, *solved])
 
 
-def same(a: Orbit, b: Orbit) -> bool:
+def is_same_orbit(a: Orbit, b: Orbit) -> bool:
     """Return whether two orbits are the same, to within SAME."""
     difference = a.start - b.start
     difference[:2] = wrap(difference[:2])
@@ -125,7 +125,7 @@ def same(a: Orbit, b: Orbit) -> bool:
     return bool(np.abs([*difference, *numbers]).max() < SAME)
 
 
-def _search(
+def _search_block(
     kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], guesses: Array,
     rise: float,
 ) -> list[Orbit]:  # fmt: skip
@@ -200,12 +200,12 @@ def find_command(
 
       accord monkeybot find --kind passive --at period=0.9 --anywhere
     """
-    which = kind_of(kind)
+    gait_kind = kind_of(kind)
     settings = [*([f"period={period!r}"] if period is not None else []), *(controls or ())]
-    parameters, values = robot_parameters(changes), controls_of(which, settings)
+    parameters, values = robot_parameters(changes), controls_of(gait_kind, settings)
     with counted(samples, "random starts") as done:
         orbits = find_gaits(
-            which, parameters, values, samples=samples, seed=seed, rise=rise, anywhere=anywhere,
+            gait_kind, parameters, values, samples=samples, seed=seed, rise=rise, anywhere=anywhere,
             done=done,
         )  # fmt: skip
     rows = []

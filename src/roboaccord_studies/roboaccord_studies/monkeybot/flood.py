@@ -14,6 +14,7 @@ from typing import TypeVar
 from monkeybot.gaits.landscape import Done
 from roboaccord.run import run_pieces
 
+# Steps from a cell to its four neighbours, in the order in which they are tried.
 SIDES = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
 Cell = tuple[int, int]
@@ -24,7 +25,7 @@ def flood(
     shape: Cell,
     first: Cell,
     value: T,
-    go: Callable[[T, Cell], T | None],
+    compute: Callable[[T, Cell], T | None],
     *,
     done: Done | None = None,
 ) -> dict[Cell, T]:
@@ -37,8 +38,8 @@ def flood(
         shape: of the grid.
         first: cell to begin at.
         value: of that cell.
-        go: function of a value and a neighbouring cell that returns the value of that cell, or None
-            if it cannot be reached.
+        compute: function of a value and a neighbouring cell that returns the value of that cell,
+            or None if it cannot be reached.
         done: called after each ring with its number of cells.
     """
     cells = {first: value}
@@ -49,8 +50,10 @@ def flood(
             done(len(ring))
         neighbours = _neighbours(ring, shape, cells)
         # `cells` does not change while the new ring is computed.
-        calls = ((go, cell, [cells[side] for side in sides]) for cell, sides in neighbours.items())
-        values = run_pieces(_reach, calls, threads=True)
+        calls = (
+            (compute, cell, [cells[side] for side in sides]) for cell, sides in neighbours.items()
+        )
+        values = run_pieces(_first_reached, calls, threads=True)
         ring = []
         for cell, reached in zip(neighbours, values, strict=True):
             if reached is not None:
@@ -59,9 +62,11 @@ def flood(
     return cells
 
 
-def _reach(go: Callable[[T, Cell], T | None], cell: Cell, neighbours: list[T]) -> T | None:
+def _first_reached(
+    compute: Callable[[T, Cell], T | None], cell: Cell, neighbours: list[T]
+) -> T | None:
     """Return the value of a cell, from the first of the neighbours' values that reaches it."""
-    tries = (go(value, cell) for value in neighbours)
+    tries = (compute(value, cell) for value in neighbours)
     return next((reached for reached in tries if reached is not None), None)
 
 

@@ -5,8 +5,8 @@ The command writes the data, two pictures, and an HTML page that shows the root 
 intensity map and as a surface that can be turned. The landscape is computed by
 `monkeybot.gaits.landscape`, the pictures by `monkeybot.source.landscapes`.
 
-The looks of the page, SOLID, PAGE_POINTS, EYE and WORDS, may be changed. The names of the four
-files and of the arrays in landscape.npz stay.
+The looks of the page, SURFACE_DOTS, PAGE_POINTS, EYE and WORDS, may be changed. The names of the
+four files and of the arrays in landscape.npz stay.
 """
 
 from __future__ import annotations
@@ -24,19 +24,27 @@ from monkeybot.gaits.gait import Gait, evaluate, horizontal
 from monkeybot.gaits.landscape import LIMIT, Landscape, Lowest, landscape, save_map
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.source.landscapes import CUT, HEIGHT, MARKED, TITLES, root, write_map, write_surface
+from monkeybot.source.landscapes import (
+    CUT,
+    HEIGHT,
+    MARKED,
+    TITLES,
+    root_of_error,
+    write_map,
+    write_surface,
+)
 from roboaccord.cli import Force, Out, Result, command_line, counted, in_pieces, results
 from roboaccord.contract import LEFT_OUT, AccordError, Array, Json, NewtonMetres, Quantity, Seconds
 from roboaccord.report import Plot, axis, plain, render_plots
 from roboaccord.run import made_with, write_text
 
-from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid, span
+from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid_of, grid_option
 
 # Sizes of dots on the surface by their sizes on the map [pixels], two thirds and a half, by eye.
-SOLID = {6: 4, 12: 6}
+SURFACE_DOTS = {6: 4, 12: 6}
 # Largest number of points along a side, so that a browser can turn the surface: 40,000 points.
 PAGE_POINTS = 201
-# It and W2 are around the report's gait, at 1.29 and 10.49, in steps of 0.01 and 0.02.
+# Both are around the report's gait, at 1.29 and 10.49, in steps of 0.01 and 0.02.
 W1 = (0.0, 3.0, 301)  # default grid of w1 [rad/s]
 W2 = (8.0, 14.0, 301)  # default grid of w2 [rad/s]
 EYE = {"x": 1.15, "y": -1.75, "z": 0.95}  # viewpoint, in Plotly's units: looks into the valley
@@ -54,45 +62,49 @@ def render_landscape(
     lead = f"{field.error.size} gaits. Crosses: minima of the grid. Round: the lowest of all."
     if step > 1:
         lead += f" One rate in {step} is shown; the file beside this page has them all."
-    w1, w2, height = field.w1[::step], field.w2[::step], root(field)[::step, ::step]
+    w1, w2, height = field.w1[::step], field.w2[::step], root_of_error(field)[::step, ::step]
     scale = {"colorscale": "Viridis", "zmin": 0, "zmax": CUT, "colorbar": {"title": HEIGHT}}
     grid = {"x": plain(w1), "y": plain(w2), "z": [plain(row, 4) for row in height.T]}
     surface = {"type": "surface", "colorscale": "Viridis", "cmin": 0, "cmax": CUT, **grid}
     x, y = axis(TITLES[0]), axis(TITLES[1])
     scene = {"xaxis": x, "yaxis": y, "zaxis": {**axis(HEIGHT), "range": [0, CUT]}}
-    flat = {
+    map_figure = {
         "data": [{"type": "heatmap", **scale, **grid}, *_marks(field)],
         "layout": {"xaxis": x, "yaxis": y},
     }
-    solid = {
-        "data": [surface, *_marks(field, solid=True)],
+    surface_figure = {
+        "data": [surface, *_marks(field, in_space=True)],
         "layout": {"scene": {**scene, "camera": {"eye": EYE}}},
     }
     plots = [
-        Plot("Intensity map", WORDS, flat),
-        Plot("Surface", "The same as heights. Drag to turn it.", solid, height=680),
+        Plot("Intensity map", WORDS, map_figure),
+        Plot("Surface", "The same as heights. Drag to turn it.", surface_figure, height=680),
     ]
     return render_plots(title, lead, plots, command=command, facts=facts)
 
 
-def _marks(field: Landscape, *, solid: bool = False) -> list[dict[str, Json]]:
-    """Return the minima and the lowest point as Plotly traces; `solid`: for the surface."""
+def _marks(field: Landscape, *, in_space: bool = False) -> list[dict[str, Json]]:
+    """Return the minima and the lowest point as Plotly traces, for the map or for the surface."""
     traces = list[dict[str, Json]]()
     for name, points, symbol, size, colour in (
         ("minima", field.minima[:MARKED], "x", 6, "#ffffff"),
         ("lowest", field.lowest[None], "circle", 12, "#d1495b"),
     ):
         dots: dict[str, Json] = {
-            "type": "scatter3d" if solid else "scatter",
+            "type": "scatter3d" if in_space else "scatter",
             "mode": "markers",
             "name": name,
             "x": plain(points[:, 0]),
             "y": plain(points[:, 1]),
             "text": [f"error {error:.3g}" for error in points[:, 2]],
-            "marker": {"symbol": symbol, "size": SOLID[size] if solid else size, "color": colour},
+            "marker": {
+                "symbol": symbol,
+                "size": SURFACE_DOTS[size] if in_space else size,
+                "color": colour,
+            },
             "showlegend": False,
         }
-        if solid:
+        if in_space:
             dots["z"] = plain(np.minimum(np.sqrt(points[:, 2]), CUT))
         traces.append(dots)
     return traces
@@ -100,8 +112,8 @@ def _marks(field: Landscape, *, solid: bool = False) -> list[dict[str, Json]]:
 
 @in_pieces()
 def landscape_command(
-    w1: Annotated[Span, Quantity("rad/s"), grid("rate of th1: N values from A to B")] = W1,
-    w2: Annotated[Span, Quantity("rad/s"), grid("rate of th2: N values from A to B")] = W2,
+    w1: Annotated[Span, Quantity("rad/s"), grid_option("rate of th1: N values from A to B")] = W1,
+    w2: Annotated[Span, Quantity("rad/s"), grid_option("rate of th2: N values from A to B")] = W2,
     torque: Annotated[NewtonMetres, TORQUE] = 2.0,
     folder: Out = None,
     force: Force = False,
@@ -123,13 +135,13 @@ def landscape_command(
 
       accord monkeybot landscape --w1 2 8 151 --w2 0 8 151 --torque 2 --out low --json
     """
-    rates = span(*w1, "--w1"), span(*w2, "--w2")
+    rates = grid_of(*w1, "--w1"), grid_of(*w2, "--w2")
     if not 0.0 < limit < np.inf:
         raise AccordError(f"--limit is {limit:g}, and must be positive")
     parameters, gait = robot_parameters(changes), horizontal(torque, limit=limit)
-    with results(folder, "monkeybot_landscape", force=force) as place:
-        field, speed = measured(gait, parameters, *rates, tolerance)
-        files = write_all(field, place, torque, parameters)
+    with results(folder, "monkeybot_landscape", force=force) as out_folder:
+        field, speed = timed_landscape(gait, parameters, *rates, tolerance)
+        files = write_files(field, out_folder, torque, parameters)
     return Result(
         Mapped(
             gaits=field.error.size,
@@ -154,7 +166,7 @@ class Mapped:
     files: list[Path]
 
 
-def measured(
+def timed_landscape(
     gait: Gait, parameters: MonkeyBotParameters, w1: Array, w2: Array, tolerance: float
 ) -> tuple[Landscape, float]:
     """Return a landscape and the speed of its evaluation, without compiling [gaits/s].
@@ -170,7 +182,7 @@ def measured(
     return field, field.error.size / elapsed
 
 
-def write_all(
+def write_files(
     field: Landscape, folder: Path, torque: float, parameters: MonkeyBotParameters
 ) -> list[Path]:
     """Write data, page and pictures of a landscape, and return their files."""

@@ -98,24 +98,26 @@ def level_gaits(parameters: MonkeyBotParameters, step: Step, largest: float = 1.
         step: a horizontal gait of the robot.
         largest: spectral radius up to which a gait counts as stable.
     """
-    down, up = (_walk(parameters, step, sign * PERIOD_STEP * step.period) for sign in (-1, 1))
+    down, up = (
+        _follow_periods(parameters, step, sign * PERIOD_STEP * step.period) for sign in (-1, 1)
+    )
     return Level((*reversed(down), step, *up), largest)
 
 
 def shipped_level(parameters: MonkeyBotParameters, largest: float = 1.0) -> Level:
-    """Return the horizontal gaits around the shipped one; arguments as in `level_gaits`."""
+    """Return the horizontal gaits around the shipped one; stable are radii below `largest`."""
     return level_gaits(parameters, shipped_step(parameters), largest)
 
 
-def _walk(parameters: MonkeyBotParameters, step: Step, by: float) -> list[Step]:
-    """Return the gaits in one direction along the period, in steps `by` [s].
+def _follow_periods(parameters: MonkeyBotParameters, step: Step, period_step: float) -> list[Step]:
+    """Return the gaits in one direction along the period, in steps of `period_step` [s].
 
     It ends if a gait cannot be followed, or is far from stable.
     """
     steps: list[Step] = []
     last = step
     for k in range(1, MOST_PERIODS + 1):
-        next_step = follow_to(last, Setting(parameters, step.period + k * by))
+        next_step = follow_to(last, Setting(parameters, step.period + k * period_step))
         if next_step is None or next_step.radius > max(GIVE_UP, step.radius + 0.1):
             break
         steps.append(next_step)

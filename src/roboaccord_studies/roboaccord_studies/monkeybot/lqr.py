@@ -150,14 +150,14 @@ def time_law(orbit: Orbit, parameters: MonkeyBotParameters, *, sample: float = S
     )
 
 
-def held_multipliers(orbit: Orbit, parameters: MonkeyBotParameters) -> Multipliers:
+def closed_loop_multipliers(orbit: Orbit, parameters: MonkeyBotParameters) -> Multipliers:
     """Return the multipliers of the map with the feedback, for times that are not rounded (3,)."""
     A, B = linearise(orbit, parameters)
     column = B[:, 0]
     return eigenvalues(A - np.outer(column, lqr_gain(A, column)))
 
 
-def held_gait(name: str, parameters: MonkeyBotParameters) -> tuple[Orbit, Feedback | None]:
+def gait_with_feedback(name: str, parameters: MonkeyBotParameters) -> tuple[Orbit, Feedback | None]:
     """Return a shipped gait and its feedback, None for a gait that needs none.
 
     Raises:
@@ -168,7 +168,7 @@ def held_gait(name: str, parameters: MonkeyBotParameters) -> tuple[Orbit, Feedba
 
 
 @dataclass(frozen=True)
-class Held:
+class LqrResult:
     """The feedback of a gait, and the stability without and with it."""
 
     law: TimeLaw = field(metadata=INLINE)
@@ -206,6 +206,6 @@ def lqr_command(
     parameters = robot_parameters(changes)
     orbit = shipped_gait(name, parameters)
     law, (A, B) = time_law(orbit, parameters, sample=sample), linearise(orbit, parameters)
-    closed = float(np.abs(held_multipliers(orbit, parameters)).max())
+    closed = float(np.abs(closed_loop_multipliers(orbit, parameters)).max())
     reached, condition = controllability(A, B[:, 0]), conditioning(B, law.torque)
-    return Result(Held(law, orbit.spectral_radius, closed, reached, condition))
+    return Result(LqrResult(law, orbit.spectral_radius, closed, reached, condition))

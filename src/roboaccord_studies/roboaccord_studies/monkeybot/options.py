@@ -1,8 +1,8 @@
 """Command-line options that several studies of the MonkeyBot have in common.
 
 They are about walks, grids, and kinds of gaits with their controls, the numbers that a gait is made
-from. `span` makes an array from the three values A B N of a grid; `controls_of` makes the controls
-of a kind from DEFAULTS and the changes `--at CONTROL=VALUE`.
+from. `grid_of` makes an array from the three values A B N of a grid; `controls_of` makes the
+controls of a kind from DEFAULTS and the changes `--at CONTROL=VALUE`.
 
 DEFAULTS must have a value for each control in kinds.py; TIMES has those that must be positive.
 MADE_WITH lists the distributions whose versions are written into files. The names of options stay.
@@ -15,7 +15,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from monkeybot.cli.options import changed
+from monkeybot.cli.options import with_changes
 from roboaccord.cli import LARGEST
 from roboaccord.contract import AccordError, Array, Metres, check_known
 from typer.models import OptionInfo
@@ -31,13 +31,13 @@ Steps = Annotated[int, typer.Option(min=1, help="Number of changes of hands of e
 Span = tuple[float, float, int]
 
 
-def grid(what: str) -> OptionInfo:
+def grid_option(what: str) -> OptionInfo:
     """Return the option of a grid A B N; `what` completes its help text."""
     option: OptionInfo = typer.Option(metavar="A B N", help=f"Grid of the {what}.")
     return option
 
 
-def span(low: float, high: float, count: int, name: str, *, above: float = -math.inf) -> Array:
+def grid_of(low: float, high: float, count: int, name: str, *, above: float = -math.inf) -> Array:
     """Return evenly spaced values from `low` to `high` (count,).
 
     Args:
@@ -92,7 +92,7 @@ def controls_of(kind: Kind, changes: list[str] | None) -> dict[str, float]:
     Raises:
         AccordError: for an unknown control, or a value that is no number or out of range.
     """
-    controls = changed({name: DEFAULTS[name] for name in kind.controls}, changes)
+    controls = with_changes({name: DEFAULTS[name] for name in kind.controls}, changes)
     for name, value in controls.items():
         if name not in kind.controls:
             raise AccordError(f"{kind.name} takes {', '.join(kind.controls)}, not {name}")

@@ -85,7 +85,7 @@ class Orbit:
     @property
     def settings(self) -> Annotated[str, Quantity("", "in s and N m", "controls", "text")]:
         """The controls as text."""
-        return _text(self.controls)
+        return _as_text(self.controls)
 
     @property
     def torque(self) -> Annotated[float | None, Quantity("N m", form=".6f")]:
@@ -107,8 +107,8 @@ class Orbit:
 
     def cost_of_transport(self, parameters: MonkeyBotParameters) -> float:
         """Return work / (weight stride); infinite for a gait that does not move forward."""
-        reach = parameters.mass * parameters.gravity * abs(self.stride)
-        return self.work / reach if reach else float("inf")
+        weight_times_stride = parameters.mass * parameters.gravity * abs(self.stride)
+        return self.work / weight_times_stride if weight_times_stride else float("inf")
 
 
 def find_orbit(
@@ -137,9 +137,8 @@ def find_orbit(
         if norm < EXACT:
             break
     if not norm < CLOSED:
-        raise AccordError(
-            f"no gait of kind {kind.name} was found near the guess: {_text(controls)}"
-        )
+        text = _as_text(controls)
+        raise AccordError(f"no gait of kind {kind.name} was found near the guess: {text}")
     return describe(kind, parameters, closing.controls_at(unknowns), unknowns[:4], residual=norm)
 
 
@@ -151,7 +150,7 @@ def describe(
     gait = gait_of(kind, controls)
     cycle = evaluate(gait, parameters, start, tolerance=FINE)
     if not np.isfinite(cycle.times).all():
-        raise AccordError(f"the gait of kind {kind.name} misses an event: {_text(controls)}")
+        raise AccordError(f"the gait of kind {kind.name} misses an event: {_as_text(controls)}")
     changes = sum(p.then in (Then.CHANGE, Then.GRIP_OTHER) for p in gait.phases)
     return Orbit(
         kind=kind,
@@ -179,12 +178,12 @@ def work_of(gait: Gait, parameters: MonkeyBotParameters, start: Array, times: Ar
     for phase, duration in zip(gait.phases, times, strict=True):
         end = motion.time + float(duration)
         while end - motion.time > ROUND_OFF:
-            th2_before = motion.held[1]
+            th2_before = motion.hand_state[1]
             motion.advance(min(INSTANT, end - motion.time), phase.torque)  # off a turning point
-            turning = linear("turning", w2=-1.0 if motion.held[3] > 0.0 else 1.0)
+            turning = linear("turning", w2=-1.0 if motion.hand_state[3] > 0.0 else 1.0)
             motion.advance(max(end - motion.time, 0.0), phase.torque, until=turning)
-            work += abs(phase.torque * (motion.held[1] - th2_before))
-        motion.then(phase.then)
+            work += abs(phase.torque * (motion.hand_state[1] - th2_before))
+        motion.end_phase(phase.then)
     return work
 
 
@@ -237,7 +236,8 @@ class Closing:
         return newton_steps(residual, slope, z, longest=longest, steps=steps)
 
 
-def _text(controls: Mapping[str, float]) -> str:
+def _as_text(controls: Mapping[str, float]) -> str:
+    """Return controls by name as text."""
     return ", ".join(f"{name} {value:g}" for name, value in controls.items())
 
 
@@ -257,9 +257,6 @@ def shipped_gait(name: str, parameters: MonkeyBotParameters) -> Orbit:
     check_known("unknown gait ", name, gaits)
     data = gaits[name]
     return find_orbit(
-        KINDS[data["kind"]],
-        parameters,
-        data["controls"],
-        np.array(data["post_impact"]),
+        KINDS[data["kind"]], parameters, data["controls"], np.array(data["post_impact"]),
         rise=data.get("rise", 0.0),
-    )
+    )  # fmt: skip

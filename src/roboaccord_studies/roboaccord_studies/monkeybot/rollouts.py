@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVarTuple
+from typing import NamedTuple, TypeVarTuple
 
 import numpy as np
 from monkeybot.gaits.gait import ENSEMBLE, full_starts, has_series, wrap
@@ -37,106 +37,6 @@ BLOCK = 256  # walks that a thread simulates at a time: some 0.1 s of work with 
 NEAR = np.array([0.2, 0.2, 1.0, 1.0])  # rad, rad/s: largest distance of a walk's end from its orbit
 
 Ts = TypeVarTuple("Ts")
-
-
-@kernel
-def _lost(u, target, before, forwards):
-    """Return whether a walk has lost its gait in a cycle.
-
-    Args:
-        u: state at the end of the cycle (8,).
-        target: state of the orbit there (4,).
-        before: x of the held hand at the beginning of the cycle [m].
-        forwards: sign of the motion along x.
-    """
-    for i in range(4):
-        if not math.isfinite(u[i]):
-            return True
-    return abs(u[1] - target[1]) > math.pi or (u[4] - before) * forwards <= 0.0
-
-
-@kernel
-def walk_block(
-    both, starts, phases, stop, target, gains, sample, jitter, factors, forwards, tolerance,
-    cycles, finals,
-):  # fmt: skip
-    """Repeat the phases of a gait from many starts, each walk until it loses the gait.
-
-    Args:
-        both, phases, stop, tolerance: as in `hybrid.run`.
-        starts: states (k, 8) on hand A.
-        target: state of the orbit at the beginning of a cycle (4,).
-        gains: by how much longer a timed phase lasts per deviation from `target` (n, 4).
-        sample: period to whose multiples the times are rounded [s]; 0: not rounded.
-        jitter: errors added to the times after that (k, cycles, n) [s].
-        factors: of all torques (k,).
-        forwards: sign of the motion along x.
-        cycles: filled with the number of cycles until the gait was lost (k,).
-        finals: filled with the state at the end, in the frame of the hand that holds (k, 8).
-    """
-    n = phases.shape[0]
-    work, states, marks = np.empty((SCRATCH, 8)), np.empty((n, 8)), np.empty((n, 4))
-    times, disturbed, u = np.empty(n), phases.copy(), np.empty(8)
-    for i in range(starts.shape[0]):
-        u[:] = starts[i]
-        hand, cycles[i] = 0, 0
-        for j in range(jitter.shape[1]):
-            before = u[4]
-            for m in range(n):
-                disturbed[m, TORQUE] = factors[i] * phases[m, TORQUE]
-                if phases[m, TIMED] != 0.0:
-                    time = phases[m, DURATION]
-                    for c in range(4):
-                        time += gains[m, c] * (u[c] - target[c])
-                    if sample > 0.0:
-                        time = sample * math.floor(time / sample + 0.5)
-                    disturbed[m, DURATION] = min(LIMIT, max(0.0, time + jitter[i, j, m]))
-            count = run(
-                both, u, hand, False, disturbed, stop, tolerance, work, times, states, marks
-            )
-            if count == MISSED or _lost(u, target, before, forwards):
-                break
-            hand = int(marks[count - 1, 0])
-            cycles[i] = j + 1
-        finals[i] = u
-
-
-def walk_together(
-    both: tuple[Row, Row], starts: Array, phases: Array, stop: tuple[float, ...], target: Array,
-    gains: Array, sample: float, jitter: Array, factors: Array, forwards: float, tolerance: float,
-    cycles: NDArray[np.int64], finals: Array,
-) -> None:  # fmt: skip
-    """Do the same as `walk_block`, cycle by cycle for all walks that still have their gait.
-
-    The only difference: a walk that misses an event ends in the state at which the cycle began.
-    """
-    from monkeybot.model.ensemble import run_ensemble  # imports numba
-
-    finals[:], cycles[:] = starts, 0
-    alive = np.arange(len(starts))
-    hands = np.zeros(len(alive), dtype=np.int64)
-    timed = phases[:, TIMED] != 0.0
-    for j in range(jitter.shape[1]):
-        u, k = finals[alive], len(alive)
-        disturbed = np.broadcast_to(phases, (k, *phases.shape)).copy()
-        disturbed[:, :, TORQUE] *= factors[alive, None]
-        durations = phases[:, DURATION] + (u[:, :4] - target) @ gains.T
-        if sample > 0.0:
-            durations = sample * np.floor(durations / sample + 0.5)
-        clipped = np.clip(durations + jitter[alive, j], 0.0, LIMIT)
-        disturbed[:, timed, DURATION] = clipped[:, timed]
-        ends, counts, side = np.empty((k, 8)), np.empty(k, dtype=np.int64), hands[alive]
-        run_ensemble(
-            both, u, side, disturbed, stop, tolerance, np.empty(disturbed.shape[:2]), ends, counts,
-        )  # fmt: skip
-        finished = counts != MISSED
-        finals[alive[finished]], hands[alive] = ends[finished], side
-        goes_on = finished & (np.abs(ends[:, 1] - target[1]) <= math.pi)
-        goes_on &= (ends[:, 4] - u[:, 4]) * forwards > 0.0
-        alive = alive[goes_on]
-        cycles[alive] = j + 1
-        if not len(alive):
-            return
 
 
 @dataclass(frozen=True)
@@ -190,14 +90,17 @@ def walk(
     full, phases = full_starts(starts), np.array([phase.row for phase in orbit.gait.phases])
     k, n = len(full), len(phases)
     law = feedback or Feedback(np.zeros((n, 4)))
-    walked, finals = np.zeros(k, dtype=np.int64), np.empty((k, 8))
-    together = k >= ENSEMBLE and has_series(orbit.gait, parameters)
-    (walk_together if together else walk_block)(
-        parameters.rows, full, phases, orbit.gait.stop.row, orbit.start, law.gains, law.sample,
-        np.zeros((k, cycles, n)) if jitter is None else jitter,
-        np.ones(k) if factors is None else factors,
-        math.copysign(1.0, orbit.stride), tolerance, walked, finals,
+    gait = RepeatedGait(
+        rows=parameters.rows, phases=phases, stop=orbit.gait.stop.row, target=orbit.start,
+        forwards=math.copysign(1.0, orbit.stride), gains=law.gains, sample=law.sample,
+        tolerance=tolerance,
     )  # fmt: skip
+    jitter = np.zeros((k, cycles, n)) if jitter is None else jitter
+    factors = np.ones(k) if factors is None else factors
+    walked, finals = np.zeros(k, dtype=np.int64), np.empty((k, 8))
+    can_walk_together = k >= ENSEMBLE and has_series(orbit.gait, parameters)
+    simulate = walk_together if can_walk_together else walk_block
+    simulate(gait, full, jitter, factors, walked, finals)
     deviation = finals[:, :4] - orbit.start
     deviation[:, 0] = wrap(deviation[:, 0])
     return Walks(
@@ -223,3 +126,124 @@ def run_walks(
     return Walks(
         *map(np.concatenate, zip(*(vars(piece).values() for piece in pieces), strict=True))
     )
+
+
+class RepeatedGait(NamedTuple):
+    """A gait with its feedback as the kernels take it, and the orbit that walks are to keep.
+
+    Attributes:
+        rows: the robot's parameters with hand A first, and with hand B first.
+        phases: of the gait (n, 11), as in `hybrid.run`.
+        stop: event that ends a cycle early, a tuple of 6.
+        target: state of the orbit at the beginning of a cycle (4,) [rad, rad/s].
+        forwards: sign of the orbit's motion along x.
+        gains: by how much longer a timed phase lasts per deviation from `target` (n, 4) [s/rad,
+            s^2].
+        sample: period to whose multiples the times are rounded [s]; 0: not rounded.
+        tolerance: of the integrator.
+    """
+
+    rows: tuple[Row, Row]
+    phases: Array
+    stop: tuple[float, ...]
+    target: Array
+    forwards: float
+    gains: Array
+    sample: float
+    tolerance: float
+
+
+def walk_together(
+    gait: RepeatedGait, starts: Array, jitter: Array, factors: Array, cycles: NDArray[np.int64],
+    finals: Array,
+) -> None:  # fmt: skip
+    """Do the same as `walk_block`, cycle by cycle for all walks that still have their gait.
+
+    The only difference: a walk that misses an event ends in the state at which the cycle began.
+    """
+    from monkeybot.model.ensemble import run_ensemble  # imports numba
+
+    phases, sample = gait.phases, gait.sample
+    finals[:], cycles[:] = starts, 0
+    alive = np.arange(len(starts))
+    hands = np.zeros(len(alive), dtype=np.int64)
+    timed = phases[:, TIMED] != 0.0
+    for j in range(jitter.shape[1]):
+        u, k = finals[alive], len(alive)
+        disturbed = np.broadcast_to(phases, (k, *phases.shape)).copy()
+        disturbed[:, :, TORQUE] *= factors[alive, None]
+        durations = phases[:, DURATION] + (u[:, :4] - gait.target) @ gait.gains.T
+        if sample > 0.0:
+            durations = sample * np.floor(durations / sample + 0.5)
+        clipped = np.clip(durations + jitter[alive, j], 0.0, LIMIT)
+        disturbed[:, timed, DURATION] = clipped[:, timed]
+        ends, counts, side = np.empty((k, 8)), np.empty(k, dtype=np.int64), hands[alive]
+        run_ensemble(
+            gait.rows, u, side, disturbed, gait.stop, gait.tolerance,
+            np.empty(disturbed.shape[:2]), ends, counts,
+        )  # fmt: skip
+        finished = counts != MISSED
+        finals[alive[finished]], hands[alive] = ends[finished], side
+        goes_on = finished & (np.abs(ends[:, 1] - gait.target[1]) <= math.pi)
+        goes_on &= (ends[:, 4] - u[:, 4]) * gait.forwards > 0.0
+        alive = alive[goes_on]
+        cycles[alive] = j + 1
+        if not len(alive):
+            return
+
+
+@kernel
+def walk_block(gait, starts, jitter, factors, cycles, finals):
+    """Repeat a gait from many starts, each walk until it loses the gait.
+
+    Args:
+        gait: the gait and its orbit (`RepeatedGait`).
+        starts: states (k, 8) on hand A.
+        jitter: errors added to the times of the phases (k, cycles, n) [s].
+        factors: of all torques (k,).
+        cycles: filled with the number of cycles until the gait was lost (k,).
+        finals: filled with the state at the end, in the frame of the hand that holds (k, 8).
+    """
+    phases, target, sample = gait.phases, gait.target, gait.sample
+    n = phases.shape[0]
+    work, states, marks = np.empty((SCRATCH, 8)), np.empty((n, 8)), np.empty((n, 4))
+    times, disturbed, u = np.empty(n), phases.copy(), np.empty(8)
+    for i in range(starts.shape[0]):
+        u[:] = starts[i]
+        hand, cycles[i] = 0, 0
+        for j in range(jitter.shape[1]):
+            before = u[4]
+            for m in range(n):
+                disturbed[m, TORQUE] = factors[i] * phases[m, TORQUE]
+                if phases[m, TIMED] != 0.0:
+                    time = phases[m, DURATION]
+                    for c in range(4):
+                        time += gait.gains[m, c] * (u[c] - target[c])
+                    if sample > 0.0:
+                        time = sample * math.floor(time / sample + 0.5)
+                    disturbed[m, DURATION] = min(LIMIT, max(0.0, time + jitter[i, j, m]))
+            count = run(
+                gait.rows, u, hand, False, disturbed, gait.stop, gait.tolerance, work, times,
+                states, marks,
+            )  # fmt: skip
+            if count == MISSED or _lost(u, target, before, gait.forwards):
+                break
+            hand = int(marks[count - 1, 0])
+            cycles[i] = j + 1
+        finals[i] = u
+
+
+@kernel
+def _lost(u, target, before, forwards):
+    """Return whether a walk has lost its gait in a cycle.
+
+    Args:
+        u: state at the end of the cycle (8,).
+        target: state of the orbit there (4,).
+        before: x of the held hand at the beginning of the cycle [m].
+        forwards: sign of the motion along x.
+    """
+    for i in range(4):
+        if not math.isfinite(u[i]):
+            return True
+    return abs(u[1] - target[1]) > math.pi or (u[4] - before) * forwards <= 0.0

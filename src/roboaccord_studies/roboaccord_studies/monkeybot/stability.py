@@ -29,7 +29,7 @@ from roboaccord_studies.drawing import contour
 from roboaccord_studies.monkeybot.clocked import Setting, Step, follow_to, shipped_step
 from roboaccord_studies.monkeybot.flood import Cell, flood
 from roboaccord_studies.monkeybot.level import Level, shipped_level
-from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid, span
+from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid_of, grid_option
 
 LARGEST = 2.0  # spectral radius at which the colour scale ends
 # Styles of the border of stability and of marked gaits, in the pictures of `design` as well.
@@ -101,25 +101,25 @@ def stability_map(
     Raises:
         AccordError: if no gait of the grid can be reached.
     """
-    go = partial(_follow, parameters, period, torque)
+    follow_to_cell = partial(_gait_of_cell, parameters, period, torque)
     first = shipped_step(parameters)
-    cell = _nearest(first, period, torque)
-    step = go(first, cell)
+    cell = _nearest_cell(first, period, torque)
+    step = follow_to_cell(first, cell)
     if step is None:
         raise AccordError(
             f"the clocked gait at {first.period:g} s and {first.torque:.4g} N m cannot be followed "
             f"to {period[cell[0]]:g} s and {torque[cell[1]]:g} N m; choose a grid that is closer"
         )
-    steps = flood((len(period), len(torque)), cell, step, go, done=done)
-    return _gathered(period, torque, steps)
+    steps = flood((len(period), len(torque)), cell, step, follow_to_cell, done=done)
+    return _as_map(period, torque, steps)
 
 
-def _nearest(step: Step, period: Array, torque: Array) -> Cell:
+def _nearest_cell(step: Step, period: Array, torque: Array) -> Cell:
     """Return the cell of a grid that is nearest to a gait."""
     return int(np.abs(period - step.period).argmin()), int(np.abs(torque - step.torque).argmin())
 
 
-def _follow(
+def _gait_of_cell(
     parameters: MonkeyBotParameters, period: Array, torque: Array, step: Step, cell: Cell
 ) -> Step | None:
     """Return the gait of a cell of the grid, followed from another one."""
@@ -127,7 +127,7 @@ def _follow(
     return follow_to(step, end, CONTROL_STEPS)
 
 
-def _gathered(period: Array, torque: Array, steps: dict[Cell, Step]) -> StabilityMap:
+def _as_map(period: Array, torque: Array, steps: dict[Cell, Step]) -> StabilityMap:
     """Return the gaits by cell as arrays over the grid."""
     shape = len(period), len(torque)
     radius, drop, stride = np.full((3, *shape), np.nan)
@@ -155,10 +155,10 @@ def write_stability(field: StabilityMap, level: Level, path: Path) -> None:
 @in_pieces()
 def stability_command(
     period: Annotated[
-        Span, Quantity("s"), grid("period of a step: N values from A to B")
+        Span, Quantity("s"), grid_option("period of a step: N values from A to B")
     ] = PERIODS,
     torque: Annotated[
-        Span, Quantity("N m"), grid("torque on the elbow: N values from A to B")
+        Span, Quantity("N m"), grid_option("torque on the elbow: N values from A to B")
     ] = TORQUES,
     folder: Out = None,
     force: Force = False,
@@ -176,7 +176,7 @@ def stability_command(
 
       accord monkeybot stability --period 0.92 0.95 31 --torque 0.4 0.8 41 --out near --json
     """
-    periods, torques = span(*period, "--period", above=0.0), span(*torque, "--torque")
+    periods, torques = grid_of(*period, "--period", above=0.0), grid_of(*torque, "--torque")
     parameters = robot_parameters(changes)
     with (
         results(folder, "monkeybot_stability", force=force) as out_folder,

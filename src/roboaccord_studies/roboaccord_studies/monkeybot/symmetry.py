@@ -65,15 +65,15 @@ def _swings(orbit: Orbit, parameters: MonkeyBotParameters) -> list[Array] | None
     for phase, duration in zip(phases, orbit.times.tolist(), strict=True):
         pieces.append((duration, phase.torque))
         if phase.then is Then.CHANGE:
-            swings.append(_sampled(motion, pieces))
-            motion.then(phase.then)
+            swings.append(_sample_swing(motion, pieces))
+            motion.end_phase(phase.then)
             pieces = []
     if pieces and swings:  # the cycle starts within a swing, which it would cut in two
         return None
     return swings
 
 
-def _sampled(motion: Motion, pieces: list[tuple[float, float]]) -> Array:
+def _sample_swing(motion: Motion, pieces: list[tuple[float, float]]) -> Array:
     """Return the angles at SAMPLES + 1 times of a swing (SAMPLES + 1, 2) [rad].
 
     Args:
@@ -82,11 +82,11 @@ def _sampled(motion: Motion, pieces: list[tuple[float, float]]) -> Array:
     """
     ends = np.cumsum([duration for duration, _ in pieces])
     times = np.linspace(0.0, ends[-1], SAMPLES + 1)
-    angles, now = [motion.held[:2].copy()], 0.0
+    angles, now = [motion.hand_state[:2].copy()], 0.0
     for time in times[1:].tolist():
         for end, (_, torque) in zip(ends.tolist(), pieces, strict=True):
             if now < min(end, time):
                 motion.advance(min(end, time) - now, torque)
                 now = min(end, time)
-        angles.append(motion.held[:2].copy())
+        angles.append(motion.hand_state[:2].copy())
     return np.array(angles)

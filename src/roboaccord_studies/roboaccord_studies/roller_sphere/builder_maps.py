@@ -35,12 +35,12 @@ ALPHA, LATITUDE = "alpha1 = -alpha2 [degrees]", "latitude of both contacts [degr
 FIGURES = ("slip_over_speed", "roller_speed_over_speed", "share_blocked", "condition")
 
 
-class Map(NamedTuple):
-    """A map of one of FIGURES.
+class MapDesign(NamedTuple):
+    """How a map is drawn.
 
     Args:
-        name: name of its file.
-        title, caption: title and caption of the figure.
+        name: of its file, behind `builder_`.
+        title, caption: of the figure.
         cut: value from which on the colour stays the same.
         unit: label of the colour bar.
     """
@@ -54,64 +54,80 @@ class Map(NamedTuple):
 
 # Maps of the first three of FIGURES.
 MAPS = (
-    Map("slip", "Slip",
+    MapDesign("slip", "Slip over roller angle and latitude",
         "The largest slip of a roller over all headings, at 1 m/s. None at alpha 0.",
         1.0, "slip / speed of the ball"),
-    Map("speed", "Roller speed",
+    MapDesign("speed", "Roller speed over roller angle and latitude",
         "The largest roller speed over all headings, at 1 m/s. Where it is brightest the rig nears "
         "(X x Y)_z = 0 and cannot drive along some headings.",
         SPEED_CUT, "roller speed / speed of the ball"),
-    Map("blocked", "Blocked headings",
+    MapDesign("blocked", "Blocked headings over roller angle and latitude",
         f"The share of headings that need a roller faster than {LIMIT:g} times the ball.",
         1.0, "share of the headings"),
 )  # fmt: skip
 
-# Values of both rollers.
-Pair = tuple[float, float]
-# Title of an axis, and the values along it.
-Grid = tuple[str, Array]
+Pair = tuple[float, float]  # values of both rollers
+Axis = tuple[str, Array]  # title of an axis of a map, and the values along it
+Table = Mapping[str, Array]  # columns of a CSV file by heading
 
 
-def builders_view(
+def write_builder_figures(
     kinematics: Kinematics, points: int, folder: Path, done: Callable[[int], None]
-) -> tuple[list[Still], dict[str, Mapping[str, Array]]]:
-    """Write the builder's figures for rigs with the azimuths of one, and return their tables."""
+) -> tuple[list[Still], dict[str, Table]]:
+    """Write the builder's figures for rigs with the azimuths of one rig.
+
+    Args:
+        kinematics: of that rig.
+        points: grid points along each side of a map.
+        folder: for the pictures.
+        done: called after each row of the grid with its number of rigs.
+
+    Returns:
+        the figures, and their tables by the name of their file.
+    """
     first, second = map(math.degrees, kinematics.rig.azimuth[:2])
-    height, azimuth = math.degrees(kinematics.rig.latitude[0]), (first, second)
+    azimuth, latitude = (first, second), math.degrees(kinematics.rig.latitude[0])
+    maps, grid_table = write_grid_maps(azimuth, points, folder, done)
+    heading_map, heading_table = write_heading_map(azimuth, latitude, points, folder)
+    top_speed_plot, top_speeds = write_top_speed(azimuth, latitude, folder)
+    tables = {"builder": grid_table, "builder_headings": heading_table, "top_speed": top_speeds}
+    return [*maps, heading_map, top_speed_plot], tables
+
+
+def write_grid_maps(
+    azimuth: Pair, points: int, folder: Path, done: Callable[[int], None]
+) -> tuple[list[Still], Table]:
+    """Write the maps of FIGURES over roller angle and latitude; azimuths in degrees."""
     alphas, latitudes = np.linspace(*TURNS, points), np.linspace(*LATITUDES, points)
-    figures = survey(azimuth, latitudes, alphas, done)
+    figures = figures_over_grid(azimuth, latitudes, alphas, done)
     stills = [
-        write_map(
-            folder / f"builder_{drawn.name}.svg",
-            f"{drawn.title} over roller angle and latitude", drawn.caption,
-            (ALPHA, alphas), (LATITUDE, latitudes), values.T, drawn.cut, drawn.unit,
-        )
-        for drawn, values in zip(MAPS, figures)
-    ]  # fmt: skip
-    headings = np.arange(0.0, 361.0, 2.0)
-    speeds = needed_speeds(azimuth, height, alphas, headings)
-    stills.append(
-        write_map(
-            folder / "builder_headings.svg",
-            f"Roller speed over heading and roller angle, latitude {height:g}",
-            "With rollers of at most L times the ball's speed headings brighter than L are "
-            "blocked.",
-            (PHI, headings), (ALPHA, alphas), speeds.T, SPEED_CUT,
-            "faster roller / speed of the ball",
-        )
-    )  # fmt: skip
-    top, fastest = write_top_speed(azimuth, height, folder)
+        write_map(folder, design, (ALPHA, alphas), (LATITUDE, latitudes), values.T)
+        for design, values in zip(MAPS, figures)
+    ]
     grids = np.meshgrid(latitudes, alphas, indexing="ij")
     columns = zip(("latitude_deg", "alpha_deg", *FIGURES), (*grids, *figures), strict=True)
+    return stills, {name: values.ravel() for name, values in columns}
+
+
+def write_heading_map(
+    azimuth: Pair, latitude: float, points: int, folder: Path
+) -> tuple[Still, Table]:
+    """Write the map of the roller speed over heading and roller angle; angles in degrees."""
+    alphas, headings = np.linspace(*TURNS, points), np.arange(0.0, 361.0, 2.0)
+    speeds = needed_speeds(azimuth, latitude, alphas, headings)
+    design = MapDesign(
+        "headings", f"Roller speed over heading and roller angle, latitude {latitude:g}",
+        "With rollers of at most L times the ball's speed headings brighter than L are blocked.",
+        SPEED_CUT, "faster roller / speed of the ball",
+    )  # fmt: skip
+    still = write_map(folder, design, (PHI, headings), (ALPHA, alphas), speeds.T)
     by_alpha = {f"alpha_{alpha:g}_deg": row for alpha, row in zip(alphas, speeds)}
-    return [*stills, top], {
-        "builder": {name: values.ravel() for name, values in columns},
-        "builder_headings": {"phi_deg": headings, **by_alpha},
-        "top_speed": fastest,
-    }
+    return still, {"phi_deg": headings, **by_alpha}
 
 
-def survey(azimuth: Pair, latitudes: Array, alphas: Array, done: Callable[[int], None]) -> Array:
+def figures_over_grid(
+    azimuth: Pair, latitudes: Array, alphas: Array, done: Callable[[int], None]
+) -> Array:
     """Return FIGURES of mirror-symmetric rigs (4, m, n); angles in degrees.
 
     They are the largest slip and the largest roller speed over the ball's speed, the share of
@@ -119,10 +135,10 @@ def survey(azimuth: Pair, latitudes: Array, alphas: Array, done: Callable[[int],
     map. The first three are NaN if not every heading can be driven.
     """
     figures = np.full((len(FIGURES), len(latitudes), len(alphas)), np.nan)
-    for row, height in enumerate(latitudes):
-        for column, turn in enumerate(alphas):
+    for row, latitude in enumerate(latitudes):
+        for column, alpha in enumerate(alphas):
             with suppress(RigError):  # at some latitude the contacts may be antipodal
-                figures[:, row, column] = _figures(_mirrored(azimuth, height, turn))
+                figures[:, row, column] = _figures_of_rig(_mirrored(azimuth, latitude, alpha))
         done(len(alphas))
     return figures
 
@@ -133,26 +149,23 @@ def needed_speeds(azimuth: Pair, latitude: float, alphas: Array, headings: Array
     Angles are in degrees; NaN if not every heading can be driven.
     """
     speeds = np.full((len(alphas), len(headings)), np.nan)
-    for row, turn in enumerate(alphas):
-        kinematics = _mirrored(azimuth, latitude, turn)
+    for row, alpha in enumerate(alphas):
+        kinematics = _mirrored(azimuth, latitude, alpha)
         if kinematics.remaining is None:
             speeds[row] = 1.0 / top_speed(kinematics, np.radians(headings), 1.0)
     return speeds
 
 
-def write_map(
-    path: Path, title: str, caption: str, x: Grid, y: Grid, values: Array, cut: float, unit: str
-) -> Still:
-    """Write values (n, m) over a grid (n,), (m,) as colours, one colour from `cut` on."""
+def write_map(folder: Path, design: MapDesign, x: Axis, y: Axis, values: Array) -> Still:
+    """Write values (n, m) over a grid (n,), (m,) as colours."""
+    path = folder / f"builder_{design.name}.svg"
     with picture(path, SQUARE) as axes:
-        heat_map(axes, x[1], y[1], values, unit, cut=cut)
+        heat_map(axes, x[1], y[1], values, design.unit, cut=design.cut)
         axes.set(xlabel=x[0], ylabel=y[0])
-    return Still(path, title, caption)
+    return Still(path, design.title, design.caption)
 
 
-def write_top_speed(
-    azimuth: Pair, latitude: float, folder: Path
-) -> tuple[Still, Mapping[str, Array]]:
+def write_top_speed(azimuth: Pair, latitude: float, folder: Path) -> tuple[Still, Table]:
     """Write the largest speed of the ball over headings, at the paper's roller angles."""
     heading, path = np.arange(361.0), folder / "top_speed.svg"
     columns = {"phi_deg": heading}
@@ -177,7 +190,7 @@ def _mirrored(azimuth: Pair, latitude: float, alpha: float) -> Kinematics:
     return Kinematics(Rig.degrees(1.0, azimuth, (latitude, latitude), (alpha, -alpha)))
 
 
-def _figures(kinematics: Kinematics) -> tuple[float, float, float, float]:
+def _figures_of_rig(kinematics: Kinematics) -> tuple[float, float, float, float]:
     """Return FIGURES of a rig."""
     if kinematics.remaining is not None:
         return np.nan, np.nan, np.nan, kinematics.condition

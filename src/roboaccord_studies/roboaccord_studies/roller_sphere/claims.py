@@ -2,7 +2,8 @@
 
 The paper is Kimura, Ogata and Ishii (2019); the rig is the paper's, at its four roller angles. Each
 figure of the paper has a function that yields its claims in order: a sentence that must be true at
-all headings, a quantity that must be 0, or a printed number.
+all headings, a quantity that must be 0, or a printed number. Headings phi are angles of the ball's
+velocity from x; `ahead` marks 90 and 270 degrees, `aside` 0 and 180.
 
 PRINTED_NU, PRINTED_SLIP and the sentences are the paper's: test_roller_survey and the table of
 docs/roller_sphere.md have each with its result. A claim is added in the function of its figure.
@@ -44,107 +45,114 @@ def claims() -> list[Claim]:
     """Return all claims of section 3 in its order."""
     phi = np.round(np.arange(0.0, 360.0, STEP), 6)
     rigs = cases(phi)
-    return [*_trajectories(rigs), *_axes(phi, rigs), *_speeds(phi, rigs), *_slips(phi, rigs)]
+    return [
+        *_claims_3a(rigs),
+        *_claims_3b(phi, rigs),
+        *_claims_3c(phi, rigs),
+        *_claims_3d(phi, rigs),
+    ]
 
 
-def _trajectories(cases: Sequence[Case]) -> Iterator[Claim]:
-    """Figure 3a: the end points of w."""
+def _claims_3a(cases: Sequence[Case]) -> Iterator[Claim]:
+    """Yield the claims about figure 3a, the end points of w, for the rigs at the four angles."""
     heights = [np.abs(case.motion.omega[:, 2]).max() for case in cases]
-    axes = ", ".join(f"{np.hypot(1.0, h):.4f}" for h in heights)
-    yield _sentence(
+    ratios = ", ".join(f"{np.hypot(1.0, height):.4f}" for height in heights)
+    yield _sentence_claim(
         "3a: the ellipses of w are sharper in turn",
-        f"ratio of the axes {axes}",
+        f"ratio of the axes {ratios}",
         bool((np.diff(heights) > 0.0).all()),
     )
     # The planes of all ellipses contain the x axis if no normal X x Y has an x component.
-    tilt = max(abs(_normal(case)[0]) for case in cases)
+    tilt = max(abs(_plane_normal(case)[0]) for case in cases)
     words = "it is the x-axis: x of the unit normals {:.1e} at most"
-    yield _zero("3a: they have a common line parallel to x", tilt, words)
+    yield _zero_claim("3a: they have a common line parallel to x", tilt, words)
 
 
-def _axes(phi: Array, cases: Sequence[Case]) -> Iterator[Claim]:
-    """Figure 3b: the angle of the axis."""
+def _claims_3b(phi: Array, cases: Sequence[Case]) -> Iterator[Claim]:
+    """Yield the claims about figure 3b, the angle of the axis over the headings phi (m,) [deg]."""
     rho = np.array([case.motion.rho for case in cases])
     ahead = np.isin(phi, (90.0, 270.0))
-    order = _ordered(rho) | ahead
-    yield _everywhere("3b: |rho| grows with alpha for all phi, but where it is 0", phi, order)
+    order = _grows(rho) | ahead
+    yield _everywhere_claim("3b: |rho| grows with alpha for all phi, but where it is 0", phi, order)
     largest = np.abs(rho[:, ahead]).max()
-    yield _zero("3b: rho = 0 at phi 90 and 270", largest, "|rho| {:.1e} rad at most", "0")
+    yield _zero_claim("3b: rho = 0 at phi 90 and 270", largest, "|rho| {:.1e} rad at most", "0")
 
 
-def _speeds(phi: Array, cases: Sequence[Case]) -> Iterator[Claim]:
-    """Figure 3c: the speeds of the rollers."""
+def _claims_3c(phi: Array, cases: Sequence[Case]) -> Iterator[Claim]:
+    """Yield the claims about figure 3c, the speeds of the rollers over the headings (m,) [deg]."""
     nu = np.array([case.motion.nu for case in cases])  # (4, m, 2)
     ahead, aside = np.isin(phi, (90.0, 270.0)), np.isin(phi, (0.0, 180.0))
     for roller in (0, 1):
         claim = f"3c: |nu{roller + 1}| grows with alpha for all phi"
-        yield _everywhere(claim, phi, _ordered(nu[..., roller]))
+        yield _everywhere_claim(claim, phi, _grows(nu[..., roller]))
     for words, where, sign in (
         ("-nu2 at phi 0 and 180", aside, 1.0),
         ("nu2 at phi 90 and 270", ahead, -1.0),
     ):
         gap = np.abs(nu[:, where, 0] + sign * nu[:, where, 1]).max()
-        yield _zero(f"3c: nu1 = {words}", gap, "differ by {:.1e} m/s at most")
+        yield _zero_claim(f"3c: nu1 = {words}", gap, "differ by {:.1e} m/s at most")
     for case, values, printed in zip(cases, nu[:, ahead], PRINTED_NU, strict=True):
-        yield _number(f"3c: |nu| at phi 90 and 270, alpha {case.alpha:g}", values, printed)
+        yield _number_claim(f"3c: |nu| at phi 90 and 270, alpha {case.alpha:g}", values, printed)
 
 
-def _slips(phi: Array, cases: Sequence[Case]) -> Iterator[Claim]:
-    """Figure 3d: the slip."""
+def _claims_3d(phi: Array, cases: Sequence[Case]) -> Iterator[Claim]:
+    """Yield the claims about figure 3d, the slip over the headings (m,) [deg]."""
     slip = np.array([case.motion.slip for case in cases])  # (4, m, 2)
     ahead, aside = np.isin(phi, (90.0, 270.0)), np.isin(phi, (0.0, 180.0))
-    order = _ordered(slip[..., 0]) & _ordered(slip[..., 1]) | aside
-    yield _everywhere("3d: |S| grows with alpha for all phi, but where it is 0", phi, order)
-    for words, component, sign in (
+    order = _grows(slip[..., 0]) & _grows(slip[..., 1]) | aside
+    yield _everywhere_claim("3d: |S| grows with alpha for all phi, but where it is 0", phi, order)
+    for words, where, sign in (
         ("face to face for 0 < phi < 180", (phi > 0.0) & (phi < 180.0), 1.0),
         ("back to back for 180 < phi < 360", phi > 180.0, -1.0),
     ):
-        smallest = min((sign * _towards(case)[component]).min() for case in cases[1:])
+        smallest = min((sign * _closing_speeds(case)[where]).min() for case in cases[1:])
         claim = f"3d: zeta1 and zeta2 are {words}"
         text = f"{smallest:.2g} m/s in that direction at least"
-        yield _sentence(claim, text, bool(smallest > 0.0))
+        yield _sentence_claim(claim, text, bool(smallest > 0.0))
     bound = "{:.1e} m/s at most"
-    yield _zero("3d: no slip at phi 0 and 180", np.abs(slip[:, aside]).max(), bound, "0")
+    yield _zero_claim("3d: no slip at phi 0 and 180", np.abs(slip[:, aside]).max(), bound, "0")
     largest = np.abs(slip).max(axis=1)
     gap = np.abs(largest[:, None] - np.abs(slip[:, ahead])).max()
     claim = "3d: |S1| and |S2| are largest at phi 90 and 270"
-    yield _zero(claim, gap, "{:.1e} m/s below the largest at most")
+    yield _zero_claim(claim, gap, "{:.1e} m/s below the largest at most")
     for case, values, printed in zip(cases, slip[:, ahead], PRINTED_SLIP, strict=True):
-        yield _number(f"3d: largest |S1| and |S2|, alpha {case.alpha:g}", values, printed)
-    yield _zero("3d: no slip for any phi at alpha 0", np.abs(slip[0]).max(), bound, "0")
+        yield _number_claim(f"3d: largest |S1| and |S2|, alpha {case.alpha:g}", values, printed)
+    yield _zero_claim("3d: no slip for any phi at alpha 0", np.abs(slip[0]).max(), bound, "0")
     straight = cases[0].kinematics
     number = f"condition number {straight.condition:.3f}"
-    yield _sentence("every heading can be driven at alpha 0", number, straight.remaining is None)
+    yield _sentence_claim(
+        "every heading can be driven at alpha 0", number, straight.remaining is None
+    )
 
 
-def _sentence(claim: str, computed: str, holds: bool) -> Claim:
+def _sentence_claim(claim: str, computed: str, holds: bool) -> Claim:
     """Return a claim that is a sentence, with its reason."""
     return Claim(claim, "sentence", computed, holds)
 
 
-def _everywhere(claim: str, phi: Array, holds: BoolArray) -> Claim:
+def _everywhere_claim(claim: str, phi: Array, holds: BoolArray) -> Claim:
     """Return the claim that something holds at all headings."""
-    return _sentence(claim, _where(phi, holds), bool(holds.all()))
+    return _sentence_claim(claim, _failures_text(phi, holds), bool(holds.all()))
 
 
-def _zero(claim: str, largest: float, words: str, printed: str = "sentence") -> Claim:
+def _zero_claim(claim: str, largest: float, words: str, printed: str = "sentence") -> Claim:
     """Return the claim that a quantity is 0, by its largest absolute value."""
     return Claim(claim, printed, words.format(largest), bool(largest < ZERO))
 
 
-def _number(claim: str, values: Array, printed: float) -> Claim:
+def _number_claim(claim: str, values: Array, printed: float) -> Claim:
     """Return the claim that all |values| are a number printed with two decimals."""
     sizes = np.abs(values)
     holds = bool((np.round(sizes, 2) == printed).all())
     return Claim(claim, f"{printed:g}", f"{sizes.max():.6f}", holds)
 
 
-def _ordered(values: Array) -> BoolArray:
-    """Return the headings (m,) at which |values| (4, m) grow from case to case."""
+def _grows(values: Array) -> BoolArray:
+    """Return at which headings (m,) |values| (4, m) grow from each rig to the next."""
     return np.asarray((np.diff(np.abs(values), axis=0) > ZERO).all(axis=0))
 
 
-def _where(phi: Array, holds: BoolArray) -> str:
+def _failures_text(phi: Array, holds: BoolArray) -> str:
     """Return the headings at which a sentence fails, in words."""
     if holds.all():
         return f"at all headings, every {STEP:g} degrees"
@@ -156,14 +164,14 @@ def _where(phi: Array, holds: BoolArray) -> str:
     return f"fails at {', '.join(spans)} degrees"
 
 
-def _normal(case: Case) -> Array:
+def _plane_normal(case: Case) -> Array:
     """Return the unit normal of the plane that holds w (3,)."""
     y, x = case.kinematics.turning.T
     normal = np.cross(x, y)
     return np.asarray(normal / np.linalg.norm(normal))
 
 
-def _towards(case: Case) -> Array:
+def _closing_speeds(case: Case) -> Array:
     """Return the speed with which each contact slips towards the other (m, 2) [m/s]."""
     first, second = case.kinematics.rig.contacts
     direction = (second - first) / np.linalg.norm(second - first)

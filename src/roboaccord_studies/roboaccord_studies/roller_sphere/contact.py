@@ -101,10 +101,9 @@ def run_case(case: ContactCase) -> ContactFinding:
     """Run the scenario `headings` for a case, and compare it with the model."""
     angle = math.radians(case.alpha)
     changes = [
-        f"parameters.alpha_1={angle:.17f}",
-        f"parameters.alpha_2={-angle:.17f}",
+        f"parameters.alpha_1={angle:.17f}", f"parameters.alpha_2={-angle:.17f}",
         f"friction={{law: {case.law}}}",
-    ]
+    ]  # fmt: skip
     if case.axis == "up":
         changes.append(f"engine_options.{case.engine}.z_axis=[0, 0, 1]")
     setup = Setup.of(load_scenario("roller_sphere", "roller_sphere", "headings", changes))

@@ -2,7 +2,8 @@
 
 Each cell of the map is a simulated run: straight ahead, then a turn. It is compared with statics
 (statics.py), which says whether friction can hold the ball, and with the model of slip. A ball
-counts as lost by `hold_of` of `roller_sphere.model.hold`.
+counts as lost once a roller cannot touch it within the stroke of its slide
+(`roller_sphere.model.hold`).
 
 Fields of `Cell`, `SlipFigures` and `Limits` are JSON keys, explained in docs/roller_dribble.md, and
 stay. LAST, SETTLING, TURNING and CELLS may be changed.
@@ -16,24 +17,13 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli import (
-    Changes,
-    Engine,
-    Result,
-    counted,
-    in_pieces,
-    lines_of,
-    load_setup,
-    numbers,
-    tables_of,
-    used_by,
-)
+from roboaccord import cli
 from roboaccord.contract import AccordError, Array, Contact, Json, Quantity, Seconds, Trajectory
 from roboaccord.run import make_simulator, run_pieces, run_setup
 from roboaccord.scenario import Setup, make_scenario
-from roller_sphere.dribbling.dynamics import scratch, spread
+from roller_sphere.dribbling.dynamics import configure
 from roller_sphere.model.contact import LINKS
-from roller_sphere.model.hold import geometry, hold_of, turned_back
+from roller_sphere.model.hold import geometry_of, held_time_and_offset, in_carrier_frame
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.odometry import ball_spin
 from roller_sphere.model.parameters import RollerSphereParameters
@@ -62,22 +52,21 @@ def slips_on_ground(parameters: RollerSphereParameters, trajectory: Trajectory) 
     They follow from the rates of rollers, ball and carrier, for a ball that rolls on the ground.
     """
     p, t = parameters, trajectory
-    row, along = geometry(p)
+    geometry = geometry_of(p)
     rates = np.column_stack([ball_spin(t), t.qd])
     positions = np.column_stack([t.position[:, :2], t.q[:, 2] - p.ball_ahead, t.q[:, 3], t.q[:, 4]])
-    J, G, *others = scratch()
     slips = np.empty((len(t), 2, 3))
     for i in range(len(t)):
-        spread(row, along, positions[i], rates[i], True, J, G, *others)
-        slips[i] = G @ rates[i]
+        configuration, _ = configure(geometry, positions[i], rates[i], True)
+        slips[i] = configuration.G @ rates[i]
     return slips
 
 
-def spins(trajectory: Trajectory) -> Array:
+def relative_spin(trajectory: Trajectory) -> Array:
     """Return the ball's angular velocity relative to the carrier, in its frame (k, 3) [rad/s]."""
     world = ball_spin(trajectory)
     yaw, rate = trajectory.q[:, 4], trajectory.qd[:, 4]
-    flat = turned_back(yaw, world[:, :2])
+    flat = in_carrier_frame(yaw, world[:, :2])
     return np.column_stack([flat, world[:, 2] - rate])
 
 
@@ -102,13 +91,13 @@ class SlipFigures:
 def slip_figures(parameters: RollerSphereParameters, trajectory: Trajectory) -> SlipFigures:
     """Return the figures of a motion, or of a window of one."""
     kinematics = Kinematics(parameters.rig)
-    turning = spins(trajectory)
-    nu = turning[:, :2] @ kinematics.driving.T
+    spin = relative_spin(trajectory)
+    nu = spin[:, :2] @ kinematics.driving.T
     sizes = np.linalg.norm(slips_on_ground(parameters, trajectory), axis=2).mean(axis=0)
     return SlipFigures(
         slip=sizes.tolist(),
         model=float(np.abs(nu @ kinematics.slipping.T).mean()),
-        spin=float(turning[:, 2].mean()),
+        spin=float(spin[:, 2].mean()),
         model_spin=float((nu @ kinematics.turning[2]).mean()),
         share=float(sizes[0] / max(sizes.sum(), NO_SLIP)),
     )
@@ -155,7 +144,7 @@ def run_cell(data: dict[str, Json], engine: str, speed: float, turn_rate: float)
     setup = Setup.of(make_scenario({**data, "controller": controller, "duration": duration}))
     p = setup.parameters
     motion = run_setup(setup, make_simulator(setup, engine))
-    held, offset = hold_of(p, motion)
+    held, offset = held_time_and_offset(p, motion)
     kept = bool(held >= motion.time[-1])
     last = motion.window(duration - LAST, duration)
     acceleration = ball_acceleration(p.ball_ahead, speed, turn_rate)
@@ -200,7 +189,7 @@ class Dribbling:
     cells: list[Cell]
 
 
-@in_pieces()
+@cli.in_pieces()
 def dribble_command(
     speeds: Annotated[
         str, Quantity("m/s"), typer.Option("--speeds", metavar='"V ..."', help="Of the carrier.")
@@ -210,9 +199,9 @@ def dribble_command(
         Quantity("rad/s"),
         typer.Option("--turn-rates", metavar='"W ..."', help="Of the carrier."),
     ] = "0 0.5 1 1.5 2",
-    engine: Engine = "dart",
-    changes: Changes = None,
-) -> Result:
+    engine: cli.Engine = "dart",
+    changes: cli.Changes = None,
+) -> cli.Result:
     """Dribble at every speed and turn rate, and compare with statics and with the model of slip.
 
     Each run goes straight ahead and then into a continuous turn. It shows whether the ball is still
@@ -229,21 +218,22 @@ def dribble_command(
 
       accord roller-sphere dribble --set friction.mu=0.8 --set parameters.press_force=20
     """
-    v, w = numbers(speeds, "--speeds"), numbers(turn_rates, "--turn-rates")
-    if min(v) <= 0:
+    all_speeds, rates = cli.numbers(speeds, "--speeds"), cli.numbers(turn_rates, "--turn-rates")
+    if min(all_speeds) <= 0:
         raise AccordError("--speeds are above 0")
-    setup = load_setup("roller_sphere", "dribble", changes)
+    setup = cli.load_setup("roller_sphere", "dribble", changes)
     if setup.contact is None:
         raise AccordError("friction.law must be contact: the limits are those of its coefficients")
     mu, ground = coefficients(setup.contact)
-    with counted(len(v) * len(w), "dribbling") as done:
-        calls = [(setup.scenario.data(), engine, speed, rate) for speed in v for rate in w]
+    data = setup.scenario.data()
+    calls = [(data, engine, speed, rate) for speed in all_speeds for rate in rates]
+    with cli.counted(len(calls), "dribbling") as done:
         cells = run_pieces(run_cell, calls, done=lambda cell: done(1))
     limits = Limits(
         largest_gain(setup.parameters, mu, ground),
         largest_gain(setup.parameters, mu, ground, -1.0),
-        {f"{s:g}": largest_turn_rate(setup.parameters, mu, ground, s) for s in v},
+        {f"{v:g}": largest_turn_rate(setup.parameters, mu, ground, v) for v in all_speeds},
     )
-    tables = [*tables_of(cells, *CELLS, title=f"dribbling in {engine}"), *lines_of(limits)]
-    used = used_by(setup, "physics_step", "seed")
-    return Result(Dribbling(engine, limits, cells), tables, used=used)
+    tables = [*cli.tables_of(cells, *CELLS, title=f"dribbling in {engine}"), *cli.lines_of(limits)]
+    used = cli.used_by(setup, "physics_step", "seed")
+    return cli.Result(Dribbling(engine, limits, cells), tables, used=used)

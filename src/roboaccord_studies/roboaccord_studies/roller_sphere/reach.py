@@ -164,10 +164,10 @@ def blocked(kinematics: Kinematics, speed: float, limit: float) -> list[tuple[fl
         for centre in (middle, middle + np.pi):
             start = (centre - half) % TURN
             spans.append((start, start + 2.0 * half))
-    return _union(spans)
+    return _joined(spans)
 
 
-def _union(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def _joined(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Join spans on a circle that touch; each starts in [0, 2 pi)."""
     joined: list[tuple[float, float]] = []
     # Twice around, so that a span beyond 2 pi meets those after 0.

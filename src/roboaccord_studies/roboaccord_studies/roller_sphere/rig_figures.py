@@ -7,7 +7,7 @@ peripheral speed, and w the ball's angular velocity. A roller fixes only the par
 Two lines do not meet in general; w then ends halfway between them, where the squared distances have
 the least sum.
 
-Angular velocities are drawn as lengths in the space of the ball, scaled by `_shrink`. Each
+Angular velocities are drawn as lengths in the space of the ball, scaled by `_drawing_scale`. Each
 `write_` function writes an SVG and returns it with its caption; the helpers below draw lines,
 rollers and dots.
 
@@ -21,20 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from roboaccord import report
 from roboaccord.contract import Array
-from roboaccord.report import (
-    AMBER,
-    INK,
-    RED,
-    SOFT,
-    SQUARE,
-    Still,
-    bare,
-    label_dots,
-    legend,
-    picture,
-    pointer,
-)
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig
 
@@ -51,22 +39,24 @@ REACH = 1.5  # length of the longest drawn angular velocity
 BEYOND = 0.35  # how far a line goes on beyond its last marked point
 
 
-def write_roller(kinematics: Kinematics, heading: float, folder: Path) -> Still:
+def write_roller(kinematics: Kinematics, heading: float, folder: Path) -> report.Still:
     """Write figure 1 for a ball at 1 m/s: one roller, and the line on which w may end."""
     rig, nu = kinematics.rig, kinematics.inverse(1.0, heading).nu
-    shrink, path = _shrink(kinematics, nu), folder / "figure_1.svg"
-    with picture(path, SQUARE) as axes:
+    scale, path = _drawing_scale(kinematics, nu), folder / "figure_1.svg"
+    with report.picture(path, report.SQUARE) as axes:
         draw_ball(axes, rig.radius)
-        _roller(axes, rig, 0)
+        _draw_roller(axes, rig, 0)
         arrow(axes, rig.contacts[0], 0.7 * rig.radius * rig.axes[0], COLOURS[0], "axis eta")
-        arrow(axes, rig.contacts[0], 0.7 * rig.radius * rig.directions[0], RED, "direction e_i")
-        _roller_line(axes, kinematics, nu, 0, shrink, np.zeros(1))
-        foot = kinematics.lines(nu)[0][0] * shrink
-        line(axes, np.array([np.zeros(3), foot]), SOFT, "(nu/r) eta")
-        bare(axes)
-        legend(axes)
-        _dots(axes, {"P1": rig.contacts[0], "O": np.zeros(3)}, [COLOURS[0], INK])
-    return Still(
+        arrow(
+            axes, rig.contacts[0], 0.7 * rig.radius * rig.directions[0], report.RED, "direction e_i"
+        )
+        _draw_roller_line(axes, kinematics, nu, 0, scale, np.zeros(1))
+        foot = kinematics.lines(nu)[0][0] * scale
+        line(axes, np.array([np.zeros(3), foot]), report.SOFT, "(nu/r) eta")
+        report.bare(axes)
+        report.legend(axes)
+        _draw_dots(axes, {"P1": rig.contacts[0], "O": np.zeros(3)}, [COLOURS[0], report.INK])
+    return report.Still(
         path,
         "Figure 1: one roller",
         "It fixes the part of w along its axis, and leaves the part along P: w ends on the line.",
@@ -75,7 +65,7 @@ def write_roller(kinematics: Kinematics, heading: float, folder: Path) -> Still:
 
 def write_pair(
     kinematics: Kinematics, heading: float, folder: Path, name: str, title: str
-) -> Still:
+) -> report.Still:
     """Write figure 2 at 1 m/s: all rollers with their lines, and w halfway between those of two.
 
     Args:
@@ -84,26 +74,26 @@ def write_pair(
         folder, name, title: folder of the figure, its file name without suffix, and its title.
     """
     rig, motion = kinematics.rig, kinematics.inverse(1.0, heading)
-    shrink, omega = _shrink(kinematics, motion.nu), motion.omega
+    scale, omega = _drawing_scale(kinematics, motion.nu), motion.omega
     # The point of each line nearest to the end of w, and its coordinate along the line.
     feet, along = _nearest_points(kinematics, motion.nu, omega)
     path, velocity = folder / f"{name}.svg", np.array([np.cos(heading), np.sin(heading), 0.0])
-    with picture(path, SQUARE) as axes:
+    with report.picture(path, report.SQUARE) as axes:
         draw_ball(axes, rig.radius)
         for i in range(rig.count):
-            _roller(axes, rig, i)
+            _draw_roller(axes, rig, i)
         for i in range(rig.count):
-            _roller_line(axes, kinematics, motion.nu, i, shrink, along[i : i + 1])
-            line(axes, shrink * np.array([feet[i], omega]), SLIP, "from lines to w", lw=2.2)
-        line(axes, np.array([np.zeros(3), shrink * omega]), RED, "w", lw=2.6)
-        arrow(axes, np.zeros(3), 1.3 * rig.radius * velocity, INK, "heading of V")
-        arrow(axes, np.zeros(3), 1.2 * rig.radius * rig.pole, SOFT, "e")
-        bare(axes)
-        legend(axes)
-        dots = {f"P{i + 1}": p for i, p in enumerate(rig.contacts)} | {"w": shrink * omega}
-        _dots(axes, dots, [*(COLOURS[i % 4] for i in range(rig.count)), RED])
+            _draw_roller_line(axes, kinematics, motion.nu, i, scale, along[i : i + 1])
+            line(axes, scale * np.array([feet[i], omega]), SLIP, "from lines to w", lw=2.2)
+        line(axes, np.array([np.zeros(3), scale * omega]), report.RED, "w", lw=2.6)
+        arrow(axes, np.zeros(3), 1.3 * rig.radius * velocity, report.INK, "heading of V")
+        arrow(axes, np.zeros(3), 1.2 * rig.radius * rig.pole, report.SOFT, "e")
+        report.bare(axes)
+        report.legend(axes)
+        dots = {f"P{i + 1}": p for i, p in enumerate(rig.contacts)} | {"w": scale * omega}
+        _draw_dots(axes, dots, [*(COLOURS[i % 4] for i in range(rig.count)), report.RED])
     gap = np.linalg.norm(feet - omega, axis=1).max() * rig.radius
-    return Still(
+    return report.Still(
         path,
         title,
         f"Along {np.degrees(heading):g} degrees. Each roller lets w end on its line; w is where "
@@ -112,7 +102,7 @@ def write_pair(
     )
 
 
-def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[Still]:
+def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[report.Still]:
     """Write figure 4: why w ends halfway between two lines, in space (a) and by distances (b).
 
     Q0 is the end of w, Q some other point; d1 and d2 are the distances of a point from both lines,
@@ -126,60 +116,60 @@ def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[St
     other = motion.omega + spacing * (0.9 * directions[0] + 0.5 * directions[1])
     feet, _ = _nearest_points(kinematics, motion.nu, other)
     first, second = folder / "figure_4a.svg", folder / "figure_4b.svg"
-    with picture(first, SQUARE) as axes:
+    with report.picture(first, report.SQUARE) as axes:
         for i in range(2):
             ends = shortest[i] + np.array([[-1.6], [2.2]]) * spacing * directions[i]
             line(axes, ends, COLOURS[i], f"line {i + 1}")
             line(axes, np.array([feet[i], other]), SLIP, "d1 and d2", ls="--")
-        line(axes, shortest, RED, "the shortest path, k0")
-        bare(axes)
-        legend(axes)
+        line(axes, shortest, report.RED, "the shortest path, k0")
+        report.bare(axes)
+        report.legend(axes)
         dots = {"Q": other, "Q1": feet[0], "Q2": feet[1], "Q0 = end of w": motion.omega}
-        _dots(axes, dots, [INK, COLOURS[0], COLOURS[1], RED])
-    with picture(second, SQUARE) as axes:
-        _distances(axes, spacing, np.linalg.norm(feet - other, axis=1))
+        _draw_dots(axes, dots, [report.INK, COLOURS[0], COLOURS[1], report.RED])
+    with report.picture(second, report.SQUARE) as axes:
+        _draw_distances(axes, spacing, np.linalg.norm(feet - other, axis=1))
     words = f"Along {np.degrees(heading):g} degrees."
     return [
-        Still(first, "Figure 4a: a point and its distances from the lines",
+        report.Still(first, "Figure 4a: a point and its distances from the lines",
               f"{words} No path between the lines is shorter than k0 = {spacing:.4f} rad/s."),
-        Still(second, "Figure 4b: the least sum of squares",
+        report.Still(second, "Figure 4b: the least sum of squares",
               "Every point has d1 + d2 >= k0. The smallest circle that reaches there touches the "
               "border where d1 = d2 = k0/2: halfway between the lines."),
     ]  # fmt: skip
 
 
-def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> Still:
+def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> report.Still:
     """Write figure 5: w_t, the part of w in the plane of both contacts, where two lines meet.
 
-    X_i is the tangent of the ball at P_i in this plane; all else is as in the header.
+    X_i is the tangent of the ball at P_i in this plane; all else is as above (module).
     """
     rig, motion = kinematics.rig, kinematics.inverse(1.0, heading)
-    shrink, path = _shrink(kinematics, motion.nu), folder / "figure_5.svg"
+    scale, path = _drawing_scale(kinematics, motion.nu), folder / "figure_5.svg"
     # Coordinates in the plane: P1 to the right, X1 upwards.
     plane = np.array([rig.normals[0], rig.across[0]])
     contacts, across = rig.contacts[:2] @ plane.T, rig.radius * rig.across[:2] @ plane.T
-    inside = shrink * plane @ rig.split(motion.omega)[0]
-    starts = shrink * kinematics.lines(motion.nu)[0][:2] @ plane.T
+    inside = scale * plane @ rig.split(motion.omega)[0]
+    starts = scale * kinematics.lines(motion.nu)[0][:2] @ plane.T
     turn = np.linspace(0.0, 2.0 * np.pi, 181)
-    with picture(path, SQUARE) as axes:
-        axes.plot(rig.radius * np.cos(turn), rig.radius * np.sin(turn), color=SOFT, lw=0.8)
+    with report.picture(path, report.SQUARE) as axes:
+        axes.plot(rig.radius * np.cos(turn), rig.radius * np.sin(turn), color=report.SOFT, lw=0.8)
         for i in range(2):
             # Line i: from its start along P_i, beyond the end of w_t.
             along = contacts[i] / rig.radius
             marks = np.array([0.0, (inside - starts[i]) @ along])
             ends = starts[i] + np.array([[marks.min() - BEYOND], [marks.max() + BEYOND]]) * along
             axes.plot(*ends.T, color=COLOURS[i], ls="--", label=f"line {i + 1}")
-            pointer(axes, np.zeros(2), contacts[i], COLOURS[i])
-            pointer(axes, np.zeros(2), across[i], SOFT)
+            report.pointer(axes, np.zeros(2), contacts[i], COLOURS[i])
+            report.pointer(axes, np.zeros(2), across[i], report.SOFT)
             axes.plot([0.0, starts[i, 0]], [0.0, starts[i, 1]], color=COLOURS[i], ls=":",
                       label=f"(nu{i + 1}/r) cos alpha{i + 1} along X{i + 1}")  # fmt: skip
-        pointer(axes, np.zeros(2), inside, RED, "w_t")
-        bare(axes)
-        legend(axes, 3)
+        report.pointer(axes, np.zeros(2), inside, report.RED, "w_t")
+        report.bare(axes)
+        report.legend(axes, 3)
         names = {"P1": contacts[0], "P2": contacts[1], "X1": across[0], "X2": across[1],
                  "O": np.zeros(2), "w_t": inside}  # fmt: skip
-        label_dots(axes, [(x, y) for x, y in names.values()], list(names))
-    return Still(
+        report.label_dots(axes, [(x, y) for x, y in names.values()], list(names))
+    return report.Still(
         path,
         "Figure 5: w in the plane of the contacts",
         "Seen along e. Each line is parallel to its P and (nu/r) cos alpha from O along its X; "
@@ -187,7 +177,7 @@ def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> Still:
     )
 
 
-def _distances(axes: Axes, least: float, point: Array) -> None:
+def _draw_distances(axes: Axes, least: float, point: Array) -> None:
     """Draw the plane of the distances (d1, d2): its reachable part, and the circle that touches it.
 
     Args:
@@ -199,18 +189,18 @@ def _distances(axes: Axes, least: float, point: Array) -> None:
     far = 1.15 * max(float(point.max()), least)
     corners = np.array([(least, 0.0), (far, 0.0), (far, far), (0.0, far), (0.0, least)])
     axes.fill(*corners.T, color="#dfe6f3", label="d1 + d2 >= k0")
-    axes.plot([0.0, least], [least, 0.0], color=RED, label="d1 + d2 = k0")
+    axes.plot([0.0, least], [least, 0.0], color=report.RED, label="d1 + d2 = k0")
     # The circle of the least sum of squares touches its border at d1 = d2 = k0 / 2.
     turn = np.linspace(0.0, 0.5 * np.pi, 91)
     radius = least / np.sqrt(2.0)
-    axes.plot(radius * np.cos(turn), radius * np.sin(turn), color=INK, ls="--",
+    axes.plot(radius * np.cos(turn), radius * np.sin(turn), color=report.INK, ls="--",
               label="d1^2 + d2^2 = k0^2 / 2")  # fmt: skip
     axes.set(xlabel="d1 [rad/s]", ylabel="d2 [rad/s]", xlim=(0.0, far), ylim=(0.0, far))
     axes.set_aspect("equal")
-    legend(axes)
-    for (x, y), colour in ((0.5 * least * np.ones(2), RED), (point, AMBER)):
-        axes.plot(x, y, "o", color=colour, mec=INK)
-    label_dots(axes, [(0.5 * least, 0.5 * least), (point[0], point[1])], ["Q0", "Q"])
+    report.legend(axes)
+    for (x, y), colour in ((0.5 * least * np.ones(2), report.RED), (point, report.AMBER)):
+        axes.plot(x, y, "o", color=colour, mec=report.INK)
+    report.label_dots(axes, [(0.5 * least, 0.5 * least), (point[0], point[1])], ["Q0", "Q"])
 
 
 def _nearest_points(kinematics: Kinematics, nu: Array, point: Array) -> tuple[Array, Array]:
@@ -223,14 +213,14 @@ def _nearest_points(kinematics: Kinematics, nu: Array, point: Array) -> tuple[Ar
     return points + along[:, None] * directions, along
 
 
-def _shrink(kinematics: Kinematics, nu: Array) -> float:
+def _drawing_scale(kinematics: Kinematics, nu: Array) -> float:
     """Return the scale of angular velocities [m s]: the longest is drawn REACH radii long."""
     ends = [np.linalg.norm(kinematics.omega(nu)), *np.abs(nu) / kinematics.rig.radius]
     return float(REACH * kinematics.rig.radius / max(ends))
 
 
-def _roller_line(
-    axes: Axes, kinematics: Kinematics, nu: Array, i: int, shrink: float, marks: Array
+def _draw_roller_line(
+    axes: Axes, kinematics: Kinematics, nu: Array, i: int, scale: float, marks: Array
 ) -> None:
     """Draw the line on which w may end for roller i, some way beyond its marked points.
 
@@ -243,14 +233,14 @@ def _roller_line(
         marks: coordinates along the line of points that it must pass, besides 0 (k,) [rad/s].
     """
     points, directions = kinematics.lines(nu)
-    ends = shrink * np.concatenate([marks, [0.0]])
+    ends = scale * np.concatenate([marks, [0.0]])
     margin = BEYOND * kinematics.rig.radius
     along = np.array([min(ends.min(), 0.0) - margin, ends.max() + margin])
-    path = shrink * points[i] + along[:, None] * directions[i]
+    path = scale * points[i] + along[:, None] * directions[i]
     line(axes, path, COLOURS[i % 4], f"line {i + 1}", ls="--")
 
 
-def _roller(axes: Axes, rig: Rig, i: int) -> None:
+def _draw_roller(axes: Axes, rig: Rig, i: int) -> None:
     """Draw roller i as a cylinder that touches the ball: two rims, and ribs between them."""
     r, axis, outward = rig.radius, rig.axes[i], rig.normals[i]
     t = np.radians(np.arange(0.0, 361.0, 10.0))[:, None]
@@ -262,7 +252,7 @@ def _roller(axes: Axes, rig: Rig, i: int) -> None:
         line(axes, points, COLOURS[i % 4], f"roller {i + 1}", lw=1.1)
 
 
-def _dots(axes: Axes, points: dict[str, Array], colours: list[str]) -> None:
+def _draw_dots(axes: Axes, points: dict[str, Array], colours: list[str]) -> None:
     """Mark points in space by dots with their names.
 
     Called last, for names are placed by the limits of the axes, which must not change any more.
@@ -270,4 +260,4 @@ def _dots(axes: Axes, points: dict[str, Array], colours: list[str]) -> None:
     seen = [see(point)[:2] for point in points.values()]
     for (x, y), colour in zip(seen, colours, strict=True):
         axes.plot(x, y, "o", color=colour, mec="#ffffff", ms=6.5, zorder=4)
-    label_dots(axes, [(x, y) for x, y in seen], list(points))
+    report.label_dots(axes, [(x, y) for x, y in seen], list(points))

@@ -21,7 +21,7 @@ from roboaccord.run import made_with, write_columns, write_text
 from roller_sphere.cli.rig import PAIRS, RigOptions, Rollers
 from roller_sphere.model.kinematics import Kinematics
 
-from roboaccord_studies.roller_sphere.builder_maps import builders_view
+from roboaccord_studies.roller_sphere.builder_maps import write_builder_figures
 from roboaccord_studies.roller_sphere.rig_figures import (
     write_least,
     write_pair,
@@ -72,16 +72,14 @@ def survey_command(
         counted(points**2, "rigs") as done,
     ):
         stills = write_rig(kinematics, np.radians(heading), out_folder)
-        maps, tables = builders_view(kinematics, points, out_folder, done)
+        maps, tables = write_builder_figures(kinematics, points, out_folder, done)
         for name, table in tables.items():
             write_columns(out_folder / f"{name}.csv", table)
         page = render_plots(
             "A rig of rollers",
             "The lines to which rollers confine w, and what they mean to a builder.",
-            [*stills, *maps],
-            command=command_line(),
-            facts=made_with("roboaccord-roller_sphere"),
-        )
+            [*stills, *maps], command=command_line(), facts=made_with("roboaccord-roller_sphere"),
+        )  # fmt: skip
         write_text(out_folder / "index.html", page)
         files = [file for still in (*stills, *maps) for file in still.files]
         files += [out_folder / f"{name}.csv" for name in tables]

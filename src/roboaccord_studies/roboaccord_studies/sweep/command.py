@@ -13,19 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 from rich.text import Text
-from roboaccord.cli import (
-    COMPILING,
-    NONE,
-    Result,
-    command_line,
-    complete_engines,
-    counted,
-    make_table,
-    options,
-    quantity,
-    results,
-    used_by,
-)
+from roboaccord import cli
+from roboaccord.cli import options
 from roboaccord.contract import AccordError, Quantity
 
 if TYPE_CHECKING:
@@ -42,7 +31,7 @@ def sweep_command(
         typer.Option(
             metavar="LIST",
             help="Engines, separated by commas.",
-            autocompletion=complete_engines,
+            autocompletion=cli.complete_engines,
         ),
     ] = "reference",
     physics_steps: Annotated[
@@ -59,7 +48,7 @@ def sweep_command(
     faults: options.Faults = None,
     folder: options.Out = None,
     force: options.Force = False,
-) -> Result:
+) -> cli.Result:
     """Run a scenario from many seeds: mean, spread and confidence of a figure.
 
     What is random in the scenario depends on the seed: the start, with `initial.spread_q`. A run
@@ -80,17 +69,20 @@ def sweep_command(
     steps = parse_steps(physics_steps)
     default = f"{setup.robot.name}_{setup.scenario.name}_sweep"
     jobs = len(chosen) * seeds * max(len(steps), 1)
-    with results(folder, default, force=force) as out_folder, counted(jobs, COMPILING) as done:
+    with (
+        cli.results(folder, default, force=force) as out_folder,
+        cli.counted(jobs, cli.COMPILING) as done,
+    ):
         study = sweep(
             setup, figure=figure, engines=chosen, physics_steps=steps, seeds=seeds,
             done=lambda engine, step, _: done(1, f"{engine} {1e3 * step:g} ms"),
-            command=command_line(), out=out_folder,
+            command=cli.command_line(), out=out_folder,
         )  # fmt: skip
     failures = [pair for cell in study.cells for pair in cell.failures.items()]
     lines = [f"seed {seed} has no value: {why}" for seed, why in failures]
     steps = steps or [setup.scenario.physics_step]
-    used = {**used_by(setup, "duration", "control_period"), "physics_steps": steps}
-    return Result(study, [*tables_of(study), *lines, f"report: {study.report}"], used=used)
+    used = {**cli.used_by(setup, "duration", "control_period"), "physics_steps": steps}
+    return cli.Result(study, [*tables_of(study), *lines, f"report: {study.report}"], used=used)
 
 
 def parse_steps(text: str) -> list[float]:
@@ -99,7 +91,7 @@ def parse_steps(text: str) -> list[float]:
     Raises:
         AccordError: if one is not a number above 0.
     """
-    steps = [quantity(word) for word in options.listed(text)]
+    steps = [cli.quantity(word) for word in options.listed(text)]
     if not all(step > 0 for step in steps):
         raise AccordError(f"--physics-steps takes seconds with commas between, not {text!r}")
     return steps
@@ -108,7 +100,7 @@ def parse_steps(text: str) -> list[float]:
 def tables_of(study: Study) -> list[RenderableType]:
     """Return the statistics as a table, and a line that explains its columns."""
     unit = f" [{study.unit}]" if study.unit else ""
-    table = make_table(
+    table = cli.make_table(
         "engine", "step\n[ms]", "runs", "mean", "standard\ndeviation", "95 % interval",
         "above\n0", "no\nvalue", title=f"{study.robot} {study.scenario}: {study.figure}{unit}",
     )  # fmt: skip
@@ -121,8 +113,8 @@ def tables_of(study: Study) -> list[RenderableType]:
             str(statistics.n),
             number(statistics.mean),
             number(statistics.deviation),
-            NONE if math.isnan(low) else f"{low:.3g} to {high:.3g}",
-            NONE if math.isnan(statistics.positive) else f"{100 * statistics.positive:.0f} %",
+            cli.NONE if math.isnan(low) else f"{low:.3g} to {high:.3g}",
+            cli.NONE if math.isnan(statistics.positive) else f"{100 * statistics.positive:.0f} %",
             str(len(cell.failures)),
         )
     more = "above 0: share of the runs; no value: runs that diverged"
@@ -131,4 +123,4 @@ def tables_of(study: Study) -> list[RenderableType]:
 
 def number(value: float) -> str:
     """Return a number, or a dash for none."""
-    return NONE if math.isnan(value) else f"{value:.4g}"
+    return cli.NONE if math.isnan(value) else f"{value:.4g}"

@@ -1,8 +1,8 @@
-"""`ra.sweep`: runs a scenario from many seeds, with statistics and their page.
+"""`ra.sweep`: a scenario run from many seeds, with statistics and a page; `ra` is `roboaccord`.
 
-It is the Python function that does what `accord sweep` does. An argument may be added with a
-default, and is an option of the command, too. Names of arguments and the type of the result stay
-(docs/python.md).
+It is the Python function that does what the command `accord sweep` does. An argument may be added
+with a default, and is an option of the command, too. Names of arguments and the type of the result
+stay (docs/python.md).
 """
 
 from __future__ import annotations
@@ -41,9 +41,18 @@ def sweep(
     """Run a scenario from many seeds, as `accord sweep` does; write summary.json and report.html.
 
     Args:
-        robot, scenario, settings, out, **options: see `roboaccord.door.run`.
-        figure, engines, physics_steps, seeds, workers, done: see `roboaccord.run.sweep.sweep`.
+        robot: name or file of a robot, or a robot in a scenario.
+        scenario: name, or a YAML file; not needed for a robot's file.
+        figure: that is summarised, as `accord run` prints it.
+        engines: by name or specification; each runs all seeds.
+        physics_steps: [s]; each engine runs with all of them. By default that of the scenario.
+        seeds: number of runs; the seeds are 0, 1, ...
+        settings: values by key of the scenario.
+        workers: number of processes; 0 for one on each core.
+        done: called with engine, physics step [s] and seed of each run that is finished.
         command: command line that repeats the sweep, shown on the page.
+        out: folder for the results; by default a new one under runs/.
+        **options: `faults`, `base`, `packages` and `arguments`, as in `roboaccord.door.Options`.
 
     Raises:
         AccordError: as `roboaccord.run.sweep.sweep`.

@@ -17,26 +17,15 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from roboaccord import contract
 from roboaccord.cli import Result, counted, is_own, results
-from roboaccord.contract import (
-    IF_ANY,
-    INLINE,
-    AccordError,
-    Array,
-    Metres,
-    Quantity,
-    Ratio,
-    check_folder,
-    check_inside,
-    check_target,
-)
 from roboaccord.gazebo import MATERIAL
-from voxel_sphere.cli.terrain import ALONE, Folder, Names, Replace
+from voxel_sphere.cli.options import DEFAULT_NAMES, Folder, Replace, VolumeNames
 from voxel_sphere.terrain.mesh import (
     SMOOTH,
     Mesh,
     height_field,
-    load,
+    import_optional,
     mesh_file,
     terrain_mesh,
     write_whole,
@@ -52,7 +41,7 @@ DETECTORS = ("ode", "bullet")
 # Up to 10 voxels: more than that is larger than what a terrain of some 100 voxels has.
 Smooth = Annotated[
     float,
-    Quantity("voxels"),
+    contract.Quantity("voxels"),
     typer.Option(min=0, max=10, help="Standard deviation of the smoothing."),
 ]
 Decimate = Annotated[
@@ -65,7 +54,7 @@ def mesh_command(
     file: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="File to write: .stl, .obj, .ply or .glb.")
     ],
-    names: Names = ALONE,
+    names: VolumeNames = DEFAULT_NAMES,
     smooth: Smooth = SMOOTH,
     triangles: Decimate = None,
     heights: Annotated[
@@ -83,18 +72,18 @@ def mesh_command(
       --out bowl.obj --json
     """
     check_ending(file, FORMATS)
-    check_target(file)
+    contract.check_target(file)
     if heights is not None:
         check_ending(heights, [".npy"])
-    check_target(heights)
+    contract.check_target(heights)
     terrain, mesh, figures = make_mesh(folder, smooth, triangles, names)
-    columns = {} if heights is None else {heights: height_field(terrain).heights}
+    height_files = {} if heights is None else {heights: height_field(terrain).heights}
     write_whole(file, mesh_file(mesh, file.suffix.lower()[1:], terrain.voxel_size))
-    for path, values in columns.items():
+    for path, values in height_files.items():
         draft = BytesIO()
         np.save(draft, values)
         write_whole(path, draft.getvalue())
-    return Result(replace(figures, files=[file, *columns]))
+    return Result(replace(figures, files=[file, *height_files]))
 
 
 def world_command(
@@ -102,10 +91,10 @@ def world_command(
     place: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Folder for models/ and worlds/.")
     ],
-    names: Names = ALONE,
+    names: VolumeNames = DEFAULT_NAMES,
     name: Annotated[str | None, typer.Option(help="Name of model and world.")] = None,
     friction: Annotated[
-        Ratio,
+        contract.Ratio,
         typer.Option(
             help="Friction coefficient of the terrain; the smaller one of both surfaces counts."
         ),
@@ -142,22 +131,22 @@ def check_world(
         AccordError: that names the first problem.
     """
     if not re.fullmatch(r"[A-Za-z]\w*", name, flags=re.ASCII):
-        raise AccordError(f"{name!r} is not a name for a world: letters, digits and _")
+        raise contract.AccordError(f"{name!r} is not a name for a world: letters, digits and _")
     if detector not in DETECTORS:
-        raise AccordError(f"the detector is one of {', '.join(DETECTORS)}, not {detector}")
+        raise contract.AccordError(f"the detector is one of {', '.join(DETECTORS)}, not {detector}")
     if not friction >= 0:
-        raise AccordError(f"friction is {friction:g}, and must not be negative")
+        raise contract.AccordError(f"friction is {friction:g}, and must not be negative")
     model, world = out_folder / "models" / name, out_folder / "worlds" / f"{name}.sdf"
     for path in (model, world):
         if path.exists() and not force:
-            raise AccordError(f"{path} is there already: use another --name, or --force")
-    check_folder(model, ["model.*", "meshes/terrain.*", f"meshes/{MATERIAL}"])
-    check_inside(out_folder, world)
-    check_target(world)
+            raise contract.AccordError(f"{path} is there already: use another --name, or --force")
+    contract.check_folder(model, ["model.*", "meshes/terrain.*", f"meshes/{MATERIAL}"])
+    contract.check_inside(out_folder, world)
+    contract.check_target(world)
 
 
 @dataclass(frozen=True)
-class Before:
+class BeforeDecimation:
     """A mesh before it was decimated; errors in voxels."""
 
     triangles: int
@@ -169,25 +158,25 @@ class Before:
 class Meshed:
     """Figures of a terrain and its mesh, and the files that were written."""
 
-    terrain: Annotated[str, Quantity("")]
-    n: Annotated[int, Quantity("voxels", "along each edge of the grid")]
-    radius: Annotated[float, Quantity("voxels", "of the sphere")]
-    voxel_size: Metres
-    triangles: Annotated[int, Quantity("")]
-    watertight: Annotated[bool, Quantity("", "closed, and facing outward")]
-    volume: Annotated[float, Quantity("voxels^3")]
-    error: Deviation = field(metadata=INLINE)
-    size: Annotated[Array, Quantity("voxels")]
-    before: Before | None = field(default=None, metadata=IF_ANY)
+    terrain: Annotated[str, contract.Quantity("")]
+    n: Annotated[int, contract.Quantity("voxels", "along each edge of the grid")]
+    radius: Annotated[float, contract.Quantity("voxels", "of the sphere")]
+    voxel_size: contract.Metres
+    triangles: Annotated[int, contract.Quantity("")]
+    watertight: Annotated[bool, contract.Quantity("", "closed, and facing outward")]
+    volume: Annotated[float, contract.Quantity("voxels^3")]
+    error: Deviation = field(metadata=contract.INLINE)
+    size: Annotated[contract.Array, contract.Quantity("voxels")]
+    before: BeforeDecimation | None = field(default=None, metadata=contract.IF_ANY)
     files: list[Path] = field(default_factory=list)
 
     @property
-    def metres(self) -> Annotated[Array, Quantity("m", "its size")]:
+    def metres(self) -> Annotated[contract.Array, contract.Quantity("m", "its size")]:
         """Size of the mesh in metres."""
         return self.size * self.voxel_size
 
     @property
-    def decimated(self) -> Annotated[str | None, Quantity("", "from how many triangles")]:
+    def decimated(self) -> Annotated[str | None, contract.Quantity("", "from how many triangles")]:
         """The mesh before it was decimated, in words."""
         if self.before is None:
             return None
@@ -196,7 +185,7 @@ class Meshed:
 
 
 def make_mesh(
-    folder: Path, smooth: float, triangles: int | None, names: Names
+    folder: Path, smooth: float, triangles: int | None, names: VolumeNames
 ) -> tuple[Terrain, Mesh, Meshed]:
     """Return a terrain, its mesh and the figures of both.
 
@@ -206,18 +195,20 @@ def make_mesh(
     with counted(3, "meshing") as done:
         opened = open_workspace(folder)
         terrain = opened.terrain(**vars(names))
-        exact = exact_distance(opened, opened.chosen(**vars(names)))
+        exact = exact_distance(opened, opened.select(**vars(names)))
         done(1)
         mesh, before = terrain_mesh(terrain, smoothing=smooth), None
         error = deviation(mesh, terrain, exact)
         done(1)
         if triangles is not None:
-            before = Before(len(mesh.faces), error.mean_error, error.max_error)
+            before = BeforeDecimation(len(mesh.faces), error.mean_error, error.max_error)
             mesh = decimate(mesh, triangles)
             error = deviation(mesh, terrain, exact)
         done(1)
     if not mesh.watertight or mesh.volume <= 0:
-        raise AccordError(f"the mesh of {terrain.name} is not closed: use another --smooth")
+        raise contract.AccordError(
+            f"the mesh of {terrain.name} is not closed: use another --smooth"
+        )
     return terrain, mesh, Meshed(
         terrain=terrain.name, n=terrain.n, radius=terrain.radius, voxel_size=terrain.voxel_size,
         triangles=len(mesh.faces), watertight=mesh.watertight, volume=mesh.volume, error=error,
@@ -232,14 +223,14 @@ def decimate(mesh: Mesh, triangles: int) -> Mesh:
         AccordError: if fast-simplification is missing, or so few triangles leave holes.
     """
     if triangles < FEWEST:
-        raise AccordError(f"a mesh has {FEWEST} triangles at least, not {triangles}")
+        raise contract.AccordError(f"a mesh has {FEWEST} triangles at least, not {triangles}")
     if triangles >= len(mesh.faces):
         return mesh
-    simplify = load("fast_simplification", "fast-simplification").simplify
+    simplify = import_optional("fast_simplification", "fast-simplification").simplify
     vertices, faces = simplify(mesh.vertices, mesh.faces.astype(np.int32), target_count=triangles)
     decimated = Mesh(vertices.astype(float), faces.astype(np.int64))
     if not decimated.watertight:
-        raise AccordError(f"with {triangles} triangles the mesh has holes: ask for more")
+        raise contract.AccordError(f"with {triangles} triangles the mesh has holes: ask for more")
     return decimated
 
 
@@ -250,4 +241,4 @@ def check_ending(path: Path, endings: Sequence[str]) -> None:
         AccordError: if it is none of the endings.
     """
     if path.suffix.lower() not in endings:
-        raise AccordError(f"{path}: its name must end with {' or '.join(endings)}")
+        raise contract.AccordError(f"{path}: its name must end with {' or '.join(endings)}")

@@ -53,7 +53,7 @@ def deviation(mesh: Mesh, terrain: Terrain, exact: Distance | None) -> Deviation
             smoothed, are half filled. The steps of binary slices then count as error.
         exact: signed distance to the closed form of the terrain; None if that is unknown.
     """
-    points, areas = map(np.concatenate, zip(*spread(mesh), strict=True))
+    points, areas = map(np.concatenate, zip(*points_on_mesh(mesh), strict=True))
     inner = ((points > BORDER) & (points < terrain.n - BORDER)).all(axis=1)
     points, areas = points[inner], areas[inner]
     if not len(points):
@@ -65,7 +65,7 @@ def deviation(mesh: Mesh, terrain: Terrain, exact: Distance | None) -> Deviation
     return Deviation(float(np.average(errors, weights=areas)), float(errors.max()), against)
 
 
-def spread(mesh: Mesh) -> Iterator[tuple[Array, Array]]:
+def points_on_mesh(mesh: Mesh) -> Iterator[tuple[Array, Array]]:
     """Yield points (m, 3) [voxels] on the triangles, and the area (m,) of each.
 
     A triangle with a longest edge of k voxels has a point in the middle of each of k^2 equal parts.
@@ -76,9 +76,9 @@ def spread(mesh: Mesh) -> Iterator[tuple[Array, Array]]:
     areas = np.linalg.norm(cross, axis=1) / 2
     orders = np.maximum(np.ceil(sides.max(axis=1) / FINE), 1).astype(int)
     for order in np.unique(orders):
-        chosen, weights = orders == order, middles(int(order))
-        points = np.einsum("pc,kcd->kpd", weights, corners[chosen]).reshape(-1, 3)
-        yield points, np.repeat(areas[chosen] / order**2, order**2)
+        is_of_order, weights = orders == order, middles(int(order))
+        points = np.einsum("pc,kcd->kpd", weights, corners[is_of_order]).reshape(-1, 3)
+        yield points, np.repeat(areas[is_of_order] / order**2, order**2)
 
 
 def middles(order: int) -> Array:
@@ -108,18 +108,18 @@ def exact_distance(workspace: Workspace, names: Sequence[str]) -> Distance | Non
     Raises:
         AccordError: if a recipe makes no volume.
     """
-    of_volumes = [_of_volume(workspace, name) for name in names]
-    distances = [of_volume for of_volume in of_volumes if of_volume is not None]
-    if not distances or len(distances) < len(of_volumes):
+    of_volumes = [_volume_distance(workspace, name) for name in names]
+    known = [of_volume for of_volume in of_volumes if of_volume is not None]
+    if not known or len(known) < len(of_volumes):
         return None
 
     def distance(x: Array, y: Array, z: Array) -> Array:
-        return np.asarray(np.minimum.reduce([of_volume(x, y, z) for of_volume in distances]))
+        return np.asarray(np.minimum.reduce([of_volume(x, y, z) for of_volume in known]))
 
     return distance
 
 
-def _of_volume(workspace: Workspace, name: str) -> Distance | None:
+def _volume_distance(workspace: Workspace, name: str) -> Distance | None:
     """Return the signed distance to the closed form of a volume, None without one."""
     recipe, n = workspace.settings.recipe(name), workspace.n
     radius = n / workspace.size_workspace

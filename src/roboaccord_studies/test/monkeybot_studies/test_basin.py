@@ -11,9 +11,9 @@ from roboaccord_studies.monkeybot.basin import (
     Disturbance,
     Draws,
     basin,
-    changed,
     robustness,
     share_of,
+    with_errors,
 )
 from roboaccord_studies.monkeybot.orbits import shipped_gait
 from roboaccord_studies.monkeybot.rollouts import walk
@@ -174,7 +174,7 @@ def test_a_gait_that_changes_hands_by_its_state_heeds_no_jitter():
 
 def test_errors_of_parameters_are_shares_of_each():
     errors = np.array([0.01, -0.02, 0.03, -0.01, 0.02, 0.005, -0.03, 0.01])
-    robot = changed(REPORT, errors)
+    robot = with_errors(REPORT, errors)
     names = ("mass_a", "mass_b", "inertia_a", "inertia_b", "length_a", "length_b")
     ratios = [getattr(robot, name) / getattr(REPORT, name) for name in names]
     assert ratios == pytest.approx(1.0 + errors[:6])

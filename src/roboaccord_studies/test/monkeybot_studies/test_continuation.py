@@ -10,9 +10,9 @@ from monkeybot.gaits.gait import evaluate, wrap
 from monkeybots import REPORT as ROBOT
 from monkeybots import UNLIKE
 from roboaccord import AccordError
-from roboaccord_studies.monkeybot.bifurcations import best, crossings, outside, spans, stable
-from roboaccord_studies.monkeybot.continuation import Family, changed, follow, present
-from roboaccord_studies.monkeybot.find import find_gaits, same
+from roboaccord_studies.monkeybot import bifurcations
+from roboaccord_studies.monkeybot.continuation import Family, follow, value_of, with_value
+from roboaccord_studies.monkeybot.find import find_gaits, is_same_orbit
 from roboaccord_studies.monkeybot.kinds import CLOCKED, PASSIVE, gait_of
 from roboaccord_studies.monkeybot.level import clocked_gait
 from roboaccord_studies.monkeybot.orbits import find_orbit, shipped_gait
@@ -54,11 +54,11 @@ def test_stability_is_lost_at_a_flip_and_at_a_fold(horizontal):
     before them it is inside the unit circle, and five behind outside.
     """
     family, branch = horizontal
-    low, high = crossings(family, branch)
+    low, high = bifurcations.crossings(family, branch)
     assert (low.kind, low.outside) == ("flip", (1, 0))
     assert (high.kind, high.outside) == ("fold", (0, 1))
-    (stretch,) = stable(branch, [low, high])
-    found = spans(stretch, "period")
+    (stretch,) = bifurcations.stable_stretches(branch, [low, high])
+    found = bifurcations.value_ranges(stretch, "period")
     assert found["period"] == pytest.approx((0.922, 0.949), abs=1e-3)
     assert found["torque"] == pytest.approx((0.50, 0.77), abs=0.01)
     for crossing, critical, inwards in ((low, -1.0, 1.0), (high, 1.0, -1.0)):
@@ -73,8 +73,8 @@ def test_stability_is_lost_at_a_flip_and_at_a_fold(horizontal):
 @pytest.mark.slow
 def test_the_best_is_no_worse_than_any_near_by(horizontal):
     family, branch = horizontal
-    least = best(family, branch)
-    assert outside(least) == 0
+    least = bifurcations.most_stable(family, branch)
+    assert bifurcations.unstable_count(least) == 0
     assert least.orbit.spectral_radius <= min(p.orbit.spectral_radius for p in branch.points)
     for period in least.value + np.array([-1e-3, -1e-4, -1e-5, 1e-5, 1e-4, 1e-3]):
         assert clocked_gait(ROBOT, period).spectral_radius > least.orbit.spectral_radius
@@ -118,14 +118,14 @@ def test_under_other_gravity_a_passive_gait_keeps_its_angles():
 
 def test_parameters_of_both_links_alike():
     for name, of_a in (("mass", "mass_a"), ("inertia", "inertia_a"), ("length", "length_a")):
-        robot = changed(ROBOT, name, 0.7)
-        assert (getattr(robot, of_a), present(robot, name)) == (0.7, 0.7)
-    robot = changed(ROBOT, "length", 0.7)
+        robot = with_value(ROBOT, name, 0.7)
+        assert (getattr(robot, of_a), value_of(robot, name)) == (0.7, 0.7)
+    robot = with_value(ROBOT, "length", 0.7)
     assert robot.length_a - robot.centre_a == pytest.approx(ROBOT.centre_b)
-    assert changed(ROBOT, "mass_b", 2.0) == ROBOT.replace(mass_b=2.0)
-    assert present(changed(ROBOT, "centre", 0.1), "centre") == pytest.approx(0.1)
+    assert with_value(ROBOT, "mass_b", 2.0) == ROBOT.replace(mass_b=2.0)
+    assert value_of(with_value(ROBOT, "centre", 0.1), "centre") == pytest.approx(0.1)
     with pytest.raises(AccordError, match="the links differ in mass"):
-        present(UNLIKE, "mass")
+        value_of(UNLIKE, "mass")
 
 
 def test_what_has_no_family_is_one_line():
@@ -147,11 +147,11 @@ def found():
 
 def test_random_starts_find_the_stable_gait_and_its_mirror_image(found):
     known = clocked_gait(ROBOT, 0.935)
-    assert any(same(orbit, known) for orbit in found)
+    assert any(is_same_orbit(orbit, known) for orbit in found)
     radii = [orbit.spectral_radius for orbit in found]
     assert radii == sorted(radii)
     for i, orbit in enumerate(found):
-        assert not any(same(orbit, other) for other in found[:i])
+        assert not any(is_same_orbit(orbit, other) for other in found[:i])
         gait = gait_of(CLOCKED, {**orbit.controls, "torque": -orbit.controls["torque"]})
         change = evaluate(gait, ROBOT, -orbit.start, tolerance=1e-13).final[0] + orbit.start
         assert np.abs([*wrap(change[:2]), *change[2:]]).max() < 1e-8

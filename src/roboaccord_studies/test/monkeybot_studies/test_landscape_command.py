@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord_studies.monkeybot.landscape import landscape_command
-from roboaccord_studies.monkeybot.options import span
+from roboaccord_studies.monkeybot.options import grid_of
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_files_hold_what_they_say(tmp_path):
     assert result.data.gaits == 30
     with np.load(tmp_path / "landscape.npz") as data:
         assert data["error"].shape == data["switch_time"].shape == (6, 5)
-        assert data["w1"].tolist() == span(0.5, 1.5, 6, "w1").tolist()
+        assert data["w1"].tolist() == grid_of(0.5, 1.5, 6, "w1").tolist()
         assert data["torque"] == 2.0
         named = dict(zip(data["parameter_names"], data["parameters"], strict=True))
         assert named["length_a"] == 0.61

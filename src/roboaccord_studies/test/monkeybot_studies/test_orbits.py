@@ -53,7 +53,7 @@ def test_work_is_what_the_motor_gives_and_takes(clocked):
     expected = torque * np.abs(rates).mean() * clocked.period
     assert clocked.work == pytest.approx(expected, rel=1e-3)
     before = motion.energies[0]
-    motion.hold(Mode.SWING_B)
+    motion.switch_to(Mode.SWING_B)
     assert before - motion.energies[0] == pytest.approx(
         torque * np.mean(rates) * clocked.period, rel=2e-3
     )

@@ -15,8 +15,8 @@ from roboaccord_studies.monkeybot.design import (
     better_robot,
     design_map,
     shape_of,
-    shaped,
     shipped_robot,
+    with_shape,
 )
 from roboaccord_studies.monkeybot.flood import flood
 from roboaccord_studies.monkeybot.kinds import CLOCKED
@@ -123,10 +123,10 @@ def test_robots_of_the_map_have_those_gaits_by_the_fine_search(shapes):
 @pytest.mark.parametrize("margin", ["radius", "width"])
 def test_the_better_robot_is_better_than_all_of_the_map(shapes, margin):
     found = best(margin)
-    assert shapes.holds(found.shape)
+    assert shapes.contains(found.shape)
     assert found.shape.possible
-    assert all(found.worse(margin) <= robot.worse(margin) for robot in shapes.robots.values())
-    assert found.worse(margin) < shipped_robot(REPORT).worse(margin)
+    assert all(found.cost(margin) <= robot.cost(margin) for robot in shapes.robots.values())
+    assert found.cost(margin) < shipped_robot(REPORT).cost(margin)
 
 
 def test_no_mass_inside_a_link_has_more_inertia_than_that_at_its_ends():
@@ -137,13 +137,13 @@ def test_no_mass_inside_a_link_has_more_inertia_than_that_at_its_ends():
         assert Shape(centre, float(mass @ (place - centre) ** 2)).possible
     assert not Shape(0.9, 0.0901).possible
     with pytest.raises(AccordError, match="no body inside the link"):
-        shaped(REPORT, Shape(0.9, 0.0901))
+        with_shape(REPORT, Shape(0.9, 0.0901))
 
 
 def test_a_shape_is_of_links_that_are_alike():
     with pytest.raises(AccordError, match="not alike"):
         shape_of(UNLIKE)
-    assert shape_of(shaped(REPORT, Shape(0.8, 0.02))).centre == pytest.approx(0.8)
+    assert shape_of(with_shape(REPORT, Shape(0.8, 0.02))).centre == pytest.approx(0.8)
 
 
 def test_the_picture_has_the_radius_and_the_line_of_no_drop(near, tmp_path, monkeypatch):

@@ -40,22 +40,14 @@ class RigOptions:
         Option("--azimuth-deg", metavar="A1 A2", help="Azimuths of the contacts, about z from x."),
     ] = AZIMUTHS
     latitude: Annotated[
-        Angles,
-        Option(
-            "--latitude-deg",
-            metavar="B1 B2",
-            help="Latitudes of the contacts, from the equator up.",
-        ),
-    ] = LATITUDES
+        Angles, Option("--latitude-deg", metavar="B1 B2",
+                       help="Latitudes of the contacts, from the equator up."),
+    ] = LATITUDES  # fmt: skip
     alpha: Annotated[
-        Angles,
-        Option(
-            "--alpha-deg",
-            metavar="C1 C2",
-            help="Angles of the rollers' axes, from the plane through the centre and both "
-            "contacts.",
-        ),
-    ] = ALPHA
+        Angles, Option("--alpha-deg", metavar="C1 C2",
+                       help="Angles of the rollers' axes, from the plane through the centre and "
+                       "both contacts."),
+    ] = ALPHA  # fmt: skip
 
     def kinematics(self, rollers: list[str] | None) -> Kinematics:
         """Return the kinematics of the rig, or of rollers; warn on stderr if it is nearly singular.
@@ -63,10 +55,11 @@ class RigOptions:
         Raises:
             RigError: for angles that make no rig.
         """
-        triples = [cli.numbers(words, "--roller") for words in rollers or ()]
-        for words, triple in zip(rollers or (), triples):
+        triples = [cli.numbers(text, "--roller") for text in rollers or ()]
+        for text, triple in zip(rollers or (), triples):
             if len(triple) != 3:
-                raise RigError(f"--roller takes azimuth, latitude and alpha, not {words!r}")
+                raise RigError(f"--roller takes azimuth, latitude and alpha, not {text!r}")
+        # All azimuths, all latitudes, and all alphas.
         angles = list(zip(*triples)) if triples else [self.azimuth, self.latitude, self.alpha]
         kinematics = Kinematics(Rig.degrees(self.radius, *angles))
         if kinematics.warning:
@@ -75,16 +68,12 @@ class RigOptions:
 
 
 Rollers = Annotated[
-    list[str] | None,
-    Quantity("deg"),
-    Option(
-        "--roller",
-        metavar="AZ LAT ALPHA",
-        help="A roller, instead of the three pairs; repeat for two or more.",
-    ),
-]
+    list[str] | None, Quantity("deg"),
+    Option("--roller", metavar="AZ LAT ALPHA",
+           help="A roller, instead of the three pairs; repeat for two or more."),
+]  # fmt: skip
 PAPER = RigOptions()
-PAIRS = "azimuth-deg latitude-deg alpha-deg"
+PAIRS = "azimuth-deg latitude-deg alpha-deg"  # options of a rig that --roller replaces
 Condition = Annotated[float, Quantity("1", "condition number of the inverse", form=".4g")]
 
 
@@ -123,17 +112,17 @@ class Motion:
     condition: Condition
 
     @classmethod
-    def of(cls, kinematics: Kinematics, motion: RollerMotion, *, of_speeds: bool) -> Motion:
-        """Return a motion: the velocity if it is of given roller speeds, or else the speeds."""
+    def of(cls, kinematics: Kinematics, motion: RollerMotion, *, given_speeds: bool) -> Motion:
+        """Return a motion: the ball's velocity for given roller speeds, or else the speeds."""
         nu, lines = motion.nu, zip(*kinematics.lines(motion.nu), strict=True)
         return cls(
-            nu=None if of_speeds else nu,
-            speed=float(motion.speed) if of_speeds else None,
-            heading_deg=float(np.degrees(motion.heading)) if of_speeds else None,
+            nu=None if given_speeds else nu,
+            speed=float(motion.speed) if given_speeds else None,
+            heading_deg=float(np.degrees(motion.heading)) if given_speeds else None,
             rho_deg=float(np.degrees(motion.rho)),
             omega=motion.omega,
             slip=motion.slip,
-            lines=None if of_speeds else [Line(*line) for line in lines],
+            lines=None if given_speeds else [Line(*line) for line in lines],
             slip_speed=np.linalg.norm(kinematics.zeta(nu), axis=-1),
             condition=kinematics.condition,
         )
@@ -169,7 +158,7 @@ def inverse_command(
     """
     kinematics = rig.kinematics(rollers)
     motion = kinematics.inverse(speed, np.radians(heading), spin=spin)
-    return cli.Result(Motion.of(kinematics, motion, of_speeds=False))
+    return cli.Result(Motion.of(kinematics, motion, given_speeds=False))
 
 
 @by_option("roller", "", PAIRS, "nu radius")
@@ -193,7 +182,7 @@ def forward_command(
     """
     kinematics = rig.kinematics(rollers)
     motion = kinematics.forward(cli.numbers(nu, "--nu"))
-    return cli.Result(Motion.of(kinematics, motion, of_speeds=True))
+    return cli.Result(Motion.of(kinematics, motion, given_speeds=True))
 
 
 @dataclass(frozen=True)
@@ -212,6 +201,6 @@ def figures_command(folder: cli.Out = None, force: cli.Force = False) -> cli.Res
 
       accord roller-sphere figures --out roller_figures
     """
-    with cli.results(folder, "roller_sphere_figures", force=force) as place:
-        facts = made_with("roboaccord-roller_sphere")
-        return cli.Result(Figures(write_figures(place, cli.command_line(), facts)))
+    with cli.results(folder, "roller_sphere_figures", force=force) as out_folder:
+        versions = made_with("roboaccord-roller_sphere")
+        return cli.Result(Figures(write_figures(out_folder, cli.command_line(), versions)))

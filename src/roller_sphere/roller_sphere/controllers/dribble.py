@@ -23,7 +23,7 @@ from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from roller_sphere.controllers.speed_loops import BANDWIDTH, SpeedLoops, speeds_for
-from roller_sphere.model.hold import offsets, turned_back
+from roller_sphere.model.hold import ball_offsets, in_carrier_frame
 from roller_sphere.model.parameters import RollerSphereParameters
 
 # A function of the time [s]: forward and sideways velocity [m/s] and turn rate [rad/s] (3,).
@@ -36,7 +36,7 @@ PROPORTIONAL_GAIN = 10.0  # 1/s; velocity of the ball over its offset
 INTEGRAL_GAIN = 15.0  # 1/s^2; velocity of the ball over the integral of its offset
 
 
-def moved_mass(parameters: RollerSphereParameters) -> float:
+def carried_mass(parameters: RollerSphereParameters) -> float:
     """Return the mass of the carrier with its rollers [kg]."""
     p = parameters
     return p.carrier_mass + 2.0 * (p.roller_mass + p.holder_mass)
@@ -88,7 +88,7 @@ class DribbleController:
         self._speeds = speeds_for(self._parameters.rig, compensation=True)
         self._rollers = SpeedLoops(self._parameters, self.bandwidth)
         of_rollers = 2.0 * (p.roller_mass + p.holder_mass) * p.ball_ahead**2
-        self._mass, self._inertia = moved_mass(p), p.carrier_inertia + of_rollers
+        self._mass, self._inertia = carried_mass(p), p.carrier_inertia + of_rollers
         self.reset(0)
 
     def reset(self, seed: int) -> None:
@@ -116,8 +116,10 @@ class DribbleController:
         """
         yaw, rate = float(state.q[4]), float(state.qd[4])
         # Set-point and its derivative in the world frame; the frame turns, so w z x v is added.
-        velocity, along = turned_back(-yaw, self._goal[:2]), turned_back(-yaw, change[:2])
-        acceleration = along + rate * np.array([-velocity[1], velocity[0]])
+        velocity = in_carrier_frame(-yaw, self._goal[:2])
+        acceleration = in_carrier_frame(-yaw, change[:2]) + rate * np.array(
+            [-velocity[1], velocity[0]]
+        )
         force = self._mass * (acceleration + self.carrier_bandwidth * (velocity - state.qd[2:4]))
         torque = self._inertia * (change[2] + self.carrier_bandwidth * (self._goal[2] - rate))
         return np.array([*force, torque])
@@ -133,9 +135,9 @@ class DribbleController:
     def _ball_velocity(self, state: RobotState, step: float) -> Array:
         """Return the desired velocity of the ball over ground, in the carrier's frame (2,)."""
         p = self._parameters
-        offset = offsets(p, state.q, state.position)[:2]
+        offset = ball_offsets(p, state.q, state.position)[:2]
         self._integral = self._integral + offset * step
-        carrier = turned_back(state.q[4], state.qd[2:4])
+        carrier = in_carrier_frame(state.q[4], state.qd[2:4])
         nominal = carrier + np.array([0.0, state.qd[4] * p.ball_ahead])
         velocity = nominal - self.proportional_gain * offset - self.integral_gain * self._integral
         return np.asarray(velocity)

@@ -98,7 +98,9 @@ class DriveController(VelocityController):
         setup: robot and scenario.
         speed: of the ball.
         heading: from x.
-        compensation, acceleration, bandwidth: see `VelocityController`.
+        compensation: whether the roller speeds compensate the slip.
+        acceleration: limit towards a velocity of `cmd_vel` [m/s^2].
+        bandwidth: of the rollers' speed loops [rad/s].
     """
 
     heading: si.Radians = 0.0
@@ -120,7 +122,9 @@ class HeadingsController(VelocityController):
         count: number of headings, evenly around.
         hold: time of each.
         ramp: time to gain the speed, and to lose it.
-        compensation, acceleration, bandwidth: see `VelocityController`.
+        compensation: whether the roller speeds compensate the slip.
+        acceleration: limit towards a velocity of `cmd_vel` [m/s^2].
+        bandwidth: of the rollers' speed loops [rad/s].
     """
 
     count: int = 12
@@ -143,7 +147,9 @@ class FigureEightController(VelocityController):
         speed: of the ball.
         radius: of both circles.
         ramp: time to gain the speed, and to lose it.
-        compensation, acceleration, bandwidth: see `VelocityController`.
+        compensation: whether the roller speeds compensate the slip.
+        acceleration: limit towards a velocity of `cmd_vel` [m/s^2].
+        bandwidth: of the rollers' speed loops [rad/s].
     """
 
     radius: si.Metres = 0.4

@@ -1,7 +1,9 @@
 """Speeds of the rollers for a velocity of the ball, and the loops that bring the rollers to them.
 
-Equations (2) and (22) are those of the paper, Kimura, Ogata and Ishii (2019), see model/rig.py
-(test_roller_driving). BANDWIDTH may be tuned.
+A roller's peripheral speed nu is that of its surface. With two rollers a velocity of the ball
+determines both speeds, and in most directions the rollers then slip on the ball. Equations (2) and
+(22) are those of the paper, Kimura, Ogata and Ishii (2019) (test_roller_driving). BANDWIDTH may be
+tuned.
 """
 
 from __future__ import annotations

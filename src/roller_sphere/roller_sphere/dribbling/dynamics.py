@@ -18,36 +18,186 @@ which follows from the pressing force F, the roller's weight and its inertia:
 
     N_i u_i n_i = F + m (c_i'' n_i + g z n_i) + f_i n_i.
 
-`spread` fills J, G and the rest of the configuration, `gather` fills M and the forces, and `relax`
-computes the change of rates in a step; `advance` repeats this. A step is of second order and
-L-stable.
+`advance` takes the steps. For each, `configure` computes a `Configuration` with J, G and
+directions, `assemble` M and the forces, and `solve_step` the change of rates. A step is of second
+order and L-stable. Positions are five numbers: x and y of the ball, x and y of the carrier's middle
+[m], and its yaw [rad].
 
-Friction may be changed in model/contact.py, `rub`. test_roller_newton_euler compares accelerations
-and loads with Newton's and Euler's equations for the URDF, to round-off; test_roller_dribble
-measures the order.
+Friction may be changed in model/contact.py, `fill_friction`. test_roller_newton_euler compares
+accelerations and loads with Newton's and Euler's equations for the URDF, to round-off;
+test_roller_dribble measures the order.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from roboaccord.contract import Array
 from roboaccord.numerics import cholesky, cross, kernel
 
-from roller_sphere.model.contact import dot, rub
+from roller_sphere.model.contact import dot, fill_friction
 
 RATES = 8  # entries of y: omega (3), rollers (2), carrier_x, carrier_y and carrier_yaw
 ROLLER, CARRIER, YAW = 3, 5, 7  # indices of the first roller, of carrier_x and of carrier_yaw in y
-# Entries of `row`, the lengths [m].
-BALL_RADIUS, ROLLER_RADIUS, BALL_AHEAD, STROKE = range(4)
-# Entries of `forces`: pressing force [N], mass of a roller with holder [kg], gravity [m/s^2], and
-# moment of inertia of a roller [kg m^2].
-PRESSING, MASS, GRAVITY, INERTIA = range(4)
 # Passes of a step: the second has loads and accelerations at its middle, the third refines them. In
 # 3 s of `dribble` the largest offset of the ball is 0.28 mm off with two, 0.015 mm with three
 # (measured against six).
 PASSES = 3
 GAMMA = 1.0 - math.sqrt(0.5)  # of the L-stable, diagonally implicit scheme of second order
+
+
+class Bodies(NamedTuple):
+    """Masses of rollers, ball and carrier, and the forces on the rollers.
+
+    Attributes:
+        press_force: F, with which each roller is pressed along its slide [N].
+        mass: m, of a roller with its holder [kg].
+        roller_inertia: of a roller about its axis [kg m^2].
+        gravity: g [m/s^2].
+        fixed: the part of M that does not depend on the configuration (8, 8).
+        friction: viscous coefficient [N s/m], dry friction over the load, and slip speed [m/s].
+    """
+
+    press_force: float
+    mass: float
+    roller_inertia: float
+    gravity: float
+    fixed: Array
+    friction: tuple[float, float, float]
+
+
+class Configuration(NamedTuple):
+    """Matrices and directions in a configuration, in the world frame; row i is of roller i.
+
+    Attributes:
+        J: of the velocities of the rollers' centres, c_i' = J_i y (2, 3, 8).
+        G: of the slips of the ball on the rollers, zeta_i = G_i y (2, 3, 8).
+        k: of the rates of the slides, s_i' = k_i y (2, 8).
+        bias: accelerations of the rollers' centres at constant rates (2, 3) [m/s^2].
+        u: unit vectors from the ball's centre to the rollers' (2, 3).
+        n: unit vectors along the slides, outwards (2, 3).
+    """
+
+    J: Array
+    G: Array
+    k: Array
+    bias: Array
+    u: Array
+    n: Array
+
+
+@kernel
+def advance(geometry, bodies, drive, positions, y, held, step, turns):
+    """Advance the rates and the positions by as many steps as `turns` has rows.
+
+    Args:
+        geometry: of ball and rollers (`hold.Geometry`).
+        bodies: masses and forces (`Bodies`).
+        drive: efforts along the rates (8,): of rollers and carrier, 0 for the ball [N m, N].
+        positions: of ball and carrier (5,), changed.
+        y: rates (8,), changed.
+        held: whether the rollers touch the ball.
+        step: [s].
+        turns: filled with the integrals of the first five rates in each step (count, 5) [rad].
+
+    Returns:
+        Number of steps after which the ball was lost, or -1.
+    """
+    change, lost = np.empty(RATES), -1
+    for index in range(len(turns)):
+        move(positions, y, geometry.radius, 0.5 * step)
+        change[:] = 0.0
+        for _ in range(PASSES):
+            middle = y + 0.5 * change
+            configuration, is_reached = configure(geometry, positions, middle, held)
+            if held and not is_reached:  # a roller that does not reach the ball loses it for good
+                held, lost = False, index
+                configuration, _ = configure(geometry, positions, middle, held)
+            system = assemble(geometry, bodies, configuration, drive, held, middle, change, step)
+            solve_step(system, step, change)
+        for j in range(5):
+            turns[index, j] = step * (y[j] + 0.5 * change[j])
+        y += change
+        move(positions, y, geometry.radius, 0.5 * step)
+    return lost
+
+
+@kernel
+def mass_matrix(geometry, bodies, positions, y, held):
+    """Return M (8, 8) in a state; the arguments are those of `advance`."""
+    configuration, _ = configure(geometry, positions, y, held)
+    none = np.zeros(RATES)
+    return assemble(geometry, bodies, configuration, none, held, y, none, 1.0)[0]
+
+
+@kernel
+def move(positions, y, radius, step):
+    """Advance the positions by a step [s] at constant rates; `radius` is the ball's [m]."""
+    positions[0] += step * radius * y[1]
+    positions[1] -= step * radius * y[0]
+    for j in range(3):
+        positions[2 + j] += step * y[CARRIER + j]
+
+
+@kernel
+def configure(geometry, positions, y, held):
+    """Return the Configuration at positions and rates, and whether both rollers reach the ball.
+
+    The arguments are those of `advance`. Rollers that have lost the ball rest at the stops of their
+    slides.
+    """
+    J, G, k = np.zeros((2, 3, RATES)), np.zeros((2, 3, RATES)), np.zeros((2, RATES))
+    bias, u, n = np.zeros((2, 3)), np.empty((2, 3)), np.empty((2, 3))
+    configuration = Configuration(J, G, k, bias, u, n)
+    c, s = math.cos(positions[4]), math.sin(positions[4])
+    dx, dy = positions[0] - positions[2], positions[1] - positions[3]
+    offset, at = np.zeros(3), np.empty(3)
+    axis, rho = np.empty(3), np.empty(3)
+    # Offset of the ball from its nominal place, in the carrier's frame.
+    offset[0] = c * dx + s * dy - geometry.ball_ahead
+    offset[1] = c * dy - s * dx
+    is_reached = True
+    for i in range(2):
+        is_reached = place_roller(geometry, i, offset, at) and is_reached
+        if not held:
+            stop = geometry.radius + geometry.roller_radius - geometry.stroke
+            for d in range(3):
+                at[d] = stop * geometry.slides[i, d]
+            at[0] += geometry.ball_ahead
+        to_world(c, s, at, rho)
+        to_world(c, s, geometry.slides[i], n[i])
+        to_world(c, s, geometry.axes[i], axis)
+        # Direction from the ball's centre to the roller's.
+        u[i, 0], u[i, 1], u[i, 2] = rho[0] - dx, rho[1] - dy, rho[2]
+        size = math.sqrt(dot(u[i], u[i]))
+        for d in range(3):
+            u[i, d] /= size
+        J[i, 0, CARRIER] = J[i, 1, CARRIER + 1] = 1.0
+        J[i, 0, YAW], J[i, 1, YAW] = -rho[1], rho[0]
+        # Centripetal acceleration of the carrier's turn.
+        bias[i, 0], bias[i, 1] = -y[YAW] * y[YAW] * rho[0], -y[YAW] * y[YAW] * rho[1]
+        if held:
+            add_contact(geometry, i, axis, y, configuration)
+    return configuration, is_reached
+
+
+@kernel
+def place_roller(geometry, i, offset, at):
+    """Fill `at` (3,) with roller i's centre in the carrier's frame; return if it reaches the ball.
+
+    The centre is on the slide, R - s_i from the ball's nominal place (`hold.slide_displacements`).
+    `offset` (3,) is that of the ball from this place [m].
+    """
+    direction, reach = geometry.slides[i], geometry.radius + geometry.roller_radius
+    projected = dot(direction, offset)
+    square = projected * projected - dot(offset, offset) + reach * reach
+    distance = projected + math.sqrt(max(square, 0.0))  # R - s_i
+    for d in range(3):
+        at[d] = distance * direction[d]
+    at[0] += geometry.ball_ahead
+    return square > 0.0 and abs(reach - distance) <= geometry.stroke
 
 
 @kernel
@@ -59,34 +209,15 @@ def to_world(c, s, vector, out):
 
 
 @kernel
-def slide_of(row, direction, offset, at):
-    """Fill `at` (3,) with a roller's centre in the carrier's frame; return if it reaches the ball.
+def add_contact(geometry, i, axis, y, configuration):
+    """Add the motion that contact with the ball imposes on roller i to a Configuration.
 
-    The equation is that of model/hold.py.
-
-    Args:
-        row: lengths, see `spread`.
-        direction: direction of the slide (3,).
-        offset: offset of the ball from its nominal place (3,) [m].
-        at: is filled.
+    Contact, (c' - v) u = 0, gives s' = k y with k = (J - rolling)' u / (n u). `axis` (3,) is the
+    roller's, and y are the rates (8,).
     """
-    reach = row[BALL_RADIUS] + row[ROLLER_RADIUS]
-    projected = dot(direction, offset)
-    square = projected * projected - dot(offset, offset) + reach * reach
-    distance = projected + math.sqrt(max(square, 0.0))  # R - s_i, model/hold.py
-    for d in range(3):
-        at[d] = distance * direction[d]
-    at[0] += row[BALL_AHEAD]
-    return square > 0.0 and abs(reach - distance) <= row[STROKE]
-
-
-@kernel
-def touch(row, i, u, n, axis, y, J, G, k, bias):
-    """Add the motion that contact imposes to J, G, k and bias of roller i; see `spread`.
-
-    Contact, (c' - v) u = 0, gives s' = k y with k = (J - rolling)' u / (n u).
-    """
-    r, r_roller = row[BALL_RADIUS], row[ROLLER_RADIUS]
+    J, G, k = configuration.J[i], configuration.G[i], configuration.k[i]
+    bias, u, n = configuration.bias[i], configuration.u[i], configuration.n[i]
+    r, r_roller = geometry.radius, geometry.roller_radius
     facing = dot(n, u)
     # Velocity of the ball's centre, v = rolling y, then k, and J with the slide's motion.
     rolling = np.zeros((3, RATES))
@@ -124,63 +255,74 @@ def touch(row, i, u, n, axis, y, J, G, k, bias):
 
 
 @kernel
-def spread(row, along, positions, y, holds, J, G, k, bias, u, n):
-    """Fill the matrices of a configuration; return whether both rollers reach the ball.
+def assemble(geometry, bodies, configuration, drive, held, middle, change, step):
+    """Return the linear equations of a step, M y' = pull + slope (y - y_0), y_0 being at its start.
 
     Args:
-        row: lengths radius, roller_radius, ball_ahead and stroke [m].
-        along: directions of slides (2, 3) and of rollers' axes (2, 3), in the carrier's frame.
-        positions: x and y of ball and carrier [m], yaw [rad] (5,).
-        y: rates (8,).
-        holds: whether the rollers touch the ball.
-        J, G: matrices of the rollers' velocities c_i' = J_i y and slips G_i y (2, 3, 8).
-        k: matrix of the slides' rates s' = k y (2, 8).
-        bias: accelerations of the rollers' centres at constant rates (2, 3).
-        u, n: directions to the rollers, and of their slides, in the world (2, 3).
+        geometry, bodies, drive, held, step: as in `advance`.
+        configuration: at the middle of the step.
+        middle, change: rates at the middle of the step, and their change in it (8,), as far as the
+            last pass has computed them.
+
+    Returns:
+        the mass matrix M (8, 8), the derivative of the forces by the rates `slope` (8, 8), which is
+        symmetric and negative semidefinite, and the forces along the rates `pull` (8,).
     """
-    c, s = math.cos(positions[4]), math.sin(positions[4])
-    dx, dy = positions[0] - positions[2], positions[1] - positions[3]
-    offset, at = np.zeros(3), np.empty(3)
-    axis, rho = np.empty(3), np.empty(3)
-    # Offset of the ball from its nominal place, in the carrier's frame.
-    offset[0] = c * dx + s * dy - row[BALL_AHEAD]
-    offset[1] = c * dy - s * dx
-    J[:] = 0.0
-    G[:] = 0.0
-    k[:] = 0.0
-    reached = True
+    J, G, k, bias, _, _ = configuration
+    M, slopes, pull = bodies.fixed.copy(), np.zeros((RATES, RATES)), drive.copy()
+    force, slope = np.zeros(3), np.zeros((3, 3))
+    mass = bodies.mass
     for i in range(2):
-        reached = slide_of(row, along[0, i], offset, at) and reached
-        if not holds:  # the slide is at its stop
+        M[ROLLER + i, YAW] += bodies.roller_inertia * geometry.axes[i, 2]
+        M[YAW, ROLLER + i] += bodies.roller_inertia * geometry.axes[i, 2]
+        if held:
+            fill_roller_friction(bodies, configuration, i, middle, change, step, force, slope)
+        for a in range(RATES):
+            pull[a] += bodies.press_force * k[i, a] - mass * bodies.gravity * J[i, 2, a]
             for d in range(3):
-                at[d] = (row[BALL_RADIUS] + row[ROLLER_RADIUS] - row[STROKE]) * along[0, i, d]
-            at[0] += row[BALL_AHEAD]
-        to_world(c, s, at, rho)
-        to_world(c, s, along[0, i], n[i])
-        to_world(c, s, along[1, i], axis)
-        # Direction from the ball's centre to the roller's.
-        u[i, 0], u[i, 1], u[i, 2] = rho[0] - dx, rho[1] - dy, rho[2]
-        size = math.sqrt(dot(u[i], u[i]))
-        for d in range(3):
-            u[i, d] /= size
-        J[i, 0, CARRIER] = J[i, 1, CARRIER + 1] = 1.0
-        J[i, 0, YAW], J[i, 1, YAW] = -rho[1], rho[0]
-        # Centripetal acceleration of the carrier's turn.
-        bias[i, 0], bias[i, 1] = -y[YAW] * y[YAW] * rho[0], -y[YAW] * y[YAW] * rho[1]
-        bias[i, 2] = 0.0
-        if holds:
-            touch(row, i, u[i], n[i], axis, y, J[i], G[i], k[i], bias[i])
-    return reached
+                pull[a] += G[i, d, a] * force[d] - mass * J[i, d, a] * bias[i, d]
+            for b in range(RATES):
+                for d in range(3):
+                    M[a, b] += mass * J[i, d, a] * J[i, d, b]
+                    for e in range(3):
+                        slopes[a, b] += G[i, d, a] * slope[d, e] * G[i, e, b]
+    return M, slopes, pull
 
 
 @kernel
-def relax(M, slope, pull, step, change):
-    """Fill the change of rates (8,) in a step [s] of M y' = pull + slope (y - y_0).
+def fill_roller_friction(bodies, configuration, i, middle, change, step, force, slope):
+    """Fill roller i's friction on the ball at the start of a step, for the load at its middle.
 
-    The slope is symmetric and negative semidefinite. The scheme is a diagonally implicit one of two
-    stages with (M - GAMMA step slope) in both; it is L-stable, so friction may be arbitrarily
-    stiff.
+    Friction itself adds to the load; that part is computed to first order in mu sin(u, n).
+
+    Args:
+        bodies, configuration, middle, change, step: as in `assemble`.
+        i: index of the roller.
+        force: filled with the friction (3,) [N].
+        slope: filled with its derivative by the slip (3, 3) [N s/m].
     """
+    J, G, bias = configuration.J[i], configuration.G[i], configuration.bias[i]
+    u, n, slip = configuration.u[i], configuration.n[i], np.empty(3)
+    facing, rise = dot(u, n), bodies.gravity * n[2]
+    for d in range(3):
+        rise += (dot(J[d], change) / step + bias[d]) * n[d]
+        slip[d] = dot(G[d], middle)
+    load = (bodies.press_force + bodies.mass * rise) / facing
+    fill_friction(bodies.friction, load, slip, force, slope)
+    load = max(load + dot(force, n) / facing, 0.0)
+    for d in range(3):
+        slip[d] = dot(G[d], middle) - 0.5 * dot(G[d], change)
+    fill_friction(bodies.friction, load, slip, force, slope)
+
+
+@kernel
+def solve_step(system, step, change):
+    """Fill the change of rates (8,) in a step [s] from its equations, M, slope and pull.
+
+    The scheme is a diagonally implicit one of two stages with (M - GAMMA step slope) in both; it is
+    L-stable, so friction may be arbitrarily stiff.
+    """
+    M, slope, pull = system
     L = M - GAMMA * step * slope
     cholesky.factor(L, L)
     first, second = pull.copy(), pull.copy()
@@ -190,130 +332,3 @@ def relax(M, slope, pull, step, change):
     cholesky.solve(L, second)
     for i in range(RATES):
         change[i] = step * ((1.0 - GAMMA) * first[i] + GAMMA * second[i])
-
-
-@kernel
-def press(forces, friction, J, G, bias, u, n, middle, change, step, force, slope):
-    """Fill the friction on the ball at the start of a step, for the load at the step's middle.
-
-    Friction itself adds to the load; that part is computed to first order in mu sin(u, n).
-
-    Args:
-        forces, friction: see `advance`.
-        J, G, bias, u, n: of the roller, see `spread`.
-        middle, change: rates at the middle of the step, and their change in it (8,).
-        step: [s].
-        force: row 0 is filled with the force (3,); row 1 is scratch.
-        slope: is filled with the slope of the force by the slip (3, 3).
-    """
-    slip = force[1]
-    facing, rise = dot(u, n), forces[GRAVITY] * n[2]
-    for d in range(3):
-        rise += (dot(J[d], change) / step + bias[d]) * n[d]
-        slip[d] = dot(G[d], middle)
-    load = (forces[PRESSING] + forces[MASS] * rise) / facing
-    rub(friction, load, slip, force[0], slope)
-    load = max(load + dot(force[0], n) / facing, 0.0)
-    for d in range(3):
-        slip[d] = dot(G[d], middle) - 0.5 * dot(G[d], change)
-    rub(friction, load, slip, force[0], slope)
-
-
-@kernel
-def gather(forces, fixed, along, friction, holds, drive, spreads, middle, change, step, M, S, pull):
-    """Fill M (8, 8), the slope S (8, 8) of the forces by the rates, and the forces `pull` (8,)."""
-    J, G, k, bias, u, n = spreads
-    force, slope = np.zeros((2, 3)), np.zeros((3, 3))
-    M[:] = fixed
-    S[:] = 0.0
-    pull[:] = drive
-    for i in range(2):
-        M[ROLLER + i, YAW] += forces[INERTIA] * along[1, i, 2]
-        M[YAW, ROLLER + i] += forces[INERTIA] * along[1, i, 2]
-        if holds:
-            press(
-                forces, friction, J[i], G[i], bias[i], u[i], n[i], middle, change, step, force,
-                slope,
-            )  # fmt: skip
-        for a in range(RATES):
-            pull[a] += forces[PRESSING] * k[i, a] - forces[MASS] * forces[GRAVITY] * J[i, 2, a]
-            for d in range(3):
-                pull[a] += G[i, d, a] * force[0, d] - forces[MASS] * J[i, d, a] * bias[i, d]
-            for b in range(RATES):
-                for d in range(3):
-                    M[a, b] += forces[MASS] * J[i, d, a] * J[i, d, b]
-                    for e in range(3):
-                        S[a, b] += G[i, d, a] * slope[d, e] * G[i, e, b]
-
-
-@kernel
-def scratch():
-    """Return new arrays J, G, k, bias, u and n, which `spread` fills."""
-    J, G = np.empty((2, 3, RATES)), np.empty((2, 3, RATES))
-    return J, G, np.empty((2, RATES)), np.empty((2, 3)), np.empty((2, 3)), np.empty((2, 3))
-
-
-@kernel
-def mass_matrix(row, along, forces, fixed, positions, y, holds):
-    """Return M (8, 8) in a state; the arguments are those of `advance`."""
-    J, G, k, bias, u, n = scratch()
-    M, S, pull = np.empty((RATES, RATES)), np.empty((RATES, RATES)), np.empty(RATES)
-    spread(row, along, positions, y, holds, J, G, k, bias, u, n)
-    none = np.zeros(RATES)
-    gather(
-        forces, fixed, along, (0.0, 0.0, 1.0), holds, none, (J, G, k, bias, u, n), y, none, 1.0,
-        M, S, pull,
-    )  # fmt: skip
-    return M
-
-
-@kernel
-def drift(positions, y, radius, step):
-    """Advance the positions by a step [s] at constant rates."""
-    positions[0] += step * radius * y[1]
-    positions[1] -= step * radius * y[0]
-    for j in range(3):
-        positions[2 + j] += step * y[CARRIER + j]
-
-
-@kernel
-def advance(row, along, forces, fixed, friction, drive, positions, y, holds, step, turns):
-    """Advance the rates y (8,) and the positions by as many steps as `turns` has rows.
-
-    Args:
-        row, along, positions, holds: see `spread`; the positions are changed. forces: press_force
-        [N], mass of a roller with its holder [kg], gravity [m/s^2], and moment of
-            inertia of a roller [kg m^2].
-        fixed: constant part of the mass matrix (8, 8).
-        friction: viscous coefficient [N s/m], dry friction over the load, and slip speed [m/s].
-        drive: efforts along the rates (8,): of rollers and carrier, 0 for the ball.
-        y: rates; they are changed.
-        step: [s].
-        turns: is filled with the integrals of the first five rates (count, 5).
-
-    Returns:
-        Number of steps after which the ball was lost, or -1.
-    """
-    J, G, k, bias, u, n = scratch()
-    M, S = np.empty((RATES, RATES)), np.empty((RATES, RATES))
-    pull, change = np.empty(RATES), np.empty(RATES)
-    lost = -1
-    for index in range(len(turns)):
-        drift(positions, y, row[BALL_RADIUS], 0.5 * step)
-        change[:] = 0.0
-        for _ in range(PASSES):
-            middle = y + 0.5 * change
-            # A roller that does not reach the ball loses it for good.
-            if not spread(row, along, positions, middle, holds, J, G, k, bias, u, n) and holds:
-                holds, lost = False, index
-                spread(row, along, positions, middle, holds, J, G, k, bias, u, n)
-            gather(
-                forces, fixed, along, friction, holds, drive, (J, G, k, bias, u, n), middle, change,
-                step, M, S, pull,
-            )  # fmt: skip
-            relax(M, S, pull, step, change)
-        for j in range(5):
-            turns[index, j] = step * (y[j] + 0.5 * change[j])
-        y += change
-        drift(positions, y, row[BALL_RADIUS], 0.5 * step)
-    return lost

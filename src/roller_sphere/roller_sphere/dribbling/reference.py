@@ -28,9 +28,9 @@ from roboaccord.numerics import quaternion_matrix, quaternion_product, turn_quat
 from roboaccord.scenario import Setup
 from roboaccord.simulators import LOCK_INERTIA, Reference
 
-from roller_sphere.dribbling.dynamics import RATES, advance, mass_matrix
+from roller_sphere.dribbling.dynamics import RATES, Bodies, advance, mass_matrix
 from roller_sphere.model.contact import Friction
-from roller_sphere.model.hold import geometry, holds, offsets
+from roller_sphere.model.hold import ball_offsets, geometry_of, is_held
 from roller_sphere.model.parameters import RollerSphereParameters
 
 # kg; mass of each link between the carrier's joints, as in the URDF: physics engines need one that
@@ -61,11 +61,13 @@ class DribbleReference(Reference):
     def __init__(self, setup: Setup, friction: Friction) -> None:
         super().__init__(setup)
         p: RollerSphereParameters = setup.parameters
-        # Arguments of the compiled functions in dynamics.py, in their order.
-        self._lengths, self._roller_axes = geometry(p)
-        self._pressing = (p.press_force, p.roller_mass + p.holder_mass, p.gravity, p.roller_inertia)
-        self._fixed = fixed_masses(p)
-        self._friction = (friction.viscous, friction.dry / p.press_force, friction.slip_speed)
+        self._geometry = geometry_of(p)
+        self._bodies = Bodies(
+            press_force=p.press_force, mass=p.roller_mass + p.holder_mass,
+            roller_inertia=p.roller_inertia, gravity=p.gravity, fixed=fixed_masses(p),
+            friction=(friction.viscous, friction.dry / p.press_force, friction.slip_speed),
+        )  # fmt: skip
+        self._rates, self._positions, self._is_held = np.zeros(RATES), np.zeros(5), True
         # Turns of the ball (3) and the rollers (2) in each physics step of a control period [rad].
         self._turns = np.zeros((1, 5))
         self._warm_up(setup.initial)
@@ -77,7 +79,7 @@ class DribbleReference(Reference):
         # The joints are measured from the start; the carrier's middle starts `ball_ahead` behind.
         carrier = state.q[2:4] - np.array([p.ball_ahead, 0.0])
         self._positions = np.array([*state.position[:2], *carrier, state.q[4]])
-        self._holds = bool(holds(p, offsets(p, state.q, state.position)))
+        self._is_held = bool(is_held(p, ball_offsets(p, state.q, state.position)))
         self._now = self._complete(state, state.orientation, state.q[:2])
 
     def _place(self, state: RobotState) -> None:
@@ -88,40 +90,31 @@ class DribbleReference(Reference):
         if len(self._turns) != self._steps:
             self._turns = np.zeros((self._steps, 5))
         lost_step = advance(
-            self._lengths, self._roller_axes, self._pressing, self._fixed, self._friction,
-            np.concatenate([np.zeros(3), self._effort]), self._positions, self._rates, self._holds,
-            self.physics_step, self._turns,
+            self._geometry, self._bodies, np.concatenate([np.zeros(3), self._effort]),
+            self._positions, self._rates, self._is_held, self.physics_step, self._turns,
         )  # fmt: skip
         before, orientation = self._now, self._now.orientation
         if lost_step >= 0:
-            self._holds = False
+            self._is_held = False
             time = round(before.time + lost_step * self.physics_step, 9)
             self._events.append(Event(time, "ball_lost", "base_link"))
         # Compose the ball's small turns; the rollers' angles add up.
         for turn in self._turns:
             orientation = quaternion_product(turn_quaternion(turn[:3]), orientation)
         rollers = before.q[:2] + self._turns[:, 3:].sum(axis=0)
-        after = replace(before, effort=self._effort)
-        self._now = self._complete(after, orientation, rollers)
+        self._now = self._complete(replace(before, effort=self._effort), orientation, rollers)
 
     def lock(self, joint: int, locked: bool) -> None:
         diagonal = BALL_RATES + joint, BALL_RATES + joint  # entry of the joint in M
-        self._fixed[diagonal] = LOCK_INERTIA if locked else fixed_masses(self.parameters)[diagonal]
+        unlocked = fixed_masses(self.parameters)[diagonal]
+        self._bodies.fixed[diagonal] = LOCK_INERTIA if locked else unlocked
 
     def _response(self, state: RobotState, joint: int) -> Acceleration:
         """Return the change of velocities by a unit impulse on a joint, while the ball rolls.
 
         The impulse on joint j changes the rates by column 3 + j of the inverse of M.
         """
-        M = mass_matrix(
-            self._lengths,
-            self._roller_axes,
-            self._pressing,
-            self._fixed,
-            self._positions,
-            self._rates,
-            self._holds,
-        )
+        M = mass_matrix(self._geometry, self._bodies, self._positions, self._rates, self._is_held)
         change = np.linalg.solve(M, np.eye(RATES)[BALL_RATES + joint])
         rolling = self.parameters.radius * np.array([change[1], -change[0], 0.0])
         return Acceleration(np.concatenate([rolling, change[:3]]), change[3:])
@@ -139,20 +132,16 @@ class DribbleReference(Reference):
         velocity = p.radius * np.array([y[1], -y[0], 0.0])  # v = r omega x z
         carrier = positions[2:4] + np.array([p.ball_ahead, 0.0])
         return replace(
-            state,
-            time=self._time,
-            q=np.array([*rollers, *carrier, positions[4]]),
-            qd=y[3:].copy(),
-            position=np.array([*positions[:2], p.radius]),
+            state, time=self._time, q=np.array([*rollers, *carrier, positions[4]]),
+            qd=y[3:].copy(), position=np.array([*positions[:2], p.radius]),
             orientation=orientation,
             twist=np.concatenate([velocity @ rotation, y[:3] @ rotation]),
-        )
+        )  # fmt: skip
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        base = np.concatenate([-self.parameters.gravity * UP, np.zeros(3)])
-        return Acceleration(
-            base, accelerations_without_contact(self.parameters, self._fixed, state, effort)
-        )
+        p, fixed = self.parameters, self._bodies.fixed
+        joints = accelerations_without_contact(p, fixed, state, effort)
+        return Acceleration(np.concatenate([-p.gravity * UP, np.zeros(3)]), joints)
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg]."""
@@ -189,7 +178,7 @@ def accelerations_without_contact(
 
     Args:
         parameters: of the robot.
-        fixed: constant part of M (8, 8), see `fixed_masses`.
+        fixed: part of M that does not depend on the configuration (8, 8).
         state: gives the carrier's yaw and its rate.
         effort: torques of the rollers and forces and torque of the carrier (5,).
     """

@@ -10,8 +10,8 @@ the squared slips. That is also where the moments of viscous friction with equal
 balance on a ball that is free to turn.
 
 Coefficients are defaults of keys below `friction` of a scenario. A new law is a function like
-`viscous`, entered in robot.py, with its force and slope in `rub`, which both reference simulators
-call. LINKS are names of the URDF.
+`viscous`, entered in robot.py, with its force and slope in `fill_friction`, which both reference
+simulators call. LINKS are names of the URDF.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def dot(a, b):
 
 
 @kernel
-def rub(friction, load, slip, force, slope):
+def fill_friction(friction, load, slip, force, slope):
     """Fill the force on the ball (3,) [N] and its slope by the slip (3, 3) [N s/m].
 
     `friction` is a row of `Friction`, its dry part per unit of the load.
@@ -90,11 +90,18 @@ def rub(friction, load, slip, force, slope):
 
 
 @kernel
-def _wrenches(position, linear, angular, radius, row, forces, torques):
-    """Fill forces [N] and torques [N m] on the links (3, 3), the ball first.
+def _fill_wrenches(position, linear, angular, radius, friction, forces, torques):
+    """Fill the forces and torques of friction on the links, the ball first.
 
     For each roller: the direction n from the ball's centre to it, the slip of the surfaces at the
     contact, tangential to both, and the friction on the ball, opposite on the roller.
+
+    Args:
+        position, linear, angular: of the links' centres, and their velocities (3, 3) [m, m/s,
+            rad/s].
+        radius: of the ball [m].
+        friction: a row of `Friction`.
+        forces, torques: filled (3, 3) [N, N m].
     """
     n, slip, f, slope = np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3))
     forces[:] = 0.0
@@ -107,7 +114,7 @@ def _wrenches(position, linear, angular, radius, row, forces, torques):
         slip[:] = linear[0] - linear[i]
         slip += np.cross(radius * angular[0] + lever * angular[i], n)
         slip -= (slip @ n) * n
-        rub(row, 1.0, slip, f, slope)
+        fill_friction(friction, 1.0, slip, f, slope)
         moment = np.cross(n, f)
         forces[0] += f
         torques[0] += radius * moment
@@ -131,7 +138,7 @@ class RollerFriction:
 
     def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
         """Return forces (3, 3) [N] and torques (3, 3) [N m]; the arrays are used again."""
-        _wrenches(
+        _fill_wrenches(
             motion.position, motion.linear, motion.angular, self.radius, self.friction.row,
             self._forces, self._torques,
         )  # fmt: skip
@@ -156,13 +163,13 @@ def coulomb(setup: Setup, mu: float = 0.5, slip_speed: si.MetresPerSecond = 0.05
     Args:
         setup: robot and scenario.
         mu: coefficient.
-        slip_speed: see `Friction`.
+        slip_speed: slip at which friction reaches 0.71 of its largest value.
     """
     p: RollerSphereParameters = setup.parameters
     return RollerFriction(p.radius, Friction(dry=mu * p.press_force, slip_speed=slip_speed))
 
 
-def pressed(setup: Setup, mu: float = 0.5, mu_ground: float = 0.8) -> Contact:
+def engine_contact(setup: Setup, mu: float = 0.5, mu_ground: float = 0.8) -> Contact:
     """Return the contact of an engine: rollers pressed on the ball, and the ball on the ground.
 
     Args:

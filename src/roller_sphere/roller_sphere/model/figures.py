@@ -12,7 +12,7 @@ import numpy as np
 from roboaccord.contract import Array, Event, Tally, Trajectory
 from roboaccord.scenario import Setup
 
-from roller_sphere.model.hold import hold_of
+from roller_sphere.model.hold import held_time_and_offset
 from roller_sphere.model.odometry import slips
 
 
@@ -26,11 +26,13 @@ class BallFigures(Tally):
     def __init__(self, setup: Setup) -> None:
         self._base, self._parameters = setup.scenario.base, setup.parameters
         self._start: Array | None = None  # first position (3,) [m]
-        self._length = self._slip = self._held_time = self._offset = 0.0
+        # Path length and distance from the start [m], largest slip [m/s]; time until which the ball
+        # was held [s], and its largest offset until then [m].
+        self._length = self._distance = self._slip = self._held_time = self._offset = 0.0
         self._lost = False
 
     def add(self, part: Trajectory) -> None:
-        """Take the next part of the motion."""
+        """Add the next part of the motion to the figures."""
         if self._start is None:
             self._start = part.position[0]
         steps = np.diff(part.position[:, :2], axis=0)
@@ -40,12 +42,12 @@ class BallFigures(Tally):
             sizes = np.linalg.norm(slips(self._parameters, part), axis=2)
             self._slip = max(self._slip, float(sizes.max()))
         if self._base == "free" and not self._lost:
-            self._held_time, offset = hold_of(self._parameters, part)
+            self._held_time, offset = held_time_and_offset(self._parameters, part)
             self._lost = self._held_time < part.time[-1]
             self._offset = max(self._offset, offset)
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
-        """Return the figures."""
+        """Return path length, distance from the start, and those of the base, by name."""
         measured = {"path_length": self._length, "closure": self._distance}
         if self._base == "ball":
             measured["largest_slip"] = self._slip

@@ -1,5 +1,7 @@
 """How the rollers of a carrier hold a ball: the ball's offset, the slides, and when it is lost.
 
+The carrier is the robot that dribbles the ball; the ball is held while both rollers touch it.
+
 In the carrier's frame, whose x axis points forward, the nominal place of the ball is `ball_ahead`
 in front of the carrier's middle. Each roller moves on a slide, the line from the ball's centre
 through the contact P_i. With the ball at an offset d from its place, roller i slides out until it
@@ -14,6 +16,8 @@ test_roller_dribble guards this.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from roboaccord.contract import Array, Trajectory
 
@@ -22,26 +26,41 @@ from roller_sphere.model.parameters import RollerSphereParameters
 STROKE = 2.0  # roller radii; stroke of a slide in either direction, equal to the URDF's limits
 
 
-def geometry(parameters: RollerSphereParameters) -> tuple[tuple[float, ...], Array]:
-    """Return the geometry of a rig as compiled functions take it.
+class Geometry(NamedTuple):
+    """Geometry of ball and rollers as the kernels take it, in the carrier's frame.
 
-    Returns:
-        lengths radius, roller_radius, ball_ahead and stroke [m], and an array (2, 2, 3) with the
-        directions of the slides and of the rollers' axes in the carrier's frame.
+    Attributes:
+        radius, roller_radius: of the ball and of each roller [m].
+        ball_ahead: from the carrier's middle forward to the nominal place of the ball [m].
+        stroke: of a slide in either direction [m].
+        slides: unit vectors along the slides, from the nominal place outwards (2, 3).
+        axes: unit vectors along the axes of the rollers (2, 3).
     """
-    p = parameters
-    lengths = (p.radius, p.roller_radius, p.ball_ahead, STROKE * p.roller_radius)
-    return lengths, np.stack([p.rig.normals, -p.rig.axes])
+
+    radius: float
+    roller_radius: float
+    ball_ahead: float
+    stroke: float
+    slides: Array
+    axes: Array
 
 
-def turned_back(yaw: Array | float, vectors: Array) -> Array:
+def geometry_of(parameters: RollerSphereParameters) -> Geometry:
+    """Return the geometry of a robot."""
+    p, rig = parameters, parameters.rig
+    slides, axes = np.ascontiguousarray(rig.normals), np.ascontiguousarray(-rig.axes)
+    stroke = STROKE * p.roller_radius
+    return Geometry(p.radius, p.roller_radius, p.ball_ahead, stroke, slides, axes)
+
+
+def in_carrier_frame(yaw: Array | float, vectors: Array) -> Array:
     """Return vectors (..., 2) of the world in the frame of a carrier turned by yaw (...) [rad]."""
     c, s = np.cos(yaw), np.sin(yaw)
     x, y = vectors[..., 0], vectors[..., 1]
     return np.stack([c * x + s * y, c * y - s * x], axis=-1)
 
 
-def offsets(parameters: RollerSphereParameters, q: Array, position: Array) -> Array:
+def ball_offsets(parameters: RollerSphereParameters, q: Array, position: Array) -> Array:
     """Return the offset of the ball from its nominal place, in the carrier's frame (..., 3) [m].
 
     Args:
@@ -51,11 +70,11 @@ def offsets(parameters: RollerSphereParameters, q: Array, position: Array) -> Ar
     """
     p = parameters
     middle = q[..., 2:4] - np.array([p.ball_ahead, 0.0])
-    flat = turned_back(q[..., 4], position[..., :2] - middle) - np.array([p.ball_ahead, 0.0])
+    flat = in_carrier_frame(q[..., 4], position[..., :2] - middle) - np.array([p.ball_ahead, 0.0])
     return np.concatenate([flat, position[..., 2:] - p.radius], axis=-1)
 
 
-def slides(parameters: RollerSphereParameters, offset: Array) -> Array:
+def slide_displacements(parameters: RollerSphereParameters, offset: Array) -> Array:
     """Return the displacements s_i of the rollers (..., 2) [m]; NaN where one cannot touch."""
     p = parameters
     reach = p.radius + p.roller_radius
@@ -65,21 +84,24 @@ def slides(parameters: RollerSphereParameters, offset: Array) -> Array:
         return np.asarray(reach - along - np.sqrt(square))
 
 
-def holds(parameters: RollerSphereParameters, offset: Array) -> Array:
+def is_held(parameters: RollerSphereParameters, offset: Array) -> Array:
     """Return whether both rollers reach the ball within their strokes (...)."""
-    strokes = slides(parameters, offset)
-    return np.asarray((np.abs(strokes) <= STROKE * parameters.roller_radius).all(axis=-1))
+    displacements = slide_displacements(parameters, offset)
+    return np.asarray((np.abs(displacements) <= STROKE * parameters.roller_radius).all(axis=-1))
 
 
 def held_time(parameters: RollerSphereParameters, trajectory: Trajectory) -> float:
     """Return the time until which the ball was held [s]."""
-    lost = np.logical_not(holds(parameters, offsets(parameters, trajectory.q, trajectory.position)))
+    offset = ball_offsets(parameters, trajectory.q, trajectory.position)
+    lost = np.logical_not(is_held(parameters, offset))
     return float(trajectory.time[int(np.argmax(lost))] if lost.any() else trajectory.time[-1])
 
 
-def hold_of(parameters: RollerSphereParameters, trajectory: Trajectory) -> tuple[float, float]:
+def held_time_and_offset(
+    parameters: RollerSphereParameters, trajectory: Trajectory
+) -> tuple[float, float]:
     """Return until when the ball was held [s], and its largest offset until then [m]."""
     end = held_time(parameters, trajectory)
     held = trajectory.window(0.0, end)
-    offset = offsets(parameters, held.q, held.position)[:, :2]
+    offset = ball_offsets(parameters, held.q, held.position)[:, :2]
     return end, float(np.linalg.norm(offset, axis=1).max())

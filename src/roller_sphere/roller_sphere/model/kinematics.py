@@ -2,8 +2,8 @@
 
 The ball turns such that the sum of the squared slips of its rollers is as small as possible. For
 two rollers its angular velocity w then ends halfway between their lines (4), the lines on which w
-may end for either roller, and all of the paper follows: Kimura, Ogata and Ishii (2019), see rig.py,
-whose equation numbers stand in docstrings. Everything is linear in the rollers' peripheral speeds
+may end for either roller, and all of the paper follows (Kimura, Ogata and Ishii, 2019), whose
+equation numbers stand in docstrings. Everything is linear in the rollers' peripheral speeds
 nu: w = M nu, and the slips are S = L nu.
 
 A quantity of a rig may be added as a method of Kinematics. REFUSED and WARNED, from which a rig
@@ -88,7 +88,7 @@ class Kinematics:
         """A line about a rig that is nearly degenerate, else None."""
         if not WARNED < self.condition <= REFUSED:
             return None
-        low, high = np.degrees(self._best())
+        low, high = np.degrees(self._best_headings())
         return (
             f"nearly degenerate rig: condition number {self.condition:.4g}; headings away from "
             f"{low:.1f} and {high:.1f} degrees need very fast rollers"
@@ -99,7 +99,7 @@ class Kinematics:
         """Headings that a degenerate rig can drive [rad], two opposite ones or none; else None."""
         if self.condition <= REFUSED:
             return None
-        return () if self._only_spins() else self._best()
+        return () if self._only_spins() else self._best_headings()
 
     @cached_property
     def driving(self) -> Array:
@@ -108,7 +108,7 @@ class Kinematics:
         Raises:
             RigError: if the rig cannot drive the ball in every direction.
         """
-        self._check()
+        self._check_headings()
         return self._invert(self.turning[:2])
 
     def omega(self, nu: ArrayLike) -> Array:
@@ -130,7 +130,7 @@ class Kinematics:
         Raises:
             RigError: if the ball has no heading anywhere, since it only spins about z or stands.
         """
-        nu = self._speeds(nu)
+        nu = self._checked_speeds(nu)
         omega = self.omega(nu)
         planar = np.hypot(omega[..., 0], omega[..., 1])
         if (planar * self.rig.radius <= STILL * np.abs(nu).max(axis=-1)).any():
@@ -138,7 +138,7 @@ class Kinematics:
                 "w_x = w_y = 0: at these roller speeds the ball stands or only spins about z, "
                 "and has no heading"
             )
-        heading = _wrapped(np.arctan2(-omega[..., 0], omega[..., 1]))
+        heading = _in_full_turn(np.arctan2(-omega[..., 0], omega[..., 1]))
         rho = np.arctan2(omega[..., 2], planar)
         return RollerMotion(nu, omega, self.rig.radius * planar, heading, rho, nu @ self.slipping.T)
 
@@ -173,11 +173,11 @@ class Kinematics:
             nu = self._with_spin(planar, np.asarray(spin, dtype=float))
             rho = np.arctan2(nu @ self.turning[2], speed / self.rig.radius)
         omega = nu @ self.turning.T
-        return RollerMotion(nu, omega, speed, _wrapped(heading), rho, nu @ self.slipping.T)
+        return RollerMotion(nu, omega, speed, _in_full_turn(heading), rho, nu @ self.slipping.T)
 
     def _with_spin(self, planar: Array, spin: Array) -> Array:
         """Return roller speeds (..., n) for (w_x, w_y) (..., 2) and w_z (...)."""
-        self._check()
+        self._check_headings()
         if _condition(self.turning) > REFUSED:
             raise RigError(
                 f"this rig of {self.rig.count} rollers cannot spin the ball about z as asked "
@@ -202,7 +202,7 @@ class Kinematics:
         change = v[slips].T @ ((u[:, slips].T @ slip @ particular) / sizes[slips, None])
         return np.asarray(particular - free @ change)
 
-    def _speeds(self, nu: ArrayLike) -> Array:
+    def _checked_speeds(self, nu: ArrayLike) -> Array:
         """Return roller speeds (..., n) as an array, checked."""
         speeds = np.asarray(nu, dtype=float)
         if speeds.ndim == 0 or speeds.shape[-1] != self.rig.count:
@@ -217,14 +217,14 @@ class Kinematics:
         planar, whole = (np.linalg.norm(matrix, 2) for matrix in (self.turning[:2], self.turning))
         return bool(planar * REFUSED < whole)
 
-    def _best(self) -> tuple[float, float]:
+    def _best_headings(self) -> tuple[float, float]:
         """Return the two headings along which the rollers drive the ball best [rad]."""
         x, y = np.linalg.svd(self.turning[:2])[0][:, 0]
         heading = float(np.arctan2(-x, y)) % np.pi
         heading = 0.0 if heading > np.pi - ANGLE else heading
         return heading, heading + np.pi
 
-    def _check(self) -> None:
+    def _check_headings(self) -> None:
         """Check that the rig can drive the ball in every direction.
 
         Raises:
@@ -247,7 +247,7 @@ def _condition(matrix: Array, rank: int | None = None) -> float:
     return float(sizes[0] / last) if last > 0.0 else np.inf
 
 
-def _wrapped(angle: Array) -> Array:
+def _in_full_turn(angle: Array) -> Array:
     """Return angles in [0, 2 pi) [rad]; one just below 0 is rounded to 0, not to 2 pi."""
     turned = np.mod(angle, TURN)
     return np.asarray(np.where(turned >= TURN, 0.0, turned))

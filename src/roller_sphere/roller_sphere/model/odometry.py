@@ -2,7 +2,7 @@
 
 A ball in a bearing turns on the spot. Its odometry is the path that it would cover on the ground
 with the same rotation, without slip. Equations (13), (15) and (25) are those of Kimura, Ogata and
-Ishii (2019), see model/rig.py; test_roller_driving tests them.
+Ishii (2019); test_roller_driving tests them.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class RollingOdometry:
 
     def __init__(self, radius: float) -> None:
         self._radius = radius
+        self._position, self._rotation = np.zeros(3), np.eye(3)  # of the last state
 
     def reset(self, state: RobotState) -> RobotState:
         """Start at the position of a state, and return the state with the velocity of rolling."""

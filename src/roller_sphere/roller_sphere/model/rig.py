@@ -52,7 +52,7 @@ class Rig:
             values.setflags(write=False)
             object.__setattr__(self, name, values)
         self._check_numbers()
-        self._check_places()
+        self._check_contacts()
 
     @classmethod
     def degrees(cls, radius: float, *angles: Sequence[float]) -> Rig:
@@ -131,7 +131,7 @@ class Rig:
                 worst = np.degrees(values[np.argmax(np.abs(values))])
                 raise RigError(f"{name} is {worst:g} degrees, and must be within +-90")
 
-    def _check_places(self) -> None:
+    def _check_contacts(self) -> None:
         """Check that the contacts define a plane, and no further one is at its pole.
 
         Raises:

@@ -26,7 +26,7 @@ from roboaccord.numerics import kernel, quaternion_matrix, quaternion_product, t
 from roboaccord.scenario import Setup
 from roboaccord.simulators import LOCK_INERTIA, Reference
 
-from roller_sphere.model.contact import Friction, rub
+from roller_sphere.model.contact import Friction, fill_friction
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 
@@ -46,8 +46,8 @@ def slip_matrix(parameters: RollerSphereParameters) -> Array:
 
 
 @kernel
-def advance_in_bearing(G, mass, row, x, drive, step, count, turn):
-    """Advance the rates x (5,) by `count` steps; fill `turn` (count, 5) with their integrals.
+def advance_in_bearing(G, mass, friction, x, drive, step, turns):
+    """Advance the rates by as many steps as `turns` has rows.
 
     A step is x += h phi_1(h J) x' with the Jacobian J of x', phi_1(z) = (exp(z) - 1) / z, and for
     the integral phi_2(z) = (phi_1(z) - 1) / z. Weighted by the roots of the masses J is symmetric,
@@ -56,25 +56,26 @@ def advance_in_bearing(G, mass, row, x, drive, step, count, turn):
     Args:
         G: matrix of the slips zeta = G x (6, 5).
         mass: mass or inertia of each rate (5,).
-        row: viscous and dry friction and slip speed, see `Friction`.
-        x: rates (5,), which are changed.
-        drive: efforts (5,), 0 for the ball.
+        friction: viscous coefficient [N s/m], dry friction [N] and slip speed [m/s] of a contact.
+        x: rates (5,) [rad/s], changed.
+        drive: efforts (5,) [N m], 0 for the ball.
         step: time step h [s].
-        count: number of steps.
-        turn: is filled.
+        turns: filled with the integrals of the rates in each step (count, 5) [rad].
     """
-    root = np.sqrt(mass)
+    root_mass = np.sqrt(mass)
     force = np.empty(6)
     slope = np.zeros((6, 6))
     phi1 = np.empty(5)
     phi2 = np.empty(5)
-    for k in range(count):
+    for k in range(len(turns)):
         slip = G @ x
         # Friction at both contacts and its slope, then x' and its Jacobian, both weighted.
         for i in (0, 3):
-            rub(row, 1.0, slip[i : i + 3], force[i : i + 3], slope[i : i + 3, i : i + 3])
-        pull = (drive + G.T @ force) / root
-        jacobian = (G.T @ slope @ G) / root / root.reshape(5, 1)
+            fill_friction(
+                friction, 1.0, slip[i : i + 3], force[i : i + 3], slope[i : i + 3, i : i + 3]
+            )
+        pull = (drive + G.T @ force) / root_mass
+        jacobian = (G.T @ slope @ G) / root_mass / root_mass.reshape(5, 1)
         values, vectors = np.linalg.eigh(jacobian)
         for i in range(5):
             z = step * values[i]
@@ -85,8 +86,8 @@ def advance_in_bearing(G, mass, row, x, drive, step, count, turn):
                 phi1[i] = math.expm1(z) / z
                 phi2[i] = (phi1[i] - 1.0) / z
         along = vectors.T @ pull
-        turn[k] = step * x + step * step * (vectors @ (phi2 * along)) / root
-        x += step * (vectors @ (phi1 * along)) / root
+        turns[k] = step * x + step * step * (vectors @ (phi2 * along)) / root_mass
+        x += step * (vectors @ (phi1 * along)) / root_mass
 
 
 class RollerSphereReference(Reference):
@@ -94,6 +95,7 @@ class RollerSphereReference(Reference):
 
     Args:
         setup: robot and scenario.
+        friction: of each contact.
 
     Raises:
         AccordError: for a ball that is not in its bearing, or has no friction with the rollers.
@@ -110,6 +112,7 @@ class RollerSphereReference(Reference):
         self._slip_matrix = slip_matrix(p)  # G (6, 5)
         self._mass = np.array([p.ball_inertia] * 3 + [p.roller_inertia] * 2)
         self._odometry = RollingOdometry(p.radius)
+        self._rates = np.zeros(5)  # of ball (3) and rollers (2) [rad/s]
         # Turns of the ball (3) and the rollers (2) in each physics step of a control period [rad].
         self._turns = np.zeros((1, 5))
         self._warm_up(setup.initial)
@@ -126,29 +129,24 @@ class RollerSphereReference(Reference):
         self._rates = np.concatenate([spin, state.qd])
 
     def _advance(self, command: Command, duration: float) -> None:
-        count = self._steps
-        if len(self._turns) != count:
-            self._turns = np.zeros((count, 5))
+        if len(self._turns) != self._steps:
+            self._turns = np.zeros((self._steps, 5))
         drive = np.concatenate([np.zeros(3), self._effort])
         advance_in_bearing(
             self._slip_matrix, self._mass, self._friction_row, self._rates, drive,
-            self.physics_step, count, self._turns,
+            self.physics_step, self._turns,
         )  # fmt: skip
         before, orientation = self._now, self._now.orientation
         for turn in self._turns:
             orientation = quaternion_product(turn_quaternion(turn[:3]), orientation)
         rotation = quaternion_matrix(orientation)
-        self._now = self._odometry.follow(
-            RobotState(
-                time=self._time,
-                q=before.q + self._turns[:, 3:].sum(axis=0),
-                qd=self._rates[3:].copy(),
-                effort=self._effort,
-                position=before.position,
-                orientation=orientation,
-                twist=np.concatenate([np.zeros(3), self._rates[:3] @ rotation]),
-            )
-        )
+        twist = np.concatenate([np.zeros(3), self._rates[:3] @ rotation])
+        after = RobotState(
+            time=self._time, q=before.q + self._turns[:, 3:].sum(axis=0),
+            qd=self._rates[3:].copy(), effort=self._effort, position=before.position,
+            orientation=orientation, twist=twist,
+        )  # fmt: skip
+        self._now = self._odometry.follow(after)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         return Acceleration(np.zeros(6), effort / self._mass[3:])

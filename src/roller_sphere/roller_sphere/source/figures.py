@@ -2,8 +2,8 @@
 
 The paper is Kimura, Ogata and Ishii (2019), section 3. Each figure is an SVG with its numbers as
 CSV beside it. AZIMUTHS, LATITUDES and ALPHAS describe the paper's rig, COLOURS are those of its
-figures; HEADINGS, FLAT and QUARTERS may be changed. A further figure is a call in `write_paper`.
-test_roller_figures reads the columns of the CSV files.
+figures; HEADINGS, FLAT and QUARTERS may be changed. A further figure is a call in
+`write_paper_figures`. test_roller_figures reads the columns of the CSV files.
 """
 
 from __future__ import annotations
@@ -47,9 +47,8 @@ def cases(heading_deg: Array) -> list[Case]:
     all_cases = []
     for alpha in ALPHAS:
         kinematics = Kinematics(Rig.degrees(1.0, AZIMUTHS, LATITUDES, (alpha, -alpha)))
-        all_cases.append(
-            Case(alpha, kinematics, kinematics.inverse(SPEED, np.radians(heading_deg)))
-        )
+        motion = kinematics.inverse(SPEED, np.radians(heading_deg))
+        all_cases.append(Case(alpha, kinematics, motion))
     return all_cases
 
 
@@ -62,7 +61,7 @@ def write_figures(folder: Path, command: str, facts: Mapping[str, str]) -> list[
     Raises:
         AccordError: if one cannot be written.
     """
-    stills = write_paper(folder)
+    stills = write_paper_figures(folder)
     title = "A sphere driven by rollers"
     page = report.render_plots(
         title, f"Figures of {SOURCE}, done again.", stills, command=command, facts=facts
@@ -71,7 +70,7 @@ def write_figures(folder: Path, command: str, facts: Mapping[str, str]) -> list[
     return [folder / "index.html", *sorted(file for still in stills for file in still.files)]
 
 
-def write_paper(folder: Path) -> list[report.Still]:
+def write_paper_figures(folder: Path) -> list[report.Still]:
     """Write each figure as SVG, with its table as CSV: a column for each curve, a row a heading."""
     rig_cases = cases(HEADINGS)
     return [

@@ -21,7 +21,7 @@ from roboaccord.contract import results as si
 from roboaccord.run import made_with, make_folder
 from typer import Argument, Option
 
-from voxel_sphere.cli.terrain import ALONE, Names
+from voxel_sphere.cli.options import DEFAULT_NAMES, VolumeNames
 from voxel_sphere.rolling.ball import RollEvent
 from voxel_sphere.rolling.motion import SCHEMES, Roller, check_scheme, roll
 from voxel_sphere.rolling.path import RolledPath
@@ -73,7 +73,7 @@ def roll_command(
         Quantity("voxels"),
         Option(metavar="X Y", help="Start of the centre. Default: the middle."),
     ] = None,
-    names: Names = ALONE,
+    names: VolumeNames = DEFAULT_NAMES,
     start_z: FloorZ = None,
     scheme: Scheme = "exact",
     after: After = "parallel",
@@ -116,11 +116,11 @@ def roll_command(
         with cli.counted(scene.stages, "distances") as done:
             ground, walls = scene.build(steep=steep, done=done)
         terrain = scene.terrain
-        # Unit of lengths [voxels] and time [s]; a normalised run takes the time 1.
-        length, duration = (terrain.radius, 1.0) if normalised else (1.0, time)
-        middle = terrain.n / (2 * length)
-        x, y = (length * value for value in start or (middle, middle))
-        centre = ground.place(x, y, None if start_z is None else length * start_z)
+        # Unit of the lengths [voxels], and duration [s]; a normalised run takes the time 1.
+        unit, duration = (terrain.radius, 1.0) if normalised else (1.0, time)
+        middle = terrain.n / (2 * unit)
+        x, y = (unit * value for value in start or (middle, middle))
+        centre = ground.place(x, y, None if start_z is None else unit * start_z)
         with cli.counted(samples, "rolling") as done:
             if scheme == DESCRIBED:
                 path = roll_as_described(
@@ -135,7 +135,7 @@ def roll_command(
         files = [] if file is None else save(path, terrain, file)
     if path.failed:
         cli.log.print(f"accord: {path.message}", style="red", soft_wrap=True)
-    rolled = Rolled.of(path, length, files, "r" if normalised else "voxels")
+    rolled = Rolled.of(path, unit, files, "r" if normalised else "voxels")
     return cli.Result(rolled, ok=not path.failed)
 
 
@@ -191,25 +191,17 @@ class Rolled:
 
     @classmethod
     def of(cls, path: RolledPath, length: float, files: list[Path], unit: str) -> Rolled:
-        """Measure a path in units of `length` voxels."""
+        """Return the end of a path, in a unit of `length` voxels that is named `unit`."""
         montana, chart = path.montana
         events = [
             replace(event, centre=tuple((np.array(event.centre) / length).tolist()))
             for event in path.events
         ]
         return cls(
-            lengths=unit,
-            centre=path.centre[-1] / length,
-            contact=path.contact[-1] / length,
-            orientation=path.orientation[-1],
+            lengths=unit, centre=path.centre[-1] / length, contact=path.contact[-1] / length,
+            orientation=path.orientation[-1], chart=int(chart[-1]), radius=path.radius / length,
             montana=montana[-1] / np.array([length, length, 1.0, 1.0, 1.0]),
-            chart=int(chart[-1]),
-            radius=path.radius / length,
-            events=events,
-            status=path.status,
-            message=path.message,
-            time=path.time[-1],
-            travel=path.travel / length,
-            path=files[0] if files else path.centre / length,
+            events=events, status=path.status, message=path.message, time=path.time[-1],
+            travel=path.travel / length, path=files[0] if files else path.centre / length,
             files=files,
-        )
+        )  # fmt: skip

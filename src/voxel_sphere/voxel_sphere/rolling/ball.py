@@ -8,12 +8,12 @@ order, and others may be appended. A new status that is no failure goes beside D
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from roboaccord.contract import AccordError, Array, Quantity
 
-from voxel_sphere.rolling.field import Field, Vector
+from voxel_sphere.rolling.field import Arrays, Field, Vector
 from voxel_sphere.rolling.state import CENTRE, ORIENTATION
 
 LEVEL = (0.0, 0.0, 0.0, 1.0)  # quaternion x y z w of no rotation
@@ -43,6 +43,27 @@ class RollEvent:
     detail: Annotated[str, Quantity("", form="text")]
 
 
+class Surroundings(NamedTuple):
+    """Ground and walls of a sphere, as the kernels take them; lengths in voxels.
+
+    Attributes:
+        ground, walls: fields (kind, params, grid), made for the sphere's radius.
+        has_walls: whether there are walls; if not, `walls` is any field, and is not used.
+        radius: r of the sphere.
+        size: edge of the workspace, in which the centre stays.
+        guard: error of the centre's distance r from the ground above which it is moved back.
+        lost: error of that distance above which contact counts as lost.
+    """
+
+    ground: Arrays
+    walls: Arrays
+    has_walls: bool
+    radius: float
+    size: float
+    guard: float
+    lost: float
+
+
 class Ball:
     """A sphere that moves on a field, with its time [s], status and events.
 
@@ -58,9 +79,13 @@ class Ball:
 
     def __init__(self, field: Field, walls: Field | None, state: Vector, lost: float) -> None:
         self.field, self.walls = field, walls
+        self._surroundings = Surroundings(
+            ground=field.arrays, walls=(walls or field).arrays, has_walls=walls is not None,
+            radius=field.radius, size=field.size, guard=CORRECTED * lost, lost=lost,
+        )  # fmt: skip
         self.time, self.status, self.message = 0.0, DONE, MESSAGES[DONE]
         self.events: list[RollEvent] = []
-        self._state, self._lost = np.array(state, dtype=float), lost
+        self._state = np.array(state, dtype=float)
         gap = field.distance(self.centre) - field.radius
         if not abs(gap) <= lost:
             where = "in the air" if gap > 0 else "inside the ground"
@@ -82,14 +107,16 @@ class Ball:
         return self.field.normal(self._state[CENTRE])
 
     def _record(self, kind: str, detail: str) -> None:
+        """Append an event at the present time and place."""
         self.events.append(RollEvent(self.time, kind, tuple(self.centre.tolist()), detail))
 
     def _end(self, status: str) -> None:
+        """End the motion with a status, one of MESSAGES."""
         self.status, self.message = status, MESSAGES[status]
         self._record(status, self.message)
 
 
-def three(numbers: Vector, name: str) -> Array:
+def checked_vector(numbers: Vector, name: str) -> Array:
     """Return three finite numbers as a vector (3,).
 
     Raises:

@@ -45,7 +45,7 @@ class Contact:
     normal: Array
 
 
-def contacts(field: Field, centre: Array) -> list[Contact]:
+def touching_patches(field: Field, centre: Array) -> list[Contact]:
     """Return the patches that a sphere at a centre (3,) touches, nearest first; at least one.
 
     Normals are computed from the pieces, for the field's smoothed normal at the centre is wrong by
@@ -61,7 +61,7 @@ def contacts(field: Field, centre: Array) -> list[Contact]:
     skin = max(SKIN * r, 1.0)
     near = np.nonzero(distance < closest + skin)[0]
     points = field.surface.points[near]
-    patches = linked(points, max(LINKAGE * r, SHORTEST_LINK))
+    patches = cluster_numbers(points, max(LINKAGE * r, SHORTEST_LINK))
     touching = []  # distance and contact of each patch that touches
     for number in range(patches.max() + 1):
         pieces = near[patches == number]
@@ -74,7 +74,7 @@ def contacts(field: Field, centre: Array) -> list[Contact]:
     return [contact for _, contact in touching]
 
 
-def linked(points: Array, reach: float) -> Array:
+def cluster_numbers(points: Array, reach: float) -> Array:
     """Return the number (k,) of the cluster of each point (k, 3), by single linkage."""
     pairs = scipy.spatial.cKDTree(points).query_pairs(reach, output_type="ndarray")
     links = scipy.sparse.coo_matrix((np.ones(len(pairs)), pairs.T), (len(points), len(points)))

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import scipy
 from roboaccord.contract import Array
 
-from voxel_sphere.terrain.slices import Done, nothing
+from voxel_sphere.terrain.slices import Done, no_progress
 
 # A solid (n, n, n), bool, or grey from 0 to 255; indexed [x, y, z].
 Solid = npt.NDArray[np.bool_] | npt.NDArray[np.uint8]
@@ -52,7 +52,7 @@ STAGES = 4  # number of calls of `done` in `distance_and_gradient`
 
 
 def distance_and_gradient(
-    solid: Solid, radius: float, *, smoothing: float = NORMAL, done: Done = nothing
+    solid: Solid, radius: float, *, smoothing: float = NORMAL, done: Done = no_progress
 ) -> tuple[Grid, list[Grid], Surfels]:
     """Return the distance (n, n, n) [voxels] to a solid, its smoothed gradient, and the surface.
 
@@ -113,15 +113,13 @@ class Surfels:
     @classmethod
     def of(cls, solid: Solid) -> Surfels:
         """Return the pieces of a solid's surface: the mean of the crossings in each voxel."""
-        points, normals = crossings(solid)
-        return cls.merged(points, normals, solid.shape)
+        return cls.merged(*surface_points(solid), solid.shape)
 
     @classmethod
     def of_voxels(cls, full: Solid) -> Surfels:
         """Return the boundary voxels of a solid too thin to be smoothed, without normals."""
-        points = np.argwhere(
-            full & ~scipy.ndimage.binary_erosion(full, border_value=1)
-        ) + np.float64(0.5)
+        boundary = full & ~scipy.ndimage.binary_erosion(full, border_value=1)
+        points = np.argwhere(boundary) + np.float64(0.5)
         return cls.merged(points, np.zeros_like(points), full.shape)
 
     @classmethod
@@ -183,7 +181,7 @@ class Surfels:
         return piece
 
 
-def crossings(solid: Solid) -> tuple[Array, Array]:
+def surface_points(solid: Solid) -> tuple[Array, Array]:
     """Return points (k, 3) of a solid's surface and outward normals there (k, 3).
 
     A Gaussian moves a curved surface by sigma^2 / 2 times the divergence of its normal. This shift
@@ -191,9 +189,8 @@ def crossings(solid: Solid) -> tuple[Array, Array]:
     """
     grey = solid.dtype != np.bool_ and bool(np.any((solid > 0) & (solid < 255)))
     filled = solid.astype(np.float32) / (1.0 if solid.dtype == np.bool_ else 255.0)
-    box = box_of(
-        scipy.ndimage.maximum_filter(filled, 3) != scipy.ndimage.minimum_filter(filled, 3), MARGIN
-    )
+    largest = scipy.ndimage.maximum_filter(filled, 3)
+    box = box_of(largest != scipy.ndimage.minimum_filter(filled, 3), MARGIN)
     filled = filled[box]  # most of a volume is far from its surface
     sigma = GREY_SURFACE if grey else SURFACE
     share = scipy.ndimage.gaussian_filter(filled, sigma, mode="nearest")

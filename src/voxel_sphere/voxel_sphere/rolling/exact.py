@@ -5,9 +5,10 @@ returns one of the codes below: a wall is hit (HIT), a given path length is reac
 workspace is left (LEFT), the contact is lost (LOST), or the ground is a groove so narrow that two
 contacts alternate (HOLLOW).
 
-The normal is constant along itself, so a distance that is slightly wrong does not spoil the path;
-it is corrected only beyond `guard`. SUSPECT, SHARP and BISECTIONS may be tuned; test_voxel_rolling
-and test_voxel_walls guard the rest.
+Points and vectors are tuples of three numbers: the centre c [voxels], the ground's unit normal n
+below it, and the centre's velocity v [voxels/s]. The normal is constant along itself, so a distance
+that is slightly wrong does not spoil the path; it is corrected only beyond a bound. SUSPECT, SHARP
+and BISECTIONS may be tuned; test_voxel_rolling and test_voxel_walls guard the rest.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import math
 from roboaccord.numerics import kernel
 
 from voxel_sphere.rolling.field import sample
-from voxel_sphere.rolling.schemes import hits, rolling, runge_kutta, turn, velocity
+from voxel_sphere.rolling.schemes import hits, moved, rolling_velocity, runge_kutta, turn, velocity
 from voxel_sphere.rolling.state import HOLLOWNESS, LAST_NORMAL, LAST_STEP, TRAVEL
 
 DONE, HIT, TRAVELLED, LEFT, LOST, HOLLOW = range(6)
@@ -38,115 +39,122 @@ ROUND_OFF = 1.000001
 
 
 @kernel
-def bend(field, r, x, y, z, ux, uy, uz):
-    """Return r times the curvature of the centre's surface along (ux, uy, uz), hollow positive.
-
-    It is the second difference of the distances at (x, y, z) and on both sides of it, for their
-    smoothed gradient does not show where two contacts alternate.
-    """
-    b = max(1.5, 0.1 * r)  # distance of the samples [voxels], beyond the noise of single voxels
-    middle = sample(field, x, y, z)[0]
-    ahead = sample(field, x + b * ux, y + b * uy, z + b * uz)[0]
-    behind = sample(field, x - b * ux, y - b * uy, z - b * uz)[0]
-    return r * (2.0 * middle - ahead - behind) / (b * b)
-
-
-@kernel
-def enters_groove(ground, r, state, x, y, z, nx, ny, nz, x1, y1, z1, length):
-    """Return whether a step enters a groove in which two contacts alternate.
-
-    The step leads from (x, y, z), above the normal (nx, ny, nz), to (x1, y1, z1). The hollowness of
-    a groove stays in the state until the sphere is out of it, so that it is reported once.
-    """
-    last = state[LAST_STEP]
-    if not (last > 0.0 and length > 0.0):
-        return False
-    tx, ty = nx - state[LAST_NORMAL], ny - state[LAST_NORMAL + 1]
-    tz = nz - state[LAST_NORMAL + 2]
-    if r * math.sqrt(tx * tx + ty * ty + tz * tz) > SUSPECT * last:
-        sharp = bend(ground, r, x, y, z, (x1 - x) / length, (y1 - y) / length, (z1 - z) / length)
-        if sharp > SHARP and state[HOLLOWNESS] == 0.0:
-            state[HOLLOWNESS] = sharp
-            return True
-        if sharp < 0.5 * SHARP:
-            state[HOLLOWNESS] = 0.0
-    return False
-
-
-@kernel
-def step_to_wall(scheme, ground, walls, r, spin, x, y, z, vx, vy, vz, step):
-    """Return the time [s] within a step at which the sphere touches a wall, and the centre (3)."""
-    low, high = 0.0, step
-    x1, y1, z1 = x, y, z
-    for _ in range(BISECTIONS):
-        step = 0.5 * (low + high)
-        x1, y1, z1 = runge_kutta(scheme, ground, r, spin, x, y, z, vx, vy, vz, step)
-        if sample(walls, x1, y1, z1)[0] < r:
-            high = step
-        else:
-            low = step
-    return step, x1, y1, z1
-
-
-@kernel
-def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach, guard, lost):
-    """Roll with w for `duration` [s] in steps h [s], or to an event; return its code and the time.
+def advance(scheme, surroundings, state, w, step_size, duration, reach):
+    """Roll for a duration, or to an event; return its code, and the time that has passed [s].
 
     Args:
         scheme: EXACT or LOCAL_PLANE.
-        ground, walls: fields (kind, params, grid); that of the walls is used only if `walled`.
-        r, size: radius of the sphere, and edge of the workspace [voxels].
-        state: state of the kinematic sphere as in state.py; it is changed.
+        surroundings: ground, walls and bounds (`ball.Surroundings`).
+        state: of the kinematic sphere as in state.py; changed.
         w: angular velocity in the world frame (3,) [rad/s].
+        step_size: longest step of the integration [s].
+        duration: [s].
         reach: travel at which to stop [voxels].
-        guard, lost: errors of the distance r from the ground [voxels]: above the first the centre
-            is moved back, above the second contact is lost.
     """
+    ground, walls, r = surroundings.ground, surroundings.walls, surroundings.radius
     spin = w[0], w[1], w[2]
-    x, y, z = state[0], state[1], state[2]
+    c = state[0], state[1], state[2]
     time, code = 0.0, DONE
     while code == DONE and time < duration:
         # Distance and normal of the ground, and the centre put back if it is off.
-        d, nx, ny, nz = sample(ground, x, y, z)
-        if not abs(d - r) < lost or nx * nx + ny * ny + nz * nz == 0.0:
+        d, nx, ny, nz = sample(ground, *c)
+        if not abs(d - r) < surroundings.lost or nx * nx + ny * ny + nz * nz == 0.0:
             code = LOST
             break
-        if abs(d - r) > guard:
-            x, y, z = x - (d - r) * nx, y - (d - r) * ny, z - (d - r) * nz
-            d, nx, ny, nz = sample(ground, x, y, z)
-        vx, vy, vz = rolling(scheme, ground, r, spin, x, y, z, nx, ny, nz)
-        if walled and time == 0.0 and hits(walls, r, vx, vy, vz, x, y, z):
+        if abs(d - r) > surroundings.guard:
+            c = c[0] - (d - r) * nx, c[1] - (d - r) * ny, c[2] - (d - r) * nz
+            d, nx, ny, nz = sample(ground, *c)
+        n = nx, ny, nz
+        v = rolling_velocity(scheme, ground, r, spin, c, n)
+        if surroundings.has_walls and time == 0.0 and hits(walls, r, c, v):
             code = HIT
             break
         remaining = duration - time
-        step = h if remaining > ROUND_OFF * h else remaining
-        x1, y1, z1 = runge_kutta(scheme, ground, r, spin, x, y, z, vx, vy, vz, step)
-        length = math.sqrt((x1 - x) ** 2 + (y1 - y) ** 2 + (z1 - z) ** 2)
-        if enters_groove(ground, r, state, x, y, z, nx, ny, nz, x1, y1, z1, length):
+        step = step_size if remaining > ROUND_OFF * step_size else remaining
+        end = runge_kutta(scheme, ground, r, spin, c, v, step)
+        length = distance_between(c, end)
+        if enters_groove(ground, r, state, c, n, end, length):
             code = HOLLOW
             break
         # Shorten the step at the given path length, or at a wall.
         if state[TRAVEL] + length >= reach:
             step *= max(reach - state[TRAVEL], 0.0) / length
-            x1, y1, z1 = runge_kutta(scheme, ground, r, spin, x, y, z, vx, vy, vz, step)
+            end = runge_kutta(scheme, ground, r, spin, c, v, step)
             length = max(reach - state[TRAVEL], 0.0)
             code = TRAVELLED
-        if walled and sample(walls, x1, y1, z1)[0] < r:
-            ex, ey, ez = velocity(scheme, ground, r, spin, x1, y1, z1)
-            if hits(walls, r, ex, ey, ez, x1, y1, z1):
-                step, x1, y1, z1 = step_to_wall(
-                    scheme, ground, walls, r, spin, x, y, z, vx, vy, vz, step
-                )
-                code = HIT
-                length = math.sqrt((x1 - x) ** 2 + (y1 - y) ** 2 + (z1 - z) ** 2)
-        if not (0.0 <= x1 <= size and 0.0 <= y1 <= size and 0.0 <= z1 <= size):
+        touches = surroundings.has_walls and sample(walls, *end)[0] < r
+        if touches and hits(walls, r, end, velocity(scheme, ground, r, spin, end)):
+            step, end = step_to_wall(scheme, surroundings, spin, c, v, step)
+            code = HIT
+            length = distance_between(c, end)
+        size = surroundings.size
+        if not (0.0 <= end[0] <= size and 0.0 <= end[1] <= size and 0.0 <= end[2] <= size):
             code = LEFT
             break
         turn(state, spin, step)
-        x, y, z = x1, y1, z1
+        c = end
         time += step
         state[TRAVEL] += length
-        state[LAST_NORMAL], state[LAST_NORMAL + 1], state[LAST_NORMAL + 2] = nx, ny, nz
+        state[LAST_NORMAL], state[LAST_NORMAL + 1], state[LAST_NORMAL + 2] = n
         state[LAST_STEP] = length
-    state[0], state[1], state[2] = x, y, z
+    state[0], state[1], state[2] = c
     return code, time
+
+
+@kernel
+def enters_groove(ground, r, state, c, n, end, length):
+    """Return whether a step enters a groove in which two contacts alternate.
+
+    The step leads from the centre c, above the normal n, to `end`, over a length [voxels]. The
+    hollowness of a groove stays in the state until the sphere is out of it, so that it is reported
+    once.
+    """
+    last = state[LAST_STEP]
+    if not (last > 0.0 and length > 0.0):
+        return False
+    tx, ty = n[0] - state[LAST_NORMAL], n[1] - state[LAST_NORMAL + 1]
+    tz = n[2] - state[LAST_NORMAL + 2]
+    if r * math.sqrt(tx * tx + ty * ty + tz * tz) > SUSPECT * last:
+        along = (end[0] - c[0]) / length, (end[1] - c[1]) / length, (end[2] - c[2]) / length
+        hollowness = measure_hollowness(ground, r, c, along)
+        if hollowness > SHARP and state[HOLLOWNESS] == 0.0:
+            state[HOLLOWNESS] = hollowness
+            return True
+        if hollowness < 0.5 * SHARP:
+            state[HOLLOWNESS] = 0.0
+    return False
+
+
+@kernel
+def measure_hollowness(field, r, c, along):
+    """Return r times the curvature of the centre's surface in a direction (3), hollow positive.
+
+    It is the second difference of the distances at the centre c and on both sides of it, for their
+    smoothed gradient does not show where two contacts alternate.
+    """
+    b = max(1.5, 0.1 * r)  # distance of the samples [voxels], beyond the noise of single voxels
+    middle = sample(field, *c)[0]
+    ahead = sample(field, *moved(c, b, along))[0]
+    behind = sample(field, *moved(c, -b, along))[0]
+    return r * (2.0 * middle - ahead - behind) / (b * b)
+
+
+@kernel
+def step_to_wall(scheme, surroundings, spin, c, v, step):
+    """Return the time [s] within a step at which the sphere touches a wall, and the centre (3)."""
+    low, high = 0.0, step
+    end = c
+    for _ in range(BISECTIONS):
+        step = 0.5 * (low + high)
+        end = runge_kutta(scheme, surroundings.ground, surroundings.radius, spin, c, v, step)
+        if sample(surroundings.walls, *end)[0] < surroundings.radius:
+            high = step
+        else:
+            low = step
+    return step, end
+
+
+@kernel
+def distance_between(a, b):
+    """Return the distance of two points (3)."""
+    return math.sqrt((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2 + (b[2] - a[2]) ** 2)

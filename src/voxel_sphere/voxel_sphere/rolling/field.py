@@ -3,11 +3,11 @@
 For compiled functions a field is a tuple (kind, params, grid). A field of kind GRID has an array
 (n, n, n, 4) float32 with the distance to the ground [voxels] and the smoothed normal at the centres
 of the voxels, which is interpolated linearly along each axis; distance.py makes it from voxels. The
-other kinds are closed forms, with which grids are compared.
+other kinds are closed forms with parameters (closed_forms.py). `Field` has the same for Python, and
+puts spheres on the ground.
 
-A closed form may be added: a number beside WAVE and a branch in `_closed` and `turning`. The layout
-of the grid stays, for all compiled functions read it; test_voxel_field compares grids with the
-closed forms. LEAST and NEWTON may be tuned.
+The layout of the grid stays, for all compiled functions read it; test_voxel_field compares grids
+with the closed forms. LEAST may be tuned.
 """
 
 from __future__ import annotations
@@ -21,16 +21,14 @@ import numpy.typing as npt
 from roboaccord.contract import AccordError, Array
 from roboaccord.numerics import kernel
 
+from voxel_sphere.rolling.closed_forms import distance_and_normal, normal_rate
 from voxel_sphere.rolling.distance import NORMAL, Solid, Surfels, distance_and_gradient
-from voxel_sphere.terrain.slices import Done, nothing
+from voxel_sphere.terrain.slices import Done, no_progress
 
-GRID, PLANE, SPHERE, CYLINDER, WAVE = range(5)
+GRID = 0  # kind of a field on voxels; the others are those of closed_forms.py
 # A shorter smoothed normal counts as none: opposite normals have cancelled. It is far above the
 # round-off of the grid's floats, 1e-7, and far below the 0.7 at an edge.
 LEAST = 1e-3
-# Largest number of iterations for the foot of a perpendicular on a wave; 6 reach round-off from the
-# centres of balls on the generator's sinusoid (measured).
-NEWTON = 20
 HEIGHTS = 4  # heights per voxel at which floors are searched, finer than the smoothing of a voxel
 HALVINGS = 50  # bisections of an interval between two such heights: 2^-52 voxel, round-off
 NO_GRID = np.zeros((1, 1, 1, 4), dtype=np.float32)  # the grid of a closed form
@@ -40,148 +38,8 @@ NO_PARAMS = np.zeros(7)  # the params of a GRID
 Vector = Sequence[float] | Array
 # Distance and normal (n, n, n, 4).
 Grid = npt.NDArray[np.float32]
-
-
-@kernel
-def _cell(n, u):
-    """Return the lower index and the fraction of a coordinate on n centres, clipped at the ends."""
-    t = min(max(u - 0.5, 0.0), n - 1.0)
-    i = int(min(max(0.0, t), n - 2.0))  # in this order nan, which stays the fraction, is cell 0
-    return i, np.float64(t - i)  # interpreted, NumPy would round a float's products to float32
-
-
-@kernel
-def trilinear(grid, x, y, z):
-    """Return the distance and the normal (3), not of unit length, of a grid at a point."""
-    i, a = _cell(grid.shape[0], x)
-    j, b = _cell(grid.shape[1], y)
-    k, c = _cell(grid.shape[2], z)
-    d = nx = ny = nz = 0.0
-    for di in range(2):
-        wx = a if di else 1.0 - a
-        for dj in range(2):
-            wxy = wx * (b if dj else 1.0 - b)
-            for dk in range(2):
-                w = wxy * (c if dk else 1.0 - c)
-                d += w * grid[i + di, j + dj, k + dk, 0]
-                nx += w * grid[i + di, j + dj, k + dk, 1]
-                ny += w * grid[i + di, j + dj, k + dk, 2]
-                nz += w * grid[i + di, j + dj, k + dk, 3]
-    return d, nx, ny, nz
-
-
-@kernel
-def trilinear_along(grid, x, y, z, vx, vy, vz):
-    """Return the rates (3) of the grid's normal for a point that moves with (vx, vy, vz)."""
-    i, a = _cell(grid.shape[0], x)
-    j, b = _cell(grid.shape[1], y)
-    k, c = _cell(grid.shape[2], z)
-    nx = ny = nz = 0.0
-    for di in range(2):
-        wx, sx = (a, vx) if di else (1.0 - a, -vx)
-        for dj in range(2):
-            wy, sy = (b, vy) if dj else (1.0 - b, -vy)
-            for dk in range(2):
-                wz, sz = (c, vz) if dk else (1.0 - c, -vz)
-                w = sx * wy * wz + wx * sy * wz + wx * wy * sz
-                nx += w * grid[i + di, j + dj, k + dk, 1]
-                ny += w * grid[i + di, j + dj, k + dk, 2]
-                nz += w * grid[i + di, j + dj, k + dk, 3]
-    return nx, ny, nz
-
-
-@kernel
-def _foot(params, s, z):
-    """Return s of the foot of the perpendicular from (s, z) on a wave, by Newton's method.
-
-    The wave is z = p2 + p3 sin(p4 s).
-    """
-    base, amplitude, k = params[2], params[3], params[4]
-    t = s
-    for _ in range(NEWTON):
-        height = base + amplitude * math.sin(k * t)
-        slope = amplitude * k * math.cos(k * t)
-        bend = -amplitude * k * k * math.sin(k * t)
-        step = ((t - s) + (height - z) * slope) / (1.0 + slope * slope + (height - z) * bend)
-        t -= step
-        if abs(step) < 1e-13 * (1.0 + abs(t)):
-            break
-    return t
-
-
-@kernel
-def _closed(kind, params, x, y, z):
-    """Return distance and normal of a closed form at a point."""
-    if kind == PLANE:  # params: a point, the normal
-        nx, ny, nz = params[3], params[4], params[5]
-        d = (x - params[0]) * nx + (y - params[1]) * ny + (z - params[2]) * nz
-        return d, nx, ny, nz
-    if kind == WAVE:  # params: cos, sin of the direction, base, amplitude, wave number
-        s = params[0] * x + params[1] * y
-        # Below the ground there may be several feet; the height is enough there, for its sign.
-        above = z > params[2] + params[3] * math.sin(params[4] * s)
-        t = _foot(params, s, z) if above else s
-        slope = params[3] * params[4] * math.cos(params[4] * t)
-        w = math.sqrt(1.0 + slope * slope)
-        height = params[2] + params[3] * math.sin(params[4] * t)
-        d = ((z - height) - (s - t) * slope) / w
-        return d, -slope * params[0] / w, -slope * params[1] / w, 1.0 / w
-    # SPHERE and CYLINDER, from inside. params: centre or point of the axis, axis or 0, radius
-    ux, uy, uz = params[0] - x, params[1] - y, params[2] - z
-    along = ux * params[3] + uy * params[4] + uz * params[5]
-    ux, uy, uz = ux - along * params[3], uy - along * params[4], uz - along * params[5]
-    size = math.sqrt(ux * ux + uy * uy + uz * uz)
-    return params[6] - size, ux / size, uy / size, uz / size
-
-
-@kernel
-def sample(field, x, y, z):
-    """Return the distance to the ground [voxels] and the unit normal (3) at a point.
-
-    The normal is 0 where the grid has none.
-    """
-    kind, params, grid = field
-    if kind == GRID:
-        d, nx, ny, nz = trilinear(grid, x, y, z)
-        size = math.sqrt(nx * nx + ny * ny + nz * nz)
-        if size < LEAST:
-            return d, 0.0, 0.0, 0.0
-        return d, nx / size, ny / size, nz / size
-    return _closed(kind, params, x, y, z)
-
-
-@kernel
-def turning(field, x, y, z, vx, vy, vz):
-    """Return the derivative n' (3) of the unit normal at a point that moves with (vx, vy, vz)."""
-    kind, params, grid = field
-    if kind == PLANE:
-        return 0.0, 0.0, 0.0
-    if kind == GRID:
-        _, nx, ny, nz = trilinear(grid, x, y, z)
-        size = max(math.sqrt(nx * nx + ny * ny + nz * nz), LEAST)
-        nx, ny, nz = nx / size, ny / size, nz / size
-        tx, ty, tz = trilinear_along(grid, x, y, z, vx, vy, vz)
-        along = nx * tx + ny * ty + nz * tz
-        return (tx - along * nx) / size, (ty - along * ny) / size, (tz - along * nz) / size
-    d, nx, ny, nz = _closed(kind, params, x, y, z)
-    # Parallel surfaces of a wave: the normal turns in the plane of the wave, by the curvature of
-    # the surface at the distance d.
-    if kind == WAVE:
-        t = _foot(params, params[0] * x + params[1] * y, z)
-        slope = params[3] * params[4] * math.cos(params[4] * t)
-        bend = -params[3] * params[4] * params[4] * math.sin(params[4] * t)
-        w = math.sqrt(1.0 + slope * slope)
-        hollow = bend / (w * w * w)
-        speed = ((vx * params[0] + vy * params[1]) + slope * vz) / w
-        rate = -hollow / (1.0 - d * hollow) * speed
-        return rate * params[0] / w, rate * params[1] / w, rate * slope / w
-    # Sphere and cylinder: the part of the velocity across the normal, over the distance to the
-    # middle.
-    size = params[6] - d
-    along = vx * params[3] + vy * params[4] + vz * params[5]
-    wx, wy, wz = vx - along * params[3], vy - along * params[4], vz - along * params[5]
-    radial = wx * nx + wy * ny + wz * nz
-    return (-wx + radial * nx) / size, (-wy + radial * ny) / size, (-wz + radial * nz) / size
+# A field as the kernels take it: kind, params and grid.
+Arrays = tuple[int, Array, Grid]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +49,7 @@ class Field:
     Args:
         radius: radius of the sphere [voxels].
         size: edge of the workspace [voxels], in which the centre stays.
-        kind: GRID or one of the closed forms.
+        kind: GRID, or a kind of closed_forms.py.
         params: parameters of a closed form (7,).
         grid: distance and smoothed normal of a GRID (n, n, n, 4) float32.
         surface: pieces of the surface of a GRID, by which single contacts are found.
@@ -206,7 +64,7 @@ class Field:
 
     @classmethod
     def build(
-        cls, solid: Solid, radius: float, *, smoothing: float = NORMAL, done: Done = nothing
+        cls, solid: Solid, radius: float, *, smoothing: float = NORMAL, done: Done = no_progress
     ) -> Field:
         """Make the field of a solid (n, n, n), bool or grey 0 to 255, indexed [x, y, z].
 
@@ -231,13 +89,13 @@ class Field:
 
     @classmethod
     def closed(cls, kind: int, params: Vector, radius: float, size: float) -> Field:
-        """Make the field of a closed form with its params; see `_closed`."""
+        """Make the field of a closed form with its parameters, up to 7 (closed_forms.py)."""
         row = np.zeros(7)
         row[: len(params)] = params
         return cls(radius=radius, size=float(size), kind=kind, params=row, grid=NO_GRID)
 
     @property
-    def arrays(self) -> tuple[int, Array, Grid]:
+    def arrays(self) -> Arrays:
         """The field as the kernels take it."""
         return self.kind, self.params, self.grid
 
@@ -285,3 +143,81 @@ class Field:
                     low, high = (middle, high) if inside else (low, middle)
                 floors.append(float(high))
         return floors
+
+
+@kernel
+def sample(field, x, y, z):
+    """Return the distance to the ground [voxels] and the unit normal (3) at a point.
+
+    The normal is 0 where the grid has none.
+    """
+    kind, params, grid = field
+    if kind == GRID:
+        d, nx, ny, nz = trilinear(grid, x, y, z)
+        size = math.sqrt(nx * nx + ny * ny + nz * nz)
+        if size < LEAST:
+            return d, 0.0, 0.0, 0.0
+        return d, nx / size, ny / size, nz / size
+    return distance_and_normal(kind, params, x, y, z)
+
+
+@kernel
+def turning(field, x, y, z, vx, vy, vz):
+    """Return the derivative n' (3) of the unit normal at a point that moves with (vx, vy, vz)."""
+    kind, params, grid = field
+    if kind == GRID:
+        _, nx, ny, nz = trilinear(grid, x, y, z)
+        size = max(math.sqrt(nx * nx + ny * ny + nz * nz), LEAST)
+        nx, ny, nz = nx / size, ny / size, nz / size
+        tx, ty, tz = trilinear_along(grid, x, y, z, vx, vy, vz)
+        along = nx * tx + ny * ty + nz * tz
+        return (tx - along * nx) / size, (ty - along * ny) / size, (tz - along * nz) / size
+    return normal_rate(kind, params, x, y, z, vx, vy, vz)
+
+
+@kernel
+def trilinear(grid, x, y, z):
+    """Return the distance and the normal (3), not of unit length, of a grid at a point."""
+    i, a = _cell(grid.shape[0], x)
+    j, b = _cell(grid.shape[1], y)
+    k, c = _cell(grid.shape[2], z)
+    d = nx = ny = nz = 0.0
+    for di in range(2):
+        wx = a if di else 1.0 - a
+        for dj in range(2):
+            wxy = wx * (b if dj else 1.0 - b)
+            for dk in range(2):
+                w = wxy * (c if dk else 1.0 - c)
+                d += w * grid[i + di, j + dj, k + dk, 0]
+                nx += w * grid[i + di, j + dj, k + dk, 1]
+                ny += w * grid[i + di, j + dj, k + dk, 2]
+                nz += w * grid[i + di, j + dj, k + dk, 3]
+    return d, nx, ny, nz
+
+
+@kernel
+def trilinear_along(grid, x, y, z, vx, vy, vz):
+    """Return the rates (3) of the grid's normal for a point that moves with (vx, vy, vz)."""
+    i, a = _cell(grid.shape[0], x)
+    j, b = _cell(grid.shape[1], y)
+    k, c = _cell(grid.shape[2], z)
+    nx = ny = nz = 0.0
+    for di in range(2):
+        wx, sx = (a, vx) if di else (1.0 - a, -vx)
+        for dj in range(2):
+            wy, sy = (b, vy) if dj else (1.0 - b, -vy)
+            for dk in range(2):
+                wz, sz = (c, vz) if dk else (1.0 - c, -vz)
+                w = sx * wy * wz + wx * sy * wz + wx * wy * sz
+                nx += w * grid[i + di, j + dj, k + dk, 1]
+                ny += w * grid[i + di, j + dj, k + dk, 2]
+                nz += w * grid[i + di, j + dj, k + dk, 3]
+    return nx, ny, nz
+
+
+@kernel
+def _cell(n, u):
+    """Return the lower index and the fraction of a coordinate on n centres, clipped at the ends."""
+    t = min(max(u - 0.5, 0.0), n - 1.0)
+    i = int(min(max(0.0, t), n - 2.0))  # in this order nan, which stays the fraction, is cell 0
+    return i, np.float64(t - i)  # interpreted, NumPy would round a float's products to float32

@@ -18,12 +18,12 @@ import numpy as np
 from roboaccord.contract import Array
 
 from voxel_sphere.rolling import heavy_kernels as kernels
-from voxel_sphere.rolling.ball import CORRECTED, DONE, LEFT, LEVEL, Ball, three
-from voxel_sphere.rolling.contacts import contacts
+from voxel_sphere.rolling.ball import DONE, LEFT, LEVEL, Ball, checked_vector
+from voxel_sphere.rolling.contacts import touching_patches
 from voxel_sphere.rolling.field import Field, Vector
-from voxel_sphere.rolling.heavy_equations import FLIGHT, ROLL, SLIDE
+from voxel_sphere.rolling.heavy_equations import FLIGHT, ROLL, SLIDE, Body
 from voxel_sphere.rolling.state import SPIN, VELOCITY
-from voxel_sphere.rolling.walls import in_ground
+from voxel_sphere.rolling.walls import projected_to_ground
 
 # Kind and description of each event, by the kernels' return code.
 EVENTS = {
@@ -33,10 +33,6 @@ EVENTS = {
     kernels.LANDS: ("land", "the sphere is back on the ground"),
 }
 
-# Radius [voxels], mass [M], moment of inertia [M voxel^2], gravity downwards [voxels/s^2], and the
-# coefficient of Coulomb friction of the ground, which may be infinite.
-Body = tuple[float, float, float, float, float]
-
 
 class HeavyRoller(Ball):
     """A heavy sphere on ground that is given by its distance field.
@@ -45,7 +41,7 @@ class HeavyRoller(Ball):
 
     Args:
         field: distance field of the ground.
-        body: radius, mass, moment of inertia, gravity and friction, see `Body`.
+        body: radius, mass, moment of inertia, gravity and friction of the sphere.
         centre: of the sphere at the start (3,) [voxels].
         orientation: x y z w (4,).
         omega: angular velocity at the start (3,) [rad/s].
@@ -83,15 +79,12 @@ class HeavyRoller(Ball):
 
         `torque` (3,) is constant and in the world frame [M voxels^2/s^2].
         """
-        drive = three(torque, "a torque")
+        drive = checked_vector(torque, "a torque")
         end = self.time + duration
-        walls = self.walls or self.field
-        # The kernels need a field of walls in any case; without walls it is not used.
         while self.status == DONE and self.time < end:
             code, self.mode, passed = kernels.advance(
-                self.field.arrays, walls.arrays, self.walls is not None, self._body,
-                self.field.size, self._state, self.mode, drive, self._step, end - self.time,
-                CORRECTED * self._lost, self._lost,
+                self._surroundings, self._body, self._state, self.mode, drive, self._step,
+                end - self.time,
             )  # fmt: skip
             self.time += passed
             if code == kernels.DONE:
@@ -109,9 +102,11 @@ class HeavyRoller(Ball):
         assert self.walls is not None
         n, v = self.normal, self.velocity
         # On the ground, a wall stops the sphere only within the ground's plane.
-        normals = [contact.normal for contact in contacts(self.walls, self.centre)]
+        normals = [contact.normal for contact in touching_patches(self.walls, self.centre)]
         if self.mode != FLIGHT:
-            normals = [m for m in (in_ground(normal, n) for normal in normals) if m is not None]
+            normals = [
+                m for m in (projected_to_ground(normal, n) for normal in normals) if m is not None
+            ]
         approached = [m for m in normals if v @ m < 0]
         if not approached:
             self._end("no_wall_normal")

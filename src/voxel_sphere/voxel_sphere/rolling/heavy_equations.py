@@ -12,7 +12,7 @@ Sliding with u = v - r W x n:  f = -mu N u/|u|,  m a = m g + N n + f,  I W' = t 
 centre stays on its surface, n.v = 0, so n.a = -v.n' and N = -m (n.g + v.n').
 
 The state y (9) is the centre c, its velocity v and the angular velocity W, in the world frame;
-lengths are in voxels. A `body` is (r, mass, inertia, gravity, mu).
+lengths are in voxels.
 
 The law of friction may be changed, in `rates` and `grip` together. test_voxel_heavy compares the
 equations with a second derivation and with motions in closed form.
@@ -21,6 +21,7 @@ equations with a second derivation and with motions in closed form.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.numerics import cross, kernel
@@ -36,6 +37,24 @@ NORMAL = 3
 STILL = 1e-9
 
 
+class Body(NamedTuple):
+    """A sphere and what acts on it; M is any unit of mass.
+
+    Attributes:
+        radius: r [voxels].
+        mass: m [M].
+        inertia: moment of inertia I about the centre [M voxels^2].
+        gravity: downwards [voxels/s^2].
+        mu: coefficient of dry friction of the ground, which may be infinite.
+    """
+
+    radius: float
+    mass: float
+    inertia: float
+    gravity: float
+    mu: float
+
+
 @kernel
 def rates(mode, field, body, y, torque, rate, force):
     """Fill the rates (9) of a state y and the contact force (4): friction (3), normal force.
@@ -43,10 +62,10 @@ def rates(mode, field, body, y, torque, rate, force):
     Args:
         mode: ROLL, SLIDE or FLIGHT.
         field: field of the ground.
-        body: (r, mass, inertia, gravity, mu).
+        body: the sphere (`Body`).
         y: state (9).
-        torque: torque t of the drive, world frame (3).
-        rate, force: are filled.
+        torque: torque t of the drive, world frame (3) [M voxels^2/s^2].
+        rate, force: filled.
     """
     r, m, inertia, gravity, mu = body
     rate[:] = 0.0
@@ -71,16 +90,16 @@ def rates(mode, field, body, y, torque, rate, force):
     turned[0], turned[1], turned[2] = turning(field, y[0], y[1], y[2], v[0], v[1], v[2])
     # Slip u = v - r W x n, its size, and the scale of its round-off.
     u = np.empty(3)
-    slip, size = 0.0, 0.0
+    square, scale = 0.0, 0.0
     for i in range(3):
         u[i] = v[i] - r * side[i]
-        slip += u[i] * u[i]
-        size += abs(v[i]) + r * abs(y[6 + i])
-    slip = math.sqrt(slip)
+        square += u[i] * u[i]
+        scale += abs(v[i]) + r * abs(y[6 + i])
+    slip = math.sqrt(square)
     normal = m * (gravity * n[2] - (v[0] * turned[0] + v[1] * turned[1] + v[2] * turned[2]))
-    if mode == ROLL or slip <= STILL * size:
+    if mode == ROLL or slip <= STILL * scale:
         a = np.empty(3)
-        _roll(body, y, torque, n, turned, rate, a, force)
+        _roll_without_slip(body, y, torque, n, turned, rate, a, force)
         if mode == ROLL:
             for i in range(3):
                 rate[i], rate[3 + i] = v[i], a[i]
@@ -102,10 +121,14 @@ def rates(mode, field, body, y, torque, rate, force):
 
 
 @kernel
-def _roll(body, y, torque, n, turned, rate, a, force):
+def _roll_without_slip(body, y, torque, n, turned, rate, a, force):
     """Fill W' in the rates, the acceleration a (3) of the centre and the contact force of rolling.
 
-    `turned` is n' (3).
+    Args:
+        body, y, torque: as in `rates`.
+        n, turned: the ground's normal (3), and its rate n' (3).
+        rate: of the state (9), of which the last three are filled.
+        a, force: filled (3), (4).
     """
     r, m, inertia, gravity, _ = body
     side = np.empty(3)
@@ -139,11 +162,11 @@ def slip_of(field, r, y, u):
 
 @kernel
 def grip(field, body, y, limit):
-    """Change v and W by the tangential impulse that ends the slip, at most `limit`.
+    """Change v and W by the tangential impulse that ends the slip; return whether it has ended.
 
-    Returns whether the slip has ended.
+    The impulse is at most `limit` [M voxels/s].
     """
-    r, m, inertia = body[0], body[1], body[2]
+    r, m, inertia, _, _ = body
     u, side, n = np.empty(3), np.empty(3), np.empty(3)
     slip = slip_of(field, r, y, u)
     if slip == 0.0:

@@ -25,12 +25,84 @@ BISECTIONS = 40  # halvings of a step: they locate a landing to 1e-12 of the ste
 
 
 @kernel
+def advance(surroundings, body, state, mode, torque, step_size, duration):
+    """Move for a duration, or to an event; return its code, the mode, and the time passed [s].
+
+    Args:
+        surroundings: ground, walls and bounds (`ball.Surroundings`).
+        body: the sphere (`heavy_equations.Body`).
+        state: of the heavy sphere as in state.py; changed.
+        mode: ROLL, SLIDE or FLIGHT.
+        torque: of the drive, world frame (3) [M voxels^2/s^2].
+        step_size: longest step of the integration [s].
+        duration: [s].
+    """
+    ground, size = surroundings.ground, surroundings.size
+    r, _, _, _, mu = body
+    y, new, u, w = np.empty(9), np.empty(9), np.empty(3), np.empty(3)
+    slopes, force = np.empty((4, 9)), np.empty(4)
+    y[0:3] = state[0:3]
+    y[3:9] = state[7:13]
+    time, code = 0.0, DONE
+    while code == DONE and time < duration:
+        d, nx, ny, nz = sample(ground, y[0], y[1], y[2])
+        if mode != FLIGHT:
+            if not abs(d - r) < surroundings.lost:
+                code = LOST
+                break
+            if abs(d - r) > surroundings.guard:
+                y[0], y[1], y[2] = y[0] - (d - r) * nx, y[1] - (d - r) * ny, y[2] - (d - r) * nz
+            # Contact force of the present mode: it may lift the sphere or let it slip.
+            rates(mode, ground, body, y, torque, slopes[0], force)
+            friction = math.sqrt(force[0] ** 2 + force[1] ** 2 + force[2] ** 2)
+            if force[NORMAL] < 0.0:
+                code, mode = LIFTS, FLIGHT
+                break
+            if mode == ROLL and friction > mu * force[NORMAL]:
+                code, mode = SLIPS, SLIDE
+                break
+        step = min(step_size, duration - time)
+        slip = slip_of(ground, r, y, u)
+        slip_ends = False
+        if mode == SLIDE and slip > 0.0:
+            # Friction reverses when the slip has ended: end the step there, by the slip's rate now.
+            fading = _fading(r, slopes[0], nx, ny, nz, u, slip)
+            slip_ends = fading * step >= slip
+            if slip_ends:
+                step = slip / fading
+        _step(mode, ground, body, y, torque, step, slopes, force, new)
+        if slip_ends:
+            grip(ground, body, new, math.inf)
+            code, mode = ROLLS, ROLL
+        if mode == FLIGHT:
+            d, nx, ny, nz = sample(ground, new[0], new[1], new[2])
+            if d < r and _sinking(new, nx, ny, nz) > 0.0:
+                step, mode = _land(ground, body, y, torque, step, slopes, force, new)
+                code = LANDS
+        centre, velocity = (new[0], new[1], new[2]), (new[3], new[4], new[5])
+        if surroundings.has_walls and hits(surroundings.walls, r, centre, velocity):
+            code = HIT  # within a step: the state before it is the result
+            break
+        if not (0.0 <= new[0] <= size and 0.0 <= new[1] <= size and 0.0 <= new[2] <= size):
+            code = LEFT
+            break
+        # The orientation turns by the mean angular velocity of the step.
+        for i in range(3):
+            w[i] = 0.5 * (y[6 + i] + new[6 + i])
+        turn(state, w, step)
+        y[:] = new
+        time += step
+    state[0:3] = y[0:3]
+    state[7:13] = y[3:9]
+    return code, mode, time
+
+
+@kernel
 def _step(mode, field, body, y, torque, h, slopes, force, new):
-    """Fill `new` (9) with the state after a step h [s].
+    """Fill `new` (9) with the state after a step h [s] from y (9).
 
     On the ground the velocity is then projected: to rolling, v = r W x n, or to the tangent plane.
-
-    `slopes` (4, 9) and `force` (4) are filled on the way.
+    The rates of the four stages, `slopes` (4, 9), and the last contact `force` (4) are filled, too.
     """
     for stage in range(4):  # a loop, so that `rates` is compiled into it once
         ahead = h if stage == 3 else 0.5 * h
@@ -44,7 +116,7 @@ def _step(mode, field, body, y, torque, h, slopes, force, new):
         return
     _, nx, ny, nz = sample(field, new[0], new[1], new[2])
     if mode == ROLL:
-        r = body[0]
+        r, _, _, _, _ = body
         new[3] = r * (new[7] * nz - new[8] * ny)
         new[4] = r * (new[8] * nx - new[6] * nz)
         new[5] = r * (new[6] * ny - new[7] * nx)
@@ -79,9 +151,9 @@ def _land(ground, body, y, torque, step, slopes, force, new):
     """Fill `new` with the state just after landing within a step; return its time and mode.
 
     The impact takes all of the speed towards the ground; friction has an impulse up to mu times
-    that of the normal force.
+    that of the normal force. `slopes` and `force` are scratch for `_step`.
     """
-    r, m, mu = body[0], body[1], body[4]
+    r, m, _, _, mu = body
     # Time at which the flying sphere touches, by bisection.
     low, high = 0.0, step
     for _ in range(BISECTIONS):
@@ -99,76 +171,3 @@ def _land(ground, body, y, torque, step, slopes, force, new):
     new[5] += down * nz
     gripped = grip(ground, body, new, mu * m * max(down, 0.0))
     return step, ROLL if gripped else SLIDE
-
-
-@kernel
-def advance(ground, walls, walled, body, size, state, mode, torque, h, duration, guard, lost):
-    """Move for `duration` [s] in steps h [s], or to an event; return its code, the mode and time.
-
-    Args:
-        ground, walls: fields (kind, params, grid); that of the walls is used only if `walled`.
-        body: (r, mass, inertia, gravity, mu).
-        size: edge of the workspace [voxels].
-        state: state of the heavy sphere as in state.py; it is changed.
-        mode: ROLL, SLIDE or FLIGHT.
-        torque: torque of the drive, world frame (3).
-        guard, lost: errors of the distance r from the ground [voxels]: above the first the centre
-            is moved back, above the second contact is lost.
-    """
-    r, mu = body[0], body[4]
-    y, new, u, w = np.empty(9), np.empty(9), np.empty(3), np.empty(3)
-    slopes, force = np.empty((4, 9)), np.empty(4)
-    y[0:3] = state[0:3]
-    y[3:9] = state[7:13]
-    time, code = 0.0, DONE
-    while code == DONE and time < duration:
-        d, nx, ny, nz = sample(ground, y[0], y[1], y[2])
-        if mode != FLIGHT:
-            if not abs(d - r) < lost:
-                code = LOST
-                break
-            if abs(d - r) > guard:
-                y[0], y[1], y[2] = y[0] - (d - r) * nx, y[1] - (d - r) * ny, y[2] - (d - r) * nz
-            # Contact force of the present mode: it may lift the sphere or let it slip.
-            rates(mode, ground, body, y, torque, slopes[0], force)
-            friction = math.sqrt(force[0] ** 2 + force[1] ** 2 + force[2] ** 2)
-            if force[NORMAL] < 0.0:
-                code, mode = LIFTS, FLIGHT
-                break
-            if mode == ROLL and friction > mu * force[NORMAL]:
-                code, mode = SLIPS, SLIDE
-                break
-        step = min(h, duration - time)
-        slip = slip_of(ground, r, y, u)
-        slip_ends = False
-        if mode == SLIDE and slip > 0.0:
-            # Friction reverses when the slip has ended: shorten the step to that end, by its rate
-            # now.
-            fading = _fading(r, slopes[0], nx, ny, nz, u, slip)
-            slip_ends = fading * step >= slip
-            if slip_ends:
-                step = slip / fading
-        _step(mode, ground, body, y, torque, step, slopes, force, new)
-        if slip_ends:
-            grip(ground, body, new, math.inf)
-            code, mode = ROLLS, ROLL
-        if mode == FLIGHT:
-            d, nx, ny, nz = sample(ground, new[0], new[1], new[2])
-            if d < r and _sinking(new, nx, ny, nz) > 0.0:
-                step, mode = _land(ground, body, y, torque, step, slopes, force, new)
-                code = LANDS
-        if walled and hits(walls, r, new[3], new[4], new[5], new[0], new[1], new[2]):
-            code = HIT  # within a step: the state before it is the result
-            break
-        if not (0.0 <= new[0] <= size and 0.0 <= new[1] <= size and 0.0 <= new[2] <= size):
-            code = LEFT
-            break
-        # The orientation turns by the mean angular velocity of the step.
-        for i in range(3):
-            w[i] = 0.5 * (y[6 + i] + new[6 + i])
-        turn(state, w, step)
-        y[:] = new
-        time += step
-    state[0:3] = y[0:3]
-    state[7:13] = y[3:9]
-    return code, mode, time

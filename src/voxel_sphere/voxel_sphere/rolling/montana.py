@@ -51,9 +51,10 @@ def chart_coordinates(contact: Array, n: Array, rotation: Array, chart: int) -> 
 
 def best_chart(n: Array, rotation: Array, chart: int) -> int:
     """Return the chart to use next: the present one below LIMIT, else that of the smallest |u|."""
-    heights = [abs(math.asin(min(max(float(row @ (rotation.T @ -n)), -1.0), 1.0)))
-               for row in (axes[2] for axes in CHARTS)]  # fmt: skip
-    return chart if heights[chart] < LIMIT else int(np.argmin(heights))
+    contact = rotation.T @ -n  # direction from the centre to the contact, in the ball's axes
+    # |u| in each chart, by the chart's third axis.
+    latitudes = [abs(math.asin(min(max(float(axes[2] @ contact), -1.0), 1.0))) for axes in CHARTS]
+    return chart if latitudes[chart] < LIMIT else int(np.argmin(latitudes))
 
 
 def coordinates(contact: Array, normal: Array, orientation: Array) -> tuple[Array, Array]:

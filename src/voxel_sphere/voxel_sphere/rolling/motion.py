@@ -21,14 +21,21 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.rolling import exact
-from voxel_sphere.rolling.ball import CORRECTED, DONE, LEFT, LEVEL, Ball, three
-from voxel_sphere.rolling.contacts import contacts
+from voxel_sphere.rolling.ball import DONE, LEFT, LEVEL, Ball, checked_vector
+from voxel_sphere.rolling.contacts import touching_patches
 from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.path import RolledPath, Sample
 from voxel_sphere.rolling.schemes import EXACT, LOCAL_PLANE
 from voxel_sphere.rolling.state import HOLLOWNESS, KINEMATIC_EXTRA, ORIENTATION, TRAVEL
-from voxel_sphere.rolling.walls import AFTER, MOVE, in_ground, reflected, spin_for, tangent
-from voxel_sphere.terrain.slices import Done, nothing
+from voxel_sphere.rolling.walls import (
+    AFTER,
+    MOVE,
+    projected_to_ground,
+    reflected,
+    spin_for,
+    tangent,
+)
+from voxel_sphere.terrain.slices import Done, no_progress
 
 # rad; turn of the sphere in a step, unless a step is given. A step of the fourth order has an error
 # of about 0.02^5 / 120 = 3e-11 r, far below the errors of a field of voxels.
@@ -98,7 +105,7 @@ class Roller(Ball):
 
         After a run has ended this does nothing.
         """
-        self.take(omega)
+        self.set_omega(omega)
         end = self.time + duration
         hits, last_hit = 0, self.travel  # number of hits in this place; travel at the last hit
         while self.status == DONE and self.time < end:
@@ -124,16 +131,13 @@ class Roller(Ball):
         speed = float(np.linalg.norm(self.omega))
         step = self._step or (STEP_ANGLE / speed if speed > 0 else duration)
         span = min(duration, LONGEST * step)
-        walls = self.walls or self.field
         code, passed = exact.advance(
-            self._scheme, self.field.arrays, walls.arrays, self.walls is not None,
-            self.field.radius, self.field.size, self._state, self.omega, step, span,
-            self._turn_travel, CORRECTED * self._lost, self._lost,
-        )  # fmt: skip
+            self._scheme, self._surroundings, self._state, self.omega, step, span, self._turn_travel
+        )
         self.time += passed
         return UNFINISHED if code == exact.DONE and span < duration else int(code)
 
-    def take(self, omega: Vector) -> None:
+    def set_omega(self, omega: Vector) -> None:
         """Set the commanded angular velocity (3,) [rad/s].
 
         The effect of earlier hits lasts as long as the command stays the same.
@@ -141,25 +145,25 @@ class Roller(Ball):
         Raises:
             AccordError: if it is not three finite numbers.
         """
-        command = three(omega, "an angular velocity")
+        command = checked_vector(omega, "an angular velocity")
         if not np.array_equal(command, self._command):
             self._hit_factor, self._turn_travel = 1.0 + 0.0j, math.inf
             self._command = command.copy()
-        plan = complex(command[0], command[1]) * self._hit_factor
-        self.omega = np.array([plan.real, plan.imag, command[2]])
+        horizontal = complex(command[0], command[1]) * self._hit_factor
+        self.omega = np.array([horizontal.real, horizontal.imag, command[2]])
 
     def _roll_with(self, v: Array) -> None:
         """Roll on with a velocity v (3,) of the centre [voxels/s]."""
-        before = complex(*self.omega[:2])
+        horizontal_before = complex(*self.omega[:2])
         self.omega = spin_for(v, self.normal, self.field.radius, self.omega)
-        if before != 0:
-            self._hit_factor *= complex(*self.omega[:2]) / before
+        if horizontal_before != 0:
+            self._hit_factor *= complex(*self.omega[:2]) / horizontal_before
 
     def _bounce(self, hits: int) -> None:
         """Reflect the velocity at the walls that are touched, after `hits` hits in this place."""
         assert self.walls is not None
         n, r = self.normal, self.field.radius
-        touched = contacts(self.walls, self.centre)
+        touched = touching_patches(self.walls, self.centre)
         if len(touched) > 2:
             self._end("too_many_contacts")
             return
@@ -167,7 +171,7 @@ class Roller(Ball):
             self._end("stuck")
             return
         v = r * np.cross(self.omega, n)
-        in_plane = (in_ground(contact.normal, n) for contact in touched)
+        in_plane = (projected_to_ground(contact.normal, n) for contact in touched)
         normals = [m for m in in_plane if m is not None]
         if not normals:
             self._end("no_wall_normal")
@@ -178,10 +182,8 @@ class Roller(Ball):
             return
         normals.sort(key=lambda m: float(v @ m))  # the wall that is hit fastest first
         self._roll_with(velocity)
-        self._wall_normal, self._second_normal = (
-            normals[0],
-            normals[1] if len(normals) > 1 else None,
-        )
+        self._wall_normal = normals[0]
+        self._second_normal = normals[1] if len(normals) > 1 else None
         if self._after == "parallel":
             self._turn_travel = self.travel + MOVE * r
         kind = "wall" if len(normals) == 1 else "corner"
@@ -193,7 +195,7 @@ class Roller(Ball):
         assert self._wall_normal is not None
         n = self.normal
         v = self.field.radius * np.cross(self.omega, n)
-        m = in_ground(self._wall_normal, n)
+        m = projected_to_ground(self._wall_normal, n)
         self._turn_travel = math.inf
         if m is None:
             self._end("no_wall_normal")
@@ -213,7 +215,7 @@ class Roller(Ball):
 
 def roll(
     roller: Roller, omega: Vector | Omega, duration: float, samples: int = 500,
-    done: Done = nothing,
+    done: Done = no_progress,
 ) -> RolledPath:  # fmt: skip
     """Roll for a time, and return the path in equal samples.
 
@@ -232,7 +234,7 @@ def roll(
     path: list[Sample] = []
     for begin, end in pairwise(np.linspace(0.0, duration, samples + 1)):
         command = omega(0.5 * (begin + end)) if callable(omega) else omega
-        roller.take(command)
+        roller.set_omega(command)
         path.append(_sample(roller))
         roller.advance(command, end - roller.time)
         done(1)
@@ -254,4 +256,5 @@ def check_scheme(name: str, schemes: Iterable[str] = SCHEMES) -> str:
 
 
 def _sample(roller: Roller) -> Sample:
+    """Return the present state as a sample of a path."""
     return Sample(roller.time, roller.centre, roller.normal, roller.orientation, roller.omega)

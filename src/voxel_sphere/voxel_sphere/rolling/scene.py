@@ -16,7 +16,7 @@ from functools import cached_property
 from voxel_sphere.rolling.distance import STAGES, Solid
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.walls import STEEP, split
-from voxel_sphere.terrain.slices import Done, nothing
+from voxel_sphere.terrain.slices import Done, no_progress
 from voxel_sphere.terrain.workspace import Terrain, Workspace
 
 
@@ -59,7 +59,9 @@ class Scene:
         """The fields of ground and walls, in voxels, built at first use."""
         return self.build()
 
-    def build(self, *, steep: float = STEEP, done: Done = nothing) -> tuple[Field, Field | None]:
+    def build(
+        self, *, steep: float = STEEP, done: Done = no_progress
+    ) -> tuple[Field, Field | None]:
         """Return the fields of ground and walls, those of a whole workspace split.
 
         Args:

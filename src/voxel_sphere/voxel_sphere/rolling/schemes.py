@@ -7,8 +7,8 @@ of the source (the description of a MATLAB program, docs/voxel_sphere.md): it ta
 plane, so that the contact moves with r w x n, and not the centre. Centres are integrated by the
 classical Runge-Kutta method; the orientation turns exactly for a constant w.
 
-A scheme may be added: a number beside these and a branch in `rolling`. test_voxel_rolling compares
-both with quadrature, holonomy and Montana's equations.
+A scheme may be added: a number beside these and a branch in `rolling_velocity`. test_voxel_rolling
+compares both with quadrature, holonomy and Montana's equations.
 """
 
 from __future__ import annotations
@@ -23,14 +23,21 @@ EXACT, LOCAL_PLANE = range(2)
 
 
 @kernel
-def rolling(scheme, field, r, w, x, y, z, nx, ny, nz):
-    """Return the velocity (3) of a centre (x, y, z) above the ground's normal (nx, ny, nz).
+def rolling_velocity(scheme, field, r, w, c, n):
+    """Return the velocity (3) of the centre c (3) of a sphere above the ground's normal n (3).
 
     In LOCAL_PLANE the contact c - r n moves with r w x n. With the normal's rate n' = J c' the
     centre then moves with c' = (1 - r J)^-1 r w x n, which is solved in the basis (a, b) of the
     ground's plane, a along r w x n.
+
+    Args:
+        scheme: EXACT or LOCAL_PLANE.
+        field: of the ground, (kind, params, grid).
+        r: radius of the sphere [voxels].
+        w: angular velocity in the world frame (3) [rad/s].
+        c, n: tuples of 3 numbers [voxels, 1].
     """
-    wx, wy, wz = w
+    (x, y, z), (wx, wy, wz), (nx, ny, nz) = c, w, n
     vx, vy, vz = r * (wy * nz - wz * ny), r * (wz * nx - wx * nz), r * (wx * ny - wy * nx)
     speed = math.sqrt(vx * vx + vy * vy + vz * vz)
     if scheme == EXACT or speed == 0.0:
@@ -47,24 +54,29 @@ def rolling(scheme, field, r, w, x, y, z, nx, ny, nz):
 
 
 @kernel
-def velocity(scheme, field, r, w, x, y, z):
-    """Return the velocity (3) of a centre (x, y, z)."""
-    _, nx, ny, nz = sample(field, x, y, z)
-    return rolling(scheme, field, r, w, x, y, z, nx, ny, nz)
+def velocity(scheme, field, r, w, c):
+    """Return the velocity (3) of a centre c (3); the arguments are those of `rolling_velocity`."""
+    _, nx, ny, nz = sample(field, *c)
+    return rolling_velocity(scheme, field, r, w, c, (nx, ny, nz))
 
 
 @kernel
-def runge_kutta(scheme, field, r, w, x, y, z, ax, ay, az, h):
-    """Return the centre (3) after a step h [s] whose first slope is (ax, ay, az)."""
-    g = 0.5 * h
-    bx, by, bz = velocity(scheme, field, r, w, x + g * ax, y + g * ay, z + g * az)
-    cx, cy, cz = velocity(scheme, field, r, w, x + g * bx, y + g * by, z + g * bz)
-    dx, dy, dz = velocity(scheme, field, r, w, x + h * cx, y + h * cy, z + h * cz)
+def moved(c, h, v):
+    """Return c + h v (3), the point that a velocity v (3) reaches from c (3) in a time h [s]."""
+    return c[0] + h * v[0], c[1] + h * v[1], c[2] + h * v[2]
+
+
+@kernel
+def runge_kutta(scheme, field, r, w, c, v, h):
+    """Return the centre (3) after a step h [s] from c, where its velocity is v (3)."""
+    v2 = velocity(scheme, field, r, w, moved(c, 0.5 * h, v))
+    v3 = velocity(scheme, field, r, w, moved(c, 0.5 * h, v2))
+    v4 = velocity(scheme, field, r, w, moved(c, h, v3))
     s = h / 6.0
     return (
-        x + s * (ax + 2.0 * (bx + cx) + dx),
-        y + s * (ay + 2.0 * (by + cy) + dy),
-        z + s * (az + 2.0 * (bz + cz) + dz),
+        c[0] + s * (v[0] + 2.0 * (v2[0] + v3[0]) + v4[0]),
+        c[1] + s * (v[1] + 2.0 * (v2[1] + v3[1]) + v4[1]),
+        c[2] + s * (v[2] + 2.0 * (v2[2] + v3[2]) + v4[2]),
     )
 
 
@@ -86,10 +98,7 @@ def turn(state, w, h):
 
 
 @kernel
-def hits(walls, r, vx, vy, vz, x, y, z):
-    """Return whether a centre (x, y, z) is within r of a wall and approaches it.
-
-    It moves with (vx, vy, vz).
-    """
-    d, mx, my, mz = sample(walls, x, y, z)
-    return d < r and vx * mx + vy * my + vz * mz < 0.0
+def hits(walls, r, c, v):
+    """Return whether a centre c (3) is within r of a wall and approaches it with v (3)."""
+    d, mx, my, mz = sample(walls, *c)
+    return d < r and v[0] * mx + v[1] * my + v[2] * mz < 0.0

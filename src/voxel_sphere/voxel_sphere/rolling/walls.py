@@ -38,7 +38,7 @@ AFTER = ("parallel", "reflected")  # what follows a hit: a turn along the wall, 
 MOVE = 0.2  # r; travel away from the wall before the turn: the source's r/5 steps of one voxel
 
 
-def in_ground(m: Array, n: Array) -> Array | None:
+def projected_to_ground(m: Array, n: Array) -> Array | None:
     """Return the unit vector (3,) of a wall's normal m projected onto the ground's plane.
 
     None if the projection is shorter than LEAST_WALL.
@@ -111,13 +111,12 @@ def split(solid: Solid, steep: float = STEEP) -> tuple[Solid, Solid | None]:
         )
     # Mark the surface voxels of steep faces as wall, and let all voxels follow the nearest of them.
     has_surfel = surface.number >= 0
-    wall = np.zeros(solid.shape, dtype=bool)
-    wall[has_surfel] = (surface.normals[:, 2] < np.cos(np.deg2rad(steep)))[
-        surface.number[has_surfel]
-    ]
+    is_steep = surface.normals[:, 2] < np.cos(np.deg2rad(steep))
+    is_wall = np.zeros(solid.shape, dtype=bool)
+    is_wall[has_surfel] = is_steep[surface.number[has_surfel]]
     _, nearest = scipy.ndimage.distance_transform_edt(~has_surfel, return_indices=True)
-    of_wall = wall[tuple(nearest)]
-    if not (of_wall & full).any():
+    is_wall = is_wall[tuple(nearest)]
+    if not (is_wall & full).any():
         return solid, None
     empty = np.zeros_like(solid)
-    return np.where(of_wall, empty, solid), np.where(of_wall, solid, empty)
+    return np.where(is_wall, empty, solid), np.where(is_wall, solid, empty)

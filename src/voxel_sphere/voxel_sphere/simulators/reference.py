@@ -23,6 +23,7 @@ from roboaccord.simulators import Reference
 from voxel_sphere.model import BALL, GROUND
 from voxel_sphere.rolling.ball import DONE
 from voxel_sphere.rolling.heavy import HeavyRoller
+from voxel_sphere.rolling.heavy_equations import Body
 from voxel_sphere.rolling.motion import Roller
 from voxel_sphere.rolling.scene import Scene
 
@@ -92,7 +93,7 @@ class RollingReference(BallReference):
             walls=self._walls, step=self.physics_step,
         )  # fmt: skip
         self._start_time = state.time
-        self._roller.take(quaternion_matrix(state.orientation) @ state.twist[3:])
+        self._roller.set_omega(quaternion_matrix(state.orientation) @ state.twist[3:])
 
     def _speed(self, spin: Array) -> Array:
         return self._ground.radius * self._voxel * np.cross(spin, self._roller.normal)
@@ -120,9 +121,10 @@ class HeavyReference(BallReference):
         super().__init__(setup)
         assert setup.contact is not None
         p, voxel = self.parameters, self._voxel
-        mu = float(setup.contact.mu((BALL, GROUND)))
-        inertia, gravity = p.inertia / voxel**2, p.gravity / voxel
-        self._body = self._ground.radius, float(p.mass), inertia, gravity, mu
+        self._body = Body(
+            radius=self._ground.radius, mass=float(p.mass), inertia=p.inertia / voxel**2,
+            gravity=p.gravity / voxel, mu=float(setup.contact.mu((BALL, GROUND))),
+        )  # fmt: skip
         self._warm_up(setup.initial)
 
     def _place(self, state: RobotState) -> None:
@@ -139,10 +141,10 @@ class HeavyReference(BallReference):
 
     def _slides(self, centre: Array, speed: Array, spin: Array) -> bool:
         """Return whether the contact slips faster than friction can stop within a step."""
-        n, (radius, _, _, gravity, mu) = self._ground.normal(centre), self._body
-        slip = speed - (speed @ n) * n - radius * np.cross(spin, n)
+        n, body = self._ground.normal(centre), self._body
+        slip = speed - (speed @ n) * n - body.radius * np.cross(spin, n)
         # Friction mu N reduces the slip: it slows the centre and, by its torque, changes the spin.
-        fading = mu * gravity * n[2] * (1.0 + 1.0 / self.parameters.inertia_ratio)
+        fading = body.mu * body.gravity * n[2] * (1.0 + 1.0 / self.parameters.inertia_ratio)
         return bool(np.linalg.norm(slip) > fading * self.physics_step)
 
     def _speed(self, spin: Array) -> Array:

@@ -40,16 +40,10 @@ NO_PARAMETERS: Mapping[str, float] = MappingProxyType({})
 
 
 def make_scene(
-    setup: Setup,
-    surface: str = "",
-    parameters: Mapping[str, float] = NO_PARAMETERS,
-    height: str = "",
-    n: int = 100,
-    size_workspace: float = SIZE_WORKSPACE,
-    folder: str = "",
-    walls: str = "",
-    workspace: str = "",
-) -> Scene:
+    setup: Setup, surface: str = "", parameters: Mapping[str, float] = NO_PARAMETERS,
+    height: str = "", n: int = 100, size_workspace: float = SIZE_WORKSPACE, folder: str = "",
+    walls: str = "", workspace: str = "",
+) -> Scene:  # fmt: skip
     """Return the terrain of a scenario; the same keys return the same terrain, from a cache.
 
     Args:
@@ -108,9 +102,8 @@ def _read(folder: str, surface: str, walls: str, workspace: str, radius: float) 
     ball_radius = scene.terrain.radius * scene.voxel  # [m]
     if abs(ball_radius - radius) > SAME_RADIUS * radius:
         raise AccordError(
-            f"{opened.path}: its ball has a radius of {ball_radius:.6g} m, "
-            f"the robot's has {radius:g}; "
-            f"try --set parameters.radius={ball_radius:.6g}"
+            f"{opened.path}: its ball has a radius of {ball_radius:.6g} m, the robot's has "
+            f"{radius:g}; try --set parameters.radius={ball_radius:.6g}"
         )
     return scene
 

@@ -1,12 +1,12 @@
-"""Rolls a sphere over voxels as the source describes it, to show what that method costs.
+"""Rolling of a sphere over voxels as the source describes it, to show what that method costs.
 
 The source is the description of a MATLAB program, from which this package started
 (docs/voxel_sphere.md). In each step the centre moves by an Euler step of one voxel of travel. Then
 the boundary voxels near the sphere's skin are grouped into patches: the patch nearest to the last
 contact is the ground, a second one is a wall; if no voxel matches, the sphere is shifted by up to
-r/10 (`_match`). The slopes of the ground are fitted to the voxels within r/5 of the contact
-(`_slopes`). At a wall, a plane is fitted to the voxels within r/10, and the velocity is reflected
-(`_bounce`); the sphere rolls off for r/5 of travel, then turns parallel to the wall
+r/10 (`_find_contacts`). The slopes of the ground are fitted to the voxels within r/5 of the contact
+(`_fit_slopes`). At a wall, a plane is fitted to the voxels within r/10, and the velocity is
+reflected (`_bounce`); the sphere rolls off for r/5 of travel, then turns parallel to the wall
 (`_turn_parallel`).
 
 Taken literally the description stops or freezes the sphere in two cases. There we deviate
@@ -28,12 +28,12 @@ from roboaccord.contract import AccordError, Array
 from roboaccord.numerics import axis_angle_matrix, matrix_quaternion
 
 from voxel_sphere.rolling.ball import DONE, LEFT, MESSAGES, RollEvent
-from voxel_sphere.rolling.contacts import LINKAGE, SHORTEST_LINK, linked
+from voxel_sphere.rolling.contacts import LINKAGE, SHORTEST_LINK, cluster_numbers
 from voxel_sphere.rolling.distance import Solid
 from voxel_sphere.rolling.field import Vector
 from voxel_sphere.rolling.path import RolledPath, Sample
-from voxel_sphere.rolling.walls import MOVE, in_ground, reflected, spin_for, tangent
-from voxel_sphere.terrain.slices import Done, nothing
+from voxel_sphere.rolling.walls import MOVE, projected_to_ground, reflected, spin_for, tangent
+from voxel_sphere.terrain.slices import Done, no_progress
 
 # r; radii in which slopes and a wall's plane are fitted, and the largest shift: the source's.
 SLOPE_REACH, WALL_REACH, SHIFT_REACH = 0.2, 0.1, 0.1
@@ -75,10 +75,10 @@ class AsDescribed:
         self._wall_normal: Array | None = None  # normal of the wall that was hit last (3,)
         self._steps_to_turn = 0  # steps until it turns parallel to that wall; 0: no turn is due
         self.status, self.events = DONE, list[RollEvent]()
-        self._match()
+        self._find_contacts()
         if self.status != DONE:
             raise AccordError("the start is in the air: no voxel matches the sphere")
-        self._slopes()
+        self._fit_slopes()
 
     @property
     def normal(self) -> Array:
@@ -91,7 +91,7 @@ class AsDescribed:
         """The centre's velocity (3,) in the plane of the ground, r omega x n [voxels/s]."""
         return self._r * np.cross(self.omega, self.normal)
 
-    def step(self) -> float:
+    def time_step(self) -> float:
         """Return the time in which the centre moves by STEP [s]; infinite at rest."""
         speed = float(np.linalg.norm(self.velocity))
         return STEP / speed if speed > 0 else math.inf
@@ -101,17 +101,16 @@ class AsDescribed:
         self.centre = self.centre + dt * self._r * np.cross(self.omega, self.normal)
         rate = float(np.linalg.norm(self.omega))
         if rate > 0:
-            self.rotation = (
-                axis_angle_matrix(self.omega / rate, np.array(rate * dt)) @ self.rotation
-            )
+            turn = axis_angle_matrix(self.omega / rate, np.array(rate * dt))
+            self.rotation = turn @ self.rotation
         self.time += dt
         if not (np.all(self.centre >= 0.0) and np.all(self.centre <= self._size)):
             self._end(LEFT)
             return
-        self._match()
+        self._find_contacts()
         if self.status != DONE:
             return
-        self._slopes()
+        self._fit_slopes()
         if self._steps_to_turn > 0:
             self._steps_to_turn -= 1
             if self._steps_to_turn == 0:
@@ -119,7 +118,7 @@ class AsDescribed:
         if self._wall_contact is not None:
             self._bounce(self._wall_contact)
 
-    def _match(self) -> None:
+    def _find_contacts(self) -> None:
         """Set the contacts with ground and wall from the voxels that match.
 
         The sphere is shifted first if no voxel matches; the motion ends if no shift helps, or if
@@ -131,7 +130,7 @@ class AsDescribed:
             return
         near = np.array(self._tree.query_ball_point(self.centre, r + TOUCH))
         points = self._voxels[near]
-        number = linked(points, max(LINKAGE * r, SHORTEST_LINK))
+        number = cluster_numbers(points, max(LINKAGE * r, SHORTEST_LINK))
         patches = [points[number == k] for k in range(number.max() + 1)]
         if len(patches) > 2:
             self._end("too_many_contacts")
@@ -149,7 +148,7 @@ class AsDescribed:
         return np.asarray(patch[np.argmin(np.linalg.norm(patch - self.centre, axis=1))])
 
     def _shift(self) -> bool:
-        """Shift the centre by the shortest whole-voxel step to a match; return if there is one."""
+        """Shift the centre by as few whole voxels as make it touch; return whether any do."""
         reach = max(1, round(SHIFT_REACH * self._r))
         steps = np.arange(-reach, reach + 1)
         shifts = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -160,17 +159,17 @@ class AsDescribed:
         self.centre = self.centre + shortest
         return True
 
-    def _near(self, point: Array, reach: float) -> Array:
+    def _voxels_near(self, point: Array, reach: float) -> Array:
         """Return the boundary voxels (k, 3) within a distance [r] of a point (3,)."""
         near = self._tree.query_ball_point(point, max(reach * self._r, LEAST_REACH))
         return np.asarray(self._voxels[near])
 
-    def _slopes(self) -> None:
+    def _fit_slopes(self) -> None:
         """Fit the slopes z_x and z_y to the voxels within r/5, by least squares.
 
         A slope keeps its last value where the ground is upright and the fit has no solution.
         """
-        near = self._near(self.contact, SLOPE_REACH)
+        near = self._voxels_near(self.contact, SLOPE_REACH)
         offsets = near - near.mean(axis=0)
         # Normal equations of z = z_x x + z_y y.
         plan = offsets[:, :2].T @ offsets[:, :2]
@@ -181,10 +180,10 @@ class AsDescribed:
 
     def _bounce(self, hit: Array) -> None:
         """Reflect at the wall with a contact `hit` (3,); its plane fits the voxels within r/10."""
-        n, v, near = self.normal, self.velocity, self._near(hit, WALL_REACH)
+        n, v, near = self.normal, self.velocity, self._voxels_near(hit, WALL_REACH)
         # The last principal axis of the voxels is the normal of their plane.
         _, sizes, axes = np.linalg.svd(near - near.mean(axis=0), full_matrices=False)
-        m = in_ground(axes[-1], n) if len(near) > 2 and sizes[1] > FLAT else None
+        m = projected_to_ground(axes[-1], n) if len(near) > 2 and sizes[1] > FLAT else None
         if m is None:
             self._end("no_wall_normal")
             return
@@ -203,7 +202,7 @@ class AsDescribed:
         """Turn the velocity parallel to the wall that was hit, and keep the speed."""
         assert self._wall_normal is not None
         n, v = self.normal, self.velocity
-        m = in_ground(self._wall_normal, n)
+        m = projected_to_ground(self._wall_normal, n)
         if m is None:
             self._end("no_wall_normal")
             return
@@ -223,12 +222,14 @@ class AsDescribed:
 def roll_as_described(
     solid: Solid, radius: float, *, centre: Vector,
     omega: Vector | Callable[[float], Vector], duration: float, samples: int = 500,
-    done: Done = nothing,
+    done: Done = no_progress,
 ) -> RolledPath:  # fmt: skip
     """Roll by the source's scheme, and return the path with one sample for each step.
 
     Args:
-        solid, radius, centre: see `AsDescribed`.
+        solid: surface and walls in one (n, n, n), bool or grey.
+        radius: of the sphere [voxels].
+        centre: of the sphere at the start (3,) [voxels].
         omega: angular velocity (3,) [rad/s], or a function that returns it at a time [s].
         duration: longest time of the motion [s].
         samples: number of equal parts of the duration, by which progress is reported.
@@ -241,7 +242,7 @@ def roll_as_described(
         if callable(omega):
             sphere.omega = np.array(omega(sphere.time), dtype=float)
         before = sphere.centre
-        sphere.advance(min(sphere.step(), duration - sphere.time))
+        sphere.advance(min(sphere.time_step(), duration - sphere.time))
         travel += float(np.linalg.norm(sphere.centre - before))
         path.append(_sample(sphere))
         passed = int(samples * min(sphere.time / duration, 1.0))
@@ -250,6 +251,7 @@ def roll_as_described(
     return RolledPath.of(path, radius, travel, sphere.status, sphere.events)
 
 
-def _sample(s: AsDescribed) -> Sample:
-    orientation = matrix_quaternion(s.rotation)
-    return Sample(s.time, s.centre, s.normal, orientation, s.omega.copy())
+def _sample(sphere: AsDescribed) -> Sample:
+    """Return the present state as a sample of a path."""
+    orientation = matrix_quaternion(sphere.rotation)
+    return Sample(sphere.time, sphere.centre, sphere.normal, orientation, sphere.omega.copy())

@@ -1,4 +1,4 @@
-"""Writes the page of a run: its path over the terrain in 3-D, and its coordinates over time.
+"""Page of a run: its path over the terrain in 3-D, and its coordinates over time.
 
 `write_run` writes three files: the samples (path.csv), a plan of the path over contours of the
 ground (path.svg), and the page (index.html). The page has a figure in space (`surface_figure`), to
@@ -101,10 +101,8 @@ def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> No
         axes.plot(*path.centre[:, :2].T, color=report.RED, lw=1.8, label="centre")
         if not np.isnan(walls).all():
             axes.fill([], [], color=report.EMPTY, label="walls")
-        for point, fill, edge in (
-            (path.centre[0], report.PAGE, report.INK),
-            (path.centre[-1], report.RED, report.PAGE),
-        ):
+        start, end = path.centre[0], path.centre[-1]
+        for point, fill, edge in ((start, report.PAGE, report.INK), (end, report.RED, report.PAGE)):
             axes.plot(*point[:2], "o", color=fill, mec=edge, ms=7.5, clip_on=False)
         dots = [(float(event.centre[0]), float(event.centre[1])) for event in path.events]
         for x, y in dots:
@@ -112,9 +110,8 @@ def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> No
         axes.set(xlabel="x [voxels]", ylabel="y [voxels]", xlim=(0, n), ylim=(0, n))
         axes.set_aspect("equal")
         report.legend(axes)
-        report.label_dots(
-            axes, dots, [f"{event.kind}, {event.time:.3g} s" for event in path.events]
-        )
+        labels = [f"{event.kind}, {event.time:.3g} s" for event in path.events]
+        report.label_dots(axes, dots, labels)
 
 
 def surface_figure(
@@ -125,7 +122,7 @@ def surface_figure(
     Args:
         path: the sphere's motion.
         terrain: gives the floor on which walls stand.
-        heights, walls: see `write_plan`.
+        heights, walls: of ground and walls over the plan (n, n) [voxels], NaN where there are none.
     """
     bar: dict[str, Json] = {"title": {"text": "height [voxels]", "side": "right"}, "len": 0.6}
     data = [_surface("ground", heights, {"colorscale": "Viridis", "colorbar": bar})]
@@ -134,18 +131,15 @@ def surface_figure(
         floor = floor_heights(terrain.surface, smoothed=not terrain.grey)
         look: dict[str, Json] = {"colorscale": pale, "showscale": False, "opacity": 0.3}
         data.append(_surface("walls", with_feet(walls, floor), look))
-    for name, points, colour in (
-        ("centre", path.centre, report.RED),
-        ("contact", path.contact, CONTACT),
-    ):
+    paths = ("centre", path.centre, report.RED), ("contact", path.contact, CONTACT)
+    for name, points, colour in paths:
         line: dict[str, Json] = {"line": {"color": colour, "width": 5}}
-        data.append(_in_space("lines", name, points[:: report.stride(len(points))], line))
+        data.append(_scatter("lines", name, points[:: report.stride(len(points))], line))
     data.append(_labelled_points("start", path.centre[:1], ["start"]))
     if path.events:
         labels = [f"{event.kind}, {event.time:.4g} s" for event in path.events]
-        data.append(
-            _labelled_points("events", np.array([event.centre for event in path.events]), labels)
-        )
+        centres = np.array([event.centre for event in path.events])
+        data.append(_labelled_points("events", centres, labels))
     scene: dict[str, Json] = {f"{name}axis": report.axis(f"{name} [voxels]") for name in "xyz"}
     scene |= {"camera": {"eye": EYE}, "aspectmode": "data"}
     legend: Json = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
@@ -157,7 +151,7 @@ def charts(path: RolledPath) -> list[report.Plot]:
     montana, chart = path.montana
     step = report.stride(len(path.time))
     drawn = montana[::step]
-    angles = np.degrees(broken(drawn[:, 2:], chart[::step]))
+    angles = np.degrees(with_gaps(drawn[:, 2:], chart[::step]))
     used = ", ".join(str(number) for number in np.unique(chart))
     colours = report.RED, report.BLUE, report.GREEN
     return [
@@ -182,7 +176,7 @@ def charts(path: RolledPath) -> list[report.Plot]:
     ]  # fmt: skip
 
 
-def broken(angles: Array, chart: Array) -> Array:
+def with_gaps(angles: Array, chart: Array) -> Array:
     """Return angles (k, m) [rad] with NaN at each jump, so that no line is drawn across it.
 
     An angle jumps where it wraps from pi to -pi, or where the sphere's coordinates change to
@@ -234,13 +228,13 @@ def _surface(name: str, heights: Array, look: dict[str, Json]) -> dict[str, Json
 
 def _labelled_points(name: str, points: Array, labels: list[str]) -> dict[str, Json]:
     """Return points (k, 3) [voxels] as Plotly markers with labels above them."""
-    return _in_space("markers+text", name, points, {
+    return _scatter("markers+text", name, points, {
         "text": labels, "textposition": "top center", "showlegend": False,
         "marker": {"color": report.INK, "size": 4},
     })  # fmt: skip
 
 
-def _in_space(mode: str, name: str, points: Array, look: dict[str, Json]) -> dict[str, Json]:
+def _scatter(mode: str, name: str, points: Array, look: dict[str, Json]) -> dict[str, Json]:
     """Return points (k, 3) [voxels] as a Plotly trace of a mode, such as lines or markers."""
     coordinates = {key: report.plain(values) for key, values in zip("xyz", points.T)}
     return {"type": "scatter3d", "mode": mode, "name": name, **look, **coordinates}

@@ -34,9 +34,9 @@ def floor_heights(solid: Volume, *, smoothed: bool) -> Array:
     # The voxel at the gap may be partly filled.
     below = np.arange(n) <= gap[..., None]
     heights = np.where(below, solid, 0).sum(axis=2) / SOLID
-    return np.asarray(
-        scipy.ndimage.gaussian_filter(heights, SMOOTH, mode="nearest") if smoothed else heights
-    )
+    if smoothed:
+        heights = scipy.ndimage.gaussian_filter(heights, SMOOTH, mode="nearest")
+    return np.asarray(heights)
 
 
 def ground_and_walls(path: RolledPath, terrain: Terrain) -> tuple[Array, Array]:
@@ -54,6 +54,5 @@ def ground_and_walls(path: RolledPath, terrain: Terrain) -> tuple[Array, Array]:
 
 def with_feet(walls: Array, ground: Array) -> Array:
     """Return heights of walls (n, n) with those of the ground next to them, to draw their sides."""
-    return np.where(
-        scipy.ndimage.binary_dilation(~np.isnan(walls)) & np.isnan(walls), ground, walls
-    )
+    is_beside_wall = scipy.ndimage.binary_dilation(~np.isnan(walls)) & np.isnan(walls)
+    return np.where(is_beside_wall, ground, walls)

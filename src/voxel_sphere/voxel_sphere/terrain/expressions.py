@@ -1,4 +1,4 @@
-"""Compiles expressions of numbers and names, in which users write heights and sheets.
+"""Expressions of numbers and names, in which users write heights and sheets.
 
 Python's `ast` parses a text, and each node of the tree becomes a NumPy function if its kind is
 listed here; anything else is refused, so no Python code is run. Texts come from strangers:

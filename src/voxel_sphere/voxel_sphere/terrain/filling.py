@@ -1,4 +1,4 @@
-"""Fills voxels with a solid: below a height, inside a signed distance, and the robot's sphere.
+"""Voxels filled with a solid: below a height, inside a signed distance, and the robot's sphere.
 
 The value of a voxel is the part of it that is solid, averaged over PARTS of each of its edges, so
 slices are grey. PARTS and BAND stay: test_voxel_generate compares volumes with integrals. Where the
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from roboaccord.contract import AccordError, Array
 
-from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing
+from voxel_sphere.terrain.slices import SOLID, Done, Volume, no_progress
 from voxel_sphere.terrain.surfaces import Distance, Height
 
 # Parts of a voxel's edge over which its content is averaged. Measured on a sphere of 5 voxels: grey
@@ -24,7 +24,7 @@ def centres(n: int, parts: int = 1) -> Array:
     return (np.arange(n * parts) + 0.5) / parts
 
 
-def fill_below(height: Height, n: int, *, binary: bool = False, done: Done = nothing) -> Volume:
+def fill_below(height: Height, n: int, *, binary: bool = False, done: Done = no_progress) -> Volume:
     """Return the volume below z = f(x, y), exact along z, averaged over 4 x 4 columns a voxel.
 
     Args:
@@ -64,9 +64,8 @@ def check_heights(heights: Array, n: int) -> None:
 
 
 def fill_inside(
-    distance: Distance, n: int, *, binary: bool = False,
-    done: Done = nothing,
-) -> Volume:  # fmt: skip
+    distance: Distance, n: int, *, binary: bool = False, done: Done = no_progress
+) -> Volume:
     """Return the volume where a signed distance is negative.
 
     Args:
@@ -93,7 +92,7 @@ def fill_inside(
     return volume
 
 
-def sphere(n: int, radius: float, *, binary: bool = False, done: Done = nothing) -> Volume:
+def sphere(n: int, radius: float, *, binary: bool = False, done: Done = no_progress) -> Volume:
     """Return the robot, a sphere whose lowest point is at (n/2, n/2, 0), as in the source.
 
     Raises:

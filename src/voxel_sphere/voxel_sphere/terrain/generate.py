@@ -1,4 +1,4 @@
-"""Generates workspaces: fills the volumes, then moves them to their folder at once.
+"""Generation of workspaces: volumes are written, then moved to their folder at once.
 
 A workspace is the folder OUT/Bitmaps_n with a folder of slices for each volume. It is written into
 a draft folder beside it and renamed, so that it is there completely or not at all;
@@ -23,7 +23,7 @@ from roboaccord.contract import AccordError, Json, check_folder, check_inside
 from voxel_sphere.terrain import slices
 from voxel_sphere.terrain.filling import fill_below, fill_inside, sphere
 from voxel_sphere.terrain.settings import SIZE_WORKSPACE, VOXEL_SIZE, Settings, write_settings
-from voxel_sphere.terrain.slices import Done, Volume, nothing
+from voxel_sphere.terrain.slices import Done, Volume, no_progress
 from voxel_sphere.terrain.surfaces import Surface
 from voxel_sphere.terrain.workspace import ROBOT, Workspace, check_size, grid_size, open_workspace
 
@@ -49,7 +49,7 @@ class Part:
 
 def surface_parts(
     surface: Surface, n: int, *, name: str | None = None, recipe: Mapping[str, Json] | None = None,
-    binary: bool = False, done: Done = nothing,
+    binary: bool = False, done: Done = no_progress,
 ) -> list[Part]:  # fmt: skip
     """Return the ground of a surface and, where it has walls, those as NAME_walls.
 
@@ -57,7 +57,7 @@ def surface_parts(
         surface: in closed form; for one of your own `Surface(name=..., height=...)` is enough.
         n: size of the grid [voxels].
         name: of the folder; the surface's own if it is left out.
-        recipe: see `Part`.
+        recipe: what the surface was made from, for `workspace.yaml`.
         binary: full or empty voxels only.
         done: called after each slice.
     """
@@ -70,10 +70,10 @@ def surface_parts(
     return parts
 
 
-def place(
+def write_workspace(
     out: Path, n: int, parts: Sequence[Part], *, size_workspace: float = SIZE_WORKSPACE,
     voxel_size: float = VOXEL_SIZE, binary: bool = False, replace: bool = False,
-    done: Done = nothing,
+    done: Done = no_progress,
 ) -> Workspace:  # fmt: skip
     """Write volumes, and the robot if it is not there, to OUT/Bitmaps_n.
 
@@ -91,7 +91,7 @@ def place(
         AccordError: if a volume is empty, is there already, or the workspace that is there has
             another sphere or voxel size; or if it cannot be written.
     """
-    folder = check_place(
+    folder = check_workspace(
         out, n, [part.name for part in parts],
         size_workspace=size_workspace, voxel_size=voxel_size, replace=replace,
     )  # fmt: skip
@@ -116,14 +116,14 @@ def place(
     return open_workspace(folder)
 
 
-def check_place(
+def check_workspace(
     out: Path, n: int, names: Sequence[str], *, size_workspace: float = SIZE_WORKSPACE,
     voxel_size: float = VOXEL_SIZE, replace: bool = False,
 ) -> Path:  # fmt: skip
     """Return the `Bitmaps_n` folder for volumes, after checking that they can go there.
 
     Raises:
-        AccordError: as `place` does, before anything is computed.
+        AccordError: as `write_workspace` does, before anything is computed.
     """
     check_size(n, "n is")
     if not 2 <= size_workspace <= n:

@@ -69,7 +69,7 @@ def terrain_mesh(terrain: Terrain, *, smoothing: float = SMOOTH) -> Mesh:
 
     Args:
         terrain: to be meshed.
-        smoothing: see `smooth` [voxels].
+        smoothing: standard deviation of the narrower Gaussian that smooths the voxels [voxels].
 
     Raises:
         AccordError: if scikit-image is missing, or nothing is left of the terrain.
@@ -77,7 +77,7 @@ def terrain_mesh(terrain: Terrain, *, smoothing: float = SMOOTH) -> Mesh:
     field = smooth(terrain.solid, smoothing)
     if field.max() <= 0.5:
         raise AccordError(f"{terrain.name}: no solid is left of it after smoothing")
-    marching_cubes = load("skimage.measure", "scikit-image").marching_cubes
+    marching_cubes = import_optional("skimage.measure", "scikit-image").marching_cubes
     # A border of empty voxels closes the mesh where the terrain is cut by the grid.
     vertices, faces, _, _ = marching_cubes(np.pad(field, 1), 0.5, allow_degenerate=False)
     # Its triangles face inward; voxel i, at i + 1 with the border, has its centre at i + 0.5.
@@ -116,7 +116,7 @@ def mesh_file(mesh: Mesh, ending: str, voxel_size: float) -> bytes:
     Raises:
         AccordError: if trimesh is missing.
     """
-    triangles = load("trimesh", "trimesh").Trimesh(
+    triangles = import_optional("trimesh", "trimesh").Trimesh(
         mesh.vertices * voxel_size, mesh.faces, process=False, validate=False
     )
     data = triangles.export(file_type=ending)
@@ -134,7 +134,7 @@ def write_whole(path: Path, data: bytes) -> None:
         draft.write_bytes(data)
 
 
-def load(module: str, package: str) -> Any:
+def import_optional(module: str, package: str) -> Any:
     """Import a module that only meshes need.
 
     Raises:

@@ -2,7 +2,7 @@
 
 A recipe is what a volume was made from, so that its closed form is known later. Its keys (surface,
 parameters, height, xyz, s, t, thickness) are in users' files and stay. A new kind of volume is a
-function like `sheet_of` and a branch in cli/terrain.py.
+function like `sheet_of` and a branch in cli/make.py.
 """
 
 from __future__ import annotations

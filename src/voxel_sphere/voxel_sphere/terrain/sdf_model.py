@@ -1,4 +1,4 @@
-"""Writes a terrain as a model and a world for Gazebo.
+"""A terrain as a model and a world for Gazebo.
 
 The model has the mesh as STL for contacts and as OBJ for pictures; its origin is the grid's corner.
 The world loads the physics engine DART with the ODE collision detector, which needs a mesh whose

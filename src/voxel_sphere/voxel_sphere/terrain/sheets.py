@@ -20,7 +20,7 @@ import scipy
 from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.terrain.filling import centres, grey
-from voxel_sphere.terrain.slices import Done, Volume, nothing
+from voxel_sphere.terrain.slices import Done, Volume, no_progress
 
 Index = npt.NDArray[np.int64]
 
@@ -88,6 +88,7 @@ class Sheet:
 
     @cached_property
     def _tree(self) -> scipy.spatial.cKDTree:
+        """Search tree of the points on the front."""
         return scipy.spatial.cKDTree(self.front[0])
 
     def distance(self, x: Array, y: Array, z: Array) -> Array:
@@ -98,12 +99,12 @@ class Sheet:
         places = np.stack(np.broadcast_arrays(x, y, z), axis=-1)
         shape, places = places.shape[:-1], places.reshape(-1, 3)
         points, normals, cells = self.front
-        reach = self.thickness + REACH
-        gaps, nearest = self._tree.query(places, distance_upper_bound=reach)
+        bound = self.thickness + REACH
+        gaps, nearest = self._tree.query(places, distance_upper_bound=bound)
         reached = np.flatnonzero(np.isfinite(gaps))
         places, nearest = places[reached], nearest[reached]
         above = np.einsum("ij,ij->i", places - points[nearest], normals[nearest])
-        distance = np.full(len(gaps), reach)
+        distance = np.full(len(gaps), bound)
         # Largest of three signed distances: from the front, from the back, and from the rim.
         distance[reached] = np.maximum.reduce(
             [above, -self.thickness - above, self._beyond_rim(places, cells[nearest])]
@@ -134,7 +135,7 @@ class Sheet:
                 beyond[near] = np.maximum(beyond[near], lateral)
         return beyond
 
-    def fill(self, n: int, *, binary: bool = False, done: Done = nothing) -> Volume:
+    def fill(self, n: int, *, binary: bool = False, done: Done = no_progress) -> Volume:
         """Return the volume of the sheet, (n, n, n); what is out of the grid is cut off."""
         points, normals, _ = self.front
         empty = np.ones((n, n, n), bool)
@@ -156,6 +157,11 @@ class Sheet:
         return volume
 
     def _sample(self, rows: int, columns: int) -> Array:
+        """Return points of the sheet on a grid over s and t (rows, columns, 3) [voxels].
+
+        Raises:
+            AccordError: if they are not finite.
+        """
         s, t = np.linspace(*self.s, rows), np.linspace(*self.t, columns)
         x, y, z = self.xyz(*np.meshgrid(s, t, indexing="ij"))
         grid = np.stack([np.broadcast_to(axis, (rows, columns)) for axis in (x, y, z)], axis=2)

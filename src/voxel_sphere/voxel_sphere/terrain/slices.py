@@ -32,7 +32,7 @@ SOLID = 255  # value of a full voxel
 PICTURES = (".tif", ".tiff", ".bmp", ".jpg", ".jpeg", ".gif", ".pgm", ".webp")
 
 
-def nothing(count: int) -> None:
+def no_progress(count: int) -> None:
     """Discard progress."""
 
 
@@ -93,7 +93,7 @@ def check_header(path: Path, n: int) -> None:
         raise AccordError(f"{path}: {width} x {height} pixels, and not {n} x {n}")
 
 
-def read_volume(folder: Path, n: int, done: Done = nothing) -> Volume:
+def read_volume(folder: Path, n: int, done: Done = no_progress) -> Volume:
     """Read a volume.
 
     Args:
@@ -115,16 +115,15 @@ def read_volume(folder: Path, n: int, done: Done = nothing) -> Volume:
     return volume * np.uint8(SOLID) if volume.max() == 1 else volume
 
 
-def write_volume(folder: Path, volume: Volume, done: Done = nothing) -> None:
+def write_volume(folder: Path, volume: Volume, done: Done = no_progress) -> None:
     """Write a volume into a new folder as slice_000.png, slice_001.png, ..."""
     folder.mkdir(parents=True)
     # Binary volumes are written with one bit per pixel.
     grey = np.logical_and(volume > 0, volume < SOLID).any()
     for k in range(volume.shape[2]):
         picture = Image.fromarray(np.ascontiguousarray(volume[:, :, k].T))
-        (picture if grey else picture.convert("1", dither=Image.Dither.NONE)).save(
-            folder / f"slice_{k:03d}.png"
-        )
+        picture = picture if grey else picture.convert("1", dither=Image.Dither.NONE)
+        picture.save(folder / f"slice_{k:03d}.png")
         done(1)
 
 

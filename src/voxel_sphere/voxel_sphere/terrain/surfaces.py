@@ -6,7 +6,7 @@ lengths are in radii r, so that they mean the same on each grid. Where a coordin
 `0.0 * x` is added, so that the result has the shape of all arguments.
 
 To add a surface, write such a function and enter it in SURFACES. Its name then works in
-`accord voxel-sphere make` and in scenarios; new keywords become fields of Shape in cli/terrain.py.
+`accord voxel-sphere make` and in scenarios; new keywords become fields of Shape in cli/make.py.
 Defaults are our choice, but tests and scenarios use them.
 """
 
@@ -59,14 +59,9 @@ def incline(
 
 
 def sinusoid(
-    n: int,  # noqa: ARG001
-    r: float,
-    *,
-    amplitude: float = 0.3,
-    wavelength: float = 5.0,
-    direction_deg: float = 0.0,
-    base: float = 2.0,
-) -> Surface:
+    n: int, r: float, *, amplitude: float = 0.3, wavelength: float = 5.0,  # noqa: ARG001
+    direction_deg: float = 0.0, base: float = 2.0,
+) -> Surface:  # fmt: skip
     """Return waves along a direction: base + amplitude sin(2 pi s / wavelength), lengths [r]."""
     k, a = 2 * np.pi / (_positive("wavelength", wavelength) * r), amplitude * r
     c, s = np.cos(np.deg2rad(direction_deg)), np.sin(np.deg2rad(direction_deg))
@@ -109,15 +104,9 @@ def saddle(n: int, r: float, *, saddle_radius: float = 8.0, base: float = 3.0) -
 
 
 def ramp(
-    n: int,
-    r: float,
-    *,
-    rise: float = 1.5,
-    length: float = 6.0,
-    half_width: float = 3.0,
-    wall_height: float = 3.0,
-    base: float = 2.0,
-) -> Surface:
+    n: int, r: float, *, rise: float = 1.5, length: float = 6.0, half_width: float = 3.0,
+    wall_height: float = 3.0, base: float = 2.0,
+) -> Surface:  # fmt: skip
     """Return a rise along +x between two walls parallel to x.
 
     base + rise (1 - cos(pi s)) / 2, s from 0 to 1 over `length` in the middle; the walls end at
@@ -162,14 +151,9 @@ def tunnel(n: int, r: float, *, tunnel_radius: float = 3.0, base: float = 2.0) -
 
 
 def arena(
-    n: int,
-    r: float,
-    *,
-    half_width: float = 3.5,
-    turn_deg: float = 0.0,
-    wall_height: float = 3.0,
+    n: int, r: float, *, half_width: float = 3.5, turn_deg: float = 0.0, wall_height: float = 3.0,
     base: float = 2.0,
-) -> Surface:
+) -> Surface:  # fmt: skip
     """Return level ground in a square of walls, which may be turned in plan; lengths [r].
 
     All that is outside the square is wall, so it is closed as long as its corners are in the grid.
@@ -216,6 +200,7 @@ def make_surface(name: str, n: int, radius: float, **parameters: float) -> Surfa
 
 
 def _positive(name: str, value: float) -> float:
+    """Return a parameter, checked to be positive."""
     if not 0 < value < np.inf:
         raise AccordError(f"{name} is {value:g}, and must be positive")
     return value

@@ -2,7 +2,7 @@
 
 A folder in it is a volume of n^3 voxels. There are four kinds: the robot (a sphere, of which the
 radius is read), a surface, walls, and a whole workspace with surface and walls in one. `Workspace`
-lists and reads them, and `chosen` picks those that a user means; each refusal is one line.
+lists and reads them, and `select` picks those that a user means; each refusal is one line.
 
 Lengths are in voxels from the grid's corner: voxel i covers [i, i + 1], and its centre is at
 i + 0.5. ROBOT, the name Bitmaps_n and the kinds by name (`_kind`) stay, for existing folders use
@@ -21,7 +21,7 @@ from roboaccord.contract import AccordError
 
 from voxel_sphere.terrain import slices
 from voxel_sphere.terrain.settings import SIZE_WORKSPACE, Settings, read_settings
-from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing
+from voxel_sphere.terrain.slices import SOLID, Done, Volume, no_progress
 
 ROBOT = "Sphere_robot"  # name of the robot's volume in existing folders
 SMALLEST = 8  # voxels along an edge: a sphere of radius n / 10 then still has some volume
@@ -99,7 +99,7 @@ class Workspace:
         """Return the names of the volumes, of one kind or of all."""
         return [name for name, its_kind in self.kinds.items() if kind in (None, its_kind)]
 
-    def volume(self, name: str, done: Done = nothing) -> Volume:
+    def volume(self, name: str, done: Done = no_progress) -> Volume:
         """Return a volume, (n, n, n) indexed [x, y, z]; 0 is empty, 255 solid.
 
         Raises:
@@ -149,7 +149,7 @@ class Workspace:
         Raises:
             AccordError: if the choice is not clear, or what is chosen cannot be read.
         """
-        names = self.chosen(surface=surface, walls=walls, workspace=workspace)
+        names = self.select(surface=surface, walls=walls, workspace=workspace)
         volumes = [self.volume(name) for name in names]
         grey = all(map(self.is_grey, names, volumes))
         walls_volume = volumes[1] if len(volumes) > 1 else None
@@ -163,7 +163,7 @@ class Workspace:
         stated = self.settings.volumes.get(name, {}).get("grey")
         return bool(((volume > 0) & (volume < SOLID)).any()) if stated is None else bool(stated)
 
-    def chosen(
+    def select(
         self, *, surface: str | None = None, walls: str | None = None, workspace: str | None = None
     ) -> list[str]:
         """Return the names of the volumes that `terrain` reads, the ground first.

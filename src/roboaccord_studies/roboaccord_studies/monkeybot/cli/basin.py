@@ -27,7 +27,7 @@ from roboaccord_studies.monkeybot.basin import (
     basin,
     robustness,
 )
-from roboaccord_studies.monkeybot.lqr import held_gait
+from roboaccord_studies.monkeybot.lqr import gait_with_feedback
 from roboaccord_studies.monkeybot.options import GaitName, Samples, Steps
 
 
@@ -70,7 +70,7 @@ def basin_command(
       accord monkeybot basin --gait report_lqr --sd-angle 0.01 --sd-rate 0.05 --json
     """
     parameters, draws = robot_parameters(changes), Draws(samples, steps, seed)
-    orbit, feedback = held_gait(name, parameters)
+    orbit, feedback = gait_with_feedback(name, parameters)
     with counted(samples, "walking") as done:
         survived = basin(
             orbit, parameters, sd_angle=sd_angle, sd_rate=sd_rate, feedback=feedback, draws=draws,
@@ -79,9 +79,9 @@ def basin_command(
     return Result(Walked(name, sd_angle, sd_rate, draws, survived))
 
 
-# Of the disturbances that are applied one at a time if no option names one: in steps of 2 to 2.5,
-# as on a logarithmic scale.
-SIZES = {  # of the disturbances that are applied one at a time if no option names one
+# Sizes of the disturbances that are applied one at a time if no option names one: in steps of 2 to
+# 2.5, as on a logarithmic scale.
+SIZES = {
     "jitter": (0.5e-3, 1e-3, 2e-3, 5e-3, 10e-3),  # s
     "torque_error": (0.005, 0.01, 0.02, 0.05),
     "parameter_error": (0.001, 0.002, 0.005, 0.01),
@@ -146,21 +146,21 @@ def robust_command(
     """
     parameters, draws = robot_parameters(changes), Draws(samples, steps, seed)
     sizes = {"jitter": jitter, "torque_error": torque_error, "parameter_error": parameter_error}
-    chosen = disturbances(sizes, spread.value)
-    orbit, feedback = held_gait(name, parameters)
-    with counted(samples * len(chosen), "walking") as done:
+    to_apply = disturbances(sizes, spread.value)
+    orbit, feedback = gait_with_feedback(name, parameters)
+    with counted(samples * len(to_apply), "walking") as done:
         rows = [
             robustness(orbit, parameters, disturbance, draws=draws, feedback=feedback, done=done)
-            for disturbance in chosen
+            for disturbance in to_apply
         ]
     return Result(Robust(name, draws, rows))
 
 
 def disturbances(sizes: Mapping[str, float | None], spread: str) -> list[Disturbance]:
     """Return one disturbance of the given sizes; if there are none, all of SIZES one at a time."""
-    chosen = {name: size for name, size in sizes.items() if size is not None}
-    if chosen:
-        return [Disturbance(**chosen, spread=spread)]
+    given = {name: size for name, size in sizes.items() if size is not None}
+    if given:
+        return [Disturbance(**given, spread=spread)]
     return [
         Disturbance(**{name: size}, spread=spread if name == "jitter" else Spread.uniform.value)
         for name, defaults in SIZES.items()

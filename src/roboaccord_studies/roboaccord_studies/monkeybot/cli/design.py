@@ -20,17 +20,7 @@ import typer
 from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.gaits.landscape import save_map
 from rich.text import Text
-from roboaccord.cli import (
-    Force,
-    Out,
-    Result,
-    counted,
-    file_line,
-    in_pieces,
-    lines_of,
-    results,
-    tables_of,
-)
+from roboaccord import cli
 from roboaccord.contract import Quantity, Ratio
 from roboaccord.report import BLUE, RED, SQUARE, heat_map, legend, picture
 from roboaccord.run import made_with
@@ -44,7 +34,7 @@ from roboaccord_studies.monkeybot.design import (
     design_map,
     shipped_robot,
 )
-from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid, span
+from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid_of, grid_option
 from roboaccord_studies.monkeybot.stability import BORDER, DOT, LARGEST
 
 COLUMNS = (  # of the table that is printed
@@ -53,21 +43,25 @@ COLUMNS = (  # of the table that is printed
 )  # fmt: skip
 # Default grid [m L^2]: up to 1/12 = 0.083, that of a uniform rod, in steps of 0.003.
 INERTIAS = (0.004, 0.076, 25)
-# Value at which the colour scale of a map ends, and its label; the widest range in
+# Value at which the colour scale of a map ends, and its label, by measure; the widest range in
 # docs/monkeybot_gaits.md is 0.051.
-CUTS = {  # value at which the colour scale of a map ends, and its label
+CUTS = {
     "radius": (LARGEST, "smallest spectral radius"),
     "width": (0.06, "range of stable periods over their middle"),
 }
 
 
-@in_pieces()
+Centres = Annotated[
+    Span, Quantity("L"),
+    grid_option("distance from hand to centre of gravity; L: length of a link"),
+]  # fmt: skip
+
+
+@cli.in_pieces()
 def design_command(
-    centre: Annotated[
-        Span, Quantity("L"), grid("distance from hand to centre of gravity; L: length of a link")
-    ] = (0.72, 0.96, 25),
+    centre: Centres = (0.72, 0.96, 25),
     inertia: Annotated[
-        Span, Quantity("m L^2"), grid("inertia about the centre of gravity")
+        Span, Quantity("m L^2"), grid_option("inertia about the centre of gravity")
     ] = INERTIAS,
     largest: Annotated[
         Ratio,
@@ -79,10 +73,10 @@ def design_command(
             "periods.",
         ),
     ] = 0.98,
-    folder: Out = None,
-    force: Force = False,
+    folder: cli.Out = None,
+    force: cli.Force = False,
     changes: Changes = None,
-) -> Result:
+) -> cli.Result:
     """Map how stable the horizontal clocked gait is over the shape of the links, both alike.
 
     The multipliers do not depend on mass, length or gravity, only on the position of the centre of
@@ -97,11 +91,11 @@ def design_command(
 
       accord monkeybot design --centre 0.85 0.95 11 --inertia 0.02 0.06 9 --out near --json
     """
-    centres, inertias = span(*centre, "--centre"), span(*inertia, "--inertia")
+    centres, inertias = grid_of(*centre, "--centre"), grid_of(*inertia, "--inertia")
     parameters = robot_parameters(changes)
     with (
-        results(folder, "monkeybot_design", force=force) as out_folder,
-        counted(len(centres) * len(inertias), "following") as done,
+        cli.results(folder, "monkeybot_design", force=force) as out_folder,
+        cli.counted(len(centres) * len(inertias), "following") as done,
     ):
         designs = design_map(parameters, centres, inertias, largest=largest, done=done)
         robots = {"this robot": shipped_robot(parameters, largest)}
@@ -114,9 +108,9 @@ def design_command(
     followed = designs.robots.values()
     stable = sum(robot.level.best.radius < 1.0 for robot in followed)
     design = Design(len(followed), stable, robots, files)
-    table = tables_of([*robots.values()], *COLUMNS, labels=robots)
+    table = cli.tables_of([*robots.values()], *COLUMNS, labels=robots)
     explained = Text("L, m: length and mass of a link")
-    return Result(design, [*lines_of(design), *table, explained, file_line(files)])
+    return cli.Result(design, [*cli.lines_of(design), *table, explained, cli.file_line(files)])
 
 
 @dataclass(frozen=True)
@@ -132,11 +126,12 @@ class Design:
 def write_design(field: DesignMap, margin: str, robot: Robot, better: Robot, path: Path) -> None:
     """Write the map of a margin over the shape of the links as SVG, with two robots on it."""
     x, y = field.centre, field.inertia
-    cut, name = CUTS[margin]
+    cut, unit = CUTS[margin]
     with picture(path, SQUARE) as axes:
-        heat_map(axes, x, y, field.arrays[margin], name, cut=cut)
+        heat_map(axes, x, y, field.arrays[margin], unit, cut=cut)
         contour(axes, x, y, field.arrays["radius"], 1.0, **BORDER)
-        for one, colour, words in ((robot, BLUE, "this robot"), (better, RED, "the best by this")):
-            axes.plot(one.shape.centre, one.shape.inertia, color=colour, label=words, **DOT)
+        marks = (robot.shape, BLUE, "this robot"), (better.shape, RED, "the best by this")
+        for shape, colour, label in marks:
+            axes.plot(shape.centre, shape.inertia, color=colour, label=label, **DOT)
         axes.set(xlabel="hand to centre of gravity, c [lengths]", ylabel="inertia, k [m L^2]")
         legend(axes)

@@ -21,7 +21,7 @@ from roboaccord.contract import Json, Quantity, Seconds, by_fields, to_json
 
 from roboaccord_studies.monkeybot.basin import Basin, Draws, basin
 from roboaccord_studies.monkeybot.level import clocked_gait
-from roboaccord_studies.monkeybot.lqr import held_gait, held_multipliers
+from roboaccord_studies.monkeybot.lqr import closed_loop_multipliers, gait_with_feedback
 from roboaccord_studies.monkeybot.orbits import Orbit, shipped_data
 
 # Standard deviations of the starts [rad, rad/s], and number of steps, for the basin: a tenth of
@@ -56,10 +56,10 @@ def gaits_command(
     gaits = []
     with counted(len(names), "walking") as done:
         for name in names:
-            gaits.append(shipped(name, parameters, samples))
+            gaits.append(shipped_figures(name, parameters, samples))
             done(1)
-    what = tables_of(gaits, "name", "description")
-    return Result({"gaits": to_json(gaits)}, [*tables_of(gaits, *COLUMNS), "", *what])
+    descriptions = tables_of(gaits, "name", "description")
+    return Result({"gaits": to_json(gaits)}, [*tables_of(gaits, *COLUMNS), "", *descriptions])
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,9 @@ class Shipped:
         return {**about, **figures, **cost, **survival}
 
 
-def shipped(name: str, parameters: MonkeyBotParameters, samples: int) -> Shipped:
+def shipped_figures(name: str, parameters: MonkeyBotParameters, samples: int) -> Shipped:
     """Return the figures of a shipped gait."""
-    orbit, feedback = held_gait(name, parameters)
+    orbit, feedback = gait_with_feedback(name, parameters)
     share = None
     if samples:
         share = basin(
@@ -109,7 +109,7 @@ def shipped(name: str, parameters: MonkeyBotParameters, samples: int) -> Shipped
         )  # fmt: skip
     cost, words = orbit.cost_of_transport(parameters), shipped_data()[name]["description"]
     if feedback:
-        orbit = replace(orbit, multipliers=held_multipliers(orbit, parameters))
+        orbit = replace(orbit, multipliers=closed_loop_multipliers(orbit, parameters))
     return Shipped(name, words, orbit, cost, share)
 
 

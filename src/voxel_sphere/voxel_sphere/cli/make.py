@@ -1,12 +1,12 @@
-"""Commands `accord voxel-sphere make` and `list`: make terrain as slices, and list it.
+"""Command `accord voxel-sphere make`: makes terrain as slices from a surface, a height or a sheet.
 
-`make` describes a named surface, a height or a sheet as a recipe, fills its volumes, and puts them
-into a workspace (a folder of slices); `list` reads a workspace. A surface of terrain/surfaces.py is
-a name of `make` without further changes; parameters with a new name become fields of Shape.
+The command describes the terrain as a recipe, fills its volumes, and puts them into a workspace (a
+folder of slices). A surface of terrain/surfaces.py is a name of `make` without further changes;
+parameters with a new name become fields of Shape.
 
-Keys of Made, Listed and VolumeRow stay, and so do the defaults, for scripts rely on them: 100
-voxels and a thickness of 6 are our choice, n / r = 10 is that of the source (the description of a
-MATLAB program, docs/voxel_sphere.md).
+Keys of Made stay, and so do the defaults, for scripts rely on them: 100 voxels and a thickness of 6
+are our choice, n / r = 10 is that of the source (the description of a MATLAB program,
+docs/voxel_sphere.md).
 """
 
 from __future__ import annotations
@@ -16,109 +16,25 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from roboaccord import cli
 from roboaccord.contract import AccordError, Degrees, Metres, Modes, Quantity, Ratio
 from typer import Argument, Option
 from typer.models import OptionInfo
 
-from voxel_sphere.terrain.generate import Part, check_place, place, surface_parts
+from voxel_sphere.cli.options import Replace
+from voxel_sphere.terrain.generate import Part, check_workspace, surface_parts, write_workspace
 from voxel_sphere.terrain.recipes import Recipe, sheet_of, surface_of
 from voxel_sphere.terrain.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
-from voxel_sphere.terrain.slices import SOLID, Done
 from voxel_sphere.terrain.surfaces import SURFACES
-from voxel_sphere.terrain.workspace import Workspace, open_workspace
 
-Folder = Annotated[Path, Argument(metavar="DIR", help="A Bitmaps_n folder, or its parent.")]
-
-
-@dataclass(frozen=True)
-class VolumeRow:
-    """A volume: name, kind, whether it is grey, its filled share, first layer and end of layers."""
-
-    name: Annotated[str, Quantity("")]
-    kind: Annotated[str, Quantity("", form="s")]
-    grey: Annotated[bool, Quantity("", "or else slices are binary", form="s")]
-    filled: Annotated[float, Quantity("1", form=".1f", shown="%")]
-    z: Annotated[tuple[int, int], Quantity("voxels")]
-    recipe: Recipe | None
-
-
-@dataclass(frozen=True)
-class Listed:
-    """Contents of a workspace."""
-
-    path: Annotated[str, Quantity("")]
-    n: Annotated[int, Quantity("voxels", "along each edge of the grid")]
-    radius: Annotated[float, Quantity("voxels", "of the sphere", form=".3f")]
-    size_workspace: Annotated[float, Quantity("1", "n / r")]
-    voxel_size: Metres
-    volumes: list[VolumeRow]
-
-    @property
-    def metres(self) -> Annotated[float, Quantity("m", "radius of the sphere")]:
-        """Radius of the sphere in metres."""
-        return self.radius * self.voxel_size
-
-
-def list_command(folder: Folder) -> cli.Result:
-    """List the robot, surfaces, walls and workspaces of a folder of slices; all are read.
-
-    Example:
-
-      accord voxel-sphere list terrains
-    """
-    contents = open_workspace(folder)
-    with cli.counted(len(contents.kinds) * contents.n, "reading") as done:
-        rows = [volume_row(contents, name, done) for name in contents.kinds]
-    listed = Listed(
-        path=str(contents.path), n=contents.n, radius=contents.radius, volumes=rows,
-        size_workspace=contents.size_workspace, voxel_size=contents.voxel_size,
-    )  # fmt: skip
-    return cli.Result(listed)
-
-
-def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:
-    """Return the row of a volume of a workspace."""
-    volume = workspace.volume(name, done)
-    levels = np.flatnonzero(volume.any(axis=(0, 1)))
-    return VolumeRow(
-        name=name,
-        kind=workspace.kinds[name],
-        grey=workspace.is_grey(name, volume),
-        filled=float(volume.mean() / SOLID),
-        z=(int(levels[0]), int(levels[-1]) + 1),
-        recipe=workspace.settings.recipe(name) or None,
-    )
-
-
-@dataclass(frozen=True)
-class Names:
-    """Names of the volumes of a terrain; None where the only one is taken."""
-
-    surface: Annotated[str | None, Option(help="Name of the surface.")] = None
-    walls: Annotated[str | None, Option(help="Name of the walls.")] = None
-    workspace: Annotated[str | None, Option(help="Name of a whole workspace.")] = None
-
-
-ALONE = Names()
-Replace = Annotated[
-    bool,
-    Option(
-        "--force",
-        help="Replace what has this name in --out, and take --out if something else is in it.",
-    ),
-]
-
-
-Interval = tuple[str, str]
+Interval = tuple[str, str]  # first and last value, as expressions
 UNIT: Interval = ("0", "1")
 Voxels = Annotated[float, Quantity("voxels")]
 Radii = Annotated[float | None, Quantity("r")]
 Angle = Degrees | None
 
 
-def of_named(text: str) -> OptionInfo:
+def parameter(text: str) -> OptionInfo:
     """Return an option for a parameter of the named surfaces."""
     option: OptionInfo = Option(help=text, rich_help_panel="Named surfaces")
     return option
@@ -128,29 +44,29 @@ def of_named(text: str) -> OptionInfo:
 class Shape:
     """Parameters of the named surfaces; lengths in radii r of the sphere."""
 
-    angle_deg: Annotated[Angle, of_named("Angle of the incline.")] = None
-    direction_deg: Annotated[Angle, of_named("Direction of the incline or waves; 0 is +x.")] = None
-    amplitude: Annotated[Radii, of_named("Amplitude of the waves.")] = None
-    wavelength: Annotated[Radii, of_named("Wavelength of the waves.")] = None
+    angle_deg: Annotated[Angle, parameter("Angle of the incline.")] = None
+    direction_deg: Annotated[Angle, parameter("Direction of the incline or waves; 0 is +x.")] = None
+    amplitude: Annotated[Radii, parameter("Amplitude of the waves.")] = None
+    wavelength: Annotated[Radii, parameter("Wavelength of the waves.")] = None
     bowl_radius: Annotated[
-        Radii, of_named("Radius of the bowl; the ball's centre moves on 1 r less.")
+        Radii, parameter("Radius of the bowl; the ball's centre moves on 1 r less.")
     ] = None
-    rim: Annotated[Ratio | None, of_named("Rim of the bowl, in its radii.")] = None
-    saddle_radius: Annotated[Radii, of_named("Radius of both curvatures.")] = None
-    rise: Annotated[Radii, of_named("Rise of the ramp.")] = None
-    length: Annotated[Radii, of_named("Length of the ramp.")] = None
-    half_width: Annotated[Radii, of_named("Distance from the middle to the walls.")] = None
-    wall_height: Annotated[Radii, of_named("Height of the walls.")] = None
-    tunnel_radius: Annotated[Radii, of_named("Radius of the tunnel.")] = None
-    turn_deg: Annotated[Angle, of_named("Rotation of the arena in plan.")] = None
-    base: Annotated[Radii, of_named("Height of the ground.")] = None
+    rim: Annotated[Ratio | None, parameter("Rim of the bowl, in its radii.")] = None
+    saddle_radius: Annotated[Radii, parameter("Radius of both curvatures.")] = None
+    rise: Annotated[Radii, parameter("Rise of the ramp.")] = None
+    length: Annotated[Radii, parameter("Length of the ramp.")] = None
+    half_width: Annotated[Radii, parameter("Distance from the middle to the walls.")] = None
+    wall_height: Annotated[Radii, parameter("Height of the walls.")] = None
+    tunnel_radius: Annotated[Radii, parameter("Radius of the tunnel.")] = None
+    turn_deg: Annotated[Angle, parameter("Rotation of the arena in plan.")] = None
+    base: Annotated[Radii, parameter("Height of the ground.")] = None
 
 
 DEFAULT_SHAPE = Shape()
 
 
-def stated(shape: Shape) -> dict[str, float]:
-    """Return the parameters that are stated; the others have the defaults of the surface."""
+def given_parameters(shape: Shape) -> dict[str, float]:
+    """Return the parameters that the user gives; the others have the surface's defaults."""
     return {key: value for key, value in vars(shape).items() if value is not None}
 
 
@@ -230,12 +146,12 @@ def make_command(
         raise AccordError(f"--kind is one of {', '.join(KINDS[1:])}, not {kind}")
     recipe: Recipe = {"height": height}
     if surface is not None:
-        recipe = {"surface": surface, "parameters": stated(shape)}
+        recipe = {"surface": surface, "parameters": given_parameters(shape)}
     elif xyz is not None:
         recipe = {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
     name, radius = name or surface or kind, n / size_workspace
     scale = {"size_workspace": size_workspace, "voxel_size": voxel_size}
-    target = check_place(folder, n, [name], **scale, replace=force)
+    target = check_workspace(folder, n, [name], **scale, replace=force)
     ours = target == folder or cli.is_own(folder) or any(folder.glob("Bitmaps_*"))
     with (
         cli.results(folder, "terrain", force=force, adds=ours),
@@ -247,6 +163,8 @@ def make_command(
         else:
             ground = surface_of(recipe, n, radius)
             parts = surface_parts(ground, n, name=name, recipe=recipe, binary=binary, done=done)
-        workspace = place(folder, n, parts, **scale, binary=binary, replace=force, done=done)
+        workspace = write_workspace(
+            folder, n, parts, **scale, binary=binary, replace=force, done=done
+        )
     volumes = [part.name for part in parts]
     return cli.Result(Made(str(workspace.path), n, radius, voxel_size, volumes, recipe))
