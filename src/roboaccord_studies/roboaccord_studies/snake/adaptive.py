@@ -22,7 +22,8 @@ import numpy as np
 from roboaccord.contract import BESIDE, Array, Command, Quantity, RobotState, Target
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
-from snake.controllers.serpenoid import BANDWIDTH, Tracker, VariableSerpenoid
+from snake.controllers.serpenoid import VariableSerpenoid
+from snake.controllers.tracker import BANDWIDTH, Tracker
 from snake.model.coordinates import PlanarSnake
 from snake.model.ground import GroundFriction
 

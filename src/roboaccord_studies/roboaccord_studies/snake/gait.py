@@ -22,23 +22,11 @@ import typer
 from numpy.typing import NDArray
 from rich.progress import Progress
 from roboaccord.cli import Engine, ProgressObserver, Result, load_setup, progress, rendered, used_by
-from roboaccord.contract import (
-    Array,
-    Controller,
-    Hertz,
-    MetresPerSecond,
-    NewtonMetres,
-    Quantity,
-    Radians,
-    Ratio,
-    Seconds,
-    Trajectory,
-    by_option,
-    quantities,
-)
+from roboaccord.contract import Array, Controller, Trajectory, by_option
+from roboaccord.contract import results as si
 from roboaccord.run import make_simulator, metrics_of, run_setup, versions_of, work_of
 from roboaccord.scenario import Setup, load_scenario
-from snake.controllers.guidance import DUE
+from snake.controllers.guidance import TIME_TOLERANCE
 from snake.simulators.metrics import body_motion, metrics, start_and_cycle
 
 from roboaccord_studies.snake.ideal import Figures, Gait
@@ -109,8 +97,8 @@ def travel_of_cycles(setup: Setup, time: Array, centre: Array, heading: Array) -
 def _ends_of_cycles(setup: Setup, time: Array) -> NDArray[np.intp]:
     """Return indices of the samples at which whole cycles after the start begin or end (k + 1,)."""
     start, cycle = start_and_cycle(setup)
-    count = max(int((time[-1] - start + DUE) / cycle), 0)
-    return np.searchsorted(time, start + cycle * np.arange(count + 1) - DUE)
+    count = max(int((time[-1] - start + TIME_TOLERANCE) / cycle), 0)
+    return np.searchsorted(time, start + cycle * np.arange(count + 1) - TIME_TOLERANCE)
 
 
 def last_cycles(travel: Array) -> Array:
@@ -164,13 +152,15 @@ class GaitName(StrEnum):
 def gait_command(
     gait: Annotated[GaitName, typer.Option(help="Name of the gait.")] = GaitName.serpenoid,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
-    amplitude: Annotated[Radians, typer.Option(help="Amplitude of every joint.")] = 0.4,
-    frequency: Annotated[Hertz, typer.Option(help="Frequency of the wave.")] = 1.0,
-    waves: Annotated[Ratio, typer.Option(help="Number of waves on the body.")] = 1.5,
-    mu_along: Annotated[Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
-    mu_across: Annotated[Ratio, typer.Option(help="Friction coefficient across the body.")] = 1.0,
+    amplitude: Annotated[si.Radians, typer.Option(help="Amplitude of every joint.")] = 0.4,
+    frequency: Annotated[si.Hertz, typer.Option(help="Frequency of the wave.")] = 1.0,
+    waves: Annotated[si.Ratio, typer.Option(help="Number of waves on the body.")] = 1.5,
+    mu_along: Annotated[si.Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
+    mu_across: Annotated[
+        si.Ratio, typer.Option(help="Friction coefficient across the body.")
+    ] = 1.0,
     engine: Engine = "reference",
-    duration: Annotated[Seconds, typer.Option(help="Duration of the run.")] = 10.0,
+    duration: Annotated[si.Seconds, typer.Option(help="Duration of the run.")] = 10.0,
 ) -> Result:
     """Measure a gait: speed, effort and cost of transport.
 
@@ -208,11 +198,11 @@ def gait_command(
 class MeasuredGait:
     """The figures of a gait, with the unit of each and the versions of the software."""
 
-    speed: MetresPerSecond
-    displacement: Annotated[list[float], Quantity("m")]
-    peak_effort: NewtonMetres
-    work: Annotated[float, Quantity("J")]
-    cost_of_transport: Ratio
+    speed: si.MetresPerSecond
+    displacement: Annotated[list[float], si.Quantity("m")]
+    peak_effort: si.NewtonMetres
+    work: Annotated[float, si.Quantity("J")]
+    cost_of_transport: si.Ratio
     steady: bool
     engine: str
     units: Mapping[str, str]
@@ -233,7 +223,7 @@ def gait_figures(setup: Setup, engine: str) -> tuple[MeasuredGait, list[str]]:
         cost_of_transport=cost,
         steady=is_steady(travel),
         engine=engine,
-        units={name: quantity.unit for name, quantity in quantities(MeasuredGait).items()},
+        units={name: quantity.unit for name, quantity in si.quantities(MeasuredGait).items()},
         versions=versions_of(setup, [make_simulator(setup, engine)]),
     )
     if len(travel) < 2:

@@ -24,17 +24,8 @@ import typer
 from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import FailedArm
 from roboaccord.cli import Changes, Force, Out, Result, Seed, counted, load_setup, options, results
-from roboaccord.contract import (
-    IF_ANY,
-    AccordError,
-    Fault,
-    Kilograms,
-    Quantity,
-    Ratio,
-    by_option,
-    check_target,
-    parse_fault,
-)
+from roboaccord.contract import AccordError, Fault, by_option, check_target, parse_fault
+from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from roboaccord_studies.packbot.cli.options import draws
@@ -68,7 +59,7 @@ Failing = Annotated[
     ),
 ]
 Keep = Annotated[
-    Ratio | None,
+    si.Ratio | None,
     typer.Option(
         min=0.0,
         max=1.0,
@@ -84,7 +75,8 @@ Keep = Annotated[
 @options.in_pieces()
 def workspace_command(
     faults: Failing = None,
-    payload: Annotated[Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")] = 0.0,
+    payload: Annotated[si.Kilograms, typer.Option(
+        min=0.0, help="Payload at the finger tips.")] = 0.0,
     poses: Annotated[int, typer.Option(
         min=100, help="Number of random poses of a failed arm.")] = POSES,
     angles: Annotated[int, typer.Option(
@@ -173,14 +165,18 @@ def _cases(setup: Setup, joints: Iterable[str], angles: int) -> list[list[Fault]
 class Workspace:
     """The median and each case; with the camera also what both arms see."""
 
-    retained: Annotated[float, Quantity("1", "median", name="kept", form=".3f")]
-    cases: Annotated[list[Kept], Quantity("", "workspace kept in the arm's plane")]
-    seen: Annotated[float | None, Quantity("1", "of targets", form=".2f")] = field(metadata=IF_ANY)
-    sees: Annotated[float | None, Quantity("1", "by the healthy arm", form=".2f")] = field(
-        metadata=IF_ANY
+    retained: Annotated[float, si.Quantity("1", "median", name="kept", form=".3f")]
+    cases: Annotated[list[Kept], si.Quantity("", "workspace kept in the arm's plane")]
+    seen: Annotated[float | None, si.Quantity("1", "of targets", form=".2f")] = field(
+        metadata=si.IF_ANY
     )
-    cells: Annotated[int, Quantity("", "of the healthy arm")]
-    guard: Annotated[Guard | None, Quantity("", "limits that keep that")] = field(metadata=IF_ANY)
+    sees: Annotated[float | None, si.Quantity("1", "by the healthy arm", form=".2f")] = field(
+        metadata=si.IF_ANY
+    )
+    cells: Annotated[int, si.Quantity("", "of the healthy arm")]
+    guard: Annotated[Guard | None, si.Quantity("", "limits that keep that")] = field(
+        metadata=si.IF_ANY
+    )
 
 
 def _study(measure: Callable[..., list[Kept]], cases: list[list[Fault]], out_folder: Path) -> Study:
@@ -205,7 +201,7 @@ class Study:
 
     medians: Annotated[
         Mapping[str, Mapping[str, float]],
-        Quantity("1", "workspace kept in the arm's plane by payload in kg, median", form=".3f"),
+        si.Quantity("1", "workspace kept in the arm's plane by payload in kg, median", form=".3f"),
     ]
-    cells: Annotated[int, Quantity("", "of the healthy arm")]
+    cells: Annotated[int, si.Quantity("", "of the healthy arm")]
     files: list[Path]

@@ -24,15 +24,8 @@ from packbot.controllers.diagnosis import Detection
 from packbot.model.parameters import JOINTS
 from roboaccord.bag import BagRun, read_run
 from roboaccord.cli import Result
-from roboaccord.contract import (
-    AccordError,
-    Array,
-    Kilograms,
-    Quantity,
-    RobotState,
-    Trajectory,
-    fault_of,
-)
+from roboaccord.contract import AccordError, Array, RobotState, Trajectory, fault_of
+from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFaults
 
@@ -126,8 +119,8 @@ def detections(
 class Findings:
     """The failed joints of a motion, and what cannot be distinguished."""
 
-    faults: Annotated[list[Detection], Quantity("", "failed joints")]
-    undetermined: Annotated[list[Doubt], Quantity("", "joints that cannot be distinguished")]
+    faults: Annotated[list[Detection], si.Quantity("", "failed joints")]
+    undetermined: Annotated[list[Doubt], si.Quantity("", "joints that cannot be distinguished")]
 
 
 def findings(run: BagRun, payload: float) -> Findings:
@@ -175,7 +168,9 @@ def measured(motion: Trajectory) -> tuple[Array, Array]:
 
 def detect_command(
     bag: Annotated[Path, typer.Argument(metavar="BAG", help="Bag of a run of the Packbot.")],
-    payload: Annotated[Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")] = 0.0,
+    payload: Annotated[
+        si.Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")
+    ] = 0.0,
 ) -> Result:
     """Find frozen and loose joints from joint states and commanded efforts alone.
 
