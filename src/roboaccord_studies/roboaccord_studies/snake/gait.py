@@ -178,12 +178,12 @@ def gait_command(
 
       accord snake gait --joints 20 --mu-along 0.5 --engine dart --json
     """
-    serpenoid = gait is GaitName.serpenoid
+    controller = f"controller={{name: {gait.value}}}"
+    if gait is GaitName.serpenoid:
+        controller = serpenoid_of(amplitude, frequency, waves)
     changes = [
         f"parameters.joints={joints}",
-        serpenoid_of(amplitude, frequency, waves)
-        if serpenoid
-        else f"controller={{name: {gait.value}}}",
+        controller,
         f"friction.mu_along={mu_along!r}",
         f"friction.mu_across={mu_across!r}",
         f"duration={duration!r}",
@@ -216,16 +216,12 @@ def gait_figures(setup: Setup, engine: str) -> tuple[MeasuredGait, list[str]]:
     figures = metrics_of(setup, trajectory)
     speed, cost, travel = speed_and_cost_of_last(setup, trajectory)
     measured = MeasuredGait(
-        speed=speed,
-        displacement=[figures["displacement_x"], figures["displacement_y"]],
-        peak_effort=figures["peak_effort"],
-        work=figures["work"],
-        cost_of_transport=cost,
-        steady=is_steady(travel),
-        engine=engine,
+        speed=speed, displacement=[figures["displacement_x"], figures["displacement_y"]],
+        peak_effort=figures["peak_effort"], work=figures["work"], cost_of_transport=cost,
+        steady=is_steady(travel), engine=engine,
         units={name: quantity.unit for name, quantity in si.quantities(MeasuredGait).items()},
         versions=versions_of(setup, [make_simulator(setup, engine)]),
-    )
+    )  # fmt: skip
     if len(travel) < 2:
         return measured, ["not yet steady: the run has less than two whole cycles after its start"]
     cycles = f"the last {len(last_cycles(travel))} cycles, of which speed and cost of transport are"

@@ -152,12 +152,9 @@ class SteeringController:
         else:
             goal = self._commanded_goals.follow(motion, target)
         shape = self.gait.advance(
-            state.time,
-            amplitude=self.amplitude if goal.speed else 0.0,
-            frequency=self._frequency(goal, step),
-            waves=self.waves,
-            offset=self._offset(goal),
-        )
+            state.time, amplitude=self.amplitude if goal.speed else 0.0, waves=self.waves,
+            frequency=self._frequency(goal, step), offset=self._offset(goal),
+        )  # fmt: skip
         return Command(self._tracker.efforts(state, shape))
 
     def _frequency(self, goal: guidance.Goal, step: float) -> float:

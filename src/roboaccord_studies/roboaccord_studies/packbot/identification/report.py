@@ -167,12 +167,10 @@ def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = Non
     }
     return Identified(
         parameters={name: row for name, row in parameters.items() if name in identified},
-        not_identified=[*reasons],
-        unknowns=_parts(result, setup.scenario.control_period),
-        all=parameters,
+        not_identified=[*reasons], all=parameters, reasons=reasons,
+        unknowns=_blocks(result, setup.scenario.control_period),
         own=dict(zip(names, (SIGMAS * before).tolist(), strict=True)),
-        reasons=reasons,
-    )
+    )  # fmt: skip
 
 
 def _deviations(setup: Setup, quantities: Quantities, result: Estimate) -> tuple[Array, Array]:
@@ -191,8 +189,8 @@ def _deviations(setup: Setup, quantities: Quantities, result: Estimate) -> tuple
     return deviation, covariance / np.outer(sizes, sizes)
 
 
-def _parts(result: Estimate, period: float) -> dict[str, Unknown]:
-    """Return the unknowns by part, the latency in [s]."""
+def _blocks(result: Estimate, period: float) -> dict[str, Unknown]:
+    """Return the unknowns by the name of their block, the latency in [s]."""
     unit = np.ones(SIZE)
     unit[PLACES["latency"]] = period
     x, deviation = unit * result.x, unit * result.deviation(np.eye(SIZE))

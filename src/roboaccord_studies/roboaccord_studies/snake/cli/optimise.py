@@ -147,17 +147,12 @@ def optimise_command(
     model = IdealModel(setup.parameters, *friction_of(setup))
     default = model.evaluate(DEFAULT_GAIT)
     task = Task(
-        objective=objective.value,
+        objective=objective.value, max_frequency=max_frequency, seed=seed,
         max_effort=float(setup.effort_limits.max()) if max_effort is None else max_effort,
-        max_frequency=max_frequency,
         min_speed=0.5 * abs(default.speed) if min_speed is None else min_speed,
-        seed=seed,
-    )
-    simulators = {  # without a list all but MuJoCo
-        name: make_simulator(setup, name)
-        for name in choose_engines(engines)
-        if engines or name != "mujoco"
-    }
+    )  # fmt: skip
+    chosen = [name for name in choose_engines(engines) if engines or name != "mujoco"]
+    simulators = {name: make_simulator(setup, name) for name in chosen}
     with progress() as bar:
         number = bar.add_task("searching", total=None)
         optimum = optimise(
@@ -165,22 +160,14 @@ def optimise_command(
         )
         confirmed = {name: confirm(setup_for, optimum.gait, name, task, bar) for name in simulators}
     best = Optimisation(
-        objective=task.objective,
-        mu_along=mu_along,
-        mu_across=mu_across,
-        joints=joints,
-        max_effort=task.max_effort,
-        max_frequency=max_frequency,
-        min_speed=task.min_speed if task.objective == "cost" else None,
-        seed=seed,
-        evaluations=optimum.evaluations,
-        optimum=Measured(optimum.gait, optimum.figures),
-        default=Measured(DEFAULT_GAIT, default),
-        at_bounds=optimum.bounds,
-        gain=Pair.of(default, optimum.figures, task.objective).gain,
-        confirmed=confirmed,
+        objective=task.objective, mu_along=mu_along, mu_across=mu_across, joints=joints,
+        max_effort=task.max_effort, max_frequency=max_frequency,
+        min_speed=task.min_speed if task.objective == "cost" else None, seed=seed,
+        evaluations=optimum.evaluations, optimum=Measured(optimum.gait, optimum.figures),
+        default=Measured(DEFAULT_GAIT, default), at_bounds=optimum.bounds,
+        gain=Pair.of(default, optimum.figures, task.objective).gain, confirmed=confirmed,
         versions=versions_of(setup, simulators.values()),
-    )
+    )  # fmt: skip
     used = {"max_effort": best.max_effort, "min_speed": best.min_speed}
     return Result(best, used={**used, "engines": list(simulators)})
 
