@@ -24,16 +24,8 @@ from roboaccord.contract import AccordError, Array
 from roboaccord.scenario import Setup
 
 from packbot.model.parameters import JOINTS, PackbotParameters, check_limits
+from packbot.planning import planar
 from packbot.planning.failed_arm import FALL, GAP, FailedArm
-from packbot.planning.planar import (
-    RATE,
-    Penalties,
-    PlanarModel,
-    PlanarProblem,
-    linearise,
-    rk4_step,
-    rollout,
-)
 from packbot.planning.trajectories import RESERVE
 
 PLANE = (1, 2, 3)  # indices of the joints of the plane: shoulder, elbow1, elbow2
@@ -147,7 +139,7 @@ class PlanarArm:
         limits = [arm.lower, arm.upper, speed * p.of_joints("speed_limit"), RESERVE * arm.efforts]
         self._bounds = np.array(limits)[:, self.plane]
         self._bounds[:2] += np.array([[LIMIT_MARGIN], [-LIMIT_MARGIN]])
-        self._bounds[RATE, self.loose] = np.inf
+        self._bounds[planar.RATE, self.loose] = np.inf
         self._bounds[int(past > 0.0), self.loose] = self._farthest_swing(joint, side)
 
     def _farthest_swing(self, joint: int, side: float) -> float:
@@ -179,16 +171,16 @@ class PlanarArm:
         # States at every control period: one is inserted between each two, as STEP_PERIODS is 2.
         every_state = [states[0]]
         for x, u, end in zip(states, inputs, states[1:], strict=False):
-            every_state += [rk4_step(self.model, self.loose, self.period, x, u), end]
+            every_state += [planar.rk4_step(self.model, self.loose, self.period, x, u), end]
         states, inputs = np.array(every_state), np.repeat(inputs, STEP_PERIODS, axis=0)
         self._check(states)
         return Transition(states, inputs, self._regulator_gains(states, inputs, on_limits))
 
-    def _problem(self, on_limits: float, period: float) -> PlanarProblem:
+    def _problem(self, on_limits: float, period: float) -> planar.PlanarProblem:
         """Return the problem with a factor on the weights of limits, in steps of a period [s]."""
         weights = WEIGHTS * [1.0, on_limits, on_limits, 1.0, on_limits]
-        penalties = Penalties(*weights.tolist(), *self._sizes)
-        return PlanarProblem(self.model, self._bounds, penalties, self.loose, period)
+        penalties = planar.Penalties(*weights.tolist(), *self._sizes)
+        return planar.PlanarProblem(self.model, self._bounds, penalties, self.loose, period)
 
     def _check(self, states: Array) -> None:
         """Refuse states (n, 6) that end off the goal, or touch what the start does not."""
@@ -219,11 +211,11 @@ class PlanarArm:
         for k, x in enumerate(states[:-1]):
             has_tipped = has_tipped or self._is_over(x)
             aim = goal[active] if has_tipped else via
-            fastest = self._bounds[RATE, active]
+            fastest = self._bounds[planar.RATE, active]
             rate = np.clip(ANGLE_GAIN * (aim - x[active]), -fastest, fastest)
             acceleration = RATE_GAIN * (rate - x[3:][active])
             inputs[k] = np.clip(acceleration, -MOST_ACCELERATION, MOST_ACCELERATION)
-            states[k + 1] = rk4_step(self.model, self.loose, period, x, inputs[k])
+            states[k + 1] = planar.rk4_step(self.model, self.loose, period, x, inputs[k])
         return states, inputs
 
     def _is_over(self, x: Array) -> bool:
@@ -234,7 +226,7 @@ class PlanarArm:
         return past * self.model.free_side < 0.0 and np.pi - abs(past) > TIPPED
 
     def _improve(
-        self, problem: PlanarProblem, states: Array, inputs: Array, end_weights: Array
+        self, problem: planar.PlanarProblem, states: Array, inputs: Array, end_weights: Array
     ) -> tuple[Array, Array]:
         """Return better states and inputs, by iterative LQR.
 
@@ -249,13 +241,13 @@ class PlanarArm:
             """Return cost, states and inputs of the trajectory with changed inputs."""
             new_states, new_inputs = np.empty_like(states), np.empty_like(inputs)
             new_states[0] = states[0]
-            cost = rollout(problem, states, inputs, gains, changes, new_states, new_inputs)
+            cost = planar.rollout(problem, states, inputs, gains, changes, new_states, new_inputs)
             off_goal = 0.5 * float(end_weights @ (new_states[-1] - goal) ** 2)
             return cost + off_goal, new_states, new_inputs
 
         cost, states, inputs = changed(np.zeros((n, 2, 6)), np.zeros((n, 2)))
         step_slopes, residuals = np.empty((n, 6, 8)), np.empty((n, 15, 9))
-        linearise(problem, states, inputs, step_slopes, residuals)
+        planar.linearise(problem, states, inputs, step_slopes, residuals)
         for _ in range(ROUNDS):
             end = np.diag(end_weights), end_weights * (states[-1] - goal)
             gains, changes = riccati(step_slopes, residuals, *end, problem.period, regularisation)
@@ -270,7 +262,7 @@ class PlanarArm:
             if gain < LEAST_GAIN * cost:
                 break
             regularisation = max(0.3 * regularisation, LEAST_WEIGHT)
-            linearise(problem, states, inputs, step_slopes, residuals)
+            planar.linearise(problem, states, inputs, step_slopes, residuals)
         return states, inputs
 
     def _regulator_gains(self, states: Array, inputs: Array, on_limits: float) -> Array:
@@ -284,7 +276,7 @@ class PlanarArm:
         count = len(inputs)
         inputs = np.concatenate([inputs, np.zeros((STILL_PERIODS, 2))])
         step_slopes, unused = np.empty((len(inputs), 6, 8)), np.empty((len(inputs), 15, 9))
-        linearise(problem, states, inputs, step_slopes, unused)
+        planar.linearise(problem, states, inputs, step_slopes, unused)
         residuals = np.zeros((len(inputs), 8, 9))
         residuals[:, :, :8] = np.diag(np.sqrt([*REGULATOR_WEIGHTS, 1.0, 1.0]))
         end = np.diag(REGULATOR_WEIGHTS), np.zeros(6)
@@ -324,7 +316,7 @@ def riccati(
 
 def _planar_model(
     model: pin.Model, q: Array, p: PackbotParameters, loose: int, free_side: float
-) -> PlanarModel:
+) -> planar.PlanarModel:
     """Return the model of the arm in its plane.
 
     Args:
@@ -342,7 +334,7 @@ def _planar_model(
     lengths = np.array([plane.jointPlacements[k].translation[0] for k in (2, 3)] + [0.0])
     inertias = np.array([body.inertia[1, 1] for body in bodies]) + masses * np.abs(centres) ** 2
     viscous, armature = (p.of_joints(k)[list(PLANE)] for k in ("viscous", "reflected_inertia"))
-    return PlanarModel(
+    return planar.PlanarModel(
         lengths, masses, masses * centres, inertias, viscous, armature, float(q[loose]), free_side,
         float(p.gravity),
     )  # fmt: skip

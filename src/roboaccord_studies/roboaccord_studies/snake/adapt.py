@@ -34,16 +34,14 @@ LAST = 4.0
 
 
 def adapt_command(
-    mu_along: Annotated[
-        Ratio, typer.Option(help="Friction coefficient of the second ground, along the body.")
-    ] = 0.5,
-    mu_across: Annotated[
-        Ratio, typer.Option(help="Friction coefficient of the second ground, across the body.")
-    ] = 1.0,
+    mu_along: Annotated[Ratio, typer.Option(
+        help="Friction coefficient of the second ground, along the body.")] = 0.5,
+    mu_across: Annotated[Ratio, typer.Option(
+        help="Friction coefficient of the second ground, across the body.")] = 1.0,
     engine: Engine = "reference",
     duration: Annotated[Seconds, typer.Option(min=8.0, help="Duration of the run.")] = 15.0,
     changes: Changes = None,
-) -> Result:
+) -> Result:  # fmt: skip
     """Cross a change of ground with the adaptive controller, and with the same gait kept.
 
     The scenario is change_of_ground. Speed and cost of transport are of the last 4 s.

@@ -20,18 +20,9 @@ import numpy as np
 from roboaccord.contract import Array
 from roboaccord.numerics import kernel, rk4_stage
 
+from snake.model import stops
 from snake.model.dynamics import accelerations
 from snake.model.ground import GroundFriction
-from snake.model.stops import (
-    STILL,
-    TOUCH,
-    apply_stops,
-    dissipated_energy,
-    excess,
-    first_violation,
-    impact,
-    update_sides,
-)
 
 MAX_IMPACTS = 6  # located in one step; more of them cost time and change no figure of a gait
 # Largest number of secant steps to locate an impact: in `lateral_undulation` all take 1 or 2 to a
@@ -115,14 +106,14 @@ def glide(model, rows, tau, h, counts, record):
             record.impacts[i, j, 0], record.impacts[i, j, 1] = 0.0, 0.0
             if record.sides[i, j] != 0:
                 ends[i, 0] = np.inf
-        while done[i] < counts[i] and ends[i, 0] < model.limit - TOUCH:
+        while done[i] < counts[i] and ends[i, 0] < model.limit - stops.TOUCH:
             for d in range(size):
                 stage[d] = end[d] = y[d]
             for k in range(4):
                 free_derivative(model, stage, tau[i], work, slope)
                 rk4_stage(k, h, y, slope, stage, end)
             ends[i, 0] = largest_angle(end)
-            if ends[i, 0] < model.limit - TOUCH:
+            if ends[i, 0] < model.limit - stops.TOUCH:
                 done[i] += 1
                 for d in range(size):
                     y[d] = end[d]
@@ -154,14 +145,14 @@ def advance(model, y, tau, h, first, steps, side, impacts):
         while True:
             # Neighbouring joints can hit their stops in turn ever faster, without end. The
             # tolerance within which a joint touches its stop therefore grows with the attempts.
-            touch = TOUCH * 10.0 ** min(attempts // 8, 4)
+            touch = stops.TOUCH * 10.0 ** min(attempts // 8, 4)
             now = step * h + (h - remaining)
             lost = apply_impacts(model, y, side, touch, now, impacts, lost)
             if remaining <= 0.0:
                 break
             # Try the rest of the step.
             after = rk4(model, y, tau, remaining, side)
-            violation = first_violation(y, after, remaining, model.limit, side)
+            violation = stops.first_violation(y, after, remaining, model.limit, side)
             attempts += 1
             if violation[0] < 0:  # no joint passes its stop
                 y[:] = after
@@ -197,11 +188,11 @@ def apply_impacts(model, y, side, touch, time, impacts, lost):
     """
     n = side.shape[0] + 1
     for _ in range(n):
-        if not update_sides(y, model.limit, side, touch):
+        if not stops.update_sides(y, model.limit, side, touch):
             break
         rates_before = y[n + 4 :].copy()
-        impulse = impact(model.body, y, side)
-        lost += dissipated_energy(impulse * side, rates_before, y[n + 4 :])
+        impulse = stops.impact(model.body, y, side)
+        lost += stops.dissipated_energy(impulse * side, rates_before, y[n + 4 :])
         for j in range(n - 1):
             if impulse[j] > 0.0:
                 if impacts[j, 1] == 0.0:
@@ -233,14 +224,16 @@ def locate(model, y, after, tau, remaining, violation, side):
     offset = fraction * remaining
     for _ in range(SECANT_STEPS):
         after = rk4(model, y, tau, offset, side)
-        other, other_sign, other_fraction = first_violation(y, after, offset, model.limit, side)
+        other, other_sign, other_fraction = stops.first_violation(
+            y, after, offset, model.limit, side
+        )
         if other >= 0 and other != joint:
             joint, sign = other, other_sign
             offset *= other_fraction
             continue
         gap = model.limit - sign * (after[2 + joint] - after[3 + joint])
         rate = sign * (after[n + 4 + joint] - after[n + 5 + joint])
-        if abs(gap) < 0.1 * TOUCH or rate <= STILL:
+        if abs(gap) < 0.1 * stops.TOUCH or rate <= stops.STILL:
             break
         offset = min(max(offset + gap / rate, 0.0), remaining)
     return after, offset
@@ -270,19 +263,19 @@ def keep_inside(model, y, tau, h, side):
     after = y
     for iteration in range(ROUNDS):
         after = rk4(model, start, tau, h, resting)
-        if excess(after, model.limit, nearer, beyond) <= TOUCH:
+        if stops.excess(after, model.limit, nearer, beyond) <= stops.TOUCH:
             break
         beyond_before = beyond.copy()
-        push = apply_stops(model.body, c, s, beyond, nearer)
+        push = stops.apply_stops(model.body, c, s, beyond, nearer)
         if iteration == ROUNDS - 1:
             after[2 : n + 2] += beyond - beyond_before
             break
         start[n + 4 :] += (beyond - beyond_before) / h
         for j in range(n - 1):
             impulses[j] += push[j] * nearer[j] / h
-            if resting[j] * (start[n + 4 + j] - start[n + 5 + j]) < -STILL:
+            if resting[j] * (start[n + 4 + j] - start[n + 5 + j]) < -stops.STILL:
                 resting[j] = 0
-    return after, dissipated_energy(impulses, y[n + 4 :], start[n + 4 :])
+    return after, stops.dissipated_energy(impulses, y[n + 4 :], start[n + 4 :])
 
 
 @kernel
@@ -306,7 +299,7 @@ def derivative(model, y, tau, side, work, dy):
     free_derivative(model, y, tau, work, dy)
     for j in range(n - 1):
         if side[j] != 0:
-            apply_stops(model.body, work[0], work[1], dy[n + 4 :], side)
+            stops.apply_stops(model.body, work[0], work[1], dy[n + 4 :], side)
             break
 
 

@@ -38,25 +38,15 @@ from roboaccord_studies.results_file import FILE, ResultsFile
 # kg; payloads at the finger tips in the study: none, and two that differ by a factor of 2.
 PAYLOADS = (0.0, 5.0, 10.0)
 
-Failing = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fault",
-        metavar="JOINT=KIND",
-        help="frozen:RAD or loose; frozen alone stands for angles over the joint's range, and "
-        "the median over them. May be repeated. By default each joint that moves the arm in "
-        "its plane, frozen.",
-    ),
-]
-Keep = Annotated[
-    si.Ratio | None,
-    typer.Option(
-        min=0.0,
-        max=1.0,
-        help="Find the joint limits within which this share is kept wherever the joint freezes, "
-        "and what they cost the healthy arm.",
-    ),
-]
+Failing = Annotated[list[str] | None, typer.Option(
+    "--fault", metavar="JOINT=KIND",
+    help="frozen:RAD or loose; frozen alone stands for angles over the joint's range, and "
+    "the median over them. May be repeated. By default each joint that moves the arm in "
+    "its plane, frozen.")]  # fmt: skip
+Keep = Annotated[si.Ratio | None, typer.Option(
+    min=0.0, max=1.0,
+    help="Find the joint limits within which this share is kept wherever the joint freezes, "
+    "and what they cost the healthy arm.")]  # fmt: skip
 
 
 @by_option(

@@ -20,14 +20,7 @@ from roboaccord.contract import AccordError, Array, Command, RobotState, clip_ef
 from roboaccord.scenario import Setup, make_scenario
 
 from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, UNIFORM, Uncertainty
-from roboaccord_studies.packbot.identification.unknowns import (
-    PARTS,
-    PLACES,
-    SIZE,
-    Draw,
-    drawn_setup,
-    with_friction,
-)
+from roboaccord_studies.packbot.identification import unknowns
 
 DRY_REMAINING = 0.5  # part of dry friction's uncertainty that remains: at rest it may be smaller
 # rad/s; at slower rates dry friction is compensated in part, as rates are noisy: ten times their
@@ -46,7 +39,7 @@ HALVES = {
 
 @dataclass(frozen=True)
 class KnownArm:
-    """Identified values of the unknowns, in the blocks of `unknowns.PLACES`.
+    """Identified values of the unknowns, in the blocks of `unknowns.BLOCKS`.
 
     Args:
         value: estimate (u,); the latency in [s].
@@ -65,9 +58,15 @@ class KnownArm:
         """
         try:
             parts = json.loads(read_text(Path(path)))["unknowns"]
-            rows = [np.array(parts[part][key], dtype=float) for key in KEYS for part in PARTS]
-            arm = cls(*np.concatenate(rows).reshape(2, SIZE))
-            fits = [len(row) for row in rows] == 2 * [*PARTS.values()] and arm.possible
+            rows = [
+                np.array(parts[part][key], dtype=float)
+                for key in KEYS
+                for part in unknowns.BLOCK_LENGTHS
+            ]
+            arm = cls(*np.concatenate(rows).reshape(2, unknowns.SIZE))
+            fits = [len(row) for row in rows] == 2 * [
+                *unknowns.BLOCK_LENGTHS.values()
+            ] and arm.possible
         except (KeyError, TypeError, ValueError, RecursionError):
             fits = False
         if not fits:
@@ -80,9 +79,9 @@ class KnownArm:
         finite = np.isfinite([self.value, self.deviation]).all() and (self.deviation > 0.0).all()
         return bool(finite and min(self.of("gain").min(), self.of("viscous").min()) > -1.0)
 
-    def of(self, part: str) -> Array:
-        """Return the estimate of a block of the unknowns, by its name in `unknowns.PARTS`."""
-        return self.value[PLACES[part]]
+    def of(self, block: str) -> Array:
+        """Return the estimate of a block of the unknowns, by its name in `unknowns.BLOCKS`."""
+        return self.value[unknowns.BLOCKS[block]]
 
     def setup(self, setup: Setup, *, least: bool = False) -> Setup:
         """Return the setup of the identified arm.
@@ -93,15 +92,19 @@ class KnownArm:
                 detector adds half of the intervals itself.
         """
         before = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
-        x, payload, dry = self.value.copy(), PLACES["payload"].start, PLACES["coulomb"]
+        x, payload, dry = (
+            self.value.copy(),
+            unknowns.BLOCKS["payload"].start,
+            unknowns.BLOCKS["coulomb"],
+        )
         if least:
             x[payload] -= EXPECTED * self._payload
             x[dry] -= EXPECTED * DRY_REMAINING * before.hidden(setup.effort_limits)
         x[payload], x[dry] = max(x[payload], 0.0), np.maximum(x[dry], 0.0)
-        draw = Draw(x)
-        data = with_friction(draw, setup.scenario).data()
+        draw = unknowns.Draw(x)
+        data = unknowns.with_friction(draw, setup.scenario).data()
         data["parameters"] = {**data["parameters"], "friction_speed": GENTLE}
-        return drawn_setup(draw, make_scenario(data))
+        return unknowns.drawn_setup(draw, make_scenario(data))
 
     def uncertainty(self, before: Uncertainty, period: float) -> Uncertainty:
         """Return by how much the arm may differ from `setup(least=True)`.
@@ -111,10 +114,12 @@ class KnownArm:
             period: control period [s].
         """
         remaining = {
-            name: min(getattr(before, name), float(self.deviation[PLACES[part]].max()) / UNIFORM)
+            name: min(
+                getattr(before, name), float(self.deviation[unknowns.BLOCKS[part]].max()) / UNIFORM
+            )
             for name, part in HALVES.items()
         }
-        offset = float(self.deviation[PLACES["payload"]][1:].max()) / UNIFORM
+        offset = float(self.deviation[unknowns.BLOCKS["payload"]][1:].max()) / UNIFORM
         remaining["payload_offset"] = offset * abs(float(self.of("payload")[0])) / self._payload
         remaining["latency"] = before.latency if self.ticks(period) is None else 0.0
         return replace(
@@ -124,11 +129,11 @@ class KnownArm:
     @property
     def _payload(self) -> float:
         """Width of the interval of the payload [kg]."""
-        return 2.0 * float(self.deviation[PLACES["payload"].start]) / UNIFORM
+        return 2.0 * float(self.deviation[unknowns.BLOCKS["payload"].start]) / UNIFORM
 
     def ticks(self, period: float) -> int | None:
         """Return the latency of the efforts in control periods; None if the number is uncertain."""
-        latency, deviation = (float(x[PLACES["latency"]][0]) for x in vars(self).values())
+        latency, deviation = (float(x[unknowns.BLOCKS["latency"]][0]) for x in vars(self).values())
         ticks = max(round(latency / period), 0)
         error = abs(latency - ticks * period) + SIGMAS * deviation
         return ticks if error < WHOLE * period else None

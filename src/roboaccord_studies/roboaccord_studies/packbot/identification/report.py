@@ -26,16 +26,9 @@ from roboaccord.scenario import Setup
 from scipy.stats import norm
 
 from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertainty
+from roboaccord_studies.packbot.identification import unknowns
 from roboaccord_studies.packbot.identification.base_parameters import BaseParameters
 from roboaccord_studies.packbot.identification.estimate import Estimate, estimate
-from roboaccord_studies.packbot.identification.unknowns import (
-    PLACES,
-    SIZE,
-    STEP,
-    N,
-    Prior,
-    Unknowns,
-)
 from roboaccord_studies.packbot.recorded import Motion, recorded_motion, setup_of
 
 SIGMAS = float(norm.ppf(0.975))  # standard deviations in half a 95 % interval
@@ -110,12 +103,12 @@ class Quantities:
     """
 
     def __init__(self, setup: Setup) -> None:
-        self._unknowns = Unknowns(setup)
+        self._unknowns = unknowns.Unknowns(setup)
         self._base = BaseParameters(self._unknowns.known, setup.parameters)
         self._period = setup.scenario.control_period
-        mass = np.diag(self._unknowns.known.mass_matrix(np.zeros(N)))
+        mass = np.diag(self._unknowns.known.mass_matrix(np.zeros(len(JOINTS))))
         self.light = self._unknowns.viscous * self._period > mass
-        self._others = [j for j in range(N) if JOINTS[j] != DRIVE]
+        self._others = [j for j, name in enumerate(JOINTS) if name != DRIVE]
         units = {f"viscous_{j}": "N m s/rad" for j in JOINTS}
         units |= {f"coulomb_{j}": "N m" for j in JOINTS}
         units |= {"payload_mass": "kg", "payload_y": "m", "payload_z": "m"}
@@ -126,19 +119,24 @@ class Quantities:
 
     def of(self, x: Array) -> Array:
         """Return the quantities (k,) of unknowns x (u,)."""
-        arm, gain = self._unknowns.arm(x), 1.0 + x[PLACES["gain"]]
+        arm, gain = self._unknowns.arm(x), 1.0 + x[unknowns.BLOCKS["gain"]]
         return np.concatenate([
             self._base.matrix(arm) @ arm.parameters,
-            self._unknowns.viscous * (1.0 + x[PLACES["viscous"]]),
-            x[PLACES["coulomb"]], x[PLACES["payload"]],
+            self._unknowns.viscous * (1.0 + x[unknowns.BLOCKS["viscous"]]),
+            x[unknowns.BLOCKS["coulomb"]], x[unknowns.BLOCKS["payload"]],
             gain[self._others] / gain[JOINTS.index(DRIVE)], [gain.mean()],
-            self._period * x[PLACES["latency"]],
+            self._period * x[unknowns.BLOCKS["latency"]],
         ])  # fmt: skip
 
     def slopes(self, x: Array) -> Array:
         """Return how they change with x (k, u)."""
         known = self.of(x)
-        return np.array([(self.of(x + step) - known) / STEP for step in STEP * np.eye(SIZE)]).T
+        return np.array(
+            [
+                (self.of(x + step) - known) / unknowns.STEP
+                for step in unknowns.STEP * np.eye(unknowns.SIZE)
+            ]
+        ).T
 
 
 def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = None) -> Identified:
@@ -149,7 +147,7 @@ def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = Non
         motion: as measured, without contact.
         uncertainty: of the arm, as known before.
     """
-    prior = Prior.of(uncertainty or Uncertainty(), setup.effort_limits)
+    prior = unknowns.Prior.of(uncertainty or Uncertainty(), setup.effort_limits)
     result, quantities = estimate(setup, motion, prior), Quantities(setup)
     names, values = quantities.names, quantities.of(result.x)
     before = _sampled(quantities, prior.mean, np.diag(prior.deviation**2))
@@ -191,16 +189,16 @@ def _deviations(setup: Setup, quantities: Quantities, result: Estimate) -> tuple
 
 def _blocks(result: Estimate, period: float) -> dict[str, Unknown]:
     """Return the unknowns by the name of their block, the latency in [s]."""
-    unit = np.ones(SIZE)
-    unit[PLACES["latency"]] = period
-    x, deviation = unit * result.x, unit * result.deviation(np.eye(SIZE))
-    blocks = PLACES.items()
+    unit = np.ones(unknowns.SIZE)
+    unit[unknowns.BLOCKS["latency"]] = period
+    x, deviation = unit * result.x, unit * result.deviation(np.eye(unknowns.SIZE))
+    blocks = unknowns.BLOCKS.items()
     return {name: Unknown(x[at].tolist(), deviation[at].tolist()) for name, at in blocks}
 
 
 def _sampled(quantities: Quantities, mean: Array, covariance: Array) -> Array:
     """Return standard deviations of quantities (k,) over unknowns that are drawn."""
-    draws = np.random.default_rng(SEED).standard_normal((SAMPLES, SIZE))
+    draws = np.random.default_rng(SEED).standard_normal((SAMPLES, unknowns.SIZE))
     samples = mean + draws @ np.linalg.cholesky(covariance).T
     return np.asarray(np.std([quantities.of(x) for x in samples], axis=0))
 

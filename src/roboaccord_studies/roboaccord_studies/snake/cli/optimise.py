@@ -91,21 +91,12 @@ class Optimisation:
     versions: Mapping[str, str]
 
 
-MinSpeed = Annotated[
-    si.MetresPerSecond | None,
-    typer.Option(
-        help="Lowest speed allowed when cost is minimised. Default: half the default gait's. "
-        "Without a limit the cheapest gait would be the slowest."
-    ),
-]
-ConfirmIn = Annotated[
-    str,
-    typer.Option(
-        metavar="LIST",
-        help="Where to confirm the result, separated by commas: reference, dart, mujoco. "
-        "Default: reference, and dart where it is installed.",
-    ),
-]
+MinSpeed = Annotated[si.MetresPerSecond | None, typer.Option(
+    help="Lowest speed allowed when cost is minimised. Default: half the default gait's. "
+    "Without a limit the cheapest gait would be the slowest.")]  # fmt: skip
+ConfirmIn = Annotated[str, typer.Option(
+    metavar="LIST", help="Where to confirm the result, separated by commas: reference, dart, "
+    "mujoco. Default: reference, and dart where it is installed.")]  # fmt: skip
 
 
 @by_option(
@@ -114,22 +105,18 @@ ConfirmIn = Annotated[
 )  # fmt: skip
 def optimise_command(
     mu_along: Annotated[si.Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
-    mu_across: Annotated[
-        si.Ratio, typer.Option(help="Friction coefficient across the body.")
-    ] = 1.0,
-    objective: Annotated[
-        Objective, typer.Option(help="Objective: highest speed, or least cost of transport.")
-    ] = Objective.speed,
-    max_effort: Annotated[
-        si.NewtonMetres | None,
-        typer.Option(help="Largest effort of any joint. Default: the robot's limit."),
-    ] = None,
+    mu_across: Annotated[si.Ratio, typer.Option(
+        help="Friction coefficient across the body.")] = 1.0,
+    objective: Annotated[Objective, typer.Option(
+        help="Objective: highest speed, or least cost of transport.")] = Objective.speed,
+    max_effort: Annotated[si.NewtonMetres | None, typer.Option(
+        help="Largest effort of any joint. Default: the robot's limit.")] = None,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
     max_frequency: Annotated[si.Hertz, typer.Option(help="Highest frequency of the wave.")] = 3.0,
     min_speed: MinSpeed = None,
     engines: ConfirmIn = "",
     seed: Seed = 0,
-) -> Result:
+) -> Result:  # fmt: skip
     """Find the best serpenoid for a ground: amplitude, frequency and waves.
 
     Gaits are compared by the ideally tracked gait. The best one and the default one (0.4 rad,
