@@ -312,7 +312,7 @@ def test_visible_fraction_is_the_share_of_rays_that_pass():
     values = []
     for y in (-0.3, 0.0, 0.3):
         target = np.array([1.4, y, 0.5])
-        lens = sight.clearance.places(q)[sight.clearance.links.index("pan_link")].act(
+        lens = sight.clearance.hull_poses(q)[sight.clearance.links.index("pan_link")].act(
             np.array([0.065, 0.0, 0.03])
         )
         u, v = np.linalg.svd((target - lens)[None])[2][1:]

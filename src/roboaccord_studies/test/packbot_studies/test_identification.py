@@ -165,10 +165,10 @@ def test_the_arm_of_a_file_takes_the_efforts_that_the_arm_does(setup, known):
     assert np.abs(found - efforts).max() < 1e-9 * np.abs(efforts).max()
     assert other.parameters.of_joints("coulomb") == pytest.approx(draw.of("coulomb"))
     assert arm.ticks(setup.scenario.control_period) == draw.of("latency")[0]
-    command = arm.driven(Command(np.full(7, 0.1)), setup.effort_limits)
+    command = arm.corrected_command(Command(np.full(7, 0.1)), setup.effort_limits)
     assert (1.0 + draw.of("gain")) * command.effort == pytest.approx(np.full(7, 0.1))
     still = RobotState(0.0, draw.of("zero"), np.zeros(7), np.zeros(7))
-    assert arm.seen(still).q == pytest.approx(np.zeros(7))
+    assert arm.corrected_state(still).q == pytest.approx(np.zeros(7))
 
 
 def test_an_arm_that_is_known_keeps_to_its_path_and_ends_at_its_target(setup, known):

@@ -138,11 +138,11 @@ class KnownArm:
         error = abs(latency - ticks * period) + SIGMAS * deviation
         return ticks if error < WHOLE * period else None
 
-    def seen(self, state: RobotState) -> RobotState:
+    def corrected_state(self, state: RobotState) -> RobotState:
         """Return a measured state, corrected by the zeros of the encoders."""
         return replace(state, q=state.q - self.of("zero"))
 
-    def driven(self, command: Command, limits: Array) -> Command:
+    def corrected_command(self, command: Command, limits: Array) -> Command:
         """Return the command with which the drives give the efforts of `command`.
 
         Args:
