@@ -68,7 +68,7 @@ class Touching:
         self._recent = deque[Array](maxlen=MEMORY)  # directions of contacts by tick, (m, 7) each
         self._time: float | None = None
 
-    def look(self, time: float, q: Array, qd: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def update(self, time: float, q: Array, qd: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return which contacts may have acted in the tick that ends in a measured state.
 
         Returns:

@@ -2,13 +2,13 @@
 
 The unknowns are errors of the model: a vector x (u,) of named blocks (`BLOCKS`), which are errors
 of masses, centres of mass and lengths; a payload; encoder zeros; relative errors of torque
-constants (gain) and of viscous friction; dry friction (coulomb), and the logarithm of the rate below which it
-falls (knee); when in a physics step an engine evaluates friction (instant); and the latency of the
-efforts. `Prior` is what is known before a motion, `Unknowns` computes rigid-body efforts and their
-derivatives by x, and `drawn_setup` makes the setup of an arm with given values.
+constants (gain) and of viscous friction; dry friction (coulomb), and the logarithm of the rate
+below which it falls (knee); when in a physics step an engine evaluates friction (instant); and the
+latency of the efforts. `Prior` is what is known before a motion, `Unknowns` computes rigid-body
+efforts and their derivatives by x, and `drawn_setup` makes the setup of an arm with given values.
 
-BLOCK_LENGTHS are keys of files of identified arms and must stay. test_identification and test_detector
-compare drawn arms with what was drawn.
+Names of blocks are keys of files of identified arms and must stay. test_identification and
+test_detector compare drawn arms with what was drawn.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class Draw:
     """Errors of one arm, as they are drawn at random or were identified.
 
     Args:
-        x: vector of the unknowns (u,), block by block as in `BLOCK_LENGTHS`: masses [kg], centres and
+        x: vector of the unknowns (u,), block by block as in `BLOCKS`: masses [kg], centres and
             lengths [m], the payload [kg] and its offset from the finger tips [m], zeros [rad],
             relative errors of gains and viscous friction, dry friction [N m], latency [ticks].
         step: of the encoders [rad].
