@@ -44,11 +44,9 @@ class Packbot(Robot):
     summary = "a tracked chassis with a seven-joint arm made of convex hulls"
     parameters = PackbotParameters
     controllers = {
-        "reach": ReachController,
-        "recover": RecoveryController,
-        "transition": TransitionController,
-        "velocity": VelocityController,
-    }
+        "reach": ReachController, "recover": RecoveryController,
+        "transition": TransitionController, "velocity": VelocityController,
+    }  # fmt: skip
     friction_laws = {"normal": laws.normal, "joint_clamp": laws.joint_clamp}
     input_topics = InputTopics(velocity="joint_velocity_command", position="joint_position_command")
     gazebo = GazeboHooks(world=make_world)

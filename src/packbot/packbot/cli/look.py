@@ -56,8 +56,7 @@ def look_command(
     name: Annotated[str, Argument(metavar="NAME", help="Name of a pose.")] = "",
     q: Annotated[str, Quantity("rad"), Option(
         "--q", metavar="Q1 .. Q7", help="Joint angles.")] = "",
-    target: Target = "",
-    pitch: Pitch = None,
+    target: Target = "", pitch: Pitch = None,
     near: Annotated[str, Option(metavar="NAME", help="Pose to stay near to.")] = "drive",
     margin: Annotated[si.Metres, Option(min=0.0, help="Clearance to keep.")] = 0.0,
     distances: Annotated[bool, Option(

@@ -119,11 +119,8 @@ def write_joint_axes(setup: Setup, q: Array, folder: Path) -> report.Still:
             dots.append(tuple(drawing.see(origins[k] + arrow)[:2]))
         report.bare(axes)
         report.label_dots(axes, dots, [joint.name for _, joint in moving])
-    return report.Still(
-        path,
-        "Figure 2: Dynamic model with colliding joints",
-        "The seven joints and the axes about which they turn; pale, the hulls that collide.",
-    )
+    caption = "The seven joints and the axes about which they turn; pale, the hulls that collide."
+    return report.Still(path, "Figure 2: Dynamic model with colliding joints", caption)
 
 
 def write_hulls(setup: Setup, q: Array, folder: Path) -> report.Still:
@@ -153,11 +150,9 @@ def write_joints(
             if joint in PITCHES:
                 label, column = joint + suffix, f"{joint}_{name}"
                 curves.append(Curve(label, column, run.time, values, COLOURS[joint], dashes))
-    still = report.Still(
-        folder / f"figure_{number}.svg",
-        f"Figure {number}: Planar joint {plural}",
-        "Solid: contact along the normal. Dashed: the report's joint_clamp.",
-    )
+    path, title = folder / f"figure_{number}.svg", f"Figure {number}: Planar joint {plural}"
+    caption = "Solid: contact along the normal. Dashed: the report's joint_clamp."
+    still = report.Still(path, title, caption)
     return write_curves(still, "time_s", curves, TIME, f"joint {what}", 3)
 
 
@@ -170,11 +165,8 @@ def write_energy(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> re
             runs.items(), (report.BLUE, report.RED, report.SOFT), LAWS, strict=True
         )
     ]
-    still = report.Still(
-        folder / "energy.svg",
-        "Energy of the arm",
-        "Kinetic and potential; friction of the joints and impacts can only lower it.",
-    )
+    caption = "Kinetic and potential; friction of the joints and impacts can only lower it."
+    still = report.Still(folder / "energy.svg", "Energy of the arm", caption)
     return write_curves(still, "time_s", curves, TIME, "energy [J]")
 
 

@@ -86,12 +86,9 @@ def optima() -> dict[str, Gait]:
     """Return the fastest gait within `EFFORT`, and the cheapest with half the default's speed."""
     model = _model()
     least = 0.5 * abs(model.evaluate(DEFAULT_GAIT).speed)
-    return {
-        "fastest": optimise(model, Task(objective="speed", max_effort=EFFORT)).gait,
-        "cheapest": optimise(
-            model, Task(objective="cost", max_effort=EFFORT, min_speed=least)
-        ).gait,
-    }
+    speed = Task(objective="speed", max_effort=EFFORT)
+    cost = Task(objective="cost", max_effort=EFFORT, min_speed=least)
+    return {"fastest": optimise(model, speed).gait, "cheapest": optimise(model, cost).gait}
 
 
 def write_costs(folder: Path, best: Mapping[str, Gait] | None = None, count: int = 350) -> Path:

@@ -182,12 +182,9 @@ def gait_command(
     if gait is GaitName.serpenoid:
         controller = serpenoid_of(amplitude, frequency, waves)
     changes = [
-        f"parameters.joints={joints}",
-        controller,
-        f"friction.mu_along={mu_along!r}",
-        f"friction.mu_across={mu_across!r}",
-        f"duration={duration!r}",
-    ]
+        f"parameters.joints={joints}", controller, f"friction.mu_along={mu_along!r}",
+        f"friction.mu_across={mu_across!r}", f"duration={duration!r}",
+    ]  # fmt: skip
     setup = load_setup("snake", "serpenoid", changes)
     measured, remarks = gait_figures(setup, engine)
     used = used_by(setup, "control_period", "physics_step", "seed")

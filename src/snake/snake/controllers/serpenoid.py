@@ -161,15 +161,10 @@ class SerpenoidController:
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        amplitude: si.Radians = 0.4,
-        frequency: si.Hertz = 1.0,
-        waves: float = 1.5,
-        offset: si.Radians = 0.0,
-        ramp: si.Seconds = 1.0,
+        self, setup: Setup, amplitude: si.Radians = 0.4, frequency: si.Hertz = 1.0,
+        waves: float = 1.5, offset: si.Radians = 0.0, ramp: si.Seconds = 1.0,
         bandwidth: si.RadiansPerSecond = BANDWIDTH,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.gait = Serpenoid(len(setup.joints), amplitude, frequency, waves, offset, ramp)
         self._tracker = Tracker(setup, bandwidth)
         self.update(setup.initial, None)  # compiles the kernels before the first tick

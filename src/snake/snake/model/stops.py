@@ -222,12 +222,9 @@ def passing_fraction(q0, d0, q1, d1, limit):
     start, end = 0.0, 1.0
     for _ in range(BISECTIONS):
         x = 0.5 * (start + end)
-        angle = (
-            (1 + 2 * x) * (1 - x) ** 2 * q0
-            + x * (1 - x) ** 2 * d0
-            + x * x * (3 - 2 * x) * q1
-            + x * x * (x - 1) * d1
-        )
+        angle = (1 + 2 * x) * (1 - x) ** 2 * q0 + x * (1 - x) ** 2 * d0
+        angle += x * x * (3 - 2 * x) * q1
+        angle += x * x * (x - 1) * d1
         if angle > limit:
             end = x
         else:

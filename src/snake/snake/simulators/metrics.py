@@ -122,15 +122,13 @@ class GaitFigures(Tally):
         total = self._last.centre - self._first.centre
         travel = np.array(self._travel)
         return {
-            "speed": forward / elapsed if elapsed else 0.0,
-            "heading": first.mean_heading(last),
-            "displacement_x": float(total[0]),
-            "displacement_y": float(total[1]),
+            "speed": forward / elapsed if elapsed else 0.0, "heading": first.mean_heading(last),
+            "displacement_x": float(total[0]), "displacement_y": float(total[1]),
             "cost_of_transport": work / (weight * abs(forward)) if forward else math.inf,
             "travel_per_cycle": float(travel.mean()) if len(travel) else math.nan,
             "travel_per_cycle_spread": float(travel.std()) if len(travel) else math.nan,
             **(self._steering.figures() if self._steering else {}),
-        }
+        }  # fmt: skip
 
 
 def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
