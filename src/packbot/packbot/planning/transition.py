@@ -38,9 +38,8 @@ LIMIT_MARGIN = 0.15
 # Control periods at the goal, 4 s, long enough for the regulator to become constant: seven of its
 # time constants (REGULATOR_WEIGHTS)
 STILL_PERIODS = 400
-STEP_PERIODS = (
-    2  # control periods in a step of the plan, 20 ms: as long as planar.py's spring allows
-)
+# Control periods in a step of the plan, 20 ms: as long as the spring (planar.py) allows
+STEP_PERIODS = 2
 # Measured in the scenario `transition`, whose plan takes 170 rounds and root mean squares of 4.2
 # rad/s^2:
 # 1/s; gains of the first guess on angles, and on rates; 2 and 3 take 244 rounds.

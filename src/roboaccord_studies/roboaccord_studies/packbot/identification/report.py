@@ -29,6 +29,7 @@ from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertaint
 from roboaccord_studies.packbot.identification import unknowns
 from roboaccord_studies.packbot.identification.base_parameters import BaseParameters
 from roboaccord_studies.packbot.identification.estimate import Estimate, estimate
+from roboaccord_studies.packbot.identification.unknowns import BLOCKS, SIZE
 from roboaccord_studies.packbot.recorded import Motion, recorded_motion, setup_of
 
 SIGMAS = float(norm.ppf(0.975))  # standard deviations in half a 95 % interval
@@ -38,7 +39,9 @@ SAMPLES, SEED = 100, 0
 # Correlation above which two quantities are hardly distinguishable: each is then 2.3 times as
 # uncertain as with the other known, 1 / sqrt(1 - 0.9^2).
 ALIKE = 0.9
-LAW = 0.03  # relative error of dry friction of light joints, which noise of the efforts moves
+LIGHT_DRY_ERROR = (
+    0.03  # relative error of dry friction of light joints, which noise of the efforts moves
+)
 SCALE = "torque_constant_scale"  # mean ratio of the torque constants and those of the model
 NEVER = {SCALE: "not distinguishable from the masses without a known payload"}
 DRIVE = "shoulder"  # joint whose torque constant those of the others are compared with
@@ -64,7 +67,7 @@ class Unidentified:
 
 @dataclass(frozen=True)
 class Unknown:
-    """A part of the unknowns: estimate, and its standard deviation, in SI units."""
+    """A block of the unknowns: estimate, and its standard deviation, in SI units."""
 
     value: list[float]
     deviation: list[float]
@@ -119,24 +122,19 @@ class Quantities:
 
     def of(self, x: Array) -> Array:
         """Return the quantities (k,) of unknowns x (u,)."""
-        arm, gain = self._unknowns.arm(x), 1.0 + x[unknowns.BLOCKS["gain"]]
+        arm, gain = self._unknowns.arm(x), 1.0 + x[BLOCKS["gain"]]
         return np.concatenate([
             self._base.matrix(arm) @ arm.parameters,
-            self._unknowns.viscous * (1.0 + x[unknowns.BLOCKS["viscous"]]),
-            x[unknowns.BLOCKS["coulomb"]], x[unknowns.BLOCKS["payload"]],
+            self._unknowns.viscous * (1.0 + x[BLOCKS["viscous"]]),
+            x[BLOCKS["coulomb"]], x[BLOCKS["payload"]],
             gain[self._others] / gain[JOINTS.index(DRIVE)], [gain.mean()],
-            self._period * x[unknowns.BLOCKS["latency"]],
+            self._period * x[BLOCKS["latency"]],
         ])  # fmt: skip
 
     def slopes(self, x: Array) -> Array:
         """Return how they change with x (k, u)."""
-        known = self.of(x)
-        return np.array(
-            [
-                (self.of(x + step) - known) / unknowns.STEP
-                for step in unknowns.STEP * np.eye(unknowns.SIZE)
-            ]
-        ).T
+        nominal, size = self.of(x), unknowns.STEP
+        return np.array([(self.of(x + step) - nominal) / size for step in size * np.eye(SIZE)]).T
 
 
 def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = None) -> Identified:
@@ -181,7 +179,7 @@ def _deviations(setup: Setup, quantities: Quantities, result: Estimate) -> tuple
     # Where within a physics step an engine samples is not known.
     deviation[-1] = np.hypot(deviation[-1], UNIFORM * setup.scenario.physics_step)
     dry = slice(names.index(f"coulomb_{JOINTS[0]}"), names.index(f"coulomb_{JOINTS[-1]}") + 1)
-    smeared = LAW * quantities.of(result.x)[dry] * quantities.light
+    smeared = LIGHT_DRY_ERROR * quantities.of(result.x)[dry] * quantities.light
     deviation[dry] = np.hypot(deviation[dry], smeared)
     sizes = np.sqrt(np.diag(covariance))
     return deviation, covariance / np.outer(sizes, sizes)
@@ -189,16 +187,16 @@ def _deviations(setup: Setup, quantities: Quantities, result: Estimate) -> tuple
 
 def _blocks(result: Estimate, period: float) -> dict[str, Unknown]:
     """Return the unknowns by the name of their block, the latency in [s]."""
-    unit = np.ones(unknowns.SIZE)
-    unit[unknowns.BLOCKS["latency"]] = period
-    x, deviation = unit * result.x, unit * result.deviation(np.eye(unknowns.SIZE))
-    blocks = unknowns.BLOCKS.items()
+    unit = np.ones(SIZE)
+    unit[BLOCKS["latency"]] = period
+    x, deviation = unit * result.x, unit * result.deviation(np.eye(SIZE))
+    blocks = BLOCKS.items()
     return {name: Unknown(x[at].tolist(), deviation[at].tolist()) for name, at in blocks}
 
 
 def _sampled(quantities: Quantities, mean: Array, covariance: Array) -> Array:
     """Return standard deviations of quantities (k,) over unknowns that are drawn."""
-    draws = np.random.default_rng(SEED).standard_normal((SAMPLES, unknowns.SIZE))
+    draws = np.random.default_rng(SEED).standard_normal((SAMPLES, SIZE))
     samples = mean + draws @ np.linalg.cholesky(covariance).T
     return np.asarray(np.std([quantities.of(x) for x in samples], axis=0))
 

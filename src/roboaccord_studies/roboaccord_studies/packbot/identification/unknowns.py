@@ -179,9 +179,9 @@ class Draw:
     step: float = 0.0
     noise: tuple[float, float] = (0.0, 0.0)
 
-    def of(self, part: str) -> Array:
-        """Return a block of the unknowns, by its name in `BLOCK_LENGTHS`."""
-        return self.x[BLOCKS[part]]
+    def of(self, block: str) -> Array:
+        """Return a block of the unknowns, by its name in `BLOCKS`."""
+        return self.x[BLOCKS[block]]
 
 
 def with_friction(draw: Draw, scenario: Scenario) -> Scenario:
