@@ -44,12 +44,10 @@ STEADY = 0.01
 
 def setup_of(gait: Gait, *, joints: int, mu_along: float, mu_across: float) -> Setup:
     """Return the setup of a serpenoid on a ground, with the duration that a measurement takes."""
-    changes = [
-        f"parameters.joints={joints}",
-        serpenoid_of(gait.amplitude, gait.frequency, gait.waves),
-        f"friction={{law: ellipse, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}",
-        f"duration={math.ceil(1e3 * sum(window(gait))) / 1e3!r}",
-    ]
+    friction = f"friction={{law: ellipse, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}"
+    duration = f"duration={math.ceil(1e3 * sum(window(gait))) / 1e3!r}"
+    controller = serpenoid_of(gait.amplitude, gait.frequency, gait.waves)
+    changes = [f"parameters.joints={joints}", controller, friction, duration]
     return Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
 
 

@@ -127,11 +127,8 @@ def workspace_command(
     healthy, *failed = workspaces
     seen = [case.seen for case in failed if case.seen is not None]
     return Result(Workspace(
-        retained=float(np.median([case.retained for case in failed])),
-        cases=failed,
-        seen=float(np.mean(seen)) if sight else None,
-        sees=healthy.seen,
-        cells=len(healthy.cells),
+        retained=float(np.median([case.retained for case in failed])), cases=failed,
+        seen=float(np.mean(seen)) if sight else None, sees=healthy.seen, cells=len(healthy.cells),
         guard=None if keep is None else guard(setup, failures[0].joint, workspaces, keep, poses),
     ))  # fmt: skip
 
