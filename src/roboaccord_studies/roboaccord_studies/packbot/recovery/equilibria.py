@@ -71,11 +71,8 @@ def find_equilibria(arm: FailedArm, present: Array, count: int, seed: int = 0) -
     stable = [q for q in hung if len(arm.hanging(q)) and planner.is_possible(q) and arm.bears(q)]
     balanced = (_balanced(arm, q) for q in hung)
     unstable = [q for q in balanced if q is not None and not arm.clearance.touches(q)]
-    propped = [
-        q
-        for q in planner.goals.q
-        if len(arm.propping(q)) and planner.is_possible(q) and arm.bears(q)
-    ]
+    leaning = [q for q in planner.goals.q if len(arm.propping(q))]
+    propped = [q for q in leaning if planner.is_possible(q) and arm.bears(q)]
     ends = [*stable, *propped[:count]]
     tree = planner.tree
     linked = sum(tree is not None and planner.planner.branch(tree, q) is not None for q in ends)
