@@ -9,7 +9,7 @@ import pytest
 from failed_arms import arm_of
 from packbot.model.arm import Arm
 from packbot.planning.planar import inverse_dynamics, rk4_step, state_rate
-from packbot.planning.transition import PLANE, PlanarArm
+from packbot.planning.transition import PLANE, TransitionPlanner
 from roboaccord import AccordError
 from roboaccord.cli.options import load_setup
 from running import run_in
@@ -20,7 +20,7 @@ ELBOW2 = 3
 @functools.cache
 def planar():
     setup = load_setup("packbot", "transition")
-    return PlanarArm(setup, arm_of(), setup.initial.q, 1.3)
+    return TransitionPlanner(setup, arm_of(), setup.initial.q, 1.3)
 
 
 def test_the_planar_arm_moves_as_the_whole_one_does():

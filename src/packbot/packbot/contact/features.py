@@ -14,8 +14,8 @@ Features are integer arrays (m, 6). A row is (kind, hull a, part of a, hull b, p
 The gap of a pair of hulls is its distance less its margin [m]; that of a limit is an angle [rad].
 
 test_packbot_reference compares distances with those of coal, and Jacobians with finite differences.
-Columns and kinds must stay, because gaps.py and forces.py read them. ROOM may be raised for hulls
-with more corners.
+Columns and kinds must stay, because gaps.py and friction.py read them. ROOM may be raised for
+hulls with more corners.
 """
 
 from __future__ import annotations

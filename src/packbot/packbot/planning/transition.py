@@ -98,7 +98,7 @@ class Transition:
         return self.states[k], self.inputs[k], self.gains[k]
 
 
-class PlanarArm:
+class TransitionPlanner:
     """Planner of transitions of an arm whose elbow 2 is loose, and whose link 3 leans on something.
 
     Args:
