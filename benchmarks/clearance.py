@@ -37,7 +37,7 @@ def boxes_that_meet(clearance: Clearance, q: Array) -> tuple[int, int]:
     """
     corners = [
         hull.vertices @ place.rotation.T + place.translation
-        for hull, place in zip(clearance.hulls, clearance.places(q), strict=True)
+        for hull, place in zip(clearance.hulls, clearance.hull_poses(q), strict=True)
     ]
     of_hulls = np.array([(points.min(axis=0), points.max(axis=0)) for points in corners])
     of_links = of_hulls.copy()

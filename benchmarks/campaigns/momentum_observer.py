@@ -52,14 +52,14 @@ class MomentumObserver:
         time, q, qd = state.time, state.q, state.qd
         if self._time is None:
             self._time = self._begun = time
-            self._touching.look(time, q, qd)
-            self._noise.see(q, qd, 0.0)
-            self._balance.begin(q)
+            self._touching.update(time, q, qd)
+            self._noise.update(q, qd, 0.0)
+            self._balance.start_at(q)
             self._last = qd
             return ()
         period, self._time = time - self._time, time
-        noise = self._noise.see(q, qd, period)
-        impulses, stops = self._touching.look(time, q, qd)
+        noise = self._noise.update(q, qd, period)
+        impulses, stops = self._touching.update(time, q, qd)
         size = N + len(self._balance.unknowns.prior)
         mean, spread = np.zeros(size), np.zeros((size, size))
         mean[:N] = self._last

@@ -192,7 +192,7 @@ def test_refusals_of_loose_elbows_against_sampling(joint):
             refused += 1
             place = [np.hypot(*(target[:2] - axis)), target[2]]
             near = np.linalg.norm(flat - place, axis=1) < NEAR
-            steady = [q for q in rests[near] if mine.stands(q) and arm.bears(q)]
+            steady = [q for q in rests[near] if mine.is_possible(q) and arm.bears(q)]
             assert not steady
         present = np.linalg.norm(arm.kinematics.tip(mine.present) - target)
         assert np.linalg.norm(recovery.nearest - target) <= present + 1e-9
@@ -312,7 +312,7 @@ def test_visible_fraction_is_the_share_of_rays_that_pass():
     values = []
     for y in (-0.3, 0.0, 0.3):
         target = np.array([1.4, y, 0.5])
-        lens = sight.clearance.places(q)[sight.clearance.links.index("pan_link")].act(
+        lens = sight.clearance.hull_poses(q)[sight.clearance.links.index("pan_link")].act(
             np.array([0.065, 0.0, 0.03])
         )
         u, v = np.linalg.svd((target - lens)[None])[2][1:]

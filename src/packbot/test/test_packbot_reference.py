@@ -9,7 +9,8 @@ import pinocchio as pin
 import pytest
 from packbot.contact.clearance import Clearance
 from packbot.contact.features import LOWER
-from packbot.contact.forces import Sliding, impact
+from packbot.contact.forces import impact
+from packbot.contact.friction import ContactFriction
 from packbot.contact.gaps import GapFunctions, Proximity
 from packbot.model.arm import Arm
 from packbot.simulators.reference import PackbotReference
@@ -252,9 +253,9 @@ def test_friction_takes_what_coulomb_says(near: list[Near], arm: Arm) -> None:
         v = rng.normal(size=7)
         proximity = touch.proximity
         mu = np.full(len(touch.margins), 0.4)
-        sliding = Sliding(proximity.chain, proximity.owner, mu, slow)
+        friction = ContactFriction(proximity.model, mu, slow)
         _, rows, witnesses = touch.measure(features, q)
-        directions = sliding.force_directions(features, q, v, rows, witnesses)
+        directions = friction.force_directions(features, q, v, rows, witnesses)
         pin.forwardKinematics(arm.model, arm.data, q, v)
         for feature, row, direction, witness in zip(
             features, rows, directions, witnesses, strict=True
@@ -264,7 +265,7 @@ def test_friction_takes_what_coulomb_says(near: list[Near], arm: Arm) -> None:
                 continue
             speeds = []
             for hull, x in ((feature[1], witness[:3]), (feature[3], witness[3:6])):
-                body = int(proximity.owner[hull])
+                body = int(proximity.model.owner[hull])
                 twist = pin.getVelocity(arm.model, arm.data, body, pin.LOCAL_WORLD_ALIGNED)
                 arms = x - arm.data.oMi[body].translation
                 speeds.append(twist.linear + np.cross(twist.angular, arms) if body else 0.0 * x)
@@ -280,11 +281,11 @@ def test_friction_at_impacts_takes_energy_alone(near: list[Near], arm: Arm) -> N
         proximity, v = touch.proximity, 3.0 * rng.normal(size=7)
         features = features[features[:, 0] < LOWER]
         mu = np.full(len(touch.margins), 0.4)
-        sliding = Sliding(proximity.chain, proximity.owner, mu, 0.01)
+        friction = ContactFriction(proximity.model, mu, 0.01)
         _, rows, witnesses = touch.measure(features, q)
         mass = arm.mass_matrix(q)
         impulses, parted = impact(mass, rows, v)
-        more, braked = sliding.friction_impulses(
+        more, braked = friction.friction_impulses(
             mass, features, q, parted, witnesses, rows, impulses
         )
         assert braked @ mass @ braked <= parted @ mass @ parted + 1e-12
@@ -299,7 +300,7 @@ def past_each_other(
     pin.computeJointJacobians(arm.model, arm.data, q)
     total = np.zeros((3, 7))
     for hull, x, sign in ((feature[1], witness[:3], -1.0), (feature[3], witness[3:6], 1.0)):
-        if body := int(touch.proximity.owner[hull]):
+        if body := int(touch.proximity.model.owner[hull]):
             rows = pin.getJointJacobian(arm.model, arm.data, body, pin.LOCAL_WORLD_ALIGNED)
             offset = x - arm.data.oMi[body].translation
             total += sign * (rows[:3] - pin.skew(offset) @ rows[3:])
@@ -317,12 +318,12 @@ def test_friction_of_an_impact_is_mu_times_its_whole_impulse(near: list[Near], a
     slides = again = 0
     for touch, q, features in near:
         feature, pairs, fixed = features[:1], len(touch.margins), touch.proximity
-        sliding = Sliding(fixed.chain, fixed.owner, np.full(pairs, mu), 0.01)
+        friction = ContactFriction(fixed.model, np.full(pairs, mu), 0.01)
         _, rows, witnesses = touch.measure(feature, q)
         mass, v, n = arm.mass_matrix(q), rng.normal(size=7), witnesses[0, 6:]
         v *= -np.sign(rows[0] @ v)
         first, parted = impact(mass, rows, v)
-        (whole,), braked = sliding.friction_impulses(
+        (whole,), braked = friction.friction_impulses(
             mass, feature, q, parted, witnesses, rows, first
         )
         moves = past_each_other(touch, arm, feature[0], witnesses[0], q)
@@ -350,11 +351,11 @@ def test_what_jams_is_stopped_with_a_loss(near: list[Near], arm: Arm) -> None:
         proximity, v = touch.proximity, rng.normal(size=7)
         features = features[features[:, 0] < LOWER][:3]
         mu = np.full(len(touch.margins), 0.4)
-        sliding = Sliding(proximity.chain, proximity.owner, mu, 1e-9)
+        friction = ContactFriction(proximity.model, mu, 1e-9)
         _, rows, witnesses = touch.measure(features, q)
         mass = arm.mass_matrix(q)
-        after = sliding.stop(mass, features, q, v, witnesses, rows)
-        directions = sliding.force_directions(features, q, after, rows, witnesses)
+        after = friction.rates_without_slip(mass, features, q, v, witnesses, rows)
+        directions = friction.force_directions(features, q, after, rows, witnesses)
         assert np.abs(rows @ after).max() < 1e-7
         assert np.abs((directions - rows) @ after).max() < 1e-7
         lost = 0.5 * (v @ mass @ v - after @ mass @ after)

@@ -104,7 +104,7 @@ def test_hulls_are_in_the_way_if_the_line_crosses_them(sight):
     for q in rng.uniform(model.lowerPositionLimit, model.upperPositionLimit, (100, 7)):
         target = rng.uniform([-1.5, -1.5, 0.0], 1.5)
         view = sight.look(q, target)
-        places = [pin.SE3(placement) for placement in clearance.places(q)]
+        places = [pin.SE3(placement) for placement in clearance.hull_poses(q)]
         lens = places[clearance.links.index(CAMERA)].act(LENS)
         end = target - SHORT * (target - lens) / view.distance
         for name, link, hull, placement in zip(

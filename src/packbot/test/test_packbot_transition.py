@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from failed_arms import arm_of
 from packbot.model.arm import Arm
-from packbot.planning.planar import flow, inverse, step
-from packbot.planning.transition import PLANE, PlanarArm
+from packbot.planning.planar import inverse_dynamics, rk4_step, state_rate
+from packbot.planning.transition import PLANE, TransitionPlanner
 from roboaccord import AccordError
 from roboaccord.cli.options import load_setup
 from running import run_in
@@ -20,7 +20,7 @@ ELBOW2 = 3
 @functools.cache
 def planar():
     setup = load_setup("packbot", "transition")
-    return PlanarArm(setup, arm_of(), setup.initial.q, 1.3)
+    return TransitionPlanner(setup, arm_of(), setup.initial.q, 1.3)
 
 
 def test_the_planar_arm_moves_as_the_whole_one_does():
@@ -32,11 +32,11 @@ def test_the_planar_arm_moves_as_the_whole_one_does():
         q, qd, qdd = plan.start.copy(), np.zeros(7), np.zeros(7)
         q[plane], qd[plane], qdd[plane] = rng.uniform(-2.0, 2.0, (3, 3))
         x, tau = np.concatenate([q[plane], qd[plane]]), np.empty(3)
-        inverse(plan.model, x, qdd[plane], tau)
+        inverse_dynamics(plan.model, x, qdd[plane], tau)
         expected = plain.efforts(q, qd, qdd)[plane] + viscous * qd[plane]
         assert tau == pytest.approx(expected, abs=1e-10)
         rate = np.empty(6)
-        flow(plan.model, plan.loose, x, qdd[plane[:2]], rate, tau)
+        state_rate(plan.model, plan.loose, x, qdd[plane[:2]], rate, tau)
         assert tau[2] == pytest.approx(0.0, abs=1e-10)
         qdd[plane] = rate[3:]
         effort = plain.efforts(q, qd, qdd)
@@ -48,7 +48,7 @@ def test_link_3_leans_on_its_spring_at_the_start():
     plan = planar()
     x = np.concatenate([plan.start[list(PLANE)], np.zeros(3)])
     for _ in range(200):
-        x = step(plan.model, plan.loose, 0.01, x, np.zeros(2))
+        x = rk4_step(plan.model, plan.loose, 0.01, x, np.zeros(2))
     weight = plan.arm.gravity(plan.start)[ELBOW2]
     assert x[2] - plan.start[ELBOW2] == pytest.approx(-weight / 3000.0, rel=0.05)
 

@@ -33,11 +33,9 @@ class Snake(Robot):
     summary = "chain of cuboids with vertical joints; lateral undulation"
     parameters = SnakeParameters
     controllers = {
-        "serpenoid": SerpenoidController,
-        "steering": SteeringController,
-        "as_described": AsDescribed,
-        "as_coded": AsCoded,
-    }
+        "serpenoid": SerpenoidController, "steering": SteeringController,
+        "as_described": AsDescribed, "as_coded": AsCoded,
+    }  # fmt: skip
     friction_laws = {"ellipse": ellipse, "pyramid": pyramid}
     gazebo = GazeboHooks({
         "spheres": {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"},

@@ -15,10 +15,11 @@ from snake.controllers.guidance import (
     FollowTwist,
     FollowWaypoints,
     HoldHeading,
-    PeriodMean,
     SteadyMotion,
 )
-from snake.simulators.metrics import Settling, WaypointFigures, body_motion, gait_phase
+from snake.controllers.period_mean import PeriodMean
+from snake.simulators.metrics import body_motion
+from snake.simulators.steering_figures import Settling, WaypointFigures, gait_phase
 
 pytestmark = pytest.mark.thorough
 
@@ -133,7 +134,7 @@ def test_the_period_mean_has_no_undulation_in_it_while_the_frequency_changes():
         heading = math.sin(phase)
         fixed.append(heading)
         mean.add(time, phase, heading, 0.0, 0.0)
-        if mean.whole:
+        if mean.spans_period:
             worst = max(worst, abs(mean.heading))
     assert worst < 5e-3
     assert max(abs(np.mean(fixed[k - 1000 : k])) for k in range(5000, 20000, 50)) > 0.1
@@ -145,9 +146,9 @@ def test_the_period_mean_is_continuous_over_full_turns_and_does_not_lag_an_expec
     for tick in range(10001):
         time = tick * 1e-3
         heading = math.remainder(time, 2 * math.pi)
-        mean.add(time, 2 * math.pi * time, heading, time, 0.0, turned=time)
+        mean.add(time, 2 * math.pi * time, heading, time, 0.0, turn=time)
     assert mean.heading == pytest.approx(10.0 - 0.5, abs=1e-3)
-    assert mean.present == pytest.approx(10.0, abs=1e-9)
+    assert mean.heading_now == pytest.approx(10.0, abs=1e-9)
     assert mean.velocity == pytest.approx((1.0, 0.0))
 
 
@@ -156,7 +157,7 @@ def test_the_period_mean_of_a_snake_at_rest_uses_the_longest_window():
     mean = PeriodMean(longest=4.0)
     for tick in range(10001):
         mean.add(tick * 1e-3, 0.0, 1.0 if tick > 8000 else 0.0, 0.0, 0.0)
-    assert mean.heading == pytest.approx(0.5, abs=1e-3) and not mean.whole
+    assert mean.heading == pytest.approx(0.5, abs=1e-3) and not mean.spans_period
 
 
 def commanded(follow, time, heading, speed, rate):

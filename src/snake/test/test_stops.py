@@ -42,17 +42,15 @@ def test_steps_away_from_the_stops_are_those_of_the_kernel_with_impacts(setup_wi
     rng, seen = np.random.default_rng(4), set()
     rows = np.stack([np.concatenate([rng.normal(0.0, 0.1, 24), rng.normal(0.0, 4.0, 24)])] * 2)
     efforts = rng.normal(0.0, 0.3, (2, 21))
-    arrays = [first._make_scratch(2), second._make_scratch(2)]
+    records = [first._make_record(2), second._make_record(2)]
     others = rows.copy()
     for counts in rng.integers(1, 8, (40, 2)):
-        first._go(rows, efforts, counts, *arrays[0])
-        seen |= {*(arrays[0][3] - counts).tolist()}
-        arrays[1][3][:] = 0
-        given = second._chain.body, others, efforts, second.physics_step, counts
-        law = second._friction, second._points, second.parameters.joint_limit
-        advance_rows(*given, *law, *arrays[1])
+        first._advance_rows(rows, efforts, counts, records[0])
+        seen |= {*(records[0].done - counts).tolist()}
+        records[1].done[:] = 0
+        advance_rows(second._model, others, efforts, second.physics_step, counts, records[1])
         np.testing.assert_array_equal(rows, others)
-        for ours, other in zip(arrays[0][:3], arrays[1][:3], strict=True):
+        for ours, other in zip(records[0][:3], records[1][:3], strict=True):
             np.testing.assert_array_equal(ours, other)
     assert 0 in seen and len(seen) > 2  # all, some and none away from the stops
 

@@ -62,37 +62,47 @@ def frozen_at(
     if not low <= angle <= high:
         raise AccordError(f"--angle {angle:g}: the range of {joint} is {low:g} to {high:g} rad")
     (centre,), (inertia,) = merged.errors(np.array([angle]), knots)
-    angles = np.linspace(*merged.limits, SAMPLES)
-    centres, tensors = merged.errors(angles, knots)
     with cli.results(folder, f"packbot_reduced_{joint}", force=force) as out_folder:
-        path = out_folder / f"reduced_{joint}.svg"
-        with report.picture(path) as axes:
-            axes.plot(angles, 1e3 * centres, color=report.BLUE, label="centre of mass [mm]")
-            axes.plot(angles, 100.0 * tensors, color=report.INK, ls="--", label="inertia [%]")
-            axes.set(
-                xlabel=f"angle of frozen {joint} [rad]", ylabel="error of interpolated inertia"
-            )
-            report.legend(axes)
-        table = {"angle_rad": angles, "centre_m": centres, "inertia": tensors}
-        write_columns(path.with_suffix(".csv"), table)
+        files, largest = _write_errors(merged, joint, knots, out_folder)
     chains = {"camera": camera_table(p), "hand": hand_table(p)}
     tables = {key: reduce_table(chain, {joint: angle}) for key, chain in chains.items()}
+    exact, interpolated = merged.exact(angle), merged.interpolated(angle, knots)
     reduced = Reduced(
-        joint=joint, angle=angle, links=merged.names, knots=knots, tables=tables,
-        exact=merged.exact(angle), interpolated=merged.interpolated(angle, knots),
-        error=InterpolationError(centre, inertia),
-        largest=InterpolationError(centres.max(), tensors.max()),
-        files=[path, path.with_suffix(".csv")],
+        joint=joint, angle=angle, links=merged.names, knots=knots, tables=tables, exact=exact,
+        interpolated=interpolated, error=InterpolationError(centre, inertia), largest=largest,
+        files=files,
     )  # fmt: skip
-    exact, near = reduced.exact, reduced.interpolated
-    rows = {f"centre {x} [m]": pair for x, pair in zip("xyz", zip(exact.centre, near.centre))}
-    for i, k in zip(*np.triu_indices(3)):
-        rows[f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]"] = exact.inertia[i, k], near.inertia[i, k]
+    rows = dict[str, tuple[float, float]]()
+    for i, axis in enumerate("xyz"):
+        rows[f"centre {axis} [m]"] = exact.centre[i], interpolated.centre[i]
+    for i, k in zip(*np.triu_indices(3), strict=True):
+        rows[f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]"] = exact.inertia[i, k], interpolated.inertia[i, k]
     title = f"{' and '.join(reduced.links)} as one link, {exact.mass:.4g} kg"
-    off_by = {f"at {angle:g} rad": reduced.error, "at most": reduced.largest}
+    errors = {f"at {angle:g} rad": reduced.error, "at most": largest}
     return cli.Result(reduced, [
-        *(each for key, t in tables.items() for each in cli.tables_of(t.rows, title=key)),
+        *(line for key, t in tables.items() for line in cli.tables_of(t.rows, title=key)),
         cli.grid_of(("", "exact", f"of {knots} knots"), rows, Quantity("", form=".6f"), title),
-        *cli.tables_of([*off_by.values()], title="the interpolation is off by", labels=off_by),
-        cli.file_line(reduced.files),
+        *cli.tables_of([*errors.values()], title="the interpolation is off by", labels=errors),
+        cli.file_line(files),
     ])  # fmt: skip
+
+
+def _write_errors(
+    merged: MergedLinks, joint: str, knots: int, folder: Path
+) -> tuple[list[Path], InterpolationError]:
+    """Draw the interpolation's error over the range of a joint, and write it as CSV.
+
+    Returns:
+        the files, and the largest error.
+    """
+    angles = np.linspace(*merged.limits, SAMPLES)
+    centres, inertias = merged.errors(angles, knots)
+    path = folder / f"reduced_{joint}.svg"
+    with report.picture(path) as axes:
+        axes.plot(angles, 1e3 * centres, color=report.BLUE, label="centre of mass [mm]")
+        axes.plot(angles, 100.0 * inertias, color=report.INK, ls="--", label="inertia [%]")
+        axes.set(xlabel=f"angle of frozen {joint} [rad]", ylabel="error of interpolated inertia")
+        report.legend(axes)
+    csv = path.with_suffix(".csv")
+    write_columns(csv, {"angle_rad": angles, "centre_m": centres, "inertia": inertias})
+    return [path, csv], InterpolationError(centres.max(), inertias.max())

@@ -54,43 +54,29 @@ def _modes(arguments: Mapping[str, Any]) -> list[str]:
 @cli.gathers("--q", "--target", "--sight")
 def look_command(
     name: Annotated[str, Argument(metavar="NAME", help="Name of a pose.")] = "",
-    q: Annotated[
-        str, Quantity("rad"), Option("--q", metavar="Q1 .. Q7", help="Joint angles.")
-    ] = "",
-    target: Target = "",
-    pitch: Pitch = None,
+    q: Annotated[str, Quantity("rad"), Option(
+        "--q", metavar="Q1 .. Q7", help="Joint angles.")] = "",
+    target: Target = "", pitch: Pitch = None,
     near: Annotated[str, Option(metavar="NAME", help="Pose to stay near to.")] = "drive",
     margin: Annotated[si.Metres, Option(min=0.0, help="Clearance to keep.")] = 0.0,
-    distances: Annotated[
-        bool, Option("--distances", help="Measure the distances of all pairs of hulls.")
-    ] = False,
-    sight: Annotated[
-        str, Quantity("m"), Option(metavar="X Y Z", help="Point that the camera is to see.")
-    ] = "",
+    distances: Annotated[bool, Option(
+        "--distances", help="Measure the distances of all pairs of hulls.")] = False,
+    sight: Annotated[str, Quantity("m"), Option(
+        metavar="X Y Z", help="Point that the camera is to see.")] = "",
     width: Annotated[si.Metres, Option(min=0.0, help="Width of that.")] = 0.0,
-    view: Annotated[
-        si.Degrees,
-        Option(
-            "--view-deg", min=0.0, max=180.0,
-            help="Angle of the camera's field of view. Default: all that is ahead of it.",
-        ),
-    ] = 180.0,
-    joint: Annotated[
-        str, Option(metavar="JOINT", help="Joint that is frozen, its two links one.")
-    ] = "",
-    angle: Annotated[
-        si.Radians, Option(metavar="RAD", help="Angle at which it is frozen.")
-    ] = 0.0,
-    knots: Annotated[
-        int, Option(min=2, help="Number of angles of the report's interpolation.")
-    ] = 12,
-    shapes: Annotated[
-        bool, Option("--shapes", help="Make the package's meshes of config/shapes.yaml.")
-    ] = False,
-    scenario: ScenarioName = "collapse",
-    changes: cli.Changes = None,
-    folder: cli.Out = None,
-    force: cli.Force = False,
+    view: Annotated[si.Degrees, Option(
+        "--view-deg", min=0.0, max=180.0,
+        help="Angle of the camera's field of view. Default: all that is ahead of it.")] = 180.0,
+    joint: Annotated[str, Option(
+        metavar="JOINT", help="Joint that is frozen, its two links one.")] = "",
+    angle: Annotated[si.Radians, Option(
+        metavar="RAD", help="Angle at which it is frozen.")] = 0.0,
+    knots: Annotated[int, Option(
+        min=2, help="Number of angles of the report's interpolation.")] = 12,
+    shapes: Annotated[bool, Option(
+        "--shapes", help="Make the package's meshes of config/shapes.yaml.")] = False,
+    scenario: ScenarioName = "collapse", changes: cli.Changes = None,
+    folder: cli.Out = None, force: cli.Force = False,
 ) -> cli.Result:  # fmt: skip
     """Show the arm in a pose, its distances and its sight, a frozen joint, or its hulls.
 

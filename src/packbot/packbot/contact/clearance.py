@@ -82,22 +82,24 @@ class Clearance:
     ) -> None:  # fmt: skip
         self.model = model
         self._data = model.createData()
-        self.names = tuple(thing.name for thing in (*shapes, *fixtures))
+        self.names = tuple(solid.name for solid in (*shapes, *fixtures))
         self.links = (*(shape.link for shape in shapes), *(f.name for f in fixtures))
         self.hulls = [*(shape.hull for shape in shapes), *map(hull_of, fixtures)]
         self.bodies = [convex(hull) for hull in self.hulls]
         self._geometry = geometry_model(model, self.names, self.links, self.bodies)
         self.pairs = add_pairs(self._geometry, self.links, link_pairs)
-        bodies = [thing.parentJoint for thing in self._geometry.geometryObjects]
-        self.owners = np.array(bodies, dtype=np.int64)
-        self._moves = motions(model, self.owners, self.pairs)
-        a, b = reaches(model, self._geometry, self.hulls)[self.pairs.T]
-        self.reaches = np.where(self._moves > 0.0, b, np.where(self._moves < 0.0, a, 0.0))
-        self._results = self._measuring()
+        owners = [solid.parentJoint for solid in self._geometry.geometryObjects]
+        self.owners = np.array(owners, dtype=np.int64)
+        self._moved_side = moved_sides(model, self.owners, self.pairs)
+        a, b = corner_reaches(model, self._geometry, self.hulls)[self.pairs.T]
+        side = self._moved_side
+        self.reaches = np.where(side > 0.0, b, np.where(side < 0.0, a, 0.0))
+        self._measured = distance_data(self._geometry)
+        self._results = list(self._measured.distanceResults)  # which each query overwrites
         # Distances as measured last [m], and the angles at which that was [rad].
         self._last_distances = np.full(len(self.pairs), -np.inf)
         self._last_angles = np.zeros((len(self.pairs), model.nv))
-        self._checks: dict[float, pin.BroadPhaseManager_NaiveCollisionManager] = {}  # by margin
+        self._checkers: dict[float, pin.BroadPhaseManager_NaiveCollisionManager] = {}  # by margin
 
     @classmethod
     def of(cls, setup: Setup) -> Clearance:
@@ -119,14 +121,14 @@ class Clearance:
         """Return the names of a hull's link and of the hull."""
         return f"{self.links[hull]}/{self.names[hull]}"
 
-    def places(self, q: Array) -> Sequence[pin.SE3]:
+    def hull_poses(self, q: Array) -> Sequence[pin.SE3]:
         """Return the pose of each hull in the world at angles q (7,) [rad].
 
         The result is overwritten by the next query. The poses of fixtures are the identity.
         """
         pin.updateGeometryPlacements(self.model, self._data, self._geometry, self._measured, q)
-        places: Sequence[pin.SE3] = self._measured.oMg
-        return places
+        poses: Sequence[pin.SE3] = self._measured.oMg
+        return poses
 
     def distances(self, q: Array) -> Array:
         """Return the signed distances of all pairs (p,) [m] at the angles q (7,) [rad]."""
@@ -168,7 +170,7 @@ class Clearance:
         wrenches = rows[:, 7:]  # (n, p x n), which times a twist is the rate along n
         return Witness(
             index, rows[:, 0], rows[:, 1:4], rows[:, 4:7], wrenches[:, :3],
-            (wrenches @ self._data.J) * self._moves[index],
+            (wrenches @ self._data.J) * self._moved_side[index],
         )  # fmt: skip
 
     def contact_points(self, q: Array, pairs: Sequence[int] | Index) -> list[ContactPoint]:
@@ -182,9 +184,9 @@ class Clearance:
 
     def touches(self, q: Array, margin: float = 0.0) -> bool:
         """Return whether any pair is closer than `margin` [m] at angles q (7,) [rad]."""
-        if margin not in self._checks:
-            self._checks[margin] = self._checking(margin)
-        return bool(pin.computeCollisions(self.model, self._data, self._checks[margin], q, True))
+        if margin not in self._checkers:
+            self._checkers[margin] = self._make_checker(margin)
+        return bool(pin.computeCollisions(self.model, self._data, self._checkers[margin], q, True))
 
     def _measure(self, i: int) -> tuple[float, ...]:
         """Return distance, both witness points, normal n, and p x n of a pair (13,).
@@ -207,9 +209,9 @@ class Clearance:
 
         It is wrong if the projections of the hulls on it overlap by more than the hulls can.
         """
-        places = self._measured.oMg
+        poses = self._measured.oMg
         a, b = (
-            self.hulls[hull].placed(places[hull].rotation, places[hull].translation)
+            self.hulls[hull].placed(poses[hull].rotation, poses[hull].translation)
             for hull in self.pairs[i].tolist()
         )
         overlap = (a.vertices @ normal).max() - (b.vertices @ normal).min()
@@ -217,14 +219,7 @@ class Clearance:
             return normal
         return least_overlap(a, b)[1]
 
-    def _measuring(self) -> list[coal.DistanceResult]:
-        """Make the data of distance queries, and return the results that queries will fill."""
-        self._measured = self._geometry.createData()
-        for request in self._measured.distanceRequests:
-            request.gjk_tolerance = request.epa_tolerance = TOLERANCE
-        return list(self._measured.distanceResults)
-
-    def _checking(self, margin: float) -> pin.BroadPhaseManager_NaiveCollisionManager:
+    def _make_checker(self, margin: float) -> pin.BroadPhaseManager_NaiveCollisionManager:
         """Return the checker of whether any pair is closer than a margin [m]."""
         data = self._geometry.createData()
         for request in data.collisionRequests:
@@ -272,22 +267,32 @@ def add_pairs(
     geometry: pin.GeometryModel, links: Sequence[str], link_pairs: Sequence[tuple[str, str]]
 ) -> Index:
     """Add all pairs of hulls that belong to pairs of links; return the hulls' indices (p, 2)."""
-    pairs = [
-        (i, j)
-        for a, b in link_pairs
-        for i, first in enumerate(links)
-        for j, second in enumerate(links)
-        if (first, second) == (a, b)
-    ]
+    pairs = list[tuple[int, int]]()
+    for a, b in link_pairs:
+        hulls_of_b = [j for j, link in enumerate(links) if link == b]
+        pairs += [(i, j) for i, link in enumerate(links) if link == a for j in hulls_of_b]
     for i, j in pairs:
         geometry.addCollisionPair(pin.CollisionPair(i, j))
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def motions(model: pin.Model, owners: Index, pairs: Index) -> Array:
+def distance_data(geometry: pin.GeometryModel) -> pin.GeometryData:
+    """Return the data of distance queries, with the tolerance TOLERANCE."""
+    data = geometry.createData()
+    for request in data.distanceRequests:
+        request.gjk_tolerance = request.epa_tolerance = TOLERANCE
+    return data
+
+
+def moved_sides(model: pin.Model, owners: Index, pairs: Index) -> Array:
     """Return for each pair and joint (p, n) which hull the joint moves.
 
     1 for the second hull alone, -1 for the first one alone, 0 for both or none.
+
+    Args:
+        model: pinocchio's model of the arm.
+        owners: joint that carries each hull (h,).
+        pairs: indices of the hulls of each pair (p, 2).
     """
     moved = np.zeros((model.njoints, model.nv))
     for row, supports in zip(moved, model.supports, strict=True):
@@ -298,7 +303,7 @@ def motions(model: pin.Model, owners: Index, pairs: Index) -> Array:
     return np.asarray(b - a)
 
 
-def reaches(model: pin.Model, geometry: pin.GeometryModel, hulls: Sequence[Hull]) -> Array:
+def corner_reaches(model: pin.Model, geometry: pin.GeometryModel, hulls: Sequence[Hull]) -> Array:
     """Return a bound of the distance of each hull's corners from each joint (h, n) [m].
 
     It is 0 for joints that do not move the hull. Going up the chain, the distances of successive

@@ -66,16 +66,15 @@ def stand_around(setup: Setup) -> list[tuple[Array, Faces]]:
     Returns:
         for each obstacle its vertices (v, 3) [m] in the world and its faces.
     """
-    return [
-        (vertices + fixture.position, faces)
-        for fixture in setup.terrain
-        if fixture is not GROUND
-        for vertices, faces in [
-            description.box(fixture.size)
-            if isinstance(fixture, Fixture)
-            else (fixture.vertices, description.facets(fixture.vertices, fixture.faces))
-        ]
-    ]
+    solids = list[tuple[Array, Faces]]()
+    for fixture in setup.terrain:
+        if isinstance(fixture, MeshFixture):
+            faces = description.facets(fixture.vertices, fixture.faces)
+            solids.append((fixture.vertices + fixture.position, faces))
+        elif fixture is not GROUND:
+            vertices, faces = description.box(fixture.size)
+            solids.append((vertices + fixture.position, faces))
+    return solids
 
 
 def make_environment(

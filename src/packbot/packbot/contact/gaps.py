@@ -2,7 +2,7 @@
 
 `Proximity` keeps a lower bound of the distance of each pair of hulls, and measures a pair again
 only if its bound falls below a threshold. It then finds the features of the pair: vertices and
-edges that may touch, see features.py. `GapFunctions` measures the gaps of features and joint
+edges that may touch (features.py). `GapFunctions` measures the gaps of features and joint
 limits, and their derivatives, which are the directions in which contacts push the joints.
 `ClosedGaps` are the gaps in contact.
 
@@ -33,14 +33,15 @@ class Proximity:
 
     Attributes:
         bounds: lower bounds of the distances (p,) [m].
-        chain, shapes, owner: arguments of the kernels in features.py.
+        model: joints and hulls, as the kernels in features.py take them.
+        reach: bound of the derivative of each distance by each joint angle (p, n) [m/rad].
     """
 
     def __init__(self, clearance: Clearance, near: float) -> None:
         self.clearance, self.near = clearance, near
-        self.chain = chain_of(clearance.model)
-        self.shapes = pack(clearance.hulls)
-        self.owner, self.reach = clearance.owners, clearance.reaches
+        chain, hulls = chain_of(clearance.model), pack(clearance.hulls)
+        self.model = kernels.HullModel(chain, hulls, clearance.owners)
+        self.reach = clearance.reaches
         self.bounds = np.zeros(len(clearance.pairs))
         self._rows = np.zeros((kernels.ROOM, kernels.WIDTH), dtype=np.int64)  # scratch memory
 
@@ -57,9 +58,9 @@ class Proximity:
 
         Only pairs that may come near in this motion count.
         """
-        moves = self.reach @ angles
-        close = self.bounds - moves < self.near
-        return float(moves[close].max()) if close.any() else 0.0
+        changes = self.reach @ angles
+        may_come_near = self.bounds - changes < self.near
+        return float(changes[may_come_near].max()) if may_come_near.any() else 0.0
 
     def features(self, q: Array) -> Index:
         """Return the features of all pairs that are nearer than `near` (m, 6)."""
@@ -78,10 +79,7 @@ class Proximity:
     def _features_of_pair(self, q: Array, pair: int, along: Array) -> Index:
         """Return the near features (m, 6) of a pair whose unit normal is `along` (3,)."""
         a, b = self.clearance.pairs[pair]
-        count = kernels.find_features(
-            self.chain, self.shapes, self.owner, q, pair, a, b, along, self.near,
-            self._rows,
-        )  # fmt: skip
+        count = kernels.find_features(self.model, q, pair, a, b, along, self.near, self._rows)
         return self._rows[:count].copy()
 
 
@@ -107,30 +105,29 @@ class GapFunctions:
         limits: lower and upper angles of the joints (2, n) [rad].
 
     Attributes:
-        held: whether each joint is locked (n,). A gap that only locked joints could change is left
-            out: its force would be undetermined.
+        locked: whether each joint is locked (n,). A gap that only locked joints could change is
+            left out: its force would be undetermined.
     """
 
     def __init__(self, proximity: Proximity, margins: Array, limits: Array) -> None:
         self.proximity, self.margins, self.limits = proximity, margins, limits
-        self._fixed = (proximity.chain, proximity.shapes, proximity.owner)
-        ends = product((kernels.LOWER, kernels.UPPER), range(limits.shape[1]))
-        self._stops = np.array([(*end, 0, 0, 0, -1) for end in ends], dtype=np.int64)
-        self.held = np.zeros(limits.shape[1], dtype=np.bool_)
+        stops = product((kernels.LOWER, kernels.UPPER), range(limits.shape[1]))
+        self._stops = np.array([(*stop, 0, 0, 0, -1) for stop in stops], dtype=np.int64)
+        self.locked = np.zeros(limits.shape[1], dtype=np.bool_)
 
     def features(self, q: Array) -> Index:
         """Return the features that are near, and those of joint limits (m, 6)."""
         stops = self._stops[np.isfinite(self.limits).ravel()]
         features = np.concatenate([self.proximity.features(q), stops])
-        return features[self.changing(features)] if self.held.any() else features
+        return features[self.can_change(features)] if self.locked.any() else features
 
-    def changing(self, features: Index) -> np.ndarray:
-        """Return for each feature whether a joint that is not held can change its gap (m,)."""
+    def can_change(self, features: Index) -> np.ndarray:
+        """Return for each feature whether a joint that is not locked can change its gap (m,)."""
         stops = features[:, kernels.KIND] >= kernels.LOWER
         free = np.empty(len(features), dtype=np.bool_)
         joints, pairs = features[stops, kernels.HULL_A], features[~stops, kernels.PAIR]
-        free[stops] = ~self.held[joints]
-        free[~stops] = self.proximity.reach[pairs][:, ~self.held].any(axis=1)
+        free[stops] = ~self.locked[joints]
+        free[~stops] = self.proximity.reach[pairs][:, ~self.locked].any(axis=1)
         return free
 
     def measure(self, features: Index, q: Array) -> tuple[Array, Array, Array]:
@@ -139,18 +136,18 @@ class GapFunctions:
 
     def measure_turning(
         self, features: Index, q: Array, v: Array, shifts: Array = kernels.TURNING
-    ) -> tuple[Array, Array, Array, Array]:
+    ) -> kernels.GapMeasures:
         """Return gaps, Jacobian J, points and normals as `measure`, and dJ/dt v (m,).
 
         Args:
             features: (m, 6).
             q, v: joint angles [rad] and rates [rad/s] (n,).
-            shifts: times at which J is evaluated, see `features.measure`.
+            shifts: times at which J is evaluated, as in `features.measure`.
         """
-        m, n = len(features), len(q)
-        filled = np.empty(m), np.empty((m, n)), np.zeros((m, 9)), np.empty(m)
-        kernels.measure(*self._fixed, self.limits, self.margins, features, q, v, shifts, *filled)
-        return filled
+        m, n, model = len(features), len(q), self.proximity.model
+        measures = kernels.GapMeasures(np.empty(m), np.empty((m, n)), np.zeros((m, 9)), np.empty(m))
+        kernels.measure(model, self.limits, self.margins, features, q, v, shifts, measures)
+        return measures
 
     def name(self, feature: Array) -> str:
         """Return the name of a contact: `link/hull link/hull`, or the joint at its limit."""
@@ -165,8 +162,8 @@ class GapFunctions:
         gaps, _, witnesses = self.measure(closed.features, q)
         links = self.proximity.clearance.links
         points = list[ContactPoint]()
-        for row, gap, witness, force in zip(closed.features, gaps, witnesses, forces, strict=True):
-            kind, a, _, b, _, pair = row
+        rows = zip(closed.features, gaps, witnesses, forces, strict=True)
+        for (kind, a, _, b, _, pair), gap, witness, force in rows:
             if kind in (kernels.VERTEX, kernels.EDGE):
                 middle, normal = 0.5 * (witness[:3] + witness[3:6]), witness[6:].copy()
                 depth = -float(gap + self.margins[pair])
@@ -176,7 +173,7 @@ class GapFunctions:
         return points
 
 
-def same(features: Index, others: Index) -> np.ndarray:
+def are_among(features: Index, others: Index) -> np.ndarray:
     """Return for each of the features (m, 6) whether it is among others (k, 6)."""
     rows = set(map(tuple, others.tolist()))
     return np.array([tuple(row) in rows for row in features.tolist()], dtype=np.bool_)

@@ -73,7 +73,7 @@ def normal(
             f"margin is {margin:g} m, and must be at least {LEAST_MARGIN:g}: nearer to touching, "
             "hulls have no steady normals"
         )
-    return ArmContact(margin=margin, restitution=restitution, **_touching(setup, mu))
+    return ArmContact(margin=margin, restitution=restitution, **_contact_arguments(setup, mu))
 
 
 def joint_clamp(setup: Setup, proximity: si.Metres = 2e-3) -> ClampContact:
@@ -86,7 +86,7 @@ def joint_clamp(setup: Setup, proximity: si.Metres = 2e-3) -> ClampContact:
     """
     if not proximity > 0:
         raise ValueError("proximity must be positive")
-    return ClampContact(proximity=proximity, **_touching(setup, 0.0))
+    return ClampContact(proximity=proximity, **_contact_arguments(setup, 0.0))
 
 
 @cache
@@ -97,7 +97,7 @@ def never_touching() -> frozenset[frozenset[str]]:
     return frozenset(frozenset(pair) for pair in pairs)
 
 
-def _touching(setup: Setup, mu: float) -> dict[str, Any]:
+def _contact_arguments(setup: Setup, mu: float) -> dict[str, Any]:
     """Return the arguments of a contact: pairs that can touch, friction and fixtures."""
     tree = setup.tree
     fixtures: Fixtures = setup.terrain

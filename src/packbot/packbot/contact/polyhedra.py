@@ -1,7 +1,7 @@
 """Compiled closest points of triangles, segments and convex hulls.
 
-`pack` turns hulls into a tuple of arrays, the argument `shape` of kernels. The kernels find closest
-points as in Ericson, Real-Time Collision Detection (2005).
+`pack` turns hulls into arrays, the argument `hulls` of kernels. The kernels find closest points as
+in Ericson, Real-Time Collision Detection (2005).
 
 test_packbot_reference compares distances with those of coal.
 """
@@ -9,6 +9,7 @@ test_packbot_reference compares distances with those of coal.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract import Array, Index
@@ -21,23 +22,45 @@ FLAT = 1e-9  # sine of the angle of two triangles; below it they are in one flat
 DEGENERATE = 1e-14  # squared sine of the angle of two segments; below it they are parallel
 
 
-def pack(hulls: Sequence[Hull]) -> tuple[Array | Index, ...]:
-    """Return h hulls, in the frames of their bodies, as arrays for kernels.
+class HullArrays(NamedTuple):
+    """Convex hulls in the frames of their bodies, as the kernels take them.
 
-    Returns:
-        the vertices of all hulls (v, 3) [m], and the index at which those of each hull start, with
-        the end (h + 1,); the outward normal and three corners of all triangles (f, 12), and their
-        starts; the edges as pairs of indices of vertices, without diagonals of flat faces (e, 2),
-        and their starts.
+    What belongs to hull i is at the indices from first[i] up to, but without, first[i + 1].
+
+    Attributes:
+        vertices, first_vertex: corners of all hulls (v, 3) [m], and where each hull begins
+            (h + 1,).
+        planes, first_plane: outward normal and three corners of all triangles (f, 12), and where
+            each hull begins (h + 1,).
+        edges, first_edge: edges as pairs of indices of vertices, without diagonals of flat faces
+            (e, 2), and where each hull begins (h + 1,).
     """
+
+    vertices: Array
+    first_vertex: Index
+    planes: Array
+    first_plane: Index
+    edges: Index
+    first_edge: Index
+
+
+def pack(hulls: Sequence[Hull]) -> HullArrays:
+    """Return h hulls, in the frames of their bodies, as arrays for kernels."""
     vertices = [hull.vertices for hull in hulls]
-    corners = [hull.vertices[hull.faces].transpose(1, 0, 2) for hull in hulls]
-    planes = [np.column_stack([h.normals, *c]) for h, c in zip(hulls, corners, strict=True)]
+    planes = [np.hstack([hull.normals, hull.vertices[hull.faces].reshape(-1, 9)]) for hull in hulls]
+    first_vertex, first_plane = _starts(vertices), _starts(planes)
     edges = [_edges(hull, rows) for hull, rows in zip(hulls, planes, strict=True)]
-    starts = [np.cumsum([0, *map(len, arrays)]) for arrays in (vertices, planes, edges)]
-    moved = [pairs + start for pairs, start in zip(edges, starts[0], strict=False)]
-    packed = (np.concatenate(arrays) for arrays in (vertices, planes, moved))
-    return tuple(array for pair in zip(packed, starts, strict=True) for array in pair)
+    first_edge = _starts(edges)
+    edges = [pairs + first for pairs, first in zip(edges, first_vertex[:-1], strict=True)]
+    return HullArrays(
+        np.concatenate(vertices), first_vertex, np.concatenate(planes), first_plane,
+        np.concatenate(edges), first_edge,
+    )  # fmt: skip
+
+
+def _starts(arrays: Sequence[Array | Index]) -> Index:
+    """Return the indices at which arrays begin if they are concatenated, and the end (h + 1,)."""
+    return np.cumsum([0, *map(len, arrays)])
 
 
 def _edges(hull: Hull, planes: Array) -> Index:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol, get_args
 
-from roboaccord.contract import AccordError, Array, Command, Fault, Quantity, RobotState
+from roboaccord.contract import AccordError, Array, Fault, Quantity, RobotState
 from roboaccord.scenario import Setup, part_of
 
 Verdict = Literal[
@@ -130,31 +130,3 @@ def make_diagnosis(setup: Setup, name: str, **keys: Any) -> Diagnosis:
             f"{error}; with controller.diagnosis=told the faults are read instead"
         ) from None
     return kind(setup, **keys)
-
-
-class KnownArm(Protocol):
-    """Protocol of the identified arm, which the key `identified` of a controller names."""
-
-    def setup(self, setup: Setup) -> Setup:
-        """Return the setup of the identified arm."""
-        ...
-
-    def seen(self, state: RobotState) -> RobotState:
-        """Return a measured state, corrected by the identified encoder zeros."""
-        ...
-
-    def driven(self, command: Command, limits: Array) -> Command:
-        """Return the command with which the drives really give the efforts of `command`."""
-        ...
-
-
-def known_arm(identified: str) -> KnownArm | None:
-    """Return the identified arm of a file; None if the name of the file is empty.
-
-    Raises:
-        AccordError: if it cannot be read, or the package that reads it is not installed.
-    """
-    if not identified:
-        return None
-    arm: KnownArm = part_of("packbot", "identified", "unknown part ").read(identified)
-    return arm

@@ -42,7 +42,7 @@ class DoubtfulJoints:
 
     def restart(self, q: Array, names: Sequence[str] = ()) -> None:
         """Put the joints of these names in doubt, to be held at angles q (7,) [rad]."""
-        self.names, self._hold = list(names), q
+        self.names, self._held_angles = list(names), q
         self._turn: TimedPath | None = None
         self._turn_start = 0.0  # s
 
@@ -70,10 +70,11 @@ class DoubtfulJoints:
         """Return a command in which the joints in doubt are held or turned like healthy ones."""
         if not self.names:
             return command
-        r, rate, change = self._hold, np.zeros(len(state.q)), np.zeros(len(state.q))
+        rest = np.zeros(len(state.q))
+        motion = self._held_angles, rest, rest  # angles, rates and accelerations
         if self._turn:
-            r, rate, change = self._turn.at(state.time - self._turn_start)
-        held, effort = self._control.command(state, r, rate, change).effort, command.effort.copy()
+            motion = self._turn.at(state.time - self._turn_start)
+        healthy, effort = self._control.command(state, *motion).effort, command.effort.copy()
         for joint in map(self._setup.joints.index, self.names):
-            effort[joint] = held[joint]
+            effort[joint] = healthy[joint]
         return replace(command, effort=effort)

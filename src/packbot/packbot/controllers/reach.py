@@ -15,7 +15,7 @@ from roboaccord.contract import Command, RobotState, Target
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
-from packbot.controllers.diagnosis import known_arm
+from packbot.controllers.identified import read_identified
 from packbot.controllers.torque import ComputedTorque, Integral
 from packbot.model import compiled
 from packbot.planning.reaching import MARGIN, Goal
@@ -53,12 +53,12 @@ class ReachController:
         with compiled("the controller reach"):
             from packbot.planning.rrt import Planner
         # The arm by its model, or as identified from a recorded run.
-        self._known = known_arm(identified)
-        setup = self._known.setup(setup) if self._known else setup
+        self._identified = read_identified(identified)
+        setup = self._identified.setup(setup) if self._identified else setup
         self._setup, self._speed = setup, speed
         self._goal = Goal(target, pose, pitch, look=look)
         self._planner = Planner(setup, margin=margin)
-        uncertain = uncertainty is not None or self._known is not None
+        uncertain = uncertainty is not None or self._identified is not None
         self._control = ComputedTorque(setup, bandwidth, uncertain=uncertain)
         self._integral = Integral(bandwidth, setup.scenario.control_period) if uncertain else None
         self._motions: dict[int, TimedPath] = {}  # by seed
@@ -79,11 +79,12 @@ class ReachController:
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the motion, and hold the arm at its end."""
-        r, rate, change = self.motion.at(state.time)
+        angles, rates, accelerations = self.motion.at(state.time)
+        arm = self._identified
         # With an identified arm, the readings are corrected by the identified encoder zeros.
-        state = self._known.seen(state) if self._known else state
+        state = arm.corrected_state(state) if arm else state
         # With an uncertain arm, the integral of the error is added to the desired angles.
-        r = self._integral.added(r, state.q) if self._integral else r
-        command = self._control.command(state, r, rate, change)
+        angles = self._integral.added(angles, state.q) if self._integral else angles
+        command = self._control.command(state, angles, rates, accelerations)
         # With an identified arm, efforts are divided by the identified torque constants.
-        return self._known.driven(command, self._setup.effort_limits) if self._known else command
+        return arm.corrected_command(command, self._setup.effort_limits) if arm else command

@@ -21,21 +21,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract import (
-    FOUND,
-    REFUSED,
-    AccordError,
-    Command,
-    Event,
-    Fault,
-    RobotState,
-    Target,
-    clip_efforts,
-)
+from roboaccord import contract
+from roboaccord.contract import AccordError, Command, Event, Fault, RobotState, Target
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
-from packbot.controllers.diagnosis import Detection, known_arm, make_diagnosis
+from packbot.controllers.diagnosis import Detection, make_diagnosis
+from packbot.controllers.identified import read_identified
 from packbot.controllers.reach import ReachController
 from packbot.controllers.rest import RestWatch
 from packbot.controllers.tip_servo import TipServo
@@ -96,19 +88,19 @@ class RecoveryController:
         uncertainty: Mapping[str, float] | None = None, identified: str = "",
         diagnosis: str = "told",
     ) -> None:  # fmt: skip
-        self._known = known_arm(identified)  # the identified arm, or None
+        self._identified = read_identified(identified)  # the identified arm, or None
         self.planner: Recoverer | None = None
-        keys = {"uncertainty": uncertainty, "known": self._known}
+        keys = {"uncertainty": uncertainty, "known": self._identified}
         with compiled("the controller recover"):
             from packbot.controllers.doubts import DoubtfulJoints
             from packbot.controllers.replanning import Replanner
 
             self._diagnosis = make_diagnosis(setup, diagnosis, **keys)
-        setup = self._known.setup(setup) if self._known else setup
+        setup = self._identified.setup(setup) if self._identified else setup
         self._healthy = ReachController(
             setup, target, speed=speed, bandwidth=bandwidth, margin=margin
         )
-        self._uncertain = uncertainty is not None or self._known is not None
+        self._uncertain = uncertainty is not None or self._identified is not None
         self._setup, self._target, self._watch = setup, np.array(target, dtype=float), watch
         self._speed, self._bandwidth = speed, bandwidth
         self._period = setup.scenario.control_period
@@ -129,7 +121,7 @@ class RecoveryController:
         self.motion: TimedPath | None = None
         self.started: float | None = None
         self.recovery: Recovery | None = None
-        self._hold_arm(self._setup.initial)
+        self._stop_arm(self._setup.initial)
         if not self._watch:
             try:
                 self._healthy.reset(seed)
@@ -140,20 +132,22 @@ class RecoveryController:
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the motion or hold the arm, and new reports as events."""
         detections = self._diagnosis.update(state, self._effort)
-        state = self._known.seen(state) if self._known else state
-        self._rest.see(state)
+        state = self._identified.corrected_state(state) if self._identified else state
+        self._rest.add(state)
         faults, recovery = self._faults, self.recovery
         for detection in detections:
             _log.warning(str(detection))
-            self._note(detection)
+            self._update_detected(detection)
         self._decide(detections, faults, state)
-        command = self._strengthened(self._doubts.drive(state, self._follow(state)))
-        if self._known:
-            command = self._known.driven(command, self._setup.effort_limits)
+        command = self._compensated(self._doubts.drive(state, self._follow(state)))
+        if self._identified:
+            command = self._identified.corrected_command(command, self._setup.effort_limits)
         self._effort = command.effort
-        events = [Event(report.time, FOUND + report.kind, report.joint) for report in detections]
+        events = [
+            Event(report.time, contract.FOUND + report.kind, report.joint) for report in detections
+        ]
         if self.reason and self.recovery is not recovery:
-            events.append(Event(state.time, REFUSED, self.reason))
+            events.append(Event(state.time, contract.REFUSED, self.reason))
         return replace(command, findings=tuple(events))
 
     @property
@@ -161,7 +155,7 @@ class RecoveryController:
         """Faults of the joints that are known to be loose or frozen."""
         return tuple(report.fault for report in self.detected.values() if report.fault)
 
-    def _note(self, detection: Detection) -> None:
+    def _update_detected(self, detection: Detection) -> None:
         """Update `detected` by a new report."""
         earlier = self.detected.get(detection.joint)
         # A loose joint that was given up remains loose: it is not driven, and could not be tested.
@@ -185,11 +179,10 @@ class RecoveryController:
             state: measured state.
         """
         stuck = [detection.joint for detection in detections if detection.kind == "stuck"]
-        old, new = (
-            {fault.joint: fault.kind for fault in these} for these in (before, self._faults)
-        )
+        old = {fault.joint: fault.kind for fault in before}
+        new = {fault.joint: fault.kind for fault in self._faults}
         if stuck:
-            self._hold_arm(state)
+            self._stop_arm(state)
             self.reason = f"the encoder of {stuck[0]} is stuck"
         elif self.reason and any(report.kind == "stuck" for report in self.detected.values()):
             self.done = self._rest.may_go_on(state.time)
@@ -197,7 +190,7 @@ class RecoveryController:
             # Only loose joints are tested: a joint reported as frozen is no longer driven, so that
             # gravity turns it if it is not frozen.
             loose = [joint for joint, kind in new.items() if kind == "loose" and joint not in old]
-            self._hold_arm(state, loose)
+            self._stop_arm(state, loose)
         elif self._doubts.names:
             if self._rest.may_go_on(state.time):
                 at_rest = self._rest.at_rest(state.time)
@@ -205,7 +198,7 @@ class RecoveryController:
         elif self.started is None and (self._replanner.pending or self._rest.may_go_on(state.time)):
             self._replan(state)
 
-    def _hold_arm(self, state: RobotState, doubtful: Sequence[str] = ()) -> None:
+    def _stop_arm(self, state: RobotState, doubtful: Sequence[str] = ()) -> None:
         """Hold the arm where it is until there is a new path, as an arm with the known faults.
 
         Args:
@@ -214,7 +207,7 @@ class RecoveryController:
         """
         from packbot.planning.failed_arm import FailedArm
 
-        self._hold = state.q  # angles to be held (7,) [rad]
+        self._held_angles = state.q  # angles to be held (7,) [rad]
         self.motion = self.started = self.recovery = None
         self._replanner.discard()
         self._rest.restart(state.time)
@@ -235,7 +228,7 @@ class RecoveryController:
             return
         self.planner, self.recovery = plan
         self.reason = self.recovery.reason
-        self.started, self._hold = state.time, self.recovery.corners[0]
+        self.started, self._held_angles = state.time, self.recovery.corners[0]
         if len(self.recovery.corners) > 1:
             speed = SLOW if self.planner.tree else self._speed
             self.motion = in_time(self._setup, self.recovery.corners, speed)
@@ -243,19 +236,20 @@ class RecoveryController:
     def _follow(self, state: RobotState) -> Command:
         """Return the efforts along the motion, or those that hold the arm."""
         # Desired angles, rates and accelerations.
-        r, rate, change = self._hold, np.zeros(len(state.q)), np.zeros(len(state.q))
+        rest = np.zeros(len(state.q))
+        r, rd, rdd = self._held_angles, rest, rest
         elapsed = state.time - (self.started or 0.0)
         if self.motion is not None:
-            r, rate, change = self.motion.at(elapsed)
+            r, rd, rdd = self.motion.at(elapsed)
         end = self.motion.duration if self.motion is not None else 0.0
         if self.started is not None and elapsed > end:
             self._finish(state, elapsed, end)
         r = r + self._servo.offset
         if self._uncertain:
-            wanted, active = state.q.copy(), self.arm.active
-            wanted[active] = r[active]
-            r = self._integral.added(wanted, state.q)
-        return self._control.command(state, r, rate, change)
+            driven, active = state.q.copy(), self.arm.active
+            driven[active] = r[active]
+            r = self._integral.added(driven, state.q)
+        return self._control.command(state, r, rd, rdd)
 
     def _finish(self, state: RobotState, elapsed: float, end: float) -> None:
         """Move the tips to their aim by feedback, and decide whether the reach is done.
@@ -271,7 +265,7 @@ class RecoveryController:
         settled = distance < CLOSE or np.abs(state.qd[:ARM]).max() < CREEP
         self.done = bool((rested and settled) or elapsed > end + LONGEST)
 
-    def _strengthened(self, command: Command) -> Command:
+    def _compensated(self, command: Command) -> Command:
         """Return a command whose efforts of weak drives are divided by what they still give."""
         weak = [report for report in self.detected.values() if report.kind == "weak"]
         if not weak:
@@ -279,4 +273,4 @@ class RecoveryController:
         effort = np.array(command.effort)
         for detection in weak:
             effort[self._setup.joints.index(detection.joint)] /= detection.size
-        return Command(clip_efforts(effort, self._setup.effort_limits))
+        return Command(contract.clip_efforts(effort, self._setup.effort_limits))

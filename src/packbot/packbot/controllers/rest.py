@@ -50,8 +50,8 @@ class RestWatch:
         """Begin to wait for the arm to come to rest, at a time [s]."""
         self._stopping_since = self.moved = time
 
-    def see(self, state: RobotState) -> None:
-        """Process a measured state."""
+    def add(self, state: RobotState) -> None:
+        """Add a measured state, and note whether the arm moves in it."""
         self._rate = (1.0 - self._weight) * self._rate + self._weight * state.qd
         if np.abs(self._rate[:ARM]).max() > STILL:
             self.moved = state.time

@@ -81,25 +81,25 @@ class ComputedTorque:
         self._limits = setup.effort_limits
         self._bandwidth = bandwidth
 
-    def command(self, state: RobotState, r: Array, rate: Array, change: Array) -> Command:
+    def command(self, state: RobotState, r: Array, rd: Array, rdd: Array) -> Command:
         """Return the command that follows a motion from a measured state.
 
         Args:
             state: measured state.
-            r, rate, change: desired angles, rates and accelerations (7,) [rad, rad/s, rad/s^2].
+            r, rd, rdd: desired angles, rates and accelerations (7,) [rad, rad/s, rad/s^2].
         """
         q, qd, w = state.q, state.qd, self._bandwidth
-        a = change + 2.0 * w * (rate - qd) + w * w * (r - q)
-        wanted = rate + w * (r - q) if self._uncertain else None
-        return Command(clip_efforts(self.efforts(q, qd, a, wanted), self._limits))
+        a = rdd + 2.0 * w * (rd - qd) + w * w * (r - q)
+        friction_rates = rd + w * (r - q) if self._uncertain else None
+        return Command(clip_efforts(self.efforts(q, qd, a, friction_rates), self._limits))
 
-    def efforts(self, q: Array, qd: Array, a: Array, wanted: Array | None = None) -> Array:
+    def efforts(self, q: Array, qd: Array, a: Array, friction_rates: Array | None = None) -> Array:
         """Return the efforts (7,) [N m] for accelerations a (7,) [rad/s^2], friction included.
 
-        Friction is evaluated at the `wanted` rates (7,) [rad/s], or, without them, at qd + k T a.
+        Friction is evaluated at `friction_rates` (7,) [rad/s], or, without them, at qd + k T a.
         """
-        if wanted is not None:
-            return np.asarray(self._arm.efforts(q, qd, a) - self._friction.efforts(wanted))
+        if friction_rates is not None:
+            return np.asarray(self._arm.efforts(q, qd, a) - self._friction.efforts(friction_rates))
         x = self._friction.viscous * self._period / np.diag(self._arm.mass_matrix(q))
         k = braking_weight(x)
         friction = self._friction.efforts(qd + k * self._period * a)
@@ -159,7 +159,7 @@ class FailedTorque(ComputedTorque):
         super().__init__(setup, bandwidth, uncertain=uncertain)
         self._failed = arm
 
-    def efforts(self, q: Array, qd: Array, a: Array, wanted: Array | None = None) -> Array:
+    def efforts(self, q: Array, qd: Array, a: Array, friction_rates: Array | None = None) -> Array:
         """Return the efforts (7,) [N m]; those of failed joints are 0."""
         arm, loose = self._failed, self._failed.loose
         a = a.copy()
@@ -170,7 +170,7 @@ class FailedTorque(ComputedTorque):
             # h - f + M_pa q_a'', for all joints.
             needed = self._arm.bias(q, qd) - self._friction.efforts(qd) + mass @ a
             by_contact = self._accelerate_loose(q, a, mass, needed)
-        efforts = super().efforts(q, qd, a, wanted) - by_contact
+        efforts = super().efforts(q, qd, a, friction_rates) - by_contact
         efforts[arm.frozen] = efforts[loose] = 0.0
         return efforts
 

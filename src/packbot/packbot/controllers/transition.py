@@ -52,12 +52,12 @@ class TransitionController:
     ) -> None:  # fmt: skip
         with compiled("the controller transition"):
             from packbot.planning.failed_arm import FailedArm
-            from packbot.planning.transition import PlanarArm
+            from packbot.planning.transition import TransitionPlanner
         self._via, self._length = np.array(via, dtype=float), length
         if self._via.shape != (2,) or not np.isfinite([*self._via, length]).all() or length <= 0.0:
             raise AccordError("via takes two angles, and length is a positive time")
         arm = FailedArm(setup, setup.faults, q=setup.initial.q)
-        self.planar = PlanarArm(setup, arm, setup.initial.q, speed)
+        self.planar = TransitionPlanner(setup, arm, setup.initial.q, speed)
         self._control = FailedTorque(setup, arm, bandwidth)
         self._limits, self._bandwidth = setup.effort_limits, bandwidth
         self._period = setup.scenario.control_period

@@ -112,7 +112,7 @@ class OffModel(Simulator):
     zeros: Array
 
 
-class Ending(Hold):
+class StopWhenDone(Hold):
     """Input without a target, which ends the run when a controller is done.
 
     Args:
@@ -165,7 +165,7 @@ def drive(
     reset_controller(controller, setup.scenario.seed, PLANNING)
     loop.drive(
         simulator=simulator, controller=controller, initial=setup.initial, duration=LONGEST + 1.0,
-        control_period=setup.scenario.control_period, inputs=Ending(controller, last),
+        control_period=setup.scenario.control_period, inputs=StopWhenDone(controller, last),
         observers=(motion, *observers), timeout=PLANNING,
     )  # fmt: skip
     return motion.trajectory
@@ -194,18 +194,18 @@ def run_reach(
         recovering = RecoveryController(setup, point, uncertainty=uncertainty, diagnosis=diagnosis)
         recovering.planner = planner
         run = drive(setup, engine, recovering, observers=observers)
-        return _judged(setup, target, run, recovering.motion, recovering, arm)
+        return _assess(setup, target, run, recovering.motion, recovering, arm)
     plain = ReachController(setup, point, uncertainty=uncertainty)
     try:
         plain.reset(setup.scenario.seed)
     except AccordError as error:
         run = Trajectory.from_states(setup.joints, [setup.initial], [], [])
-        return _judged(setup, target, run, None, arm=arm, refused=str(error))
+        return _assess(setup, target, run, None, arm=arm, refused=str(error))
     run = drive(setup, engine, plain, max(plain.motion.duration + AFTER, last), observers)
-    return _judged(setup, target, run, plain.motion, arm=arm)
+    return _assess(setup, target, run, plain.motion, arm=arm)
 
 
-def _looks(setup: Setup) -> bool:
+def _has_camera_task(setup: Setup) -> bool:
     """Return whether the camera has a task."""
     spec = setup.scenario.controller
     return bool(spec.get("watch") or spec.get("look"))
@@ -228,7 +228,7 @@ def _errors(
     return float(errors[0]), float(errors[1]), float(errors[2])
 
 
-def _judged(
+def _assess(
     setup: Setup, target: Array, run: Trajectory, motion: TimedPath | None,
     failed: RecoveryController | None = None, arm: OffModel | None = None, refused: str = "",
 ) -> Reach:  # fmt: skip
@@ -244,28 +244,29 @@ def _judged(
     recovery = failed.recovery if failed else None
     since = failed.started or 0.0 if failed and recovery else 0.0
     first = int(np.searchsorted(run.time, since))
-    props = _rests(failed.arm, recovery) if failed and recovery else set()
+    props = _propping_links(failed.arm, recovery) if failed and recovery else set()
     clearance = Clearance.of(arm.truth if arm else setup)
-    touched = tuple(sorted(_touched(clearance, run.q[first:]) - props))
+    touched = tuple(sorted(_touching_links(clearance, run.q[first:]) - props))
     load = float((np.abs(run.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
     error, measured, displaced = _errors(setup, target, run, arm)
-    inaccurate = error >= REACHED + displaced
-    criteria = (("contact", touched), ("torque", load >= 1.0), ("inaccurate", inaccurate))
-    unmet = [word for word, is_so in criteria if is_so]
-    reason = refused or (failed.reason if failed else "") or next(iter(unmet), None)
-    detected = _noticed(setup, failed) if failed else []
+    reason: str | None = refused or (failed.reason if failed else "")
+    if not reason:  # the first criterion that is not met
+        inaccurate = error >= REACHED + displaced
+        criteria = {"contact": bool(touched), "torque": load >= 1.0, "inaccurate": inaccurate}
+        reason = next((word for word, is_unmet in criteria.items() if is_unmet), None)
+    detected = _detected_failures(setup, failed) if failed else []
     return Reach(
         reached=not reason, error=error, measured=measured, reason=reason,
         nearest=recovery.nearest if recovery else None,
         detected=detected[0] if len(detected) == 1 else detected or None,
         path=run.q[-1:] if motion is None else motion.corners,
-        seen=Sight.of(setup).fraction(run.q[-1], target, SEEN) if _looks(setup) else None,
+        seen=Sight.of(setup).fraction(run.q[-1], target, SEEN) if _has_camera_task(setup) else None,
         touched=touched, load=load, duration=float(run.time[-1]), start=setup.initial.q,
         trajectory=run, planner=failed.planner if failed else None,
     )  # fmt: skip
 
 
-def _noticed(setup: Setup, failed: RecoveryController) -> list[Noticed]:
+def _detected_failures(setup: Setup, failed: RecoveryController) -> list[Noticed]:
     """Return the failures that the diagnosis found, with delays since the faults were injected."""
     began = {fault.joint: fault.time for fault in setup.faults}
     return [
@@ -274,13 +275,13 @@ def _noticed(setup: Setup, failed: RecoveryController) -> list[Noticed]:
     ]
 
 
-def _rests(arm: FailedArm, recovery: Recovery) -> set[tuple[str, str]]:
+def _propping_links(arm: FailedArm, recovery: Recovery) -> set[tuple[str, str]]:
     """Return the pairs of links on which loose joints rest on a path."""
     pairs = arm.clearance.pair_links
     return {pairs(i) for corner in recovery.corners for i in arm.propping(corner).tolist()}
 
 
-def _touched(clearance: Clearance, q: Array) -> set[tuple[str, str]]:
+def _touching_links(clearance: Clearance, q: Array) -> set[tuple[str, str]]:
     """Return the pairs of links that touch in poses (k, 7)."""
     return {
         clearance.pair_links(i)

@@ -5,8 +5,8 @@ Jacobians of finger tips, camera and link 3. The arm is read from urdf/packbot.u
 joints must be JOINTS.
 
 test_packbot_dynamics compares the dynamics with equations in numpy [Featherstone 2008],
-test_packbot_kinematics the poses with DH tables. Another frame, such as a tool, is another `_add`
-in Kinematics.
+test_packbot_kinematics the poses with DH tables. Another frame, such as a tool, is another
+`_add_frame` in Kinematics.
 """
 
 from __future__ import annotations
@@ -122,11 +122,9 @@ class Kinematics:
         model = self.arm.model
         tip = np.array([watch or setup.parameters.gripper_length, 0.0, 0.0])
         hand = ("pan_link", LENS + tip) if watch else ("gripper_link", tip)
-        self._frames: dict[str, int] = {
-            "tip": _add(model, "tip", *hand),
-            "camera": _add(model, "camera", "pan_link", LENS),
-            "link3": model.getFrameId("link3_link"),
-        }
+        self._frames: dict[str, int] = {"link3": model.getFrameId("link3_link")}
+        self._frames["tip"] = _add_frame(model, "tip", *hand)
+        self._frames["camera"] = _add_frame(model, "camera", "pan_link", LENS)
         self._data = model.createData()
 
     def placement(self, frame: str, q: Array) -> Placement:
@@ -150,7 +148,7 @@ class Kinematics:
         )
 
 
-def _add(model: pin.Model, name: str, link: str, position: Array) -> int:
+def _add_frame(model: pin.Model, name: str, link: str, position: Array) -> int:
     """Add a frame to a link of a model, and return its index."""
     parent = model.getFrameId(link)
     body = model.frames[parent]

@@ -1,9 +1,9 @@
 """Compiled kinematics of a chain of revolute joints: frames of its bodies, Jacobians of points.
 
-`chain_of` turns pinocchio's model of n joints into a tuple of arrays, the argument `chain` of the
-kernels here and of those of contact. Body 0 is the world, and body j is moved by joint j - 1.
-`place_bodies` computes rotation, origin and joint axis of each body in the world; the other kernels
-transform points, and compute Jacobians of points, with these.
+`chain_of` turns pinocchio's model of n joints into arrays, the argument `chain` of the kernels here
+and of those of contact. Body 0 is the world, and body j is moved by joint j - 1. `place_bodies`
+computes the frames of all bodies in the world, a tuple of rotations, origins and joint axes; the
+other kernels transform points, and compute Jacobians of points, with these.
 
 test_packbot_kinematics and test_packbot_reference compare the kinematics with those of pinocchio
 and with finite differences.
@@ -11,23 +11,34 @@ and with finite differences.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pinocchio as pin
 from roboaccord.contract import Array, Index
 from roboaccord.numerics import kernel
 
-Chain = tuple[Index, Array, Array, Array, Array]  # see `chain_of`
-MOVED = 4  # index, in a `Chain`, of the array that says which joints move a body
+
+class Chain(NamedTuple):
+    """The n revolute joints of an arm and their n + 1 bodies, as the kernels take them.
+
+    Attributes:
+        parents: index of the parent of each body (n + 1,).
+        origins, rotations: of each body in the parent's frame at joint angle 0, (n + 1, 3) [m] and
+            (n + 1, 3, 3).
+        axes: axis of each body's joint, in its own frame (n + 1, 3).
+        moved: 1 if a joint moves a body, else 0 (n + 1, n).
+    """
+
+    parents: Index
+    origins: Array
+    rotations: Array
+    axes: Array
+    moved: Array
 
 
 def chain_of(model: pin.Model) -> Chain:
-    """Return the n revolute joints of pinocchio's model as arrays for kernels.
-
-    Returns:
-        for each body the index of its parent (n + 1,); its origin (n + 1, 3) [m] and rotation
-        (n + 1, 3, 3) in the parent's frame at joint angle 0; its joint's axis (n + 1, 3) in its own
-        frame; and for each joint 1 if it moves the body, else 0 (n + 1, n).
-    """
+    """Return the revolute joints of pinocchio's model as arrays for kernels."""
     n, placements = model.nv, model.jointPlacements
     moved, axes = np.zeros((n + 1, n)), np.zeros((n + 1, 3))
     for j in range(1, n + 1):
@@ -37,20 +48,23 @@ def chain_of(model: pin.Model) -> Chain:
         axes[j] = np.asarray(data.S).reshape(6)[3:]
     origins = np.array([placement.translation for placement in placements])
     rotations = np.array([placement.rotation for placement in placements])
-    return np.array(list(model.parents), dtype=np.int64), origins, rotations, axes, moved
+    return Chain(np.array(list(model.parents), dtype=np.int64), origins, rotations, axes, moved)
 
 
 @kernel
-def place_bodies(chain, q, turn, origin, axis):
-    """Compute the frames of all bodies in the world.
+def new_frames(chain):
+    """Return empty arrays for the frames of all bodies in the world, which `place_bodies` fills.
 
-    Args:
-        chain: of `chain_of`.
-        q: joint angles (n,) [rad].
-        turn: filled with the bodies' rotations (n + 1, 3, 3).
-        origin: filled with the bodies' origins (n + 1, 3) [m].
-        axis: filled with the joints' axes (n + 1, 3).
+    These are rotations (n + 1, 3, 3), origins (n + 1, 3) [m], and axes of the joints (n + 1, 3).
     """
+    bodies = len(chain.parents)
+    return np.empty((bodies, 3, 3)), np.empty((bodies, 3)), np.empty((bodies, 3))
+
+
+@kernel
+def place_bodies(chain, q, frames):
+    """Fill the frames of all bodies in the world, by `new_frames`, at joint angles q (n,) [rad]."""
+    turn, origin, axis = frames
     parents, offsets, rotations, axes, _ = chain
     # Body 0, the world.
     for i in range(3):
@@ -108,23 +122,23 @@ def to_body(turn, origin, x, out):
 
 
 @kernel
-def add_row(chain, origin, axis, body, x, direction, sign, row):
+def add_jacobian(chain, frames, body, x, direction, sign, row):
     """Add to `row` the Jacobian of the velocity of a body's point along a direction.
 
     A joint with the axis a and the origin o moves the point x by a cross (x - o) per radian.
 
     Args:
-        chain: of `chain_of`.
-        origin, axis: of all bodies in the world, by `place_bodies` (n + 1, 3).
+        chain: as `Chain`.
+        frames: of all bodies in the world, by `place_bodies`.
         body: index of the body that the point belongs to.
         x: the point in the world (3,) [m].
-        direction: (3,).
+        direction: unit vector (3,).
         sign: factor on the Jacobian.
         row: to which the Jacobian is added (n,).
     """
-    moved = chain[MOVED]
+    _, origin, axis = frames
     for j in range(len(row)):
-        if moved[body, j] > 0.0:
+        if chain.moved[body, j] > 0.0:
             # direction . (a x r), with r from the joint's origin to the point.
             a = axis[j + 1]
             rx, ry, rz = x[0] - origin[j + 1, 0], x[1] - origin[j + 1, 1], x[2] - origin[j + 1, 2]

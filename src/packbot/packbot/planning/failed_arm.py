@@ -106,7 +106,7 @@ class FailedArm:
         return np.asarray(pin.computeGeneralizedGravity(self._model, self._data, q)).copy()
 
     def swing(self, q: Array, joint: int) -> tuple[float, float]:
-        """Return the angle q - s of a joint from its stable equilibrium [rad], and A [N m].
+        """Return the angle q - s of a joint past its stable equilibrium [rad], and A [N m].
 
         By the torques A sin(q - s) at the angles q (7,), and A cos(q - s) a quarter turn further.
         """
@@ -160,38 +160,29 @@ class FailedArm:
     def _fall(self, q: Array, joint: int) -> bool:
         """Move a loose joint in `q` to where it comes to rest; return False if it cannot be clear.
 
-        `clear` is the last angle without contact, `end` one with contact; the contact is found
-        between them by bisection.
+        `clear` is the last angle without contact, `contact` one with contact; the angle of the
+        contact is found between them by bisection.
         """
-        bottom = self._bottom(q, joint)
-        down = 1.0 if bottom > q[joint] else -1.0
+        bottom, start = self._bottom(q, joint), float(q[joint])
 
         def touches(angle: float) -> bool:
             """Set the angle of the joint, and return whether anything touches."""
             q[joint] = angle
             return self.clearance.touches(q, GAP)
 
-        clear = float(q[joint])
-        # It overlaps something: push it up until it is clear.
-        if touches(clear):
-            steps = np.arange(FALL, LIFT, FALL)
-            up = [clear - down * step for step in steps]
-            if abs(bottom - clear) < FALL:  # near the equilibrium, in either direction
-                up = [clear + side * step for step in steps for side in (-down, down)]
-            lifted = next((angle for angle in up if not touches(angle)), None)
-            if lifted is None:
+        if touches(start):
+            contact, clear = start, _lifted(touches, start, bottom)
+            if clear is None:
                 return False
-            clear, end = lifted, clear
-        # It is clear: let it fall until it touches, or to its equilibrium.
         else:
-            angles = np.linspace(clear, bottom, int(abs(bottom - clear) / FALL) + 2)[1:].tolist()
-            hit = next((i for i, angle in enumerate(angles) if touches(angle)), None)
+            angles = np.linspace(start, bottom, int(abs(bottom - start) / FALL) + 2).tolist()
+            hit = next((i for i in range(1, len(angles)) if touches(angles[i])), None)
             if hit is None:
                 return True
-            clear, end = angles[hit - 1] if hit else clear, angles[hit]
-        while abs(end - clear) > FINE:
-            middle = 0.5 * (clear + end)
-            clear, end = (clear, middle) if touches(middle) else (middle, end)
+            clear, contact = angles[hit - 1], angles[hit]
+        while abs(contact - clear) > FINE:
+            middle = 0.5 * (clear + contact)
+            clear, contact = (clear, middle) if touches(middle) else (middle, contact)
         q[joint] = clear
         return True
 
@@ -260,6 +251,19 @@ class FailedArm:
                 jacobian -= np.outer(jacobian[:, leaning] / gradient[leaning], gradient)
         jacobian[:, np.concatenate([self.frozen, self.loose])] = 0.0
         return jacobian
+
+
+def _lifted(touches: Callable[[float], bool], start: float, bottom: float) -> float | None:
+    """Return the first clear angle [rad] from a start upwards, away from the equilibrium `bottom`.
+
+    Near the equilibrium it is sought in either direction. None if a contact reaches beyond LIFT.
+    """
+    up = -1.0 if bottom > start else 1.0
+    steps = np.arange(FALL, LIFT, FALL)
+    angles = [start + up * step for step in steps]
+    if abs(bottom - start) < FALL:
+        angles = [start + side * step for step in steps for side in (up, -up)]
+    return next((angle for angle in angles if not touches(angle)), None)
 
 
 def _indices(joints: Iterable[int]) -> Index:

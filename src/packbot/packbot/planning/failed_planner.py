@@ -48,7 +48,7 @@ class FailedPlanner(Planner):
         self._lower, self._upper = arm.lower, arm.upper
         self._close = set[tuple[str, str]]()  # pairs of links that may be closer than the margin
         self._leaning = arm.loose[arm.loose < ARM]
-        self._sizes, self.radii = self.radii[:ARM], self.radii.copy()
+        self._weights, self.radii = self.radii[:ARM], self.radii.copy()  # of joints in a distance
         self.radii[np.concatenate([arm.frozen, arm.loose])] = 0.0
 
     def plan(self, start: Array, goal: Array, seed: int = 0) -> Array:
@@ -77,10 +77,10 @@ class FailedPlanner(Planner):
     def branch(self, tree: SearchTree, goal: Array) -> list[Array] | None:
         """Return the corners (7,) [rad] of a path from a tree's root to a goal, or None."""
         self._allow(tree[0], goal)
-        away = (np.abs(tree.nodes - goal)[:, :ARM] @ self._sizes).argsort(kind="stable")
-        for i in away[:BRANCHES].tolist():
+        distances = np.abs(tree.nodes - goal)[:, :ARM] @ self._weights
+        for i in distances.argsort(kind="stable")[:BRANCHES].tolist():
             end = self.walk(tree[i], goal)
-            if self._met(end, goal):
+            if self.are_same(end, goal):
                 return [*tree.path(i), end]
         return None
 
@@ -88,7 +88,7 @@ class FailedPlanner(Planner):
         """Return the corners (k, 7) [rad] of a path of the tree, shortened if possible."""
         self._allow(path[0], path[-1])
         short = self.follow(self._shorten(path, np.random.default_rng(seed)))
-        return np.array(short if self._met(short[-1], path[-1]) else path)
+        return np.array(short if self.are_same(short[-1], path[-1]) else path)
 
     def _allow(self, *poses: Array) -> None:
         """Allow pairs of links closer than the margin if they are so in one of the poses (7,)."""
@@ -127,20 +127,22 @@ class FailedPlanner(Planner):
         path = [corners[0]]
         for corner in corners[1:]:
             path.append(self.walk(path[-1], corner))
-            if not self._met(path[-1], corner):
+            if not self.are_same(path[-1], corner):
                 break
         return path
 
     def clear(self, a: Array, b: Array) -> bool:
         """Return whether the active joints can go straight from a to b (7,) [rad]."""
-        return self._met(self.walk(a, b), b)
+        return self.are_same(self.walk(a, b), b)
 
-    def _met(self, a: Array, b: Array) -> bool:
+    def are_same(self, a: Array, b: Array) -> bool:
         """Return whether two poses (7,) are the same within `MEETS`, except camera and wrist."""
         return bool(np.abs(a - b)[:ARM].max() < MEETS)
 
     def _check(self, name: str, q: Array) -> None:
+        """Refuse a pose (7,) outside the limits; those that are close at the ends are allowed."""
         check_limits(self._parameters, np.clip(q, self._lower, self._upper), f"{name}: ")
 
     def _touch(self, *poses: Array) -> bool:
+        """Return whether any of the poses (7,) is not possible."""
         return not all(self.is_free(q) for q in poses)

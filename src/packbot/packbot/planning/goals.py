@@ -35,7 +35,7 @@ EXACT = 1e-5  # m; the iterations end when one brings the tips nearer by less, 1
 ITERATIONS = 30  # bound of the number of iterations; 10 and 100 give the same poses
 # rad; bound of the change of an angle in an iteration, for the Jacobian changes, too: with 0.1, 0.3
 # and 1 there are 33, 37 and 38 poses, and 1, 2 and 6.
-TURN = 0.3
+MOST_TURN = 0.3
 # m; damps motions that move the tips by less than 1 mm/rad: 1e-5 gives the same poses, 0.03 gives
 # 26 and 2.
 DAMPING = 1e-3
@@ -112,11 +112,11 @@ class Goals:
         horizontal, aim = tips[:, :2] - axis, target[:2] - axis
         distances = np.hypot(np.hypot(*horizontal.T) - np.hypot(*aim), tips[:, 2] - target[2])
         order = self._nearest(distances)
-        chosen, horizontal = q[order].copy(), horizontal[order]
+        nearest, horizontal = q[order].copy(), horizontal[order]
         turn = np.arctan2(aim[1], aim[0]) - np.arctan2(horizontal[:, 1], horizontal[:, 0])
-        turrets = (chosen[:, 0] + turn + np.pi) % (2.0 * np.pi) - np.pi
-        chosen[:, 0] = np.clip(turrets, self.arm.lower[0], self.arm.upper[0])
-        return np.asarray(chosen)
+        turrets = (nearest[:, 0] + turn + np.pi) % (2.0 * np.pi) - np.pi
+        nearest[:, 0] = np.clip(turrets, self.arm.lower[0], self.arm.upper[0])
+        return np.asarray(nearest)
 
     def _nearest(self, distances: Array) -> Index:
         """Return the indices of the poses with the smallest distances (k,).
@@ -133,7 +133,7 @@ class Goals:
         A pose in which loose joints rest on a contact is refined only as long as they do.
         """
         arm, best, smallest = self.arm, q, np.inf
-        propped = len(arm.propping(q)) > 0
+        is_propped = len(arm.propping(q)) > 0
         for _ in range(ITERATIONS):
             error = target - arm.kinematics.tip(q)
             distance = float(np.linalg.norm(error))
@@ -144,14 +144,14 @@ class Goals:
             jacobian = arm.tip_jacobian(q)
             jacobian[:, ((q <= arm.lower) & (jacobian.T @ error < 0.0))] = 0.0
             jacobian[:, ((q >= arm.upper) & (jacobian.T @ error > 0.0))] = 0.0
-            # dq = J^T (J J^T + DAMPING^2)^-1 e, bounded by TURN.
+            # dq = J^T (J J^T + DAMPING^2)^-1 e, bounded by MOST_TURN.
             damped = jacobian @ jacobian.T + DAMPING**2 * np.eye(3)
             step = jacobian.T @ np.linalg.solve(damped, error)
-            step *= min(1.0, TURN / max(float(np.abs(step).max()), TURN))
+            step *= min(1.0, MOST_TURN / max(float(np.abs(step).max()), MOST_TURN))
             q = np.clip(q + step, arm.lower, arm.upper)
             # Loose joints follow.
             if self.heavy:
-                rest = arm.rest(q) if propped else arm.hang(q)
+                rest = arm.rest(q) if is_propped else arm.hang(q)
                 if rest is None:
                     break
                 q = rest

@@ -19,6 +19,7 @@ from roboaccord.scenario import Setup
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Kinematics, Placement
 from packbot.model.parameters import LENS, PackbotParameters
+from packbot.planning.reaching import ARM
 
 # Number of pitches of the hand that are tried, half a degree apart: elbow 2 moves by 7 mm from one
 # to the next, less than the margin of 20 mm. The ends of the possible pitches are added.
@@ -54,12 +55,12 @@ class Inverse:
             AccordError: if the point is out of reach, or every pose that reaches it touches.
         """
         check_reach(self.parameters, target)
-        poses, words = self.solutions(target, pitch), _words(target)
-        if not len(poses):
+        solutions, words = self.solutions(target, pitch), _in_words(target)
+        if not len(solutions):
             within = f"the joints' limits{'' if pitch is None else f' and a hand at {pitch:g} rad'}"
             raise AccordError(f"no pose has the finger tips at {words} m within {within}")
-        q = np.tile(near, (len(poses), 1))
-        q[:, :4] = poses
+        q = np.tile(near, (len(solutions), 1))
+        q[:, :ARM] = solutions
         times = np.abs(q - near) / self.parameters.of_joints("speed_limit")
         order = np.lexsort((times.sum(axis=1), times.max(axis=1)))
         for i in order:
@@ -86,18 +87,18 @@ class Inverse:
         aside = p.shoulder_d - p.elbow1_d  # distance of the arm's plane from the turret's axis [m]
         ahead = np.sqrt(np.maximum(x * x + y * y - aside * aside, 0.0))
         if x * x + y * y < aside * aside:
-            return np.empty((0, 4))
+            return np.empty((0, ARM))
         poses = []
         for r in (ahead, -ahead):  # the arm reaches forward, or over its back
             turret = np.arctan2(y, x) - np.arctan2(aside, r)
-            first = np.arctan2(height, r)  # the only pitch of a fully stretched arm
-            grid = first + 2.0 * np.pi / PITCHES * np.arange(PITCHES)
+            stretched = np.arctan2(height, r)  # the only pitch of a fully stretched arm
+            grid = stretched + 2.0 * np.pi / PITCHES * np.arange(PITCHES)
             at_limits = self._pitches_at_limits(complex(r, height))
             pitches = np.concatenate([grid, at_limits]) if pitch is None else np.array([pitch])
-            planar = self._planar(float(r), float(height), pitches)
-            poses.append(np.column_stack([np.full(len(planar), turret), planar]))
+            in_plane = self._planar_solutions(float(r), float(height), pitches)
+            poses.append(np.column_stack([np.full(len(in_plane), turret), in_plane]))
         # Angles modulo 2 pi, of those within the limits.
-        lower, upper = p.limits[:, :4]
+        lower, upper = p.limits[:, :ARM]
         q = np.concatenate(poses)
         q = lower + (q - lower + AT_LIMIT) % (2.0 * np.pi) - AT_LIMIT
         return np.asarray(np.clip(q[(q <= upper + AT_LIMIT).all(axis=1)], lower, upper))
@@ -112,19 +113,19 @@ class Inverse:
             target: from the shoulder in the arm's plane: ahead (real) and up (imaginary) [m].
         """
         a, b, hand = lengths_of(self.parameters)
-        (s, e, w), (s_up, e_up, w_up) = self.parameters.limits[:, 1:4]
+        shoulders, elbows1, elbows2 = self.parameters.limits[:, 1:4].T  # two limits of each
         pitches = list[float]()
-        for shoulder in (s, s_up):
-            pitches += _bends(target - a * np.exp(1j * shoulder), b, hand)
-        for elbow1 in (e, e_up):
-            pitches += _bends(target, abs(a + b * np.exp(1j * elbow1)), hand)
-        for elbow2 in (w, w_up):
-            fore = b + hand * np.exp(1j * elbow2)
-            turn = elbow2 - float(np.angle(fore))
-            pitches += [end + turn for end in _bends(target, a, abs(fore))]
+        for shoulder in shoulders:
+            pitches += _second_directions(target - a * np.exp(1j * shoulder), b, hand)
+        for elbow1 in elbows1:
+            pitches += _second_directions(target, abs(a + b * np.exp(1j * elbow1)), hand)
+        for elbow2 in elbows2:
+            forearm = b + hand * np.exp(1j * elbow2)  # link 2 and the hand as one link
+            turn = elbow2 - float(np.angle(forearm))
+            pitches += [end + turn for end in _second_directions(target, a, abs(forearm))]
         return np.array(pitches)
 
-    def _planar(self, r: float, height: float, pitches: Array) -> Array:
+    def _planar_solutions(self, r: float, height: float, pitches: Array) -> Array:
         """Return shoulder, elbow 1 and elbow 2 (k, 3) [rad], by the law of cosines.
 
         Args:
@@ -157,7 +158,7 @@ def check_reach(p: PackbotParameters, target: Array) -> None:
     away, reach = float(np.hypot(ahead, height)), sum(lengths_of(p))
     if away > reach + ROUND_OFF:
         far = f"it is {away:.3f} m from the shoulder, and the arm reaches {reach:.3f} m"
-        raise AccordError(f"no pose has the finger tips at {_words(target)} m: {far}")
+        raise AccordError(f"no pose has the finger tips at {_in_words(target)} m: {far}")
 
 
 def lengths_of(p: PackbotParameters) -> tuple[float, float, float]:
@@ -165,12 +166,12 @@ def lengths_of(p: PackbotParameters) -> tuple[float, float, float]:
     return p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
 
 
-def _words(target: Array) -> str:
+def _in_words(target: Array) -> str:
     """Return a point for messages."""
     return "(" + ", ".join(f"{x:g}" for x in target) + ")"
 
 
-def _bends(target: complex, first: float, second: float) -> list[float]:
+def _second_directions(target: complex, first: float, second: float) -> list[float]:
     """Return the directions [rad] of the second of two links that together reach a point.
 
     Args:
@@ -200,7 +201,7 @@ def looking(setup: Setup, clearance: Clearance, q: Array, target: Array, margin:
     """
     angles = aim(setup.parameters, Kinematics(setup).placement("link3", q), target)
     for tilt, pan in sorted(angles.tolist(), key=lambda pair: abs(pair[0] - q[4])):
-        turned = np.array([*q[:4], tilt, pan, q[6]])
+        turned = np.array([*q[:ARM], tilt, pan, q[6]])
         if not clearance.touches(turned, margin):
             return turned
     raise AccordError("the camera cannot be turned to the target in the pose that reaches it")

@@ -5,36 +5,22 @@ drive). The state x (6,) has their angles, then their rates. The inputs u (2,) a
 of the two active joints; that of the loose joint follows, as its drive gives no effort
 (non-collocated partial feedback linearisation [Spong 1994]). What the loose joint leans on at the
 start is a one-sided spring. `residual` is the cost of a state and an input: limits of speed,
-effort, angle and height are penalties.
+effort, angle and height are penalties. `linearise` and `rollout` compute a trajectory of n steps,
+whose states are (n + 1, 6) and whose inputs are (n, 2), for transition.py to improve.
 
-Arrays over the n steps of a trajectory (also in transition.py):
-
-    X   states (n + 1, 6)                   A   Jacobians of the steps (n, 6, 8)
-    U   inputs (n, 2)                       R   residuals with their Jacobians (n, 15, 9)
-    K   gains of the feedback (n, 2, 6)     d   changes of the inputs (n, 2)
-
-A model is the tuple of lengths, masses, first moments, inertias, viscous friction and reflected
-inertia of the three links, (3,) each; then angle and free side (1 or -1) of the spring (2,); and
-gravity [m/s^2].
-
-test_packbot_transition compares `inverse` and `flow` with pinocchio. The constants may be tuned.
+test_packbot_transition compares `inverse_dynamics` and `state_rate` with pinocchio. The constants
+may be tuned.
 """
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract import Array
 from roboaccord.numerics import kernel
 
-Model: TypeAlias = tuple[Array, Array, Array, Array, Array, Array, Array, float]
-SPRING_END: Final = 6  # index, in a model, of angle and free side of the spring
-GRAVITY: Final = 7  # index, in a model, of gravity
 LOWER, UPPER, RATE, EFFORT = range(4)  # rows of bounds (4, 3): angles [rad], rates, efforts
-# Of weights (8,): factors of the residuals of accelerations, rates, angles, efforts and height;
-# then the shoulder's height, the least height of the tips, and the length of the last link [m].
-ON_ACCELERATION, ON_RATE, ON_ANGLE, ON_EFFORT, ON_HEIGHT, SHOULDER, FLOOR, LAST_LINK = range(8)
 # m; smallest distance of the finger tips from the axis of link 1: the radius of its tube, 0.03,
 # half the width of the hand, 0.06, and 0.03 to spare
 BEHIND = 0.12
@@ -52,21 +38,153 @@ SPRING, DAMPING = 3000.0, 1.0
 SMALL = 1e-6  # step of forward differences, near the square root of round-off
 
 
+class PlanarModel(NamedTuple):
+    """The three links in the plane, and the spring that the loose one leans on.
+
+    Attributes:
+        lengths: from joint to joint (3,) [m]; 0 for the last link.
+        masses: (3,) [kg].
+        moments: first moments about the joints, as complex numbers: ahead and up (3,) [kg m].
+        inertias: about the joints (3,) [kg m^2].
+        viscous: friction of the joints (3,) [N m s/rad].
+        armature: reflected inertia of the joints (3,) [kg m^2].
+        spring_angle: angle of the loose joint at which the spring begins [rad].
+        free_side: 1 if the joint is free at larger angles, -1 if at smaller ones, 0 for no spring.
+        gravity: [m/s^2].
+    """
+
+    lengths: Array
+    masses: Array
+    moments: Array
+    inertias: Array
+    viscous: Array
+    armature: Array
+    spring_angle: float
+    free_side: float
+    gravity: float
+
+
+class Penalties(NamedTuple):
+    """Weights of the residuals, and the sizes by which heights are judged.
+
+    Attributes:
+        acceleration, rate, angle, effort, height: factors on the residuals of each.
+        shoulder: height of the shoulder [m].
+        floor: least height of elbow 2 and of the finger tips [m].
+        last_link: length from elbow 2 to the finger tips [m].
+    """
+
+    acceleration: float
+    rate: float
+    angle: float
+    effort: float
+    height: float
+    shoulder: float
+    floor: float
+    last_link: float
+
+
+class PlanarProblem(NamedTuple):
+    """What a trajectory in the plane is judged by.
+
+    Attributes:
+        model: of the links.
+        bounds: of angles, rates and efforts, in the rows LOWER to EFFORT (4, 3).
+        penalties: weights of the residuals.
+        loose: index of the loose joint, 0 to 2.
+        period: duration of a step [s].
+    """
+
+    model: PlanarModel
+    bounds: Array
+    penalties: Penalties
+    loose: int
+    period: float
+
+
 @kernel
-def inverse(model, x, a, tau):
-    """Compute the efforts `tau` (3,) [N m] for accelerations a (3,) at a state x (6,).
+def linearise(problem, states, inputs, step_slopes, residuals):
+    """Compute Jacobians by state and input, of steps and of residuals, along a trajectory.
+
+    By forward differences. The first 6 columns are by the state, the next 2 by the input; the
+    residuals themselves are in the last column.
+
+    Args:
+        problem: as `PlanarProblem`.
+        states, inputs: of the trajectory (n + 1, 6), (n, 2).
+        step_slopes: filled with the Jacobians of the steps (n, 6, 8).
+        residuals: filled with those of the residuals, and the residuals (n, 15, 9).
+    """
+    model, _, _, loose, period = problem
+    for k in range(len(inputs)):
+        end = rk4_step(model, loose, period, states[k], inputs[k])
+        residual(problem, states[k], inputs[k], residuals[k, :, 8])
+        for j in range(8):
+            x, u = states[k].copy(), inputs[k].copy()
+            if j < 6:
+                x[j] += SMALL
+            else:
+                u[j - 6] += SMALL
+            step_slopes[k, :, j] = (rk4_step(model, loose, period, x, u) - end) / SMALL
+            residual(problem, x, u, residuals[k, :, j])
+            residuals[k, :, j] = (residuals[k, :, j] - residuals[k, :, 8]) / SMALL
+
+
+@kernel
+def rollout(problem, states, inputs, gains, changes, new_states, new_inputs):
+    """Simulate the inputs u + change + gain (x' - x) of a trajectory x, u; return the cost.
+
+    Args:
+        problem: as `PlanarProblem`.
+        states, inputs: x and u (n + 1, 6), (n, 2).
+        gains: of the feedback (n, 2, 6).
+        changes: of the inputs (n, 2).
+        new_states: x' (n + 1, 6); the first one is given, the others are filled.
+        new_inputs: filled (n, 2).
+    """
+    model, _, _, loose, period = problem
+    cost, r = 0.0, np.empty(15)
+    for k in range(len(inputs)):
+        for i in range(2):
+            new_inputs[k, i] = inputs[k, i] + changes[k, i]
+            for j in range(6):
+                new_inputs[k, i] += gains[k, i, j] * (new_states[k, j] - states[k, j])
+        residual(problem, new_states[k], new_inputs[k], r)
+        for i in range(15):
+            cost += 0.5 * period * r[i] * r[i]
+        new_states[k + 1] = rk4_step(model, loose, period, new_states[k], new_inputs[k])
+    return cost
+
+
+@kernel
+def rk4_step(model, loose, period, x, u):
+    """Return the state (6,) after a period [s], by the Runge-Kutta method of fourth order.
+
+    `loose` is the index of the loose joint; x (6,) and u (2,) are state and input.
+    """
+    k1, k2, k3, k4, tau = np.empty(6), np.empty(6), np.empty(6), np.empty(6), np.empty(3)
+    state_rate(model, loose, x, u, k1, tau)
+    state_rate(model, loose, x + 0.5 * period * k1, u, k2, tau)
+    state_rate(model, loose, x + 0.5 * period * k2, u, k3, tau)
+    state_rate(model, loose, x + period * k3, u, k4, tau)
+    return x + period / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+
+
+@kernel
+def inverse_dynamics(model, x, a, tau):
+    """Compute the efforts `tau` (3,) [N m] for accelerations a (3,) [rad/s^2] at a state x (6,).
 
     This is the recursive Newton-Euler method in the plane. A vector (x forward, z up) is a complex
     number; exp(i theta) is the direction of a link, mu its mass times its centre from the joint.
     """
-    lengths, masses, moments, inertias, viscous, armature = model[:6]
+    lengths, masses, moments, inertias, viscous, armature, _, _, gravity = model
     theta, omega, alpha = 0.0, 0.0, 0.0
     joint_acc = np.empty(4, dtype=np.complex128)  # accelerations of the joints, plus gravity
     turn, direction = np.empty(3, dtype=np.complex128), np.empty(3, dtype=np.complex128)
     spin = np.empty(3)
     # Outward: accelerations. The end of a link of length l accelerates by l (i alpha - omega^2)
     # exp(i theta) relative to its joint.
-    joint_acc[0] = 1j * model[GRAVITY]
+    joint_acc[0] = 1j * gravity
     for k in range(3):
         theta, omega, alpha = theta + x[k], omega + x[3 + k], alpha + a[k]
         turn[k], direction[k], spin[k] = 1j * alpha - omega * omega, np.exp(1j * theta), alpha
@@ -82,110 +200,61 @@ def inverse(model, x, a, tau):
 
 
 @kernel
-def flow(model, loose, x, u, rate, tau):
+def state_rate(model, loose, x, u, rate, tau):
     """Compute the rate (6,) of a state x (6,) with inputs u (2,), and the efforts `tau` (3,)."""
-    stop, side = model[SPRING_END]
+    side = model.free_side
     rate[:3] = x[3:]
     a = rate[3:]
     first = 1 if loose == 0 else 0
     a[first], a[3 - loose - first] = u[0], u[1]
     # Inertia of the loose joint: the difference of its efforts for accelerations of 1 and 0.
     a[loose] = 1.0
-    inverse(model, x, a, tau)
+    inverse_dynamics(model, x, a, tau)
     mass = tau[loose]
     a[loose] = 0.0
-    inverse(model, x, a, tau)
+    inverse_dynamics(model, x, a, tau)
     mass -= tau[loose]
     # Acceleration by which the loose joint's effort is that of the spring, which only pushes.
-    depth = side * (stop - x[loose])
+    depth = side * (model.spring_angle - x[loose])
     push = 0.0
     if depth > 0.0:
         push = side * SPRING * depth * max(0.0, 1.0 - DAMPING * side * x[3 + loose])
     a[loose] = (push - tau[loose]) / mass
-    inverse(model, x, a, tau)
+    inverse_dynamics(model, x, a, tau)
 
 
 @kernel
-def step(model, loose, period, x, u):
-    """Return the state (6,) after a period [s], by the Runge-Kutta method of fourth order."""
-    k1, k2, k3, k4, tau = np.empty(6), np.empty(6), np.empty(6), np.empty(6), np.empty(3)
-    flow(model, loose, x, u, k1, tau)
-    flow(model, loose, x + 0.5 * period * k1, u, k2, tau)
-    flow(model, loose, x + 0.5 * period * k2, u, k3, tau)
-    flow(model, loose, x + period * k3, u, k4, tau)
-    return x + period / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
-
-
-@kernel
-def residual(model, bounds, weights, loose, x, u, r):
+def residual(problem, x, u, r):
     """Compute the weighted residuals of a state and an input; the cost is half their squared sum.
 
     Args:
-        model, loose, x, u: as for `flow`.
-        bounds, weights: (4, 3) and (8,), in the order of the indices above.
+        problem: as `PlanarProblem`.
+        x, u: state (6,) and input (2,).
         r: filled (15,), with the excess over the limits of: accelerations (2), angles (3), rates
             (3), efforts (3), height of elbow 2 and of the tips (2), return to the spring (1), and
             tips behind link 1 (1).
     """
+    model, bounds, penalties, loose, _ = problem
+    lengths, last_link = model.lengths, penalties.last_link
     rate, tau = np.empty(6), np.empty(3)
-    flow(model, loose, x, u, rate, tau)
-    r[:2] = weights[ON_ACCELERATION] * u
-    height, theta = weights[SHOULDER], 0.0
+    state_rate(model, loose, x, u, rate, tau)
+    r[:2] = penalties.acceleration * u
+    height, theta = penalties.shoulder, 0.0
     for i in range(3):
         theta += x[i]
-        height += (weights[LAST_LINK] if i == 2 else model[0][i]) * np.sin(theta)
+        height += (last_link if i == 2 else lengths[i]) * np.sin(theta)
         if i > 0:
-            r[10 + i] = weights[ON_HEIGHT] * max(0.0, weights[FLOOR] - height)
-        r[2 + i] = weights[ON_ANGLE] * max(0.0, bounds[LOWER, i] - x[i], x[i] - bounds[UPPER, i])
-        r[5 + i] = weights[ON_RATE] * max(0.0, abs(x[3 + i]) - bounds[RATE, i])
-        r[8 + i] = weights[ON_EFFORT] * max(0.0, abs(tau[i]) - bounds[EFFORT, i])
+            r[10 + i] = penalties.height * max(0.0, penalties.floor - height)
+        r[2 + i] = penalties.angle * max(0.0, bounds[LOWER, i] - x[i], x[i] - bounds[UPPER, i])
+        r[5 + i] = penalties.rate * max(0.0, abs(x[3 + i]) - bounds[RATE, i])
+        r[8 + i] = penalties.effort * max(0.0, abs(tau[i]) - bounds[EFFORT, i])
     # Distance of the tips from the axis of link 1, on their side of it.
     if x[2] > BENT:
-        behind = model[0][1] * np.sin(x[1]) + weights[LAST_LINK] * np.sin(x[1] + x[2])
-        r[14] = weights[ON_HEIGHT] * max(0.0, BEHIND - behind)
+        behind = lengths[1] * np.sin(x[1]) + last_link * np.sin(x[1] + x[2])
+        r[14] = penalties.height * max(0.0, BEHIND - behind)
     else:
         r[14] = 0.0
     # Speed of a return to the spring.
-    stop, side = model[SPRING_END]
-    near = max(0.0, 1.0 - side * (x[loose] - stop) / CUSHION)
-    r[13] = weights[ON_RATE] * side * near * max(0.0, -side * x[3 + loose])
-
-
-@kernel
-def linearise(model, bounds, weights, loose, period, X, U, A, R):
-    """Compute Jacobians by state and input, of steps (A) and of residuals (R), along X and U.
-
-    By forward differences. The first 6 columns are by the state, the next 2 by the input; the
-    residuals themselves are in R[:, :, 8].
-    """
-    for k in range(len(U)):
-        end = step(model, loose, period, X[k], U[k])
-        residual(model, bounds, weights, loose, X[k], U[k], R[k, :, 8])
-        for j in range(8):
-            x, u = X[k].copy(), U[k].copy()
-            if j < 6:
-                x[j] += SMALL
-            else:
-                u[j - 6] += SMALL
-            A[k, :, j] = (step(model, loose, period, x, u) - end) / SMALL
-            residual(model, bounds, weights, loose, x, u, R[k, :, j])
-            R[k, :, j] = (R[k, :, j] - R[k, :, 8]) / SMALL
-
-
-@kernel
-def rollout(model, bounds, weights, loose, period, X, U, K, d, Y, V):
-    """Simulate the inputs V = U + d + K (Y - X) from Y[0]; return the cost.
-
-    States Y (n + 1, 6) and inputs V (n, 2) are filled in.
-    """
-    cost, r = 0.0, np.empty(15)
-    for k in range(len(U)):
-        for i in range(2):
-            V[k, i] = U[k, i] + d[k, i]
-            for j in range(6):
-                V[k, i] += K[k, i, j] * (Y[k, j] - X[k, j])
-        residual(model, bounds, weights, loose, Y[k], V[k], r)
-        for i in range(15):
-            cost += 0.5 * period * r[i] * r[i]
-        Y[k + 1] = step(model, loose, period, Y[k], V[k])
-    return cost
+    side = model.free_side
+    nearness = max(0.0, 1.0 - side * (x[loose] - model.spring_angle) / CUSHION)
+    r[13] = penalties.rate * side * nearness * max(0.0, -side * x[3 + loose])

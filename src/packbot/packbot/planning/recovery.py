@@ -82,8 +82,9 @@ class Recoverer:
 
     def starts_at(self, arm: FailedArm, q: Array) -> bool:
         """Return whether this was made for the failures of an arm at angles q (7,) [rad]."""
-        failures, others = ([(f.joint, f.kind) for f in a.faults] for a in (self.arm, arm))
-        return failures == others and bool(np.abs(q - self.present)[:ARM].max() < MEETS)
+        failures = [(fault.joint, fault.kind) for fault in self.arm.faults]
+        has_same = failures == [(fault.joint, fault.kind) for fault in arm.faults]
+        return has_same and bool(np.abs(q - self.present)[:ARM].max() < MEETS)
 
     def reach(self, target: Array) -> Recovery:
         """Return a path to a target (3,) [m], or the reason why there is none."""
@@ -102,16 +103,16 @@ class Recoverer:
 
     def _find(self, target: Array) -> tuple[str, list[Array]]:
         candidates = list(self.goals.near(target, self.present))
-        reason, poses = self.sift(candidates, target)
+        reason, poses = self.possible_poses(candidates, target)
         for q in poses[: GOALS if self.tree is None else None]:
             path = self._path_to(q)
             if path is not None:
                 return "", path
-        path = self._nearest(target, candidates)
+        path = self._nearest_path(target, candidates)
         reached = float(np.linalg.norm(self.arm.kinematics.tip(path[-1]) - target)) < NEAR
         return "" if reached else reason or "no_path", path
 
-    def sift(self, candidates: list[Array], target: Array) -> tuple[str, list[Array]]:
+    def possible_poses(self, candidates: list[Array], target: Array) -> tuple[str, list[Array]]:
         """Return "" and the possible poses of the candidates, the one reached soonest first.
 
         If none is possible, the reason and an empty list are returned.
@@ -123,7 +124,7 @@ class Recoverer:
         bearable = [q for q in at_target if self.arm.bears(q)]
         if not bearable:
             return "torque", []
-        clear = [q for q in bearable if self.stands(q)]
+        clear = [q for q in bearable if self.is_possible(q)]
         clear.sort(key=lambda q: float((np.abs(q - self.present) / self.speeds).max()))
         return ("" if clear else "collision"), clear
 
@@ -131,19 +132,19 @@ class Recoverer:
         """Return "torque" if loose joints with drives would reach a target, else "out_of_reach"."""
         if not self.goals.heavy:
             return "out_of_reach"
-        tip = self._strong.arm.kinematics.tip
-        poses = self._strong.near(target, self.present)
+        tip = self._with_drives.arm.kinematics.tip
+        poses = self._with_drives.near(target, self.present)
         reached = any(np.linalg.norm(tip(q) - target) < NEAR for q in poses)
         return "torque" if reached else "out_of_reach"
 
     @cached_property
-    def _strong(self) -> Goals:
+    def _with_drives(self) -> Goals:
         """Finder of poses of the arm if its loose joints had drives."""
         frozen = [fault for fault in self.arm.faults if fault.kind == "frozen"]
         arm = FailedArm(self.arm.setup, frozen, q=self.present, clearance=self.arm.clearance)
         return Goals(arm, self.present, self.seed)
 
-    def stands(self, q: Array) -> bool:
+    def is_possible(self, q: Array) -> bool:
         """Return whether a pose is possible.
 
         Loose joints are at rest, nothing touches but what they rest on, and the camera sees.
@@ -152,16 +153,16 @@ class Recoverer:
         if not arm.sees(q):
             return False
         if not touches(q, self.planner.margin):
-            return not len(arm.loose) or self._rests(q)
+            return not len(arm.loose) or self._is_at_rest(q)
         near = arm.clearance.near(q, self.planner.margin)
         links = {arm.clearance.pair_links(i) for i in near.tolist()}
         props = {arm.clearance.pair_links(i) for i in arm.propping(q).tolist()}
-        return bool(props) and links <= props and not touches(q, 0.5 * GAP) and self._rests(q)
+        return bool(props) and links <= props and not touches(q, 0.5 * GAP) and self._is_at_rest(q)
 
-    def _rests(self, q: Array) -> bool:
+    def _is_at_rest(self, q: Array) -> bool:
         """Return whether loose joints are at rest in a pose (7,)."""
         rest = self.arm.rest(q)
-        return rest is not None and self.planner._met(rest, q)
+        return rest is not None and self.planner.are_same(rest, q)
 
     def _path_to(self, goal: Array) -> list[Array] | None:
         """Return a path to a pose (7,), or None."""
@@ -172,13 +173,13 @@ class Recoverer:
         except AccordError:
             return None
 
-    def _nearest(self, target: Array, candidates: list[Array]) -> list[Array]:
+    def _nearest_path(self, target: Array, candidates: list[Array]) -> list[Array]:
         """Return a path to the point nearest to a refused target that has one."""
         tip = self.arm.kinematics.tip
         if self.tree is not None:
             paths = self._tree_paths(self.tree, target)
             return min(paths, key=lambda path: float(np.linalg.norm(tip(path[-1]) - target)))
-        attempts = (self._path_to(q) for q in self._next_best(target, candidates))
+        attempts = (self._path_to(q) for q in self._poses_by_distance(target, candidates))
         return next((path for path in attempts if path is not None), [self.present])
 
     def _tree_paths(self, tree: SearchTree, target: Array) -> list[list[Array]]:
@@ -190,33 +191,37 @@ class Recoverer:
             for i in order[:NEAREST].tolist()
         ]
 
-    def _next_best(self, target: Array, candidates: list[Array]) -> Iterator[Array]:
+    def _poses_by_distance(self, target: Array, candidates: list[Array]) -> Iterator[Array]:
         """Yield possible poses, first those nearest to a target, then ones ever farther away."""
 
         def distance(q: Array) -> float:
             return float(np.linalg.norm(self.arm.kinematics.tip(q) - target))
 
         seeds = sorted([*candidates, *self.goals.seeds(target)], key=distance)
-        near = (self._approached(q, target) for q in seeds if self.arm.bears(q) and self.stands(q))
+        near = (
+            self._closest_approach(q, target)
+            for q in seeds
+            if self.arm.bears(q) and self.is_possible(q)
+        )
         yield from islice(near, NEAREST)
         order = np.linalg.norm(self.goals.tips - target, axis=1).argsort(kind="stable")
         for i in 2 ** np.arange(3, int(np.log2(len(order)))):
             q = self.goals.q[order[i]]
-            if self.arm.bears(q) and self.stands(q):
+            if self.arm.bears(q) and self.is_possible(q):
                 yield q
 
-    def _approached(self, q: Array, target: Array) -> Array:
+    def _closest_approach(self, q: Array, target: Array) -> Array:
         """Return the pose nearest to a target, on the line from q, that is still possible.
 
         The line ends where least squares brings the tips near the target; it is bisected.
         """
         end = self.goals.refine(q, target)
-        if self.arm.bears(end) and self.stands(end):
+        if self.arm.bears(end) and self.is_possible(end):
             return end
         for _ in range(HALVINGS):
             middle = 0.5 * (q + end)
             rest = self.arm.rest(middle) if len(self.arm.loose) else middle
-            if rest is not None and self.arm.bears(rest) and self.stands(rest):
+            if rest is not None and self.arm.bears(rest) and self.is_possible(rest):
                 q = rest
             else:
                 end = middle

@@ -60,6 +60,7 @@ class SearchTree:
         return self._nodes[: len(self.parents)]
 
     def add(self, q: Array, parent: int) -> int:
+        """Add a node q (7,) [rad] to a parent, by its index; return the index of the node."""
         count = len(self.parents)
         if count == len(self._nodes):
             self._nodes = np.concatenate([self._nodes, np.empty_like(self._nodes)])
@@ -126,17 +127,18 @@ class Planner:
         Both ends are taken as checked.
         """
         count = int(np.ceil(self.motion(a, b) / self.margin))
-        parts = np.arange(1, count) / max(count, 1)
+        fractions = np.arange(1, count) / max(count, 1)
         # The middle first, where an obstacle is most likely, as the ends are clear.
-        order = np.argsort(np.abs(parts - 0.5), kind="stable")
+        order = np.argsort(np.abs(fractions - 0.5), kind="stable")
         touches, margin = self.clearance.touches, self.margin
-        return not any(touches(a + part * (b - a), margin) for part in parts[order])
+        return not any(touches(a + fraction * (b - a), margin) for fraction in fractions[order])
 
     def motion(self, a: Array, b: Array) -> float:
         """Return sum_i r_i |b_i - a_i| [m], the bound of any distance's change from a to b (7,)."""
         return float(self.radii @ np.abs(b - a))
 
     def _check(self, name: str, q: Array) -> None:
+        """Refuse a pose (7,) outside the limits, or closer than the margin to something."""
         check_limits(self._parameters, q, f"{name}: ")
         if self.clearance.touches(q, self.margin):
             pair, distance = self.clearance.closest(q)
@@ -151,11 +153,12 @@ class Planner:
         from_start, from_goal = SearchTree(start), SearchTree(goal)
         tree, other = from_start, from_goal
         for _ in range(self.tries):
-            reached = self._step(tree, self._sample(start, goal, rng))
-            met = None if reached is None else self._connect(other, tree[reached])
-            if reached is not None and met is not None:
-                i, j = (reached, met) if tree is from_start else (met, reached)
-                return from_start.path(i) + from_goal.path(j)[::-1]
+            new = self._step(tree, self._sample(start, goal, rng))
+            if new is not None:
+                met = self._connect(other, tree[new])
+                if met is not None:
+                    i, j = (new, met) if tree is from_start else (met, new)
+                    return from_start.path(i) + from_goal.path(j)[::-1]
             tree, other = other, tree
         raise AccordError(
             f"no path found in {self.tries} tries that keeps {1e3 * self.margin:g} mm: "
@@ -206,9 +209,11 @@ class Planner:
         return self._straighten(path)
 
     def _touch(self, *poses: Array) -> bool:
+        """Return whether any of the poses (7,) is closer than the margin to something."""
         return any(self.clearance.touches(q, self.margin) for q in poses)
 
     def _duration(self, path: list[Array]) -> float:
+        """Return the least duration of a path [s]."""
         return sum(self._time(a, b) for a, b in pairwise(path))
 
     def _time(self, a: Array, b: Array) -> float:

@@ -77,8 +77,9 @@ class Sight:
         self._request = coal.CollisionRequest()
         # With coal's default of 1e-6, a tip 10 um wide that is 1 mm deep in a wall can be missed.
         self._request.gjk_tolerance = TOLERANCE
+        # Hulls of other links, and the first hull of each of these links.
         self._others = [(i, link) for i, link in enumerate(clearance.links) if link != CAMERA]
-        self._first = {link: clearance.links.index(link) for _, link in self._others}
+        self._first_hull = {link: clearance.links.index(link) for _, link in self._others}
 
     @classmethod
     def of(cls, setup: Setup, angle: float = math.pi, width: float = 0.0) -> Sight:
@@ -91,8 +92,8 @@ class Sight:
         Raises:
             AccordError: if the target is at the lens.
         """
-        places = self.clearance.places(q)
-        camera = places[self._camera]
+        poses = self.clearance.hull_poses(q)
+        camera = poses[self._camera]
         lens = camera.act(LENS)
         distance = math.dist(target, lens)
         if not distance > SHORT:
@@ -100,16 +101,16 @@ class Sight:
         along = (target - lens) / distance
         off_axis = math.acos(min(1.0, max(-1.0, float(along @ camera.rotation[:, 0]))))
         line = convex(frustum(lens, along, distance, self.width))
-        at = {link: _transform(places[i]) for link, i in self._first.items()}
-        blocking = [i for i, link in self._others if self._meets(line, i, at[link])]
-        blocking.sort(key=lambda i: self._distance_from(lens, i, places[i]))
+        transforms = {link: _transform(poses[i]) for link, i in self._first_hull.items()}
+        blocking = [i for i, link in self._others if self._meets(line, i, transforms[link])]
+        blocking.sort(key=lambda i: self._distance_from(lens, i, poses[i]))
         names = tuple(self.clearance.names[i] for i in blocking)
         visible = not names and 2.0 * off_axis <= self.angle
         return View(visible, names, off_axis, distance)
 
     def eye(self, q: Array) -> tuple[Array, Array]:
         """Return the lens (3,) [m] and the camera's axis (3,) at the angles q (7,) [rad]."""
-        camera = self.clearance.places(q)[self._camera]
+        camera = self.clearance.hull_poses(q)[self._camera]
         return camera.act(LENS), camera.rotation[:, 0].copy()
 
     def fraction(self, q: Array, target: Array, width: float) -> float:
@@ -125,11 +126,11 @@ class Sight:
         point = Sight(self.clearance, self.angle)
         return sum(point.look(q, spot).visible for spot in spots) / len(spots)
 
-    def _meets(self, line: coal.Convex, hull: int, place: coal.Transform3s) -> bool:
-        """Return whether the frustum meets a hull (index) at a pose."""
+    def _meets(self, line: coal.Convex, hull: int, pose: coal.Transform3s) -> bool:
+        """Return whether the frustum `line` meets a hull (index) at a pose."""
         body = self.clearance.bodies[hull]
         self._result.clear()
-        return bool(coal.collide(line, self._identity, body, place, self._request, self._result))
+        return bool(coal.collide(line, self._identity, body, pose, self._request, self._result))
 
     def _distance_from(self, lens: Array, hull: int, pose: pin.SE3) -> float:
         """Return the distance of a hull from the lens (3,) [m], its link at a pose."""
@@ -161,5 +162,5 @@ def frustum(lens: Array, along: Array, distance: float, width: float) -> Hull:
     return Hull(np.concatenate([near, end]), FRUSTUM)
 
 
-def _transform(place: pin.SE3) -> coal.Transform3s:
-    return coal.Transform3s(place.rotation, place.translation)
+def _transform(pose: pin.SE3) -> coal.Transform3s:
+    return coal.Transform3s(pose.rotation, pose.translation)

@@ -5,10 +5,13 @@ equilibrium. A first guess moves the active joints to angles at which the loose 
 back. It is improved in the plane of the arm (planar.py) by iterative LQR, that is differential
 dynamic programming with the Gauss-Newton Hessian of the cost [Li and Todorov 2004]; the penalties
 of the limits are raised in stages. The result has the gains of a time-varying linear-quadratic
-regulator. The arrays X, U, A, R, K and d are explained in planar.py.
+regulator.
 
-The constants may be tuned, but with other WEIGHTS, END and STAGES the scenario `transition` may
-have no plan (test_packbot_transition).
+States (n + 1, 6) are angles and rates of shoulder and both elbows; inputs (n, 2) are accelerations
+of the two active joints; n is the number of steps, and k or i counts them.
+
+The constants may be tuned, but with other WEIGHTS, END_WEIGHTS and STAGES the scenario `transition`
+may have no plan (test_packbot_transition).
 """
 
 from __future__ import annotations
@@ -21,8 +24,8 @@ from roboaccord.contract import AccordError, Array
 from roboaccord.scenario import Setup
 
 from packbot.model.parameters import JOINTS, PackbotParameters, check_limits
+from packbot.planning import planar
 from packbot.planning.failed_arm import FALL, GAP, FailedArm
-from packbot.planning.planar import GRAVITY, RATE, SPRING_END, Model, linearise, rollout, step
 from packbot.planning.trajectories import RESERVE
 
 PLANE = (1, 2, 3)  # indices of the joints of the plane: shoulder, elbow1, elbow2
@@ -31,18 +34,19 @@ PLANE = (1, 2, 3)  # indices of the joints of the plane: shoulder, elbow1, elbow
 FLOOR = 0.25
 # rad; distance of the joints from their limits, which is left to the regulator: 15 times CLOSE.
 # With 0.3 a plan is found as well, with 1.9 times the accelerations.
-NEAR = 0.15
+LIMIT_MARGIN = 0.15
 # Control periods at the goal, 4 s, long enough for the regulator to become constant: seven of its
-# time constants (STIFF)
-STILL = 400
-STEP = 2  # control periods in a step of the plan, 20 ms: as long as the spring (planar.py) allows
+# time constants (REGULATOR_WEIGHTS)
+STILL_PERIODS = 400
+# Control periods in a step of the plan, 20 ms: as long as the spring (planar.py) allows
+STEP_PERIODS = 2
 # Measured in the scenario `transition`, whose plan takes 170 rounds and root mean squares of 4.2
 # rad/s^2:
 # 1/s; gains of the first guess on angles, and on rates; 2 and 3 take 244 rounds.
-SERVO, TURN = 3.0, 5.0
+ANGLE_GAIN, RATE_GAIN = 3.0, 5.0
 # rad/s^2; largest acceleration of the first guess: with 2 a plan takes 301 rounds, with 8 none is
 # found.
-HASTE = 4.0
+MOST_ACCELERATION = 4.0
 # rad; once the loose joint is this far past its unstable equilibrium, it has tipped; with 0.2 a
 # plan is found as well.
 TIPPED = 0.05
@@ -52,13 +56,13 @@ TIPPED = 0.05
 WEIGHTS = np.array([0.2, 60.0, 100.0, 0.3, 200.0])
 # Weights of angles and rates at the end; 0.3 times as large, they end it 5e-4 from the goal instead
 # of 1.4e-4.
-END = np.array([1e3, 1e3, 1e3, 1e2, 1e2, 1e2])
+END_WEIGHTS = np.array([1e3, 1e3, 1e3, 1e2, 1e2, 1e2])
 # Factors on weights of the end and of the limits; the last one alone finds a plan with a root mean
 # square of 6.0 rad/s^2.
 STAGES = ((0.1, 1.0), (0.3, 2.0), (1.0, 5.0))
 # Iterations of a stage at most; it ends at a smaller relative gain. 1e-3 takes 39 rounds, and ends
 # 1.6e-3 from the goal instead of 1.4e-4.
-ROUNDS, GAIN = 100, 1e-5
+ROUNDS, LEAST_GAIN = 100, 1e-5
 # rad, rad/s; largest distance of the end of a plan from the goal, which the regulator removes; the
 # scenario's plan ends 1.4e-4 from it.
 CLOSE = 0.01
@@ -70,7 +74,7 @@ HALVINGS = 12
 FIRST_WEIGHT, LEAST_WEIGHT = 1e-3, 1e-9
 # Weights of the regulator on angles and rates; inputs have 1. They give a joint of unit inertia the
 # frequency 10^(1/4) = 1.8 rad/s, below the 4.3 rad/s of the hanging link 3.
-STIFF = np.array([10.0, 10.0, 10.0, 1.0, 1.0, 1.0])
+REGULATOR_WEIGHTS = np.array([10.0, 10.0, 10.0, 1.0, 1.0, 1.0])
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ class Transition:
         return self.states[k], self.inputs[k], self.gains[k]
 
 
-class PlanarArm:
+class TransitionPlanner:
     """Planner of transitions of an arm whose elbow 2 is loose, and whose link 3 leans on something.
 
     Args:
@@ -122,29 +126,29 @@ class PlanarArm:
         if leaning is None or not len(arm.propping(leaning)):
             raise AccordError("a transition starts where the loose joint leans on something")
         past, _ = arm.swing(leaning, joint)
+        side = float(np.sign(past))
         self.arm, self.start, self.goal = arm, leaning, leaning.copy()
-        self.goal[joint] += 2.0 * np.pi * np.sign(past) - past
+        self.goal[joint] += 2.0 * np.pi * side - past
         check_limits(p, self.goal, "the other equilibrium: ")
         self.plane = np.array(PLANE)
         self.active = self.plane[self.plane != joint]
         self.loose, self.period = joint - PLANE[0], setup.scenario.control_period
-        self.model = _model(arm.kinematics.arm.model, leaning, p, (leaning[joint], np.sign(past)))
-        self._sizes = np.array([p.base_z + p.turret_d, FLOOR, p.wrist_x + p.gripper_length])
+        self.model = _planar_model(arm.kinematics.arm.model, leaning, p, joint, side)
+        self._sizes = (p.base_z + p.turret_d, FLOOR, p.wrist_x + p.gripper_length)
         limits = [arm.lower, arm.upper, speed * p.of_joints("speed_limit"), RESERVE * arm.efforts]
-        self._weights = np.concatenate([WEIGHTS, self._sizes])
         self._bounds = np.array(limits)[:, self.plane]
-        self._bounds[:2] += np.array([[NEAR], [-NEAR]])
-        self._bounds[RATE, self.loose] = np.inf
-        self._bounds[int(past > 0.0), self.loose] = self._free(joint, float(np.sign(past)))
+        self._bounds[:2] += np.array([[LIMIT_MARGIN], [-LIMIT_MARGIN]])
+        self._bounds[planar.RATE, self.loose] = np.inf
+        self._bounds[int(past > 0.0), self.loose] = self._farthest_swing(joint, side)
 
-    def _free(self, joint: int, side: float) -> float:
+    def _farthest_swing(self, joint: int, side: float) -> float:
         """Return the angle up to which the loose joint may swing past its goal [rad]."""
         q = self.goal.copy()
         while self.arm.lower[joint] < q[joint] < self.arm.upper[joint]:
             if self.arm.clearance.touches(q, GAP):
                 break
             q[joint] += side * FALL
-        return float(q[joint] - side * NEAR)
+        return float(q[joint] - side * LIMIT_MARGIN)
 
     def plan(self, via: Array, duration: float) -> Transition:
         """Return a transition.
@@ -158,26 +162,33 @@ class PlanarArm:
             AccordError: if none is found within the limits and without contact.
         """
         # First guess, improved in stages.
-        period = STEP * self.period
-        X, U = self._guess(via, round(duration / period))
-        for end, limit in STAGES:
-            self._weights = np.concatenate([WEIGHTS * [1.0, limit, limit, 1.0, limit], self._sizes])
-            X, U = self._improve(X, U, end * END)
-        # States at every control period: STEP = 2, so that one is inserted between each two.
-        between = (step(self.model, self.loose, self.period, x, u) for x, u in zip(X, U))
-        Y = np.array([x for pair in zip(X, between) for x in pair] + [X[-1]])
-        V = np.repeat(U, STEP, axis=0)
-        self._check(Y)
-        return Transition(Y, V, self._regulate(Y, V))
+        period = STEP_PERIODS * self.period
+        states, inputs = self._first_guess(via, round(duration / period))
+        for on_end, on_limits in STAGES:
+            problem = self._problem(on_limits, period)
+            states, inputs = self._improve(problem, states, inputs, on_end * END_WEIGHTS)
+        # States at every control period: one is inserted between each two, as STEP_PERIODS is 2.
+        every_state = [states[0]]
+        for x, u, end in zip(states, inputs, states[1:], strict=False):
+            every_state += [planar.rk4_step(self.model, self.loose, self.period, x, u), end]
+        states, inputs = np.array(every_state), np.repeat(inputs, STEP_PERIODS, axis=0)
+        self._check(states)
+        return Transition(states, inputs, self._regulator_gains(states, inputs, on_limits))
 
-    def _check(self, X: Array) -> None:
+    def _problem(self, on_limits: float, period: float) -> planar.PlanarProblem:
+        """Return the problem with a factor on the weights of limits, in steps of a period [s]."""
+        weights = WEIGHTS * [1.0, on_limits, on_limits, 1.0, on_limits]
+        penalties = planar.Penalties(*weights.tolist(), *self._sizes)
+        return planar.PlanarProblem(self.model, self._bounds, penalties, self.loose, period)
+
+    def _check(self, states: Array) -> None:
         """Refuse states (n, 6) that end off the goal, or touch what the start does not."""
-        if np.abs(X[-1] - self._ends[1]).max() > CLOSE:
+        if np.abs(states[-1] - self._ends[1]).max() > CLOSE:
             raise AccordError("no transition was found: try another length, speed or via")
         arm, q = self.arm, self.start.copy()
         props = {arm.clearance.pair_links(i) for i in arm.propping(q).tolist()}
         props |= {(a, b) for a, _ in props for b in ("link3_link", "gripper_link")}
-        for x in X:
+        for x in states:
             q[self.plane] = x[:3]
             touching = {arm.clearance.pair_links(i) for i in arm.clearance.near(q, GAP).tolist()}
             if touching - props:
@@ -190,110 +201,129 @@ class PlanarArm:
         rest = np.zeros(3)
         return np.append(self.start[self.plane], rest), np.append(self.goal[self.plane], rest)
 
-    def _guess(self, via: Array, steps: int) -> tuple[Array, Array]:
+    def _first_guess(self, via: Array, steps: int) -> tuple[Array, Array]:
         """Return states and inputs that tip the loose joint over, and lead back."""
-        active, period = self.active - PLANE[0], STEP * self.period
+        active, period = self.active - PLANE[0], STEP_PERIODS * self.period
         start, goal = self._ends
-        X, U, tipped = np.empty((steps + 1, 6)), np.empty((steps, 2)), False
-        X[0] = start
-        for k, x in enumerate(X[:-1]):
-            tipped = tipped or self._over(x)
-            aim = goal[active] if tipped else via
-            fast = self._bounds[RATE, active]
-            rate = np.clip(SERVO * (aim - x[active]), -fast, fast)
-            U[k] = np.clip(TURN * (rate - x[3:][active]), -HASTE, HASTE)
-            X[k + 1] = step(self.model, self.loose, period, x, U[k])
-        return X, U
+        states, inputs, has_tipped = np.empty((steps + 1, 6)), np.empty((steps, 2)), False
+        states[0] = start
+        for k, x in enumerate(states[:-1]):
+            has_tipped = has_tipped or self._is_over(x)
+            aim = goal[active] if has_tipped else via
+            fastest = self._bounds[planar.RATE, active]
+            rate = np.clip(ANGLE_GAIN * (aim - x[active]), -fastest, fastest)
+            acceleration = RATE_GAIN * (rate - x[3:][active])
+            inputs[k] = np.clip(acceleration, -MOST_ACCELERATION, MOST_ACCELERATION)
+            states[k + 1] = planar.rk4_step(self.model, self.loose, period, x, inputs[k])
+        return states, inputs
 
-    def _over(self, x: Array) -> bool:
-        """Return whether the loose joint is past its unstable zero."""
+    def _is_over(self, x: Array) -> bool:
+        """Return whether the loose joint is past its unstable zero in a state (6,)."""
         q = self.start.copy()
         q[self.plane] = x[:3]
         past, _ = self.arm.swing(q, self.arm.loose[0])
-        return past * self.model[SPRING_END][1] < 0.0 and np.pi - abs(past) > TIPPED
+        return past * self.model.free_side < 0.0 and np.pi - abs(past) > TIPPED
 
-    def _improve(self, X: Array, U: Array, end: Array) -> tuple[Array, Array]:
-        """Return better states and inputs, by the weights (6,) of the end."""
-        goal, period = self._ends[1], STEP * self.period
-        problem = self.model, self._bounds, self._weights, self.loose, period
+    def _improve(
+        self, problem: planar.PlanarProblem, states: Array, inputs: Array, end_weights: Array
+    ) -> tuple[Array, Array]:
+        """Return better states and inputs, by iterative LQR.
 
-        def follow(K: Array, d: Array) -> tuple[float, Array, Array]:
-            Y, V = np.empty_like(X), np.empty_like(U)
-            Y[0] = X[0]
-            cost = rollout(*problem, X, U, K, d, Y, V)
-            return cost + 0.5 * float(end @ (Y[-1] - goal) ** 2), Y, V
+        Args:
+            problem: what the trajectory is judged by.
+            states, inputs: of the trajectory so far (n + 1, 6), (n, 2).
+            end_weights: weights of the distance of its end from the goal (6,).
+        """
+        goal, n, regularisation = self._ends[1], len(inputs), FIRST_WEIGHT
 
-        n, weight = len(U), FIRST_WEIGHT
-        cost, X, U = follow(np.zeros((n, 2, 6)), np.zeros((n, 2)))
-        A, R = np.empty((n, 6, 8)), np.empty((n, 15, 9))
-        linearise(*problem, X, U, A, R)
+        def changed(gains: Array, changes: Array) -> tuple[float, Array, Array]:
+            """Return cost, states and inputs of the trajectory with changed inputs."""
+            new_states, new_inputs = np.empty_like(states), np.empty_like(inputs)
+            new_states[0] = states[0]
+            cost = planar.rollout(problem, states, inputs, gains, changes, new_states, new_inputs)
+            off_goal = 0.5 * float(end_weights @ (new_states[-1] - goal) ** 2)
+            return cost + off_goal, new_states, new_inputs
+
+        cost, states, inputs = changed(np.zeros((n, 2, 6)), np.zeros((n, 2)))
+        step_slopes, residuals = np.empty((n, 6, 8)), np.empty((n, 15, 9))
+        planar.linearise(problem, states, inputs, step_slopes, residuals)
         for _ in range(ROUNDS):
-            K, d = riccati(A, R, np.diag(end), end * (X[-1] - goal), period, weight)
-            attempts = (follow(K, 0.5**i * d) for i in range(HALVINGS))
+            end = np.diag(end_weights), end_weights * (states[-1] - goal)
+            gains, changes = riccati(step_slopes, residuals, *end, problem.period, regularisation)
+            attempts = (changed(gains, 0.5**i * changes) for i in range(HALVINGS))
             # The largest change that lowers the cost; without one, the regularisation is raised.
             better = next((attempt for attempt in attempts if attempt[0] < cost), None)
             if better is None:
-                weight *= 10.0
+                regularisation *= 10.0
                 continue
             gain = cost - better[0]
-            cost, X, U = better
-            if gain < GAIN * cost:
+            cost, states, inputs = better
+            if gain < LEAST_GAIN * cost:
                 break
-            weight = max(0.3 * weight, LEAST_WEIGHT)
-            linearise(*problem, X, U, A, R)
-        return X, U
+            regularisation = max(0.3 * regularisation, LEAST_WEIGHT)
+            planar.linearise(problem, states, inputs, step_slopes, residuals)
+        return states, inputs
 
-    def _regulate(self, X: Array, U: Array) -> Array:
+    def _regulator_gains(self, states: Array, inputs: Array, on_limits: float) -> Array:
         """Return the gains of the regulator (n + 1, 2, 6), the last one at the goal.
 
-        The trajectory is continued by STILL periods at the goal, and the model has no spring.
+        The trajectory is continued by STILL_PERIODS at the goal, and the model has no spring.
         """
-        free = *self.model[:SPRING_END], np.zeros(2), self.model[GRAVITY]
-        end = np.concatenate([X[:-1], np.tile(self._ends[1], (STILL, 1))])
-        u = np.concatenate([U, np.zeros((STILL, 2))])
-        A, R = np.empty((len(u), 6, 8)), np.zeros((len(u), 8, 9))
-        S = np.empty((len(u), 15, 9))
-        linearise(free, self._bounds, self._weights, self.loose, self.period, end, u, A, S)
-        R[:, :, :8] = np.diag(np.sqrt([*STIFF, 1.0, 1.0]))
-        K, _ = riccati(A, R, np.diag(STIFF), np.zeros(6), self.period, 0.0)
-        return K[: len(U) + 1]
+        problem = self._problem(on_limits, self.period)
+        problem = problem._replace(model=self.model._replace(spring_angle=0.0, free_side=0.0))
+        states = np.concatenate([states[:-1], np.tile(self._ends[1], (STILL_PERIODS, 1))])
+        count = len(inputs)
+        inputs = np.concatenate([inputs, np.zeros((STILL_PERIODS, 2))])
+        step_slopes, unused = np.empty((len(inputs), 6, 8)), np.empty((len(inputs), 15, 9))
+        planar.linearise(problem, states, inputs, step_slopes, unused)
+        residuals = np.zeros((len(inputs), 8, 9))
+        residuals[:, :, :8] = np.diag(np.sqrt([*REGULATOR_WEIGHTS, 1.0, 1.0]))
+        end = np.diag(REGULATOR_WEIGHTS), np.zeros(6)
+        gains, _ = riccati(step_slopes, residuals, *end, self.period, 0.0)
+        return gains[: count + 1]
 
 
 def riccati(
-    A: Array, R: Array, V: Array, v: Array, period: float, weight: float
-) -> tuple[Array, Array]:
+    step_slopes: Array, residuals: Array, hessian: Array, gradient: Array, period: float,
+    regularisation: float,
+) -> tuple[Array, Array]:  # fmt: skip
     """Return the gains (n, 2, 6) and changes of inputs (n, 2) that minimise the quadratic cost.
 
-    The Riccati recursion from the end back, with Hessian V and gradient v of the cost to go. In
-    each step, H and g are Hessian and gradient by state (first 6) and input (last 2).
+    The Riccati recursion from the end back. In each step, H and g are Hessian and gradient of the
+    cost from there on by state (first 6) and input (last 2).
 
     Args:
-        A: Jacobians of steps by state and input (n, 6, 8).
-        R: Jacobians of r residuals, and the residuals in the last column (n, r, 9).
-        V, v: Hessian (6, 6) and gradient (6,) of the cost of the end.
+        step_slopes: Jacobians of steps by state and input (n, 6, 8).
+        residuals: Jacobians of r residuals, and the residuals in the last column (n, r, 9).
+        hessian, gradient: of the cost of the end (6, 6), (6,).
         period: duration of a step [s].
-        weight: weight of the regularisation.
+        regularisation: weight that is added to the inputs.
     """
-    K, d = np.empty((len(A), 2, 6)), np.empty((len(A), 2))
-    squares = period * np.swapaxes(R[:, :, :8], 1, 2) @ R
-    squares[:, [6, 7], [6, 7]] += weight * period
-    for k in range(len(A) - 1, -1, -1):
-        H, g = squares[k, :, :8] + A[k].T @ V @ A[k], squares[k, :, 8] + A[k].T @ v
+    gains, changes = np.empty((len(step_slopes), 2, 6)), np.empty((len(step_slopes), 2))
+    squares = period * np.swapaxes(residuals[:, :, :8], 1, 2) @ residuals
+    squares[:, [6, 7], [6, 7]] += regularisation * period
+    for k in range(len(step_slopes) - 1, -1, -1):
+        A = step_slopes[k]
+        H, g = squares[k, :, :8] + A.T @ hessian @ A, squares[k, :, 8] + A.T @ gradient
         solution = np.linalg.solve(H[6:, 6:], np.column_stack([H[6:, :6], g[6:]]))
-        K[k], d[k] = -solution[:, :6], -solution[:, 6]
-        V, v = H[:6, :6] + H[:6, 6:] @ K[k], g[:6] + K[k].T @ g[6:]
-        V = 0.5 * (V + V.T)
-    return K, d
+        gains[k], changes[k] = -solution[:, :6], -solution[:, 6]
+        hessian = H[:6, :6] + H[:6, 6:] @ gains[k]
+        gradient = g[:6] + gains[k].T @ g[6:]
+        hessian = 0.5 * (hessian + hessian.T)
+    return gains, changes
 
 
-def _model(model: pin.Model, q: Array, p: PackbotParameters, stop: tuple[float, float]) -> Model:
-    """Return the model of the arm in its plane, as explained in planar.py.
+def _planar_model(
+    model: pin.Model, q: Array, p: PackbotParameters, loose: int, free_side: float
+) -> planar.PlanarModel:
+    """Return the model of the arm in its plane.
 
     Args:
         model: pinocchio's model of the whole arm.
-        q: angles (7,) at which the joints outside the plane are held.
+        q: angles (7,) at which the joints outside the plane are held, and the loose joint leans.
         p: with its friction.
-        stop: angle at which the loose joint leans on something, and the sign of the free side.
+        loose: index of the loose joint, 0 to 6.
+        free_side: sign of the side on which the loose joint is free.
     """
     outside = [i + 1 for i in range(len(JOINTS)) if i not in PLANE]
     plane = pin.buildReducedModel(model, outside, q)
@@ -303,7 +333,7 @@ def _model(model: pin.Model, q: Array, p: PackbotParameters, stop: tuple[float, 
     lengths = np.array([plane.jointPlacements[k].translation[0] for k in (2, 3)] + [0.0])
     inertias = np.array([body.inertia[1, 1] for body in bodies]) + masses * np.abs(centres) ** 2
     viscous, armature = (p.of_joints(k)[list(PLANE)] for k in ("viscous", "reflected_inertia"))
-    return (
-        lengths, masses, masses * centres, inertias, viscous, armature, np.array(stop),
+    return planar.PlanarModel(
+        lengths, masses, masses * centres, inertias, viscous, armature, float(q[loose]), free_side,
         float(p.gravity),
     )  # fmt: skip

@@ -4,7 +4,7 @@ reference             the simulator, its options, and what is common with the re
 stepping              steps, impacts, and the active contacts after them
 motion                equations of motion with active contacts
 closing, stiff        where in a step a gap closes; one step with stiff friction
-energy                energy balance of a run
+energy, figures       energy balance and figures of a run
 engines, world        the arm in physics engines; Gazebo's world
 
 Options of the reference may be tuned; laws of contact are in contact/ and stay. All simulators must

@@ -35,6 +35,7 @@ class EnergyBook:
         rise: sum of all rises beyond the work of the efforts [J].
         largest: largest of these rises [J].
         metered: whether losses are asked for.
+        losses: the account.
     """
 
     def __init__(self, arm: Arm, account: losses.LossAccount) -> None:
@@ -48,7 +49,7 @@ class EnergyBook:
         self.rise = self.largest = 0.0
         self._q, self._energy = q, self._arm.energy(q, v)
 
-    def note(self, q: Array, v: Array, efforts: Array) -> None:
+    def record(self, q: Array, v: Array, efforts: Array) -> None:
         """Record the state after a step or an event under held `efforts` (n,) [N m]."""
         energy = self._arm.energy(q, v)
         work = float(efforts @ (q - self._q))
@@ -57,7 +58,7 @@ class EnergyBook:
         self.largest = max(self.largest, rise)
         self._q, self._energy = q, energy
 
-    def note_step(self, step: Step, friction: JointFriction, slides: tuple[float, float]) -> None:
+    def record_step(self, step: Step, friction: JointFriction, slides: tuple[float, float]) -> None:
         """Record the losses of a step by joint friction and by contact friction.
 
         Args:
@@ -71,7 +72,7 @@ class EnergyBook:
         self.losses.add(losses.DAMPING, step.size * float(np.dot(WEIGHTS, power)))
         self.losses.add(losses.FRICTION, 0.5 * step.size * sum(slides))
 
-    def note_impact(
+    def record_impact(
         self, features: Index, jacobian: Array, impulses: Array, before: Array, after: Array
     ) -> None:
         """Record the losses of an impact along the normals.
@@ -89,7 +90,7 @@ class EnergyBook:
         self.losses.add(losses.STOPS, float(loss[stops].sum()))
         self.losses.add(losses.IMPACTS, float(loss[~stops].sum()))
 
-    def note_stop(self, mass: Array, before: Array, after: Array) -> None:
+    def record_slip_stop(self, mass: Array, before: Array, after: Array) -> None:
         """Record the drop of kinetic energy between two joint rates (n,) as contact friction."""
         lost = 0.5 * float(before @ mass @ before - after @ mass @ after)
         self.losses.add(losses.FRICTION, lost)

@@ -65,12 +65,10 @@ def joint_friction(parameters: PackbotParameters) -> JointFriction:
     coulomb = parameters.of_joints("coulomb")
     stiction = np.maximum(parameters.of_joints("stiction"), coulomb)
     return JointFriction(
-        viscous=parameters.of_joints("viscous"),
-        constant=coulomb,
-        speed=parameters.friction_speed,
+        viscous=parameters.of_joints("viscous"), constant=coulomb,
         stiction=stiction if (stiction > coulomb).any() else None,
-        stribeck_speed=parameters.stribeck_speed,
-    )
+        speed=parameters.friction_speed, stribeck_speed=parameters.stribeck_speed,
+    )  # fmt: skip
 
 
 def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:

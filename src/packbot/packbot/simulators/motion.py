@@ -1,9 +1,9 @@
 """Equations of motion with active contacts, for the event-driven integrator (stepping.py).
 
 `slope` solves for the accelerations together with the forces of the closed gaps. `project` removes
-the numerical drift of gaps that press, and `stop` the slip of contacts for which friction leaves no
-finite forces (they jam). `friction_rates` is the stiff part of the derivative of the slope, for
-implicit steps.
+the numerical drift of gaps that press, and `stop_slip` the slip of contacts for which friction
+leaves no finite forces (they jam). `friction_rates` is the stiff part of the derivative of the
+slope, for implicit steps.
 
 A new force belongs in `ConstrainedDynamics.slope`, and in `friction_rates` if it is stiff.
 test_packbot_reference and test_packbot_events check forces, impacts and steps.
@@ -16,7 +16,8 @@ from roboaccord.contract import Array, DivergedError
 from roboaccord.numerics import SOLVED
 from roboaccord.simulators import JointFriction
 
-from packbot.contact.forces import GIVE, SOFT, Sliding, accelerate
+from packbot.contact.forces import GIVE, SOFT, accelerate
+from packbot.contact.friction import ContactFriction
 from packbot.contact.gaps import ClosedGaps, GapFunctions
 from packbot.model.arm import Arm
 
@@ -36,21 +37,22 @@ class ConstrainedDynamics:
         arm: dynamics of the arm.
         friction: friction of the joints.
         gap_functions: measures the gaps.
-        sliding: friction of contacts.
+        contact_friction: friction of contacts.
 
     Attributes:
         closed: gaps whose contacts may press.
         forces: forces of the closed gaps at the last slope (m,) [N, N m].
         efforts: efforts of the drives (n,) [N m].
-        dry: whether there is dry friction, which can be stiff.
+        has_dry_friction: whether there is dry friction, which can be stiff.
     """
 
     def __init__(
-        self, arm: Arm, friction: JointFriction, gap_functions: GapFunctions, sliding: Sliding
-    ) -> None:
+        self, arm: Arm, friction: JointFriction, gap_functions: GapFunctions,
+        contact_friction: ContactFriction,
+    ) -> None:  # fmt: skip
         self.arm, self.friction = arm, friction
-        self.gap_functions, self.sliding = gap_functions, sliding
-        self.dry = friction.any_dry or sliding.any
+        self.gap_functions, self.contact_friction = gap_functions, contact_friction
+        self.has_dry_friction = friction.any_dry or contact_friction.is_present
         self.efforts = np.zeros(arm.model.nv)
         self.closed = ClosedGaps()
         self.forces = np.zeros(0)
@@ -58,29 +60,28 @@ class ConstrainedDynamics:
     def slope(self, x: Array) -> Array:
         """Return (v, a) of a state (2n,)."""
         q, v = x.reshape(2, -1)
-        total = self.efforts + self.friction.efforts(v)
-        out = np.empty_like(x)
-        rates, accelerations = out.reshape(2, -1)
+        efforts = self.efforts + self.friction.efforts(v)
+        slope = np.empty_like(x)
+        rates, accelerations = slope.reshape(2, -1)
         rates[:] = v
         closed = self.closed
         if not len(closed.features):
             self.forces = np.zeros(0)
-            accelerations[:] = self.arm.acceleration(q, v, total)
-            return out
+            accelerations[:] = self.arm.acceleration(q, v, efforts)
+            return slope
         _, jacobian, witnesses, bias = self.gap_functions.measure_turning(closed.features, q, v)
-        sliding = self.sliding
-        directions = jacobian
-        if sliding.any:
-            directions = sliding.force_directions(closed.features, q, v, jacobian, witnesses)
-        total = total - self.arm.bias(q, v)
+        directions, friction = jacobian, self.contact_friction
+        if friction.is_present:
+            directions = friction.force_directions(closed.features, q, v, jacobian, witnesses)
+        efforts = efforts - self.arm.bias(q, v)
         self.forces = np.empty(len(jacobian))
-        answer = accelerate(
-            self.arm.mass_matrix(q), total, jacobian, directions, bias, GIVE, closed.active,
+        status = accelerate(
+            self.arm.mass_matrix(q), efforts, jacobian, directions, bias, GIVE, closed.active,
             self.forces, accelerations,
         )  # fmt: skip
-        if answer != SOLVED:
+        if status != SOLVED:
             raise JammedError("no contact forces were found: the contacts contradict each other")
-        return out
+        return slope
 
     def friction_rates(self, x: Array) -> Array:
         """Return minus the derivative of the accelerations by the rates through friction (n, n).
@@ -92,16 +93,17 @@ class ConstrainedDynamics:
         q, v = x.reshape(2, -1)
         damping = np.diag(self.friction.damping(v))
         response = np.linalg.inv(self.arm.mass_matrix(q))
-        hold = self.forces > 0.0
-        if hold.any():
+        pressing = self.forces > 0.0
+        if pressing.any():
             features = self.closed.features
             _, jacobian, witnesses = self.gap_functions.measure(features, q)
-            if self.sliding.any:
-                damping += self.sliding.damping(features, q, v, witnesses, self.forces)
-            pressed = response @ jacobian[hold].T
-            delassus = jacobian[hold] @ pressed
+            friction = self.contact_friction
+            if friction.is_present:
+                damping += friction.damping(features, q, v, witnesses, self.forces)
+            by_force = response @ jacobian[pressing].T
+            delassus = jacobian[pressing] @ by_force
             delassus[np.diag_indices_from(delassus)] *= 1.0 + GIVE
-            response = response - pressed @ np.linalg.solve(delassus, pressed.T)
+            response = response - by_force @ np.linalg.solve(delassus, by_force.T)
         return np.asarray(response @ damping)
 
     def sliding_power(self, x: Array) -> float:
@@ -111,15 +113,17 @@ class ConstrainedDynamics:
             return 0.0
         q, v = x.reshape(2, -1)
         _, jacobian, witnesses = self.gap_functions.measure(features, q)
-        friction = self.sliding.force_directions(features, q, v, jacobian, witnesses) - jacobian
-        return -float(self.forces @ (friction @ v))
+        directions = self.contact_friction.force_directions(features, q, v, jacobian, witnesses)
+        return -float(self.forces @ ((directions - jacobian) @ v))
 
-    def stop(self, x: Array) -> Array:
+    def stop_slip(self, x: Array) -> Array:
         """Return the state (2n,) with the nearest rates at which no closed gap slips or closes."""
         q, v = x.reshape(2, -1)
         features, mass = self.closed.features, self.arm.mass_matrix(q)
         _, jacobian, witnesses = self.gap_functions.measure(features, q)
-        return np.concatenate([q, self.sliding.stop(mass, features, q, v, witnesses, jacobian)])
+        friction = self.contact_friction
+        rates = friction.rates_without_slip(mass, features, q, v, witnesses, jacobian)
+        return np.concatenate([q, rates])
 
     def project(self, x: Array, tolerance: float) -> Array:
         """Return a state projected onto the contacts that press, in position and velocity.
@@ -127,30 +131,30 @@ class ConstrainedDynamics:
         If a gap differs from 0 by more than half a tolerance, the angles move along M^-1 J^T to
         where all are 0. The part of the rates that changes the gaps is removed, orthogonally in the
         metric of M, which never adds kinetic energy. If another closed gap would close by that, it
-        is held as well.
+        is kept as well.
         """
-        hold = self.forces > 0.0
-        if not hold.any():
+        kept = self.forces > 0.0
+        if not kept.any():
             return x
         q, v = x.reshape(2, -1)
         features = self.closed.features
         gaps, jacobian, _ = self.gap_functions.measure(features, q)
-        if np.abs(gaps[hold]).max() > 0.5 * tolerance:
-            q = q + self._smallest_change(q, jacobian[hold], -gaps[hold])
+        if np.abs(gaps[kept]).max() > 0.5 * tolerance:
+            q = q + self._smallest_change(q, jacobian[kept], -gaps[kept])
             _, jacobian, _ = self.gap_functions.measure(features, q)
         while True:
-            projected = v + self._smallest_change(q, jacobian[hold], -(jacobian[hold] @ v))
-            closing = ~hold & (jacobian @ projected < -STILL)
+            projected = v + self._smallest_change(q, jacobian[kept], -(jacobian[kept] @ v))
+            closing = ~kept & (jacobian @ projected < -STILL)
             if not closing.any():
                 return np.concatenate([q, projected])
-            hold |= closing
+            kept |= closing
 
-    def _smallest_change(self, q: Array, jacobian: Array, wanted: Array) -> Array:
-        """Return the smallest vector d (n,) in the metric of M with J d = `wanted` (m,).
+    def _smallest_change(self, q: Array, jacobian: Array, opening: Array) -> Array:
+        """Return the smallest vector d (n,) in the metric of M with J d = `opening` (m,).
 
-        d = M^-1 J^T (J M^-1 J^T)^-1 wanted.
+        d = M^-1 J^T (J M^-1 J^T)^-1 opening.
         """
         responses = np.linalg.solve(self.arm.mass_matrix(q), jacobian.T)
         delassus = jacobian @ responses
         delassus[np.diag_indices_from(delassus)] *= 1.0 + SOFT
-        return np.asarray(responses @ np.linalg.solve(delassus, wanted))
+        return np.asarray(responses @ np.linalg.solve(delassus, opening))

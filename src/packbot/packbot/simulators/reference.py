@@ -18,21 +18,14 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import roboaccord
-from roboaccord import engines
-from roboaccord.contract import (
-    Acceleration,
-    AccordError,
-    Array,
-    Command,
-    ContactPoint,
-    DivergedError,
-    RobotState,
-)
+from roboaccord import contract, engines
+from roboaccord.contract import AccordError, Array, Command, ContactPoint, RobotState
 from roboaccord.scenario import Setup
 from roboaccord.simulators import LOCK_INERTIA, Reference, frozen, losses
 
 from packbot.contact.clearance import Clearance
-from packbot.contact.forces import Sliding, open_gaps
+from packbot.contact.forces import open_gaps
+from packbot.contact.friction import ContactFriction
 from packbot.contact.gaps import GapFunctions, Proximity
 from packbot.contact.laws import LEAST_MARGIN, ArmContact
 from packbot.model.arm import Arm
@@ -46,7 +39,7 @@ from packbot.simulators.stepping import EventDrivenStepper
 ROUNDS = 50
 # Factor on the desired distance, as each round is exact to first order only; without it, rounds
 # would end just below the distance. 1 % of it, 1 um, moves nothing that can be seen.
-ROOM = 1.01
+OVERSHOOT = 1.01
 
 
 class ArmSimulator(Reference):
@@ -84,8 +77,8 @@ class ArmSimulator(Reference):
         armature[joint] = LOCK_INERTIA if locked else self._rotors[joint]
         self.arm.model.armature = armature
 
-    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        return Acceleration(np.zeros(6), self.arm.acceleration(state.q, state.qd, effort))
+    def _accelerate(self, state: RobotState, effort: Array) -> contract.Acceleration:
+        return contract.Acceleration(np.zeros(6), self.arm.acceleration(state.q, state.qd, effort))
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg], the fixed chassis included."""
@@ -152,13 +145,11 @@ class PackbotReference(ArmSimulator):
         contact = self._contact
         links = map(self.clearance.pair_links, range(len(gap_functions.margins)))
         mu = np.array([contact.mu(pair) if contact else 0.0 for pair in links])
-        sliding = Sliding(proximity.chain, proximity.owner, mu, options["slip_speed"])
-        restitution = self._contact.restitution if self._contact else 0.0
-        self._stepper = EventDrivenStepper(
-            ConstrainedDynamics(self.arm, self.joint_friction, gap_functions, sliding), self.energy,
-            options, restitution, self._events,
-        )  # fmt: skip
-        if self._contact:
+        friction = ContactFriction(proximity.model, mu, options["slip_speed"])
+        motion = ConstrainedDynamics(self.arm, self.joint_friction, gap_functions, friction)
+        restitution = contact.restitution if contact else 0.0
+        self._stepper = EventDrivenStepper(motion, self.energy, options, restitution, self._events)
+        if contact:
             check_start(setup, self.clearance)
         self.reset(setup.initial)
 
@@ -174,10 +165,10 @@ class PackbotReference(ArmSimulator):
         if self._contact:
             try:
                 with self._holding(frozen(self._faults.at(state.time))):
-                    q = part(self.arm, self.clearance, state.q, LEAST_MARGIN)
-            except DivergedError:
+                    q = move_apart(self.arm, self.clearance, state.q, LEAST_MARGIN)
+            except contract.DivergedError:
                 with self._holding(()):
-                    q = part(self.arm, self.clearance, state.q, LEAST_MARGIN)
+                    q = move_apart(self.arm, self.clearance, state.q, LEAST_MARGIN)
             state = replace(state, q=q)
             distances = self.clearance.distances(state.q)
             gap_functions.margins = np.minimum(self._contact.margin, distances)
@@ -206,7 +197,7 @@ class PackbotReference(ArmSimulator):
 
     def lock(self, joint: int, locked: bool) -> None:
         super().lock(joint, locked)
-        self._stepper.hold(joint, locked)
+        self._stepper.lock(joint, locked)
 
     def meter(self) -> None:
         super().meter()
@@ -219,7 +210,7 @@ class PackbotReference(ArmSimulator):
         return motion.gap_functions.points(motion.closed, x[: len(self.joints)], motion.forces)
 
 
-def part(arm: Arm, clearance: Clearance, q: Array, least: float) -> Array:
+def move_apart(arm: Arm, clearance: Clearance, q: Array, least: float) -> Array:
     """Return angles (n,) [rad] near q at which all pairs are at least `least` [m] apart.
 
     Each round moves the joints by the smallest displacement in the metric of the mass matrix that
@@ -234,8 +225,10 @@ def part(arm: Arm, clearance: Clearance, q: Array, least: float) -> Array:
             return q
         near = np.flatnonzero(distances < 10.0 * least)
         witness = clearance.witness(q, near)
-        wanted = ROOM * least - witness.distances
-        q = q + open_gaps(arm.mass_matrix(q), witness.jacobian, wanted)
+        lacking = OVERSHOOT * least - witness.distances
+        q = q + open_gaps(arm.mass_matrix(q), witness.jacobian, lacking)
     pair, distance = clearance.closest(q)
     names = " and ".join(clearance.pair_names(pair))
-    raise DivergedError(f"{names} cannot be parted: {-1e3 * distance:.3g} mm of overlap are left")
+    raise contract.DivergedError(
+        f"{names} cannot be parted: {-1e3 * distance:.3g} mm of overlap are left"
+    )

@@ -20,9 +20,9 @@ from roboaccord import engines
 from roboaccord.contract import Array, DivergedError, Event, Index
 from roboaccord.numerics import Step, take_step
 
-from packbot.contact.features import KIND, LOWER
+from packbot.contact.features import KIND, LOWER, WIDTH
 from packbot.contact.forces import impact
-from packbot.contact.gaps import ClosedGaps, same
+from packbot.contact.gaps import ClosedGaps, are_among
 from packbot.simulators.closing import first_closing
 from packbot.simulators.energy import EnergyBook
 from packbot.simulators.motion import STILL, ConstrainedDynamics, JammedError
@@ -52,6 +52,8 @@ STANDARD_GRAVITY = 9.81  # m/s^2; for the height of hops, of which two digits co
 # m/s, rad/s; slower impacts are not reported: a fiftieth of the default `rest_speed`, below which
 # an impact has no restitution either
 APPROACH = 1e-4
+NO_FEATURES = np.zeros((0, WIDTH), dtype=np.int64)
+NO_SEARCH = np.zeros(0), NO_FEATURES, np.zeros(0)  # no angles, features and bounds
 
 
 class EventDrivenStepper:
@@ -66,7 +68,8 @@ class EventDrivenStepper:
         events: list to which contacts that begin and joints that reach their limits are added.
 
     Attributes:
-        x: state (2n,).
+        x: state (2n,); empty before the start.
+        n: number of joints.
         time: [s].
         deepest: largest depth of a gap below 0 at the end of a step [m, rad].
         steps: number of steps so far.
@@ -78,29 +81,34 @@ class EventDrivenStepper:
     ) -> None:  # fmt: skip
         self.motion, self.energy, self._events = motion, energy, events
         self._gap_functions, self._options = motion.gap_functions, options
-        self._restitution, self.x = restitution, np.zeros(0)  # no state until the start
+        self._restitution, self.x, self.n = restitution, np.zeros(0), motion.arm.model.nv
+        self.time, self.deepest, self.steps = 0.0, 0.0, 0
+        self._last_touch = dict[str, float]()  # time of the last contact, by its name [s]
+        self._size = options["max_step"]  # of the next step, if nothing shortens it [s]
+        self._jacobian: Array | None = None  # stiff part of the slope's derivative, if it is stiff
+        self._features: Index = NO_FEATURES  # near at the present state (m, 6)
+        # Angles, features and bounds of the last search for near features.
+        self._last_search = NO_SEARCH
 
     def start(self, q: Array, v: Array, time: float) -> None:
         """Start at angles q and rates v (n,) and a time [s]."""
-        self.n, self.time, self.deepest, self.steps = len(q), time, 0.0, 0
-        self._touched = dict[str, float]()  # time of the last contact, by its name [s]
+        self.time, self.deepest, self.steps = time, 0.0, 0
+        self._last_touch.clear()
         self.energy.start(q, v)
         self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
-        self._size = self._options["max_step"]
-        # Angles, features and bounds of the last search for near features.
-        self._looked = np.zeros(0), np.zeros((0, 6), dtype=np.int64), np.zeros(0)
-        self._features = self._look(q)
+        self._size, self._last_search = self._options["max_step"], NO_SEARCH
+        self._features = self._near_features(q)
         self.x = self._settle(np.concatenate([q, v]))
 
-    def hold(self, joint: int, held: bool) -> None:
+    def lock(self, joint: int, locked: bool) -> None:
         """Lock a joint, or release it; contacts that no other joint can change are left out."""
         gap_functions, motion = self._gap_functions, self.motion
-        gap_functions.held[joint] = held
-        self._looked = np.zeros(0), np.zeros((0, 6), dtype=np.int64), np.zeros(0)
+        gap_functions.locked[joint] = locked
+        self._last_search = NO_SEARCH
         if not len(self.x):
             return
-        self._features = self._look(self.x[: self.n])
-        free = gap_functions.changing(motion.closed.features)
+        self._features = self._near_features(self.x[: self.n])
+        free = gap_functions.can_change(motion.closed.features)
         motion.forces = motion.forces[free] if len(motion.forces) == len(free) else np.zeros(0)
         motion.closed = ClosedGaps(motion.closed.features[free], motion.closed.active[free])
 
@@ -108,89 +116,96 @@ class EventDrivenStepper:
         """Continue at a time [s] from other rates v (n,), with the impacts that these cause."""
         self.time = time
         self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
-        self._features = self._look(q)
-        self.energy.note(q, v, self.motion.efforts)
+        self._features = self._near_features(q)
+        self.energy.record(q, v, self.motion.efforts)
         self.x = self._settle(np.concatenate([q, v]))
 
     def run(self, end: float) -> None:
         """Advance to the time `end` [s] under the efforts of `motion`."""
-        self.x, slope = self._unjammed(self.x)
+        self.x, slope = self._with_slope(self.x)
         while (remaining := end - self.time) > LEAST_STEP:
             try:
                 slope = self._advance(slope, remaining)
             except JammedError:
-                self.x, slope = self._stopped(self.x)
+                self.x, slope = self._without_slip(self.x)
 
-    def _advance(self, first: Array, remaining: float) -> Array:
-        """Take one step, at most `remaining` [s] long; return the slope after it."""
-        energy, sliding = self.energy, self.motion.sliding.any and self.energy.metered
-        slides = self.motion.sliding_power(self.x) if sliding else 0.0
+    def _advance(self, slope: Array, remaining: float) -> Array:
+        """Take one step, at most `remaining` [s] long; return the slope after it.
+
+        Args:
+            slope: slope of the present state (2n,).
+            remaining: time to the end of the run [s].
+        """
+        energy, friction = self.energy, self.motion.contact_friction
+        is_power_metered = friction.is_present and energy.metered
+        power_before = self.motion.sliding_power(self.x) if is_power_metered else 0.0
         # The step, shortened to the first gap that closes.
-        step = self._try(first, remaining)
-        fraction = self._closing(step)
+        step = self._accurate_step(slope, remaining)
+        fraction = self._closing_fraction(step)
         if fraction < 1.0:
-            step = self._take(first, fraction * step.size)
+            step = self._step(slope, fraction * step.size)
         elif step.size < remaining:
             self._size = step.next_size
         else:
             self._size = max(self._size, step.next_size)
         if energy.metered:
-            after = self.motion.sliding_power(step.end) if sliding else 0.0
-            energy.note_step(step, self.motion.friction, (slides, after))
+            power_after = self.motion.sliding_power(step.end) if is_power_metered else 0.0
+            energy.record_step(step, self.motion.friction, (power_before, power_after))
         # The state at its end, without the drift of closed gaps, and after impacts.
-        self._gap_functions.proximity.move(self._angles(step))
+        self._gap_functions.proximity.move(self._rotation_bounds(step))
         self.time += step.size
         self.steps += 1
         x = self.motion.project(step.end, self._options["gap_tolerance"])
-        energy.note(x[: self.n], x[self.n :], self.motion.efforts)
-        self._features = self._look(x[: self.n])
-        self.x, slope = self._unjammed(self._settle(x))
+        energy.record(x[: self.n], x[self.n :], self.motion.efforts)
+        self._features = self._near_features(x[: self.n])
+        self.x, slope = self._with_slope(self._settle(x))
         return slope
 
-    def _unjammed(self, x: Array) -> tuple[Array, Array]:
-        """Return a state and its slope; if contacts jam, the state without slip."""
+    def _with_slope(self, x: Array) -> tuple[Array, Array]:
+        """Return a state (2n,) and its slope; if contacts jam, the state without slip."""
         try:
             return x, self.motion.slope(x)
         except JammedError:
-            return self._stopped(x)
+            return self._without_slip(x)
 
-    def _stopped(self, x: Array) -> tuple[Array, Array]:
-        """Return a state with the slip of its contacts stopped, and its slope."""
-        v, x = x[self.n :], self.motion.stop(x)
-        self.energy.note_stop(self.motion.arm.mass_matrix(x[: self.n]), v, x[self.n :])
-        self.energy.note(x[: self.n], x[self.n :], self.motion.efforts)
+    def _without_slip(self, x: Array) -> tuple[Array, Array]:
+        """Return a state (2n,) with the slip of its contacts stopped, and its slope."""
+        v, x = x[self.n :], self.motion.stop_slip(x)
+        self.energy.record_slip_stop(self.motion.arm.mass_matrix(x[: self.n]), v, x[self.n :])
+        self.energy.record(x[: self.n], x[self.n :], self.motion.efforts)
         return x, self.motion.slope(x)
 
-    def _try(self, first: Array, remaining: float) -> Step:
+    def _accurate_step(self, slope: Array, remaining: float) -> Step:
         """Return a step within the error tolerance, and short enough to miss no contact.
 
         The remaining time is divided evenly among the steps, so that the last one is not tiny.
         """
-        self._jacobian = self._stiff_jacobian() if self.motion.dry else None
+        self._jacobian = self._stiff_jacobian() if self.motion.has_dry_friction else None
         size = remaining / math.ceil(remaining / min(self._size, self._options["max_step"]))
         near = self._options["near"]
         while size > LEAST_STEP:
             try:
-                step = self._take(first, size)
+                step = self._step(slope, size)
             except JammedError:
                 if size < JAM:
                     raise
                 size *= 0.5
                 continue
             # No pair that was not near may cross the whole distance `near` in the step.
-            far = self._gap_functions.proximity.fastest(self._angles(step))
-            if step.error <= 1.0 and far <= near:
+            change = self._gap_functions.proximity.fastest(self._rotation_bounds(step))
+            if step.error <= 1.0 and change <= near:
                 return step
-            size = step.next_size if not step.error <= 1.0 else SHORTEN * size * near / far
+            size = step.next_size if not step.error <= 1.0 else SHORTEN * size * near / change
         raise DivergedError(
             f"the step size fell to nothing at t = {self.time:.6f} s: no step meets the tolerance"
         )
 
-    def _take(self, first: Array, size: float) -> Step:
-        slope, tolerance = self.motion.slope, self._options["tolerance"]
+    def _step(self, slope: Array, size: float) -> Step:
+        """Return a step of `size` [s] from the present state, whose slope is given (2n,)."""
+        slope_of, tolerance = self.motion.slope, self._options["tolerance"]
         if self._jacobian is None:
-            return take_step(slope, self.x, first, size, tolerance)
-        return take_stiff_step(slope, self.x, first, self._jacobian, size, tolerance)
+            return take_step(slope_of, self.x, slope, size, tolerance)
+        return take_stiff_step(slope_of, self.x, slope, self._jacobian, size, tolerance)
 
     def _stiff_jacobian(self) -> Array | None:
         """Return the derivative of the slope by friction (2n, 2n), or None if it is not stiff."""
@@ -202,40 +217,43 @@ class EventDrivenStepper:
         jacobian[n:, n:] = -rates
         return jacobian
 
-    def _angles(self, step: Step) -> Array:
+    def _rotation_bounds(self, step: Step) -> Array:
         """Return a bound of the rotation of each joint in a step (n,) [rad]."""
         return np.asarray(TURN_MARGIN * step.size * np.abs(step.slopes[:, : self.n]).max(axis=0))
 
-    def _closing(self, step: Step) -> float:
+    def _closing_fraction(self, step: Step) -> float:
         """Return the fraction of a step at which a gap closes, 2 if none does."""
         proximity, n = self._gap_functions.proximity, self.n
         # Features that are near at the start or at the end, and not closed yet.
         bounds = proximity.bounds.copy()
-        proximity.move(self._angles(step))
+        proximity.move(self._rotation_bounds(step))
         try:
-            after = self._look(step.end[:n])
+            after = self._near_features(step.end[:n])
         finally:
             proximity.bounds[:] = bounds
-        watched = np.concatenate([self._features, after[~same(after, self._features)]])
-        watched = watched[~same(watched, self.motion.closed.features)]
+        watched = np.concatenate([self._features, after[~are_among(after, self._features)]])
+        watched = watched[~are_among(watched, self.motion.closed.features)]
         if not len(watched):
             return 2.0
-        (gaps_0, rows_0, _), (gaps_1, rows_1, _) = (  # at start and end of the step
-            self._gap_functions.measure(watched, x[:n]) for x in (step.start, step.end)
-        )
+        measure = self._gap_functions.measure
+        start_gaps, start_jacobian, _ = measure(watched, step.start[:n])
+        end_gaps, end_jacobian, _ = measure(watched, step.end[:n])
+        rates = start_jacobian @ step.start[n:], end_jacobian @ step.end[n:]
         return first_closing(
-            step, lambda x: self._gap_functions.measure(watched, x[:n])[0], (gaps_0, gaps_1),
-            (rows_0 @ step.start[n:], rows_1 @ step.end[n:]), self._options["gap_tolerance"],
+            step, lambda x: measure(watched, x[:n])[0], (start_gaps, end_gaps), rates,
+            self._options["gap_tolerance"],
         )  # fmt: skip
 
-    def _look(self, q: Array) -> Index:
+    def _near_features(self, q: Array) -> Index:
         """Return the features that are near at angles q (m, 6); the last result is remembered."""
         proximity = self._gap_functions.proximity
-        if np.array_equal(q, self._looked[0]):
-            proximity.bounds[:] = self._looked[2]
-        else:
-            self._looked = q.copy(), self._gap_functions.features(q), proximity.bounds.copy()
-        return self._looked[1]
+        angles, features, bounds = self._last_search
+        if np.array_equal(q, angles):
+            proximity.bounds[:] = bounds
+            return features
+        features = self._gap_functions.features(q)
+        self._last_search = q.copy(), features, proximity.bounds.copy()
+        return features
 
     def _settle(self, x: Array) -> Array:
         """Find the closed gaps, and return the state (2n,) after their impacts."""
@@ -244,44 +262,64 @@ class EventDrivenStepper:
         # Gaps that are shut: within the tolerance, wider for those that pressed before.
         gaps, jacobian, witnesses = self._gap_functions.measure(self._features, q)
         self.deepest = max(self.deepest, -float(gaps.min(initial=0.0)))
-        pressed = same(self._features, self.motion.closed.features[self.motion.forces > 0.0])
+        pressed = are_among(self._features, self.motion.closed.features[self.motion.forces > 0.0])
         shut = (gaps <= tolerance) | (pressed & (gaps <= CLOSED_BEFORE * tolerance))
         features, pressed = self._features[shut], pressed[shut]
         jacobian, witnesses = jacobian[shut], witnesses[shut]
         # None of them closes: contacts without an impact.
         rates = jacobian @ v
         if rates.min(initial=0.0) >= -STILL:
-            self._close(features, (rates <= STILL) | pressed)
+            self._set_closed(features, (rates <= STILL) | pressed)
             return x
-        # Impact along the normals, then its friction.
-        bounce = self._restitution if -rates.min() > self._options["rest_speed"] else 0.0
-        mass = self.motion.arm.mass_matrix(q)
-        impulses, v = impact(mass, jacobian, v, bounce)
-        self.energy.note_impact(features, jacobian, impulses, x[self.n :], v)
-        if self.motion.sliding.any:
-            slipping = v
-            impulses, v = self.motion.sliding.friction_impulses(
-                mass, features, q, v, witnesses, jacobian, impulses
-            )
-            self.energy.note_stop(mass, slipping, v)
-        self._note(features, impulses, rates)
+        v = self._rates_after_impact(features, jacobian, witnesses, q, v)
         # A hop lower than the tolerance does not open a gap. Otherwise contacts that share a body
         # would throw each other up without end.
-        self._close(features, jacobian @ v <= math.sqrt(2.0 * STANDARD_GRAVITY * tolerance))
-        x, _ = self._unjammed(np.concatenate([q, v]))
+        self._set_closed(features, jacobian @ v <= math.sqrt(2.0 * STANDARD_GRAVITY * tolerance))
+        x, _ = self._with_slope(np.concatenate([q, v]))
         x = self.motion.project(x, tolerance)
-        self._close(features, jacobian @ x[self.n :] <= STILL)
-        self.energy.note(x[: self.n], x[self.n :], self.motion.efforts)
+        self._set_closed(features, jacobian @ x[self.n :] <= STILL)
+        self.energy.record(x[: self.n], x[self.n :], self.motion.efforts)
         return x
 
-    def _close(self, features: Index, which: np.ndarray) -> None:
+    def _set_closed(self, features: Index, which: np.ndarray) -> None:
         """Make the features (m, 6) in a mask `which` (m,) the closed ones."""
         self.motion.closed = ClosedGaps(features[which], np.ones(int(which.sum()), dtype=np.bool_))
         for feature in self.motion.closed.features:
-            self._touched[self._gap_functions.name(feature)] = self.time
+            self._last_touch[self._gap_functions.name(feature)] = self.time
 
-    def _note(self, features: Index, impulses: Array, rates: Array) -> None:
-        """Record the events of an impact, one for each pair or joint that was apart before."""
+    def _rates_after_impact(
+        self, features: Index, jacobian: Array, witnesses: Array, q: Array, v: Array
+    ) -> Array:
+        """Return the joint rates (n,) after an impact along the normals, and then its friction.
+
+        Args:
+            features: gaps that are shut (m, 6).
+            jacobian: their Jacobian (m, n).
+            witnesses: their points and normals (m, 9).
+            q, v: joint angles [rad], and rates before the impact [rad/s] (n,).
+        """
+        rates, mass = jacobian @ v, self.motion.arm.mass_matrix(q)
+        restitution = self._restitution if -rates.min() > self._options["rest_speed"] else 0.0
+        impulses, after = impact(mass, jacobian, v, restitution)
+        self.energy.record_impact(features, jacobian, impulses, v, after)
+        friction = self.motion.contact_friction
+        if friction.is_present:
+            slipping = after
+            impulses, after = friction.friction_impulses(
+                mass, features, q, slipping, witnesses, jacobian, impulses
+            )
+            self.energy.record_slip_stop(mass, slipping, after)
+        self._report_impact(features, impulses, rates)
+        return after
+
+    def _report_impact(self, features: Index, impulses: Array, rates: Array) -> None:
+        """Add the events of an impact, one for each pair or joint that was apart before.
+
+        Args:
+            features: gaps that are shut (m, 6).
+            impulses: normal impulses (m,) [N s, N m s].
+            rates: of the gaps before the impact (m,) [m/s, rad/s].
+        """
         sums: dict[tuple[str, str], float] = {}
         for feature, impulse, rate in zip(features, impulses, rates, strict=True):
             if impulse > 0.0 and rate < -APPROACH:
@@ -289,6 +327,6 @@ class EventDrivenStepper:
                 key = (kind, self._gap_functions.name(feature))
                 sums[key] = sums.get(key, 0.0) + float(impulse)
         for (kind, subject), impulse in sums.items():
-            if self.time - self._touched.get(subject, -math.inf) > engines.APART:
+            if self.time - self._last_touch.get(subject, -math.inf) > engines.APART:
                 self._events.append(Event(float(self.time), kind, subject, impulse))
-            self._touched[subject] = self.time
+            self._last_touch[subject] = self.time

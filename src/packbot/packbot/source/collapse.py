@@ -138,19 +138,21 @@ class CollapseSample:
 
 def uncertain() -> dict[str, tuple[float, float]]:
     """Return value and half width of every parameter whose uncertainty is a number above 0."""
-    entries = description.parameter_file("packbot").items()
-    sizes = {n: e for n, e in entries if isinstance(e["uncertainty"], (int, float))}
-    return {n: (e["value"], float(e["uncertainty"])) for n, e in sizes.items() if e["uncertainty"]}
+    ranges = dict[str, tuple[float, float]]()
+    for name, entry in description.parameter_file("packbot").items():
+        width = entry["uncertainty"]
+        if isinstance(width, (int, float)) and width:
+            ranges[name] = entry["value"], float(width)
+    return ranges
 
 
 def draw_changes(count: int, seed: int) -> list[list[str]]:
     """Return changes of the scenario for each draw, every parameter uniform in its half width."""
-    rng = np.random.default_rng(seed)
-    ranges = uncertain()
-    return [
-        [f"parameters.{n}={v + w * rng.uniform(-1.0, 1.0)!r}" for n, (v, w) in ranges.items()]
-        for _ in range(count)
-    ]
+    rng, ranges, draws = np.random.default_rng(seed), uncertain(), list[list[str]]()
+    for _ in range(count):
+        values = {name: v + width * rng.uniform(-1.0, 1.0) for name, (v, width) in ranges.items()}
+        draws.append([f"parameters.{name}={value!r}" for name, value in values.items()])
+    return draws
 
 
 def run_draw(changes: Sequence[str], engine: str, contact: str, duration: float) -> CollapseSample:
@@ -187,13 +189,13 @@ class Drawn:
         rows = np.array([draw.angles for draw in draws if draw.angles])
         if not len(rows):
             raise AccordError(f"no draw could start: {draws[0].refused}")
-        angles = {
-            link: {
-                "mean": float(column.mean()),
-                "std": float(column.std(ddof=1)) if len(column) > 1 else 0.0,
-                "min": float(column.min()), "max": float(column.max()),
-            }
-            for link, column in zip(LINKS, rows.T, strict=True)
-        }  # fmt: skip
+        angles = {link: _spread(column) for link, column in zip(LINKS, rows.T, strict=True)}
         at_rest = sum(draw.settle_time is not None for draw in draws)
         return cls(len(draws), seed, angles, at_rest, [d.refused for d in draws if d.refused])
+
+
+def _spread(values: Array) -> dict[str, float]:
+    """Return mean, standard deviation and extremes of values (k,)."""
+    deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    extremes = {"min": float(values.min()), "max": float(values.max())}
+    return {"mean": float(values.mean()), "std": deviation, **extremes}

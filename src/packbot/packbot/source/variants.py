@@ -26,7 +26,7 @@ from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.laws import ClampContact
-from packbot.model.chain import MOVED, chain_of, place_bodies
+from packbot.model.chain import chain_of, new_frames, place_bodies
 from packbot.simulators.engines import check_start
 from packbot.simulators.reference import ArmSimulator, read_reference_options
 
@@ -82,7 +82,7 @@ class JointClampReference(ArmSimulator):
 
     def _place(self, state: RobotState) -> None:
         self._now, self._x = state, np.concatenate([state.q, state.qd])
-        self.energy.note(state.q, state.qd, self._effort)
+        self.energy.record(state.q, state.qd, self._effort)
 
     def _slope(self, x: Array) -> Array:
         """Return (v, a) without accelerations that contacts forbid (`cdyn2` in the report)."""
@@ -108,7 +108,7 @@ class JointClampReference(ArmSimulator):
         self._x = step.end
         self._reached += step.size
         self._size = step.next_size
-        self.energy.note(self._x[:n], self._x[n:], self._effort)
+        self.energy.record(self._x[:n], self._x[n:], self._effort)
 
     def _try(self, size: float) -> Step:
         """Return a step of at most a size [s] within the error tolerance."""
@@ -136,7 +136,7 @@ class JointClampReference(ArmSimulator):
             self._record_pair("secondary_intersection" if was_held else "joint_clamp", pair)
         self._x = x
         self._size = FIRST_STEP
-        self.energy.note(x[:n], x[n:], self._effort)
+        self.energy.record(x[:n], x[n:], self._effort)
         if self._reached - self._progress > PROGRESS:
             self._progress, self._idle = self._reached, 0
         self._idle += 1
@@ -163,11 +163,11 @@ def relevant_joints(clearance: Clearance) -> list[Index]:
     report leaves out turret and camera pan.
     """
     chain = chain_of(clearance.model)
-    n = len(chain[0])
-    turns, origins, axes = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3))
-    place_bodies(chain, np.zeros(n - 1), turns, origins, axes)
+    frames = new_frames(chain)
+    place_bodies(chain, np.zeros(len(chain.parents) - 1), frames)
+    _, _, axes = frames
     cosines = np.abs(axes[1:] @ axes[1:].T)
-    alike = cosines > 1.0 - PARALLEL
-    planar = alike[int(alike.sum(axis=1).argmax())]
-    a, b = chain[MOVED][clearance.owners[clearance.pairs.T]]
+    parallel = cosines > 1.0 - PARALLEL
+    planar = parallel[int(parallel.sum(axis=1).argmax())]
+    a, b = chain.moved[clearance.owners[clearance.pairs.T]]
     return [np.flatnonzero((of_a != of_b) & planar) for of_a, of_b in zip(a, b, strict=True)]

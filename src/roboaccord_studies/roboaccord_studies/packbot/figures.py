@@ -22,35 +22,17 @@ from packbot.contact.solids import Hull, prism_corners
 from packbot.model.arm import Arm
 from packbot.model.parameters import pose
 from packbot.source.collapse import PITCHES, Collapse, energies
+from roboaccord import report
 from roboaccord.contract import IDENTITY, ORIGIN, Array
 from roboaccord.description import Scene, facets
-from roboaccord.report import (
-    BLUE,
-    GREEN,
-    INK,
-    RED,
-    RULE,
-    SOFT,
-    SQUARE,
-    Still,
-    bare,
-    label_dots,
-    picture,
-)
 from roboaccord.scenario import Setup
 
-from roboaccord_studies.drawing import (
-    Curve,
-    DrawnSolid,
-    arrow,
-    draw_solids,
-    line,
-    see,
-    write_curves,
-)
+from roboaccord_studies import drawing
+from roboaccord_studies.drawing import Curve, DrawnSolid, write_curves
 
 TIME = "time [s]"  # label of axes
-COLOURS = dict(zip(PITCHES, (BLUE, RED, GREEN), strict=True))  # colours of the joints' curves
+# Colours of the joints' curves.
+COLOURS = dict(zip(PITCHES, (report.BLUE, report.RED, report.GREEN), strict=True))
 HUES = ("#3366cc", "#d1495b", "#12a594", "#e0a030", "#7d5ba6", "#5d6878", "#4f9fd0", "#c2773c")
 AROUND = "#c9b48a"  # colour of obstacles
 AXIS = 0.12  # m; length of a joint axis in the drawing, by eye
@@ -66,7 +48,7 @@ LAWS = ("contact along the normal", "the report's joint_clamp", "without collisi
 GAPS = {"0.1 mm in overlap": -1e-4, "0.5 mm apart": 5e-4, "5 mm apart": 5e-3}  # m, figure 5
 
 
-def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> list[Still]:
+def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> list[report.Still]:
     """Write each figure as SVG, and the curves as CSV."""
     drive = setup.initial.q
     last, through = runs["normal"].trajectory, runs["none"].trajectory
@@ -107,41 +89,41 @@ def solids_of(setup: Setup, q: Array) -> list[DrawnSolid]:
 
 def _write_solids(
     solids: list[DrawnSolid], folder: Path, number: str, title: str, caption: str
-) -> Still:
+) -> report.Still:
     path = folder / f"figure_{number}.svg"
-    with picture(path, SQUARE) as axes:
-        draw_solids(axes, solids)
-        bare(axes)
-    return Still(path, f"Figure {number}: {title}", caption)
+    with report.picture(path, report.SQUARE) as axes:
+        drawing.draw_solids(axes, solids)
+        report.bare(axes)
+    return report.Still(path, f"Figure {number}: {title}", caption)
 
 
-def write_joint_axes(setup: Setup, q: Array, folder: Path) -> Still:
+def write_joint_axes(setup: Setup, q: Array, folder: Path) -> report.Still:
     """Write figure 2: the frames of the dynamic model, and the axes about which its joints turn."""
     tree = setup.tree
     origins, turns = tree.forward(setup.joints, q, ORIGIN, IDENTITY)
     names = [link.name for link in tree.links]
     moving = [(names.index(joint.child), joint) for joint in tree.moving]
     path = folder / "figure_2.svg"
-    with picture(path, SQUARE) as axes:
+    with report.picture(path, report.SQUARE) as axes:
         for solid in solids_of(setup, q):
             pairs = (pair for face in solid.faces for pair in zip(face, (*face[1:], face[0])))
             edges = sorted({(min(pair), max(pair)) for pair in pairs})
             corners = np.insert(solid.vertices[np.array(edges)], 2, np.nan, axis=1)
-            line(axes, corners.reshape(-1, 3), RULE, lw=0.7)
-        line(axes, np.array([origins[k] for k, _ in moving]), INK, lw=1.6, marker="o")
+            drawing.line(axes, corners.reshape(-1, 3), report.RULE, lw=0.7)
+        centres = np.array([origins[k] for k, _ in moving])
+        drawing.line(axes, centres, report.INK, lw=1.6, marker="o")
+        dots = []
         for k, joint in moving:
-            arrow(axes, origins[k], AXIS * (turns[k] @ joint.axis), RED)
-        bare(axes)
-        dots = [tuple(see(origins[k] + AXIS * (turns[k] @ joint.axis))[:2]) for k, joint in moving]
-        label_dots(axes, dots, [joint.name for _, joint in moving])
-    return Still(
-        path,
-        "Figure 2: Dynamic model with colliding joints",
-        "The seven joints and the axes about which they turn; pale, the hulls that collide.",
-    )
+            arrow = AXIS * (turns[k] @ joint.axis)
+            drawing.arrow(axes, origins[k], arrow, report.RED)
+            dots.append(tuple(drawing.see(origins[k] + arrow)[:2]))
+        report.bare(axes)
+        report.label_dots(axes, dots, [joint.name for _, joint in moving])
+    caption = "The seven joints and the axes about which they turn; pale, the hulls that collide."
+    return report.Still(path, "Figure 2: Dynamic model with colliding joints", caption)
 
 
-def write_hulls(setup: Setup, q: Array, folder: Path) -> Still:
+def write_hulls(setup: Setup, q: Array, folder: Path) -> report.Still:
     """Write figure 3: every hull in a colour of its own, and nothing that is drawn alone."""
     tree = setup.tree
     names = [link.name for link in tree.links]
@@ -158,7 +140,7 @@ def write_hulls(setup: Setup, q: Array, folder: Path) -> Still:
 
 def write_joints(
     runs: Mapping[str, Collapse], folder: Path, number: str, what: str, key: str
-) -> Still:
+) -> report.Still:
     """Write figure 9 or 10: the joints that move in the plane."""
     curves = []
     plural = {"q": "positions", "qd": "velocities"}[key]
@@ -168,30 +150,27 @@ def write_joints(
             if joint in PITCHES:
                 label, column = joint + suffix, f"{joint}_{name}"
                 curves.append(Curve(label, column, run.time, values, COLOURS[joint], dashes))
-    still = Still(
-        folder / f"figure_{number}.svg",
-        f"Figure {number}: Planar joint {plural}",
-        "Solid: contact along the normal. Dashed: the report's joint_clamp.",
-    )
+    path, title = folder / f"figure_{number}.svg", f"Figure {number}: Planar joint {plural}"
+    caption = "Solid: contact along the normal. Dashed: the report's joint_clamp."
+    still = report.Still(path, title, caption)
     return write_curves(still, "time_s", curves, TIME, f"joint {what}", 3)
 
 
-def write_energy(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> Still:
+def write_energy(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> report.Still:
     """Write the energy of each collapse, in which no effort does work."""
     arm = Arm.of(setup)
     curves = [
         Curve(label, f"{name}_J", run.trajectory.time, energies(arm, run.trajectory), colour)
-        for (name, run), colour, label in zip(runs.items(), (BLUE, RED, SOFT), LAWS, strict=True)
+        for (name, run), colour, label in zip(
+            runs.items(), (report.BLUE, report.RED, report.SOFT), LAWS, strict=True
+        )
     ]
-    still = Still(
-        folder / "energy.svg",
-        "Energy of the arm",
-        "Kinetic and potential; friction of the joints and impacts can only lower it.",
-    )
+    caption = "Kinetic and potential; friction of the joints and impacts can only lower it."
+    still = report.Still(folder / "energy.svg", "Energy of the arm", caption)
     return write_curves(still, "time_s", curves, TIME, "energy [J]")
 
 
-def write_normals(folder: Path) -> Still:
+def write_normals(folder: Path) -> report.Still:
     """Write figure 5: how far the vector of minimum norm is off between prisms for cylinders.
 
     The second casing goes around the first; between round ones the vector would lie along the line
@@ -200,9 +179,11 @@ def write_normals(folder: Path) -> Still:
     angles = CORNER + 0.01 * np.arange(-200.0, 201.0).astype(np.float64)
     curves = [
         Curve(name, name.replace(" ", "_"), angles, normal_errors(np.radians(angles), gap), colour)
-        for (name, gap), colour in zip(GAPS.items(), (RED, BLUE, SOFT), strict=True)
+        for (name, gap), colour in zip(
+            GAPS.items(), (report.RED, report.BLUE, report.SOFT), strict=True
+        )
     ]
-    still = Still(
+    still = report.Still(
         folder / "figure_5.svg",
         "Figure 5: Error in vector of minimum norm due to approximation of smooth geometry",
         "Two casings as prisms of 12 sides, about a corner of one. Whatever the gap, the vector is "

@@ -23,17 +23,8 @@ import typer
 import yaml
 from packbot.contact.solids import Hull, write_obj
 from roboaccord.cli import Force, Out, Result, counted, grid_of, quantity, results, warn
-from roboaccord.contract import (
-    AccordError,
-    AddedMode,
-    Array,
-    Json,
-    Quantity,
-    check_known,
-    is_file,
-    read_text,
-    to_json,
-)
+from roboaccord.contract import AccordError, AddedMode, Array, check_known, is_file, read_text
+from roboaccord.contract import results as si
 from roboaccord.description import FORMATS, mesh_path, read_mesh
 from roboaccord.run import make_folder, write_text
 
@@ -152,21 +143,21 @@ def read_shapes(source: Path) -> list[Shape]:
     return shapes
 
 
-def write_bodies(bodies: Sequence[Body], folder: Path) -> dict[str, Json]:
+def write_bodies(bodies: Sequence[Body], folder: Path) -> dict[str, si.Json]:
     """Write every hull as OBJ, and hulls.yaml with all figures; return these."""
     make_folder(folder)
-    figures: dict[str, Json] = {}
+    figures: dict[str, si.Json] = {}
     names = set[str]()
     for body in bodies:
         files = [_file_name(shape, names) for shape in body.shapes]
         for file, hull in zip(files, body.hulls, strict=True):
             write_obj(hull, folder / file, f"convex hull, in the frame of {body.name}, in m")
         figures[body.name] = figures_of(body, files)
-    write_text(folder / "hulls.yaml", HEAD + yaml.safe_dump(to_json(figures), sort_keys=False))
+    write_text(folder / "hulls.yaml", HEAD + yaml.safe_dump(si.to_json(figures), sort_keys=False))
     return figures
 
 
-def figures_of(body: Body, files: Sequence[str]) -> dict[str, Json]:
+def figures_of(body: Body, files: Sequence[str]) -> dict[str, si.Json]:
     """Return the figures of a body whose hulls are in files."""
     names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     lower, upper = body.box
@@ -206,7 +197,7 @@ def hulls_of(
     hulls: Annotated[Path | None, typer.Option(
         metavar="URDF",
         help="Make the hulls of a URDF, or of a folder of meshes, each a link.")] = None,
-    density: Annotated[float, Quantity("kg/m^3"), typer.Option(
+    density: Annotated[float, si.Quantity("kg/m^3"), typer.Option(
         help="Density of all links.")] = 1000.0,
     masses: Annotated[list[str] | None, typer.Option(
         "--mass", metavar="LINK=KG",
@@ -245,7 +236,7 @@ def hulls_of(
     }
     headings = ("link", "hulls", "kg", "Ixx", "Iyy", "Izz [kg m^2]", "fit [1]")
     return Result({"out": str(out_folder), "links": links}, [
-        grid_of(headings, rows, Quantity("", form=".3g")),
+        grid_of(headings, rows, si.Quantity("", form=".3g")),
         "inertia: about the centre; fit: how much of its hull a shape fills, the least",
         f"in {out_folder}: hulls.yaml, and an OBJ of each hull",
     ])  # fmt: skip

@@ -18,7 +18,7 @@ from typing import Annotated
 import numpy as np
 import typer
 from roboaccord.cli import Changes, Engine, Result, load_setup, progress, used_by
-from roboaccord.contract import AccordError, Quantity, Ratio, Seconds, Trajectory
+from roboaccord.contract import AccordError, Array, Quantity, Ratio, Seconds, Trajectory
 from roboaccord.run import make_simulator, versions_of
 from roboaccord.scenario import Setup, make_controller
 from snake.model.coordinates import PlanarSnake
@@ -34,16 +34,14 @@ LAST = 4.0
 
 
 def adapt_command(
-    mu_along: Annotated[
-        Ratio, typer.Option(help="Friction coefficient of the second ground, along the body.")
-    ] = 0.5,
-    mu_across: Annotated[
-        Ratio, typer.Option(help="Friction coefficient of the second ground, across the body.")
-    ] = 1.0,
+    mu_along: Annotated[Ratio, typer.Option(
+        help="Friction coefficient of the second ground, along the body.")] = 0.5,
+    mu_across: Annotated[Ratio, typer.Option(
+        help="Friction coefficient of the second ground, across the body.")] = 1.0,
     engine: Engine = "reference",
     duration: Annotated[Seconds, typer.Option(min=8.0, help="Duration of the run.")] = 15.0,
     changes: Changes = None,
-) -> Result:
+) -> Result:  # fmt: skip
     """Cross a change of ground with the adaptive controller, and with the same gait kept.
 
     The scenario is change_of_ground. Speed and cost of transport are of the last 4 s.
@@ -61,26 +59,22 @@ def adapt_command(
         raise AccordError("adapt is about the controller adaptive; use accord run for another one")
     if not setup.scenario.friction.get("beyond"):
         raise AccordError("adapt needs a second ground: friction.beyond is empty")
-    kept = serpenoid_of(*(setup.scenario.controller[key] for key in GAIT))
-    fixed = load_setup("snake", "change_of_ground", [*settings, kept])
+    first_gait = serpenoid_of(*(setup.scenario.controller[key] for key in GAIT))
+    fixed_setup = load_setup("snake", "change_of_ground", [*settings, first_gait])
     controller = make_controller(setup)
     assert isinstance(controller, AdaptiveController)
     with progress() as bar:
-        trajectory = run_shown(setup, engine, bar, "adaptive", controller)
-        stayed = run_shown(fixed, engine, bar, "kept")
-    reached, tail_left = crossing(setup, trajectory)
+        adaptive = run_shown(setup, engine, bar, "adaptive", controller)
+        fixed = run_shown(fixed_setup, engine, bar, "kept")
+    head_crosses, tail_crosses = crossing(setup, adaptive)
     start = setup.scenario.duration - LAST
     adaptation = Adaptation(
-        engine=engine,
-        mu_along=mu_along,
-        mu_across=mu_across,
-        head_crosses=reached,
-        tail_crosses=tail_left,
-        findings=controller.findings,
-        adaptive=steady_figures(setup, trajectory, start, LAST),
-        kept=steady_figures(fixed, stayed, start, LAST),
+        engine=engine, mu_along=mu_along, mu_across=mu_across, head_crosses=head_crosses,
+        tail_crosses=tail_crosses, findings=controller.findings,
+        adaptive=steady_figures(setup, adaptive, start, LAST),
+        kept=steady_figures(fixed_setup, fixed, start, LAST),
         versions=versions_of(setup, [make_simulator(setup, engine)]),
-    )
+    )  # fmt: skip
     return Result(adaptation, used=used_by(setup, "duration", "physics_step", "seed"))
 
 
@@ -103,6 +97,9 @@ def crossing(setup: Setup, trajectory: Trajectory) -> tuple[float | None, float 
     """Return the times at which head and tail first reach the second ground [s]; None if never."""
     line = float(setup.scenario.friction["beyond"]["x"])
     x = PlanarSnake(setup.parameters).middles(trajectory)[:, :, 0]
-    beyond = (np.flatnonzero(end > line) for end in (x[:, -1], x[:, 0]))
-    head, tail = (float(trajectory.time[ticks[0]]) if len(ticks) else None for ticks in beyond)
-    return head, tail
+
+    def first_time(end_x: Array) -> float | None:
+        ticks = np.flatnonzero(end_x > line)
+        return float(trajectory.time[ticks[0]]) if len(ticks) else None
+
+    return first_time(x[:, -1]), first_time(x[:, 0])

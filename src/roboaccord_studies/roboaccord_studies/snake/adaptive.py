@@ -22,7 +22,8 @@ import numpy as np
 from roboaccord.contract import BESIDE, Array, Command, Quantity, RobotState, Target
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
-from snake.controllers.serpenoid import BANDWIDTH, Tracker, VariableSerpenoid
+from snake.controllers.serpenoid import VariableSerpenoid
+from snake.controllers.tracker import BANDWIDTH, Tracker
 from snake.model.coordinates import PlanarSnake
 from snake.model.ground import GroundFriction
 
@@ -116,14 +117,12 @@ class AdaptiveController:
         if self.frequency == 0 or self.patience < 0:
             raise ValueError("frequency must not be 0, and patience not negative")
         self.findings: list[AdaptationEvent] = []
-        self._start = Gait(self.amplitude, self.frequency, self.waves)
+        self._first_gait = Gait(self.amplitude, self.frequency, self.waves)
         self._initial_mu = np.array([self.mu_along, self.mu_across])
         self._task = Task(
-            objective=self.objective,
-            max_effort=self.max_effort,
-            max_frequency=self.max_frequency,
-            min_speed=self.min_speed,
-        )
+            objective=self.objective, max_effort=self.max_effort,
+            max_frequency=self.max_frequency, min_speed=self.min_speed,
+        )  # fmt: skip
         self._tracker = Tracker(self.setup, self.bandwidth)
         self._chain = PlanarSnake(p)
         self._points = np.zeros((1, 2))
@@ -143,14 +142,14 @@ class AdaptiveController:
     def reset(self, seed: int) -> None:
         """Return to the initial gait and friction estimate; nothing is random."""
         self.findings.clear()
-        self.gait = self._start
+        self.gait = self._first_gait
         self.believed = self._initial_mu.copy()
         self._estimator.restart(self._initial_mu)
         self._serpenoid.reset()
         self._search: Generator[Gait, None, None] | None = None
-        self._away_since = np.inf  # time since which the estimate departs from the belief [s]
+        self._departed_since = np.inf  # time since which the estimate departs from the belief [s]
         self._settled_since = np.inf  # time since which it has changed by less than SETTLED [s]
-        self._changing = False  # whether a change was noticed and the estimate has not settled yet
+        self._is_changing = False  # a change was noticed, and the estimate has not settled yet
         self._settled_mu = self._initial_mu.copy()  # the estimate at `_settled_since` (2,)
         self._tick = 0
 
@@ -161,17 +160,14 @@ class AdaptiveController:
         self._tick += 1
         if self._estimator.full and self._tick % self._fit_ticks == 0:
             self._estimator.fit()
-            self._judge(state.time)
+            self._compare_with_belief(state.time)
         if self._search is not None:
             self._continue_search(state.time)
         gait = self.gait
         shape = self._serpenoid.advance(
-            state.time,
-            amplitude=gait.amplitude,
-            frequency=gait.frequency,
-            waves=gait.waves,
+            state.time, amplitude=gait.amplitude, frequency=gait.frequency, waves=gait.waves,
             offset=0.0,
-        )
+        )  # fmt: skip
         return Command(self._tracker.efforts(state, shape, (self._friction(), self._points)))
 
     @property
@@ -185,37 +181,38 @@ class AdaptiveController:
         mu_along, mu_across = self.believed.tolist()
         return GroundFriction(mu_along, mu_across, weight, self.slip_speed, pyramid=False)
 
-    def _judge(self, time: float) -> None:
+    def _compare_with_belief(self, time: float) -> None:
         """Compare the estimate with the believed friction, and react to a change of ground."""
         mu = self._estimator.mu
         # After a change, wait until the estimate has settled, then search.
-        if self._changing:
+        if self._is_changing:
             self.believed = mu.copy()
             if np.abs(np.log(mu / self._settled_mu)).max() > SETTLED:
                 self._settled_mu, self._settled_since = mu.copy(), time
             elif time - self._settled_since >= WINDOW:
-                self._changing = False
-                self._note(time, "measured")
+                self._is_changing = False
+                self._report(time, "measured")
                 if self.adapt:
                     self._begin_search()
             return
         # Otherwise look for a departure from the belief that is clear and lasts.
         excess = np.abs(mu - self.believed) - self.threshold * self.believed
         if not (excess > 0).any():
-            self._away_since = np.inf
+            self._departed_since = np.inf
             return
-        self._away_since = min(self._away_since, time)
-        lasted = time - self._away_since
+        self._departed_since = min(self._departed_since, time)
+        lasted = time - self._departed_since
         # Estimates of separate windows have independent errors, so a departure that lasts needs a
         # smaller excess.
         doubt = SIGMAS * self._estimator.deviation / np.sqrt(1.0 + lasted / WINDOW)
         if lasted >= self.patience and (excess > doubt).any():
             self.believed = mu.copy()
             self._settled_mu, self._settled_since = mu.copy(), time
-            self._away_since, self._changing, self._search = np.inf, True, None
-            self._note(time, "noticed")
+            self._departed_since, self._is_changing, self._search = np.inf, True, None
+            self._report(time, "noticed")
 
     def _begin_search(self) -> None:
+        """Begin a search of a better gait for the believed friction."""
         model = IdealModel(self._chain.parameters, self._friction(), self._points)
         self._search = compass_search(model, self._task, self.gait, CHUNK)
 
@@ -226,9 +223,10 @@ class AdaptiveController:
             self.gait = next(self._search)
         except StopIteration:
             self._search = None
-            self._note(time, "changed")
+            self._report(time, "changed")
 
-    def _note(self, time: float, kind: str) -> None:
+    def _report(self, time: float, kind: str) -> None:
+        """Add an event at a time [s] to the findings, and log it."""
         along, across = self.believed.tolist()
         self.findings.append(AdaptationEvent(time, kind, (along, across), self.gait))
         LOG.info(

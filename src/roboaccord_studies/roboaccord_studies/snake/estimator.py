@@ -38,104 +38,8 @@ RANGE = (0.005, 5.0)
 SINGULAR = 1e-12
 
 
-@kernel
-def sample(body, y, row):
-    """Fill a sample of the window from a state.
-
-    Args:
-        body: (a, b, m, J) of a link.
-        y: state (2N + 4,) (`snake.model.coordinates`).
-        row: filled with the momenta px, py [N s] and L [N m s]; then for each link the velocity
-            along and across it [m/s], the cosine and sine of its heading, and its position x, y
-            relative to the centre of mass [m] (3 + 6 N,).
-    """
-    _, _, m, J = body
-    n = y.shape[0] // 2 - 2
-    c, s = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2])
-    w = y[n + 4 :]
-    vx, vy, x, z = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-    link_velocities(body, c, s, y[n + 2], y[n + 3], w, vx, vy)
-    link_places(body, c, s, 0.0, 0.0, x, z)
-    row[0] = n * m * y[n + 2]
-    row[1] = n * m * y[n + 3]
-    row[2] = 0.0
-    for j in range(n):
-        row[2] += J * w[j] + m * (x[j] * vy[j] - z[j] * vx[j])
-        k = 3 + 6 * j
-        row[k] = c[j] * vx[j] + s[j] * vy[j]
-        row[k + 1] = c[j] * vy[j] - s[j] * vx[j]
-        row[k + 2] = c[j]
-        row[k + 3] = s[j]
-        row[k + 4] = x[j]
-        row[k + 5] = z[j]
-
-
-@kernel
-def normal_equations(rows, times, group, mu, load, slip, gyration, normal, right):
-    """Fill the normal equations of a Gauss-Newton step; return the sum of squared residuals.
-
-    Args:
-        rows: samples, as `sample` fills them (k, 3 + 6 N).
-        times: of the samples (k,) [s].
-        group: number of samples in an interval.
-        mu: present estimate (2,).
-        load: weight of a link [N].
-        slip: slip speed of the friction law [m/s].
-        gyration: radius of gyration of the body [m].
-        normal: filled with J' J of the Jacobian J of the integrals by mu (2, 2).
-        right: filled with J' times the residuals (2,).
-    """
-    n = (rows.shape[1] - 3) // 6
-    normal[:] = 0.0
-    right[:] = 0.0
-    squared = 0.0
-    top = max(mu[0], mu[1])
-    # Rows: the force, and its derivatives by mu_along and mu_across; columns: px, py and L.
-    # `integral` is over the interval, `force` and `force_before` are the values at two samples.
-    integral, force, force_before = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3))
-    for i in range(rows.shape[0]):
-        force[:] = 0.0
-        for j in range(n):
-            k = 3 + 6 * j
-            along, across, c, s = rows[i, k], rows[i, k + 1], rows[i, k + 2], rows[i, k + 3]
-            square = (mu[0] * along) ** 2 + (mu[1] * across) ** 2 + (top * slip) ** 2
-            scale = load / math.sqrt(square)
-            for d in range(3):
-                # f = -mu^2 v scale, and its derivatives by mu_along and mu_across
-                fa, fc = mu[0] * mu[0] * along, mu[1] * mu[1] * across
-                if d > 0:
-                    factor = mu[d - 1] * (along if d == 1 else across) ** 2
-                    if mu[d - 1] == top:
-                        factor += top * slip * slip
-                    fa *= -factor / square
-                    fc *= -factor / square
-                    if d == 1:
-                        fa += 2.0 * mu[0] * along
-                    else:
-                        fc += 2.0 * mu[1] * across
-                fx, fy = -scale * (c * fa - s * fc), -scale * (s * fa + c * fc)
-                force[d, 0] += fx
-                force[d, 1] += fy
-                force[d, 2] += (rows[i, k + 4] * fy - rows[i, k + 5] * fx) / gyration
-        # Trapezoidal rule; at the end of an interval, its residuals enter the equations.
-        if i > 0:
-            integral += 0.5 * (times[i] - times[i - 1]) * (force + force_before)
-        if i > 0 and i % group == 0:
-            for d in range(3):
-                change = rows[i, d] - rows[i - group, d]
-                residual = (change / gyration if d == 2 else change) - integral[0, d]
-                squared += residual * residual
-                for e in range(2):
-                    right[e] += integral[e + 1, d] * residual
-                    for f in range(2):
-                        normal[e, f] += integral[e + 1, d] * integral[f + 1, d]
-            integral[:] = 0.0
-        force_before[:] = force
-    return squared
-
-
 class GroundEstimator:
-    """Fit (mu_along, mu_across) to the motion over a sliding window.
+    """Fit mu = (mu_along, mu_across) to the motion over a sliding window.
 
     Args:
         parameters: of the snake.
@@ -143,6 +47,10 @@ class GroundEstimator:
         window: length of the sliding window [s].
         interval: time over which changes of momentum are taken [s].
         slip_speed: smoothing speed of the friction law [m/s].
+
+    Attributes:
+        mu: estimate (2,).
+        deviation: its standard deviation (2,); infinite where the motion tells nothing.
     """
 
     def __init__(
@@ -150,10 +58,9 @@ class GroundEstimator:
         slip_speed: float,
     ) -> None:  # fmt: skip
         self._body = PlanarSnake(parameters).body
-        self._load = parameters.link_mass * parameters.gravity
-        self._slip = slip_speed
         # Radius of gyration of a straight body; it only weighs angular against linear momentum.
-        self._gyration = sum(self._body[:2]) * parameters.links / math.sqrt(12.0)
+        gyration = sum(self._body[:2]) * parameters.links / math.sqrt(12.0)
+        self._law = parameters.link_mass * parameters.gravity, slip_speed, gyration
         self._group = max(1, round(interval / period))
         self._size = max(2, round(window / interval)) * self._group + 1
         self._rows = np.zeros((2 * self._size, 3 + 6 * parameters.links))
@@ -186,9 +93,8 @@ class GroundEstimator:
         normal, right = np.empty((2, 2)), np.empty(2)
         last = slice(self._count - self._size, self._count)
         squared = normal_equations(
-            self._rows[last], self._times[last], self._group, self.mu, self._load, self._slip,
-            self._gyration, normal, right,
-        )  # fmt: skip
+            self._rows[last], self._times[last], self._group, self.mu, self._law, normal, right
+        )
         if not np.linalg.det(normal) > SINGULAR * np.trace(normal) ** 2:
             self.deviation = np.full(2, np.inf)  # a robot at rest gives no information
             return
@@ -198,3 +104,112 @@ class GroundEstimator:
         # At most a factor of 2 in a step: the law is not linear in mu, and mu must stay positive.
         self.mu = np.clip(self.mu + inverse @ right, 0.5 * self.mu, 2.0 * self.mu)
         self.mu = np.clip(self.mu, *RANGE)
+
+
+@kernel
+def sample(body, y, row):
+    """Fill a sample of the window from a state.
+
+    Args:
+        body: (a, b, m, J) of a link.
+        y: state (2N + 4,) (`snake.model.coordinates`).
+        row: filled with the momenta px, py [N s] and L [N m s]; then for each link the velocity
+            along and across it [m/s], the cosine and sine of its heading, and its position x, y
+            relative to the centre of mass [m] (3 + 6 N,).
+    """
+    _, _, m, J = body
+    n = y.shape[0] // 2 - 2
+    c, s = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2])
+    w = y[n + 4 :]
+    vx, vy, rx, ry = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    link_velocities(body, c, s, y[n + 2], y[n + 3], w, vx, vy)
+    link_places(body, c, s, 0.0, 0.0, rx, ry)
+    row[0] = n * m * y[n + 2]
+    row[1] = n * m * y[n + 3]
+    row[2] = 0.0
+    for j in range(n):
+        row[2] += J * w[j] + m * (rx[j] * vy[j] - ry[j] * vx[j])
+        k = 3 + 6 * j
+        row[k] = c[j] * vx[j] + s[j] * vy[j]
+        row[k + 1] = c[j] * vy[j] - s[j] * vx[j]
+        row[k + 2] = c[j]
+        row[k + 3] = s[j]
+        row[k + 4] = rx[j]
+        row[k + 5] = ry[j]
+
+
+@kernel
+def normal_equations(rows, times, group, mu, law, normal, right):
+    """Fill the normal equations of a Gauss-Newton step; return the sum of squared residuals.
+
+    Args:
+        rows: samples, as `sample` fills them (k, 3 + 6 N).
+        times: of the samples (k,) [s].
+        group: number of samples in an interval.
+        mu: present estimate (2,).
+        law: load of a link [N], slip speed of the friction law [m/s], and radius of gyration of the
+            body [m].
+        normal: filled with J' J of the Jacobian J of the integrals by mu (2, 2).
+        right: filled with J' times the residuals (2,).
+    """
+    gyration = law[2]
+    normal[:] = 0.0
+    right[:] = 0.0
+    squared = 0.0
+    # Rows: the force, and its derivatives by mu_along and mu_across; columns: px, py and L.
+    # `integral` is over the interval, `force` and `force_before` are the values at two samples.
+    integral, force, force_before = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3))
+    for i in range(rows.shape[0]):
+        friction_slopes(rows[i], mu, law, force)
+        # Trapezoidal rule; at the end of an interval, its residuals enter the equations.
+        if i > 0:
+            integral += 0.5 * (times[i] - times[i - 1]) * (force + force_before)
+        if i > 0 and i % group == 0:
+            for d in range(3):
+                change = rows[i, d] - rows[i - group, d]
+                residual = (change / gyration if d == 2 else change) - integral[0, d]
+                squared += residual * residual
+                for e in range(2):
+                    right[e] += integral[e + 1, d] * residual
+                    for f in range(2):
+                        normal[e, f] += integral[e + 1, d] * integral[f + 1, d]
+            integral[:] = 0.0
+        force_before[:] = force
+    return squared
+
+
+@kernel
+def friction_slopes(row, mu, law, force):
+    """Fill the ground's force on the body at a sample, and its derivatives by mu.
+
+    Args:
+        row: the sample, as `sample` fills it (3 + 6 N,).
+        mu, law: as in `normal_equations`.
+        force: filled (3, 3): rows are the force and its derivatives by mu_along and mu_across,
+            columns its x and y [N] and its moment over the radius of gyration [N].
+    """
+    load, slip, gyration = law
+    n, top = (row.shape[0] - 3) // 6, max(mu[0], mu[1])
+    force[:] = 0.0
+    for j in range(n):
+        k = 3 + 6 * j
+        along, across, c, s = row[k], row[k + 1], row[k + 2], row[k + 3]
+        square = (mu[0] * along) ** 2 + (mu[1] * across) ** 2 + (top * slip) ** 2
+        scale = load / math.sqrt(square)
+        for d in range(3):
+            # f = -mu^2 v scale, and its derivatives by mu_along and mu_across
+            fa, fc = mu[0] * mu[0] * along, mu[1] * mu[1] * across
+            if d > 0:
+                factor = mu[d - 1] * (along if d == 1 else across) ** 2
+                if mu[d - 1] == top:
+                    factor += top * slip * slip
+                fa *= -factor / square
+                fc *= -factor / square
+                if d == 1:
+                    fa += 2.0 * mu[0] * along
+                else:
+                    fc += 2.0 * mu[1] * across
+            fx, fy = -scale * (c * fa - s * fc), -scale * (s * fa + c * fc)
+            force[d, 0] += fx
+            force[d, 1] += fy
+            force[d, 2] += (row[k + 4] * fy - row[k + 5] * fx) / gyration

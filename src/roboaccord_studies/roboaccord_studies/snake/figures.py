@@ -24,7 +24,8 @@ from roboaccord.scenario import Setup, load_scenario, make_controller
 from snake.model.coordinates import PlanarSnake
 from snake.model.ground import friction_of
 from snake.model.parameters import SnakeParameters
-from snake.simulators.metrics import BAND, MeanHeading, body_motion
+from snake.simulators.metrics import body_motion
+from snake.simulators.steering_figures import BAND, MeanHeading
 from snake.source.shapes import write_picture
 
 from roboaccord_studies.snake.adaptive import AdaptiveController
@@ -85,12 +86,9 @@ def optima() -> dict[str, Gait]:
     """Return the fastest gait within `EFFORT`, and the cheapest with half the default's speed."""
     model = _model()
     least = 0.5 * abs(model.evaluate(DEFAULT_GAIT).speed)
-    return {
-        "fastest": optimise(model, Task(objective="speed", max_effort=EFFORT)).gait,
-        "cheapest": optimise(
-            model, Task(objective="cost", max_effort=EFFORT, min_speed=least)
-        ).gait,
-    }
+    speed = Task(objective="speed", max_effort=EFFORT)
+    cost = Task(objective="cost", max_effort=EFFORT, min_speed=least)
+    return {"fastest": optimise(model, speed).gait, "cheapest": optimise(model, cost).gait}
 
 
 def write_costs(folder: Path, best: Mapping[str, Gait] | None = None, count: int = 350) -> Path:
@@ -201,7 +199,7 @@ def _draw_heading(axes: Axes, setup: Setup, trajectory: Trajectory) -> None:
     _, heading = body_motion(setup, trajectory)
     goal = np.where(time < spec["turn_time"], 0.0, spec["heading"])
     axes.plot(time, np.degrees(heading), color=BLUE, lw=0.6, alpha=0.7, label="of the links")
-    axes.plot(time, np.degrees(MeanHeading(setup).of(trajectory)), color=RED, lw=2.0,
+    axes.plot(time, np.degrees(MeanHeading(setup).at_samples(trajectory)), color=RED, lw=2.0,
               label="mean of a period")  # fmt: skip
     axes.plot(time, np.degrees(goal), color=GREEN, ls="--", lw=1.2, label="wanted")
     top = np.degrees(spec["heading"])

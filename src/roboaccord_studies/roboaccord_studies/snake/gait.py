@@ -22,23 +22,11 @@ import typer
 from numpy.typing import NDArray
 from rich.progress import Progress
 from roboaccord.cli import Engine, ProgressObserver, Result, load_setup, progress, rendered, used_by
-from roboaccord.contract import (
-    Array,
-    Controller,
-    Hertz,
-    MetresPerSecond,
-    NewtonMetres,
-    Quantity,
-    Radians,
-    Ratio,
-    Seconds,
-    Trajectory,
-    by_option,
-    quantities,
-)
+from roboaccord.contract import Array, Controller, Trajectory, by_option
+from roboaccord.contract import results as si
 from roboaccord.run import make_simulator, metrics_of, run_setup, versions_of, work_of
 from roboaccord.scenario import Setup, load_scenario
-from snake.controllers.guidance import DUE
+from snake.controllers.guidance import TIME_TOLERANCE
 from snake.simulators.metrics import body_motion, metrics, start_and_cycle
 
 from roboaccord_studies.snake.ideal import Figures, Gait
@@ -56,12 +44,10 @@ STEADY = 0.01
 
 def setup_of(gait: Gait, *, joints: int, mu_along: float, mu_across: float) -> Setup:
     """Return the setup of a serpenoid on a ground, with the duration that a measurement takes."""
-    changes = [
-        f"parameters.joints={joints}",
-        serpenoid_of(gait.amplitude, gait.frequency, gait.waves),
-        f"friction={{law: ellipse, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}",
-        f"duration={math.ceil(1e3 * sum(window(gait))) / 1e3!r}",
-    ]
+    friction = f"friction={{law: ellipse, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}"
+    duration = f"duration={math.ceil(1e3 * sum(window(gait))) / 1e3!r}"
+    controller = serpenoid_of(gait.amplitude, gait.frequency, gait.waves)
+    changes = [f"parameters.joints={joints}", controller, friction, duration]
     return Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
 
 
@@ -109,8 +95,8 @@ def travel_of_cycles(setup: Setup, time: Array, centre: Array, heading: Array) -
 def _ends_of_cycles(setup: Setup, time: Array) -> NDArray[np.intp]:
     """Return indices of the samples at which whole cycles after the start begin or end (k + 1,)."""
     start, cycle = start_and_cycle(setup)
-    count = max(int((time[-1] - start + DUE) / cycle), 0)
-    return np.searchsorted(time, start + cycle * np.arange(count + 1) - DUE)
+    count = max(int((time[-1] - start + TIME_TOLERANCE) / cycle), 0)
+    return np.searchsorted(time, start + cycle * np.arange(count + 1) - TIME_TOLERANCE)
 
 
 def last_cycles(travel: Array) -> Array:
@@ -164,13 +150,15 @@ class GaitName(StrEnum):
 def gait_command(
     gait: Annotated[GaitName, typer.Option(help="Name of the gait.")] = GaitName.serpenoid,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
-    amplitude: Annotated[Radians, typer.Option(help="Amplitude of every joint.")] = 0.4,
-    frequency: Annotated[Hertz, typer.Option(help="Frequency of the wave.")] = 1.0,
-    waves: Annotated[Ratio, typer.Option(help="Number of waves on the body.")] = 1.5,
-    mu_along: Annotated[Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
-    mu_across: Annotated[Ratio, typer.Option(help="Friction coefficient across the body.")] = 1.0,
+    amplitude: Annotated[si.Radians, typer.Option(help="Amplitude of every joint.")] = 0.4,
+    frequency: Annotated[si.Hertz, typer.Option(help="Frequency of the wave.")] = 1.0,
+    waves: Annotated[si.Ratio, typer.Option(help="Number of waves on the body.")] = 1.5,
+    mu_along: Annotated[si.Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
+    mu_across: Annotated[
+        si.Ratio, typer.Option(help="Friction coefficient across the body.")
+    ] = 1.0,
     engine: Engine = "reference",
-    duration: Annotated[Seconds, typer.Option(help="Duration of the run.")] = 10.0,
+    duration: Annotated[si.Seconds, typer.Option(help="Duration of the run.")] = 10.0,
 ) -> Result:
     """Measure a gait: speed, effort and cost of transport.
 
@@ -188,16 +176,13 @@ def gait_command(
 
       accord snake gait --joints 20 --mu-along 0.5 --engine dart --json
     """
-    serpenoid = gait is GaitName.serpenoid
+    controller = f"controller={{name: {gait.value}}}"
+    if gait is GaitName.serpenoid:
+        controller = serpenoid_of(amplitude, frequency, waves)
     changes = [
-        f"parameters.joints={joints}",
-        serpenoid_of(amplitude, frequency, waves)
-        if serpenoid
-        else f"controller={{name: {gait.value}}}",
-        f"friction.mu_along={mu_along!r}",
-        f"friction.mu_across={mu_across!r}",
-        f"duration={duration!r}",
-    ]
+        f"parameters.joints={joints}", controller, f"friction.mu_along={mu_along!r}",
+        f"friction.mu_across={mu_across!r}", f"duration={duration!r}",
+    ]  # fmt: skip
     setup = load_setup("snake", "serpenoid", changes)
     measured, remarks = gait_figures(setup, engine)
     used = used_by(setup, "control_period", "physics_step", "seed")
@@ -208,11 +193,11 @@ def gait_command(
 class MeasuredGait:
     """The figures of a gait, with the unit of each and the versions of the software."""
 
-    speed: MetresPerSecond
-    displacement: Annotated[list[float], Quantity("m")]
-    peak_effort: NewtonMetres
-    work: Annotated[float, Quantity("J")]
-    cost_of_transport: Ratio
+    speed: si.MetresPerSecond
+    displacement: Annotated[list[float], si.Quantity("m")]
+    peak_effort: si.NewtonMetres
+    work: Annotated[float, si.Quantity("J")]
+    cost_of_transport: si.Ratio
     steady: bool
     engine: str
     units: Mapping[str, str]
@@ -226,16 +211,12 @@ def gait_figures(setup: Setup, engine: str) -> tuple[MeasuredGait, list[str]]:
     figures = metrics_of(setup, trajectory)
     speed, cost, travel = speed_and_cost_of_last(setup, trajectory)
     measured = MeasuredGait(
-        speed=speed,
-        displacement=[figures["displacement_x"], figures["displacement_y"]],
-        peak_effort=figures["peak_effort"],
-        work=figures["work"],
-        cost_of_transport=cost,
-        steady=is_steady(travel),
-        engine=engine,
-        units={name: quantity.unit for name, quantity in quantities(MeasuredGait).items()},
+        speed=speed, displacement=[figures["displacement_x"], figures["displacement_y"]],
+        peak_effort=figures["peak_effort"], work=figures["work"], cost_of_transport=cost,
+        steady=is_steady(travel), engine=engine,
+        units={name: quantity.unit for name, quantity in si.quantities(MeasuredGait).items()},
         versions=versions_of(setup, [make_simulator(setup, engine)]),
-    )
+    )  # fmt: skip
     if len(travel) < 2:
         return measured, ["not yet steady: the run has less than two whole cycles after its start"]
     cycles = f"the last {len(last_cycles(travel))} cycles, of which speed and cost of transport are"

@@ -26,9 +26,10 @@ import numpy as np
 from roboaccord.contract import Array, MetresPerSecond, Quantity
 from roboaccord.numerics import kernel, rk4_stage
 from snake.model.coordinates import PlanarSnake
+from snake.model.gaits import serpenoid
 from snake.model.ground import GroundFriction, ground_forces
 from snake.model.parameters import SnakeParameters
-from snake.model.tracking import inverse_dynamics, serpenoid, set_differences
+from snake.model.tracking import inverse_dynamics, set_differences
 
 MAX_STEP = 2e-3  # s: largest step of the integration, so that a gait of 3 Hz has MIN_STEPS
 # Smallest number of steps in a period: of RK4 with an error of (2 pi / 160)^4 = 2e-6.

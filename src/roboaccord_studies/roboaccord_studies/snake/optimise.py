@@ -19,15 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from roboaccord.contract import AccordError, Array
 
-from roboaccord_studies.snake.compass import (
-    FREQUENCY,
-    WAVES,
-    Task,
-    bounds_of,
-    excess,
-    overlap,
-    score,
-)
+from roboaccord_studies.snake import compass
 from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 
 # A power of 2, to which SciPy would round up the number of Sobol's points; about ten for each of
@@ -60,7 +52,7 @@ class Optimum:
 
 
 def optimise(
-    model: IdealModel, task: Task, on_evaluation: Callable[[int, int], None] | None = None
+    model: IdealModel, task: compass.Task, on_evaluation: Callable[[int, int], None] | None = None
 ) -> Optimum:
     """Search for the best gait.
 
@@ -85,9 +77,9 @@ def optimise(
             on_evaluation(count, total)
         gait = gait_of(x)
         figures = model.evaluate(gait, SEARCH_TOLERANCE)
-        return score(figures, task) + overlap(model, gait)
+        return compass.score(figures, task) + compass.overlap(model, gait)
 
-    box = bounds_of(model.parameters, task)
+    box = compass.bounds_of(model.parameters, task)
     optimum = differential_evolution(
         objective, box, popsize=POPULATION // len(box), maxiter=GENERATIONS, tol=1e-6, init="sobol",
         polish=False, seed=task.seed,
@@ -99,7 +91,7 @@ def optimise(
     )  # fmt: skip
     gait = rounded(gait_of(polished.x if polished.fun < optimum.fun else optimum.x))
     figures = model.evaluate(gait)
-    if excess(figures, task) > 0.01 or overlap(model, gait) > 0:
+    if compass.excess(figures, task) > 0.01 or compass.overlap(model, gait) > 0:
         raise AccordError(f"no gait keeps to {task.max_effort:g} N m and {task.min_speed:g} m/s")
     return Optimum(
         gait=gait, figures=figures, evaluations=count, bounds=at_bounds(gait, model, task)
@@ -113,7 +105,7 @@ def gait_of(x: Array) -> Gait:
     excluded frequencies around 0 Hz are no part of the box.
     """
     amplitude, beyond, waves = (float(v) for v in x)
-    return Gait(amplitude, beyond + math.copysign(FREQUENCY, beyond), waves)
+    return Gait(amplitude, beyond + math.copysign(compass.FREQUENCY, beyond), waves)
 
 
 def rounded(gait: Gait) -> Gait:
@@ -133,12 +125,12 @@ def simplex(x: Array, box: list[tuple[float, float]]) -> Array:
     return points
 
 
-def at_bounds(gait: Gait, model: IdealModel, task: Task) -> dict[str, float]:
+def at_bounds(gait: Gait, model: IdealModel, task: compass.Task) -> dict[str, float]:
     """Return the parameters that are within 1 % of the box of a bound, with the bound, by name."""
     limits = {
-        "amplitude": (gait.amplitude, bounds_of(model.parameters, task)[0]),
-        "frequency": (abs(gait.frequency), (FREQUENCY, task.max_frequency)),
-        "waves": (gait.waves, WAVES),
+        "amplitude": (gait.amplitude, compass.bounds_of(model.parameters, task)[0]),
+        "frequency": (abs(gait.frequency), (compass.FREQUENCY, task.max_frequency)),
+        "waves": (gait.waves, compass.WAVES),
     }
     bounds = {}
     for name, (value, (low, high)) in limits.items():

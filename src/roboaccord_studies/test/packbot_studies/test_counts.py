@@ -35,7 +35,7 @@ def moving(seconds: float) -> Array:
 
 
 def noises(noise: Noise, q: Array, qd: Array) -> Array:
-    return np.array([noise.see(*row, PERIOD * (i > 0)) for i, row in enumerate(zip(q, qd))])
+    return np.array([noise.update(*row, PERIOD * (i > 0)) for i, row in enumerate(zip(q, qd))])
 
 
 @pytest.mark.parametrize("counts", [600, 4096, 2**16])

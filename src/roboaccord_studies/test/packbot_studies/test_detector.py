@@ -70,7 +70,7 @@ def predicted(setup, x, period, end, unknowns=None, payload=0.0, loose=(), most=
     if unknowns is not None:
         state[7:] = unknowns(balance)
     spread = np.zeros((len(state), len(state)))
-    balance.begin(x[:7])
+    balance.start_at(x[:7])
     is_loose = np.isin(np.arange(7), loose)
     tick = balance.tick(end, state, spread, is_loose, EFFORT_HELD, period, 0.0)
     motor = np.where(is_loose, 0.0, tick.motor)
@@ -160,7 +160,9 @@ def test_noise_is_estimated_whatever_is_assumed():
     for t in time:
         error = rng.standard_normal((2, 7)) * np.array([[3e-3], [5e-2]])
         motion = np.sin(2.0 * t + np.arange(7))
-        found = noise.see(motion + error[0], 2.0 * np.cos(2.0 * t + np.arange(7)) + error[1], 0.01)
+        found = noise.update(
+            motion + error[0], 2.0 * np.cos(2.0 * t + np.arange(7)) + error[1], 0.01
+        )
     assert found == pytest.approx([3e-3, 5e-2], rel=0.25)
 
 
@@ -362,7 +364,7 @@ def test_a_joint_is_at_the_limit_that_it_is_at():
     p, rest = touchable.parameters, np.zeros(7)
     lower, upper = (np.array(p.of_joints(name)) for name in ("lower", "upper"))
     for q, expected in ((lower, (1, 0)), (upper, (0, 1)), (0.5 * (lower + upper), (0, 0))):
-        _, stops = Touching(touchable, 0.0, 0.0, 0.0).look(0.0, q, rest)
+        _, stops = Touching(touchable, 0.0, 0.0, 0.0).update(0.0, q, rest)
         assert stops.tolist() == [[bool(one) for one in expected]] * 7
 
 

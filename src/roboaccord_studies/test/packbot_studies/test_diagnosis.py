@@ -64,7 +64,7 @@ def test_a_brake_is_told_from_dry_friction_by_the_effort_that_it_withstands(effo
         after = before + period * (driven - 1.2 * sign * np.eye(7)[1])
         free, effects = period * np.eye(7), np.zeros((7, 1))
         seen = Tick(np.eye(7), free, still, driven, effects, *3 * [still], noise=1e-3)
-        case.take(period * (tick + 1), seen, before, after)
+        case.add(period * (tick + 1), seen, before, after)
         judged = case.judge()
     assert judged == expected
     assert case.sizes[1] == pytest.approx(1.2 if expected else 0.0)

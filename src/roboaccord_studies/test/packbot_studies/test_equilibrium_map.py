@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from failed_arms import arm_of
 from packbot.model.arm import Arm
-from packbot.planning.transition import PlanarArm
+from packbot.planning.transition import TransitionPlanner
 from roboaccord_studies.packbot.recovery.equilibrium_map import equilibria_at, map_equilibria
 from scipy.optimize import brentq
 
@@ -73,7 +73,7 @@ def test_a_rest_and_the_unstable_zero_vanish_in_a_fold():
 def test_no_quasi_static_path_joins_the_two_equilibria_of_the_scenario():
     """They are in different wells, and in different parts of the map."""
     arm = arm_of()
-    plan = PlanarArm(arm.setup, arm, arm.setup.initial.q, 1.3)
+    plan = TransitionPlanner(arm.setup, arm, arm.setup.initial.q, 1.3)
     first, second = (equilibria_at(arm, q) for q in (plan.start, plan.goal))
     rests = [each for each in first if each.kind != "unstable"]
     assert [(each.kind, each.well) for each in rests] == [("propped", 0), ("stable", 1)]

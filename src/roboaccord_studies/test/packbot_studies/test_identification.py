@@ -24,7 +24,7 @@ from roboaccord_studies.packbot.identification.base_parameters import BaseParame
 from roboaccord_studies.packbot.identification.exciting import Regressor, exciting
 from roboaccord_studies.packbot.identification.known import KnownArm
 from roboaccord_studies.packbot.identification.report import Quantities, identify
-from roboaccord_studies.packbot.identification.unknowns import PLACES, Prior, drawn_setup
+from roboaccord_studies.packbot.identification.unknowns import BLOCKS, Prior, drawn_setup
 from roboaccord_studies.packbot.recorded import Motion
 
 COULOMB_RATE = 0.01  # rad/s, of config/parameters.yaml
@@ -127,7 +127,7 @@ def test_intervals_hold_the_truth(setup, tmp_path):
     assert known.of("latency") == pytest.approx(latency.value)
     # Half of what may be left is in the middle of what the detector is given.
     left = known.uncertainty(Uncertainty(), setup.scenario.control_period)
-    assert UNIFORM * 0.5 * left.payload == pytest.approx(known.deviation[PLACES["payload"]][0])
+    assert UNIFORM * 0.5 * left.payload == pytest.approx(known.deviation[BLOCKS["payload"]][0])
     assert left.viscous < Uncertainty().viscous  # the joint identified least
 
 
@@ -140,12 +140,12 @@ def known(setup, tmp_path_factory):
     draw, _ = drawn(setup, 30100)
     draw.of("payload")[0] = 1.5
     x = draw.x.copy()
-    x[PLACES["latency"]] *= setup.scenario.control_period
+    x[BLOCKS["latency"]] *= setup.scenario.control_period
     little = 0.05 * Prior.of(Uncertainty(), setup.effort_limits).deviation
-    little[PLACES["latency"]] *= setup.scenario.control_period
+    little[BLOCKS["latency"]] *= setup.scenario.control_period
     parts = {
         name: {"value": x[place].tolist(), "deviation": little[place].tolist()}
-        for name, place in PLACES.items()
+        for name, place in BLOCKS.items()
     }
     path = tmp_path_factory.mktemp("known") / "arm.json"
     path.write_text(json.dumps({"unknowns": parts}))
@@ -165,10 +165,10 @@ def test_the_arm_of_a_file_takes_the_efforts_that_the_arm_does(setup, known):
     assert np.abs(found - efforts).max() < 1e-9 * np.abs(efforts).max()
     assert other.parameters.of_joints("coulomb") == pytest.approx(draw.of("coulomb"))
     assert arm.ticks(setup.scenario.control_period) == draw.of("latency")[0]
-    command = arm.driven(Command(np.full(7, 0.1)), setup.effort_limits)
+    command = arm.corrected_command(Command(np.full(7, 0.1)), setup.effort_limits)
     assert (1.0 + draw.of("gain")) * command.effort == pytest.approx(np.full(7, 0.1))
     still = RobotState(0.0, draw.of("zero"), np.zeros(7), np.zeros(7))
-    assert arm.seen(still).q == pytest.approx(np.zeros(7))
+    assert arm.corrected_state(still).q == pytest.approx(np.zeros(7))
 
 
 def test_an_arm_that_is_known_keeps_to_its_path_and_ends_at_its_target(setup, known):

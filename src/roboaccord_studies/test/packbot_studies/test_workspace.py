@@ -8,7 +8,12 @@ from failed_arms import two_link
 from packbot.planning.failed_arm import FailedArm
 from roboaccord.cli.options import load_setup
 from roboaccord.contract.fault import Fault, parse_fault
-from roboaccord_studies.packbot.recovery.workspace import _drawn, angles_of, kept, workspace
+from roboaccord_studies.packbot.recovery.workspace import (
+    _drawn,
+    angles_of,
+    retained_workspaces,
+    workspace,
+)
 
 pytestmark = pytest.mark.thorough
 
@@ -33,7 +38,7 @@ def test_workspace_kept_is_that_of_the_planar_chain():
     setup, rng = load_setup("packbot", "collapse"), np.random.default_rng(0)
     for joint, share in (("shoulder", 0.49), ("elbow1", 0.46), ("elbow2", 0.42)):
         cases = [[fault] for fault in angles_of(setup, Fault(joint, "frozen"))]
-        values = np.array([each.retained for each in kept(setup, cases)][1:])
+        values = np.array([each.retained for each in retained_workspaces(setup, cases)][1:])
         error = np.median(rng.choice(values, (2000, len(values))), axis=1).std()
         assert abs(np.median(values) - share) < min(2.0 * error, 0.03)
 
@@ -42,7 +47,7 @@ def test_dense_workspace_agrees_with_closed_forms():
     """Cells whose centre is reached, by two links; others are on their border, or in slits."""
     setup = load_setup("packbot", "collapse")
     fault = parse_fault("elbow1=frozen:0.9")
-    _, workspaces = kept(setup, [[fault]], poses=60_000)
+    _, workspaces = retained_workspaces(setup, [[fault]], poses=60_000)
     arm = FailedArm(setup, [fault])
     p, inside = setup.parameters, set()
     for i in range(-40, 40):

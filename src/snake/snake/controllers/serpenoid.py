@@ -1,14 +1,13 @@
-"""Serpenoid gaits, the tracking of a desired shape, and the controller of the gait.
+"""Serpenoid gaits of the snake, and the controller that tracks one.
 
 A serpenoid is a wave of joint angles that runs along the body (Hirose, Biologically Inspired
 Robots, 1993). `Serpenoid` is one with fixed parameters, and `VariableSerpenoid` one whose
 parameters follow set-points, for steering. Either gives a shape at a time: the joint angles with
-rates and accelerations. `Tracker` brings the joints to a shape by computed torque, and
-`SerpenoidController` tracks a Serpenoid.
+rates and accelerations. `SerpenoidController` tracks a Serpenoid by computed torque (tracker.py).
 
-The measured speeds in docs/ are for BANDWIDTH and the defaults of SerpenoidController; so rather
-change the scenario's keys of the same names. A gait of your own is a class with `shape(time)`,
-tracked by a controller that robot.py registers.
+The measured speeds in docs/ are for the defaults of SerpenoidController; so rather change the
+scenario's keys of the same names. A gait of your own is a class with `shape(time)`, tracked by a
+controller that robot.py registers.
 """
 
 from __future__ import annotations
@@ -21,16 +20,8 @@ from roboaccord.contract import Array, Command, RobotState, Target
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
-from snake.model.coordinates import PlanarSnake
-from snake.model.ground import GroundFriction, friction_of
-from snake.model.tracking import follow_serpenoid, serpenoid, track
-
-# rad/s: of the tracking; eight times the 2 pi rad/s of the default gait, and low enough for late
-# efforts: of the loop's phase margin of 76 degrees, a delay of 4 ms takes 24.
-BANDWIDTH = 50.0
-
-Shape = tuple[Array, Array, Array]
-"""Angles [rad], rates [rad/s] and accelerations [rad/s^2] of the joints, each (n,)."""
+from snake.controllers.tracker import BANDWIDTH, Shape, Tracker
+from snake.model.gaits import follow_serpenoid, serpenoid
 
 
 @dataclass(frozen=True)
@@ -105,7 +96,7 @@ class VariableSerpenoid:
 
     def reset(self) -> None:
         """Go back to the straight body, at phase 0 and time 0."""
-        self._time, self._held = 0.0, self._initial  # of the last call [s], and its set-points (4,)
+        self._time, self._last_set_points = 0.0, self._initial  # of the last call: [s], (4,)
         self._state = np.zeros(9)  # phase, and filtered parameters, as in `follow_serpenoid`
         self._state[2:4] = self._initial[1:3]
 
@@ -138,11 +129,12 @@ class VariableSerpenoid:
         """
         if time < self._time:
             raise ValueError(f"time goes back from {self._time:g} s to {time:g} s; reset first")
+        previous = self._last_set_points
         set_points = self._set_points(amplitude, frequency, waves, offset)
         q, qd, qdd = np.empty((3, self._joints))
         step = time - self._time
-        follow_serpenoid(self._state, self._held, set_points, step, self._bandwidth, q, qd, qdd)
-        self._time, self._held = time, set_points
+        follow_serpenoid(self._state, previous, set_points, step, self._bandwidth, q, qd, qdd)
+        self._time, self._last_set_points = time, set_points
         return q, qd, qdd
 
     def _set_points(self, amplitude: float, frequency: float, waves: float, offset: float) -> Array:
@@ -153,52 +145,6 @@ class VariableSerpenoid:
         offset = min(max(offset, -self._limit), self._limit)
         amplitude = min(amplitude, self._limit - abs(offset))
         return np.array([amplitude, turn * frequency, turn * waves / self._joints, offset])
-
-
-class Tracker:
-    """Bring the joints to a desired shape q, q', q'' through the inverse dynamics.
-
-        tau = ID(q, q', q'' + w^2 e + 2 w e'),     e = q - q_measured
-
-    ID is the inverse dynamics. With this computed torque every mode of the chain gets the bandwidth
-    w, critically damped, though the inertias of the modes span four decades. With a PD controller
-    the fastest mode would limit the gains; they would be too small for the slow modes, and the
-    chain would slowly bend out of shape.
-
-    Args:
-        setup: robot and scenario.
-        bandwidth: w [rad/s].
-
-    Raises:
-        ValueError: for a negative bandwidth.
-    """
-
-    def __init__(self, setup: Setup, bandwidth: float) -> None:
-        if bandwidth < 0:
-            raise ValueError("bandwidth must not be negative")
-        self.bandwidth = float(bandwidth)
-        self._chain = PlanarSnake(setup.parameters)
-        self._friction, self._points = friction_of(setup)
-
-    def efforts(
-        self, state: RobotState, shape: Shape, friction: tuple[GroundFriction, Array] | None = None
-    ) -> Array:
-        """Return the efforts (n,) [N m] that bring a state to a shape.
-
-        Args:
-            state: where the robot is; the friction follows from its motion.
-            shape: desired angles, rates and accelerations, each (n,).
-            friction: that the controller assumes, as `friction_of` returns it; None for that of
-                the scenario.
-        """
-        q, qd, qdd = shape
-        law, points = friction or (self._friction, self._points)
-        efforts = np.empty(len(q))
-        track(
-            self._chain.body, state.q, state.qd, state.position, state.orientation, state.twist,
-            q, qd, qdd, self.bandwidth, law, points, efforts,
-        )  # fmt: skip
-        return efforts
 
 
 class SerpenoidController:
@@ -215,15 +161,10 @@ class SerpenoidController:
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        amplitude: si.Radians = 0.4,
-        frequency: si.Hertz = 1.0,
-        waves: float = 1.5,
-        offset: si.Radians = 0.0,
-        ramp: si.Seconds = 1.0,
+        self, setup: Setup, amplitude: si.Radians = 0.4, frequency: si.Hertz = 1.0,
+        waves: float = 1.5, offset: si.Radians = 0.0, ramp: si.Seconds = 1.0,
         bandwidth: si.RadiansPerSecond = BANDWIDTH,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.gait = Serpenoid(len(setup.joints), amplitude, frequency, waves, offset, ramp)
         self._tracker = Tracker(setup, bandwidth)
         self.update(setup.initial, None)  # compiles the kernels before the first tick

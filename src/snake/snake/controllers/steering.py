@@ -3,15 +3,15 @@
 The gait is the serpenoid, a wave that runs along the body (controllers/serpenoid.py). At every
 tick, the controller's period, four steps follow each other:
 
-1. `PeriodMean` averages heading and velocity over the last period of the gait.
+1. `PeriodMean` (period_mean.py) averages heading and velocity over the last period of the gait.
 2. A goal (speed, heading, turn rate) comes from the scenario, by HoldHeading or FollowWaypoints, or
    from a commanded velocity, by FollowTwist (all in controllers/guidance.py).
 3. The frequency is set by the speed, and the offset, the mean joint angle, by the turn rate.
 4. The joints track the gait by computed torque, as with SerpenoidController.
 
-SLOW, ROOM, CORRECTION and the defaults of SteeringController are our choice, for the post (the blog
-post of docs/snake.md) states no gain or limit. They may be tuned within what test_steering states.
-Each default is also a key of the scenario's `controller`.
+FADE_FREQUENCY, RADIUS_FACTOR, MOST_CORRECTION and the defaults of SteeringController are our
+choice, for the post (the blog post of docs/snake.md) states no gain or limit. They may be tuned
+within what test_steering states. Each default is also a key of the scenario's `controller`.
 """
 
 from __future__ import annotations
@@ -24,19 +24,21 @@ from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from snake.controllers import guidance
-from snake.controllers.serpenoid import BANDWIDTH, Tracker, VariableSerpenoid
+from snake.controllers.period_mean import PeriodMean
+from snake.controllers.serpenoid import VariableSerpenoid
+from snake.controllers.tracker import BANDWIDTH, Tracker
 from snake.model.coordinates import PlanarSnake
 
 # Hz: the offset is turn rate over frequency; below this frequency it is faded out, as it would be
 # infinite at rest. Measured: `waypoints` takes 11.9 s with 0.02 and 0.05, and 15.2 s with 0.2, for
 # it fades the offset of slow turns, at 0.3 Hz, as well.
-SLOW = 0.05
+FADE_FREQUENCY = 0.05
 # Radius of the turning circle that waypoints are given, over the smallest. Measured: with 1 and 1.5
 # `waypoints` takes the same time; with 3 the snake leaves out two of the four.
-ROOM = 1.5
+RADIUS_FACTOR = 1.5
 # Largest relative change of the frequency by the speed loop, against wind-up. Measured: with 0.1 to
 # 0.6 the runs `steer` and `waypoints` are the same.
-CORRECTION = 0.3
+MOST_CORRECTION = 0.3
 
 
 def clipped(value: float, limit: float) -> float:
@@ -109,18 +111,18 @@ class SteeringController:
             joints, 0.0, 0.0, self.waves, time_constant=self.time_constant, limit=limit
         )
         self._turn_per_period = joints / self.waves  # rad of heading per rad of offset
-        # The goals of the scenario: waypoints if there are any, else a heading.
-        pitch = p.pivot_behind_front + p.pivot_ahead_of_rear
         self._chain, self._tracker = PlanarSnake(p), Tracker(setup, self.bandwidth)
-        self._period_mean = guidance.PeriodMean()
+        self._period_mean = PeriodMean()
+        # The goals of the scenario: waypoints if there are any, else a heading.
         self._scenario_goals: guidance.HoldHeading | guidance.FollowWaypoints = (
             guidance.HoldHeading(self.speed, self.heading, self.turn_time)
         )
         if self.waypoints:
             sharpest_turn = guidance.SLOWEST * self.speed / self.turn_rate_limit
-            radius = max(pitch / self.offset_limit, sharpest_turn)
+            joint_spacing = p.pivot_behind_front + p.pivot_ahead_of_rear
+            radius = max(joint_spacing / self.offset_limit, sharpest_turn)
             self._scenario_goals = guidance.FollowWaypoints(
-                self.speed, self.waypoints, self.acceptance, ROOM * radius
+                self.speed, self.waypoints, self.acceptance, RADIUS_FACTOR * radius
             )
         self._commanded_goals = guidance.FollowTwist(self.turn_rate_limit)
         self.reset(0)
@@ -143,38 +145,36 @@ class SteeringController:
         self._expected_turn += self._turn_per_period * self.gait.frequency * self.gait.offset * step
         x, y, heading = self._chain.bearing(state)
         self._period_mean.add(state.time, self.gait.phase, heading, x, y, self._expected_turn)
-        motion = guidance.SteadyMotion(state.time, self._period_mean.present, x, y)
+        motion = guidance.SteadyMotion(state.time, self._period_mean.heading_now, x, y)
         if target is None:
             self._commanded_goals.reset()
             goal = self._scenario_goals.goal(motion)
         else:
             goal = self._commanded_goals.follow(motion, target)
         shape = self.gait.advance(
-            state.time,
-            amplitude=self.amplitude if goal.speed else 0.0,
-            frequency=self._frequency(goal, step),
-            waves=self.waves,
-            offset=self._offset(goal),
-        )
+            state.time, amplitude=self.amplitude if goal.speed else 0.0, waves=self.waves,
+            frequency=self._frequency(goal, step), offset=self._offset(goal),
+        )  # fmt: skip
         return Command(self._tracker.efforts(state, shape))
 
     def _frequency(self, goal: guidance.Goal, step: float) -> float:
         """Return the frequency for a goal's speed: feed-forward, times a slow correction [Hz]."""
         feed_forward = goal.speed / self.speed_per_hertz
-        if feed_forward and self._period_mean.whole:
+        if feed_forward and self._period_mean.spans_period:
             speed_lack = clipped(1.0 - self._period_mean.speed() / goal.speed, 1.0)
             change = self.speed_gain * abs(self.gait.frequency) * speed_lack * step
-            self._correction = clipped(self._correction + change, CORRECTION)
+            self._correction = clipped(self._correction + change, MOST_CORRECTION)
         return clipped(feed_forward * (1.0 + self._correction), self.max_frequency)
 
     def _offset(self, goal: guidance.Goal) -> float:
         """Return the mean joint angle that turns the body towards a goal [rad].
 
-        It is omega / f waves / n, with 1 / f replaced by f / (f^2 + SLOW^2), which is 0 at rest.
+        It is omega / f waves / n, with 1 / f replaced by f / (f^2 + FADE_FREQUENCY^2), which is 0
+        at rest.
         """
         frequency = self.gait.frequency
-        error = goal.heading - self._period_mean.present
+        error = goal.heading - self._period_mean.heading_now
         rate = goal.turn_rate + self.heading_gain * abs(frequency) * error
         rate = clipped(rate, self.turn_rate_limit)
-        per_period = rate * frequency / (frequency * frequency + SLOW * SLOW)
+        per_period = rate * frequency / (frequency * frequency + FADE_FREQUENCY * FADE_FREQUENCY)
         return clipped(per_period / self._turn_per_period, self.offset_limit)

@@ -7,8 +7,9 @@ The points share the weight of a link equally, or as a contact solver would shar
 the whole body (`rigid_loads`, the same module). The coefficients may change at a line across the x
 axis of the world, as where a smooth floor ends.
 
-Another law must change here in `ground_forces` and `grips`, and in roboaccord.contract for the
-physics engines. The order of the arithmetic must stay, for hashes depend on it.
+Another law must change here in `ground_forces` and `coefficients_and_loads`, and in
+roboaccord.contract for the physics engines. The order of the arithmetic must stay, for hashes
+depend on it.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def friction_of(setup: Setup) -> tuple[GroundFriction, Array]:
 
 
 @kernel
-def grips(body, c, s, x, friction, points, mu, loads):
+def coefficients_and_loads(body, c, s, x, friction, points, mu, loads):
     """Fill `mu` with the coefficients of every link, and `loads` with the load of every point.
 
     Args:
@@ -117,7 +118,7 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
     varies = friction.gyration_y > 0.0 or friction.change_x < math.inf
     if varies:
         mu, loads = np.empty((n, 2)), np.empty((n, count))
-        grips(body, c, s, x, friction, points, mu, loads)
+        coefficients_and_loads(body, c, s, x, friction, points, mu, loads)
     link_velocities(body, c, s, vx, vy, w, fx, fy)
     # Until a link's force replaces it, (fx, fy) holds the velocity of its centre.
     for i in range(n):

@@ -31,8 +31,8 @@ FROZEN = 2  # value of `side` for a joint that is held in both directions
 # Both far above round-off, 1e-15, and below the digits of any figure: 1e-10 m and m/s of a link.
 TOUCH = 1e-9  # rad: a joint this close to its stop touches it
 STILL = 1e-9  # rad/s: a joint that touches its stop and is slower than this rests there
-# rad: a resting joint this far beyond its stop has left it in the step and come back. `hold` lets a
-# resting joint drift by at most 8e-10 rad in a step (measured in `lateral_undulation`).
+# rad: a resting joint this far beyond its stop has left it in the step and come back. `apply_stops`
+# lets a resting joint drift by at most 8e-10 rad in a step (measured in `lateral_undulation`).
 ASTRAY = 1e-6
 BISECTIONS = 40  # halvings of a step to find when a joint passes its stop: to 2^-40 = 1e-12 of it
 
@@ -52,11 +52,16 @@ def joint_response(body, c, s, joint, size, response):
 
 
 @kernel
-def lock(body, c, s, x, side):
-    """Subtract from x (N,), in place, what turns the frozen joints.
+def remove_frozen_turns(body, c, s, x, side):
+    """Subtract from x (N,), in place, the motion that turns frozen joints.
 
     The impulses on the frozen joints solve W force = E x, with W of those joints. That projects x
     onto the motions that turn no frozen joint, in the metric of the mass matrix.
+
+    Args:
+        body, c, s: as in `dynamics.solve_headings`.
+        x: accelerations or velocities of the headings (N,).
+        side: +1 at the upper stop, -1 at the lower one, `FROZEN`, 0 elsewhere (n,).
     """
     joints = np.flatnonzero(side == FROZEN)
     k = len(joints)
@@ -73,7 +78,7 @@ def lock(body, c, s, x, side):
 
 
 @kernel
-def hold(body, c, s, x, side):
+def apply_stops(body, c, s, x, side):
     """Apply the stops' torques or impulses to x, in place; return lambda of every joint (n,).
 
     Args:
@@ -86,7 +91,7 @@ def hold(body, c, s, x, side):
     # Frozen joints first: all that follows happens among motions that do not turn them.
     frozen = (side == FROZEN).any()
     if frozen:
-        lock(body, c, s, x, side)
+        remove_frozen_turns(body, c, s, x, side)
     # The k joints at their stops: response M^-1 E', right-hand side b = E x, matrix W.
     joints = np.empty(links - 1, dtype=np.int64)
     k = 0
@@ -100,7 +105,7 @@ def hold(body, c, s, x, side):
         j = joints[r]
         joint_response(body, c, s, j, side[j], response[r])
         if frozen:
-            lock(body, c, s, response[r], side)
+            remove_frozen_turns(body, c, s, response[r], side)
         b[r] = side[j] * (x[j] - x[j + 1])
     W = np.empty((k, k))
     for r in range(k):
@@ -126,11 +131,11 @@ def impact(body, y, side):
     n = side.shape[0] + 1
     c = np.cos(y[2 : n + 2])
     s = np.sin(y[2 : n + 2])
-    return hold(body, c, s, y[n + 4 :], side)
+    return apply_stops(body, c, s, y[n + 4 :], side)
 
 
 @kernel
-def energy_taken(push, before, after):
+def dissipated_energy(push, before, after):
     """Return the kinetic energy that the impulses of an impact dissipate [J].
 
     It is the sum over the joints of the impulse times the mean of the joint's rate before and after
@@ -171,12 +176,7 @@ def update_sides(y, limit, side, touch):
 
 @kernel
 def first_violation(y0, y1, h, limit, side):
-    """Find the joint that passes its stop first in a step.
-
-    Within the step a joint's angle is interpolated by the cubic Hermite polynomial, which has the
-    angles q0, q1 and the rates d0 / h, d1 / h at both ends. With x from 0 to 1 through the step,
-
-        q(x) = (1 + 2 x) (1 - x)^2 q0 + x (1 - x)^2 d0 + x^2 (3 - 2 x) q1 + x^2 (x - 1) d1
+    """Find the joint that passes its stop first in a step, by `passing_fraction` of each joint.
 
     Args:
         y0, y1: states at the start and the end of the step (2N + 4,).
@@ -204,33 +204,42 @@ def first_violation(y0, y1, h, limit, side):
         d0 = outward * (y0[n + 4 + j] - y0[n + 5 + j]) * h
         d1 = outward * (y1[n + 4 + j] - y1[n + 5 + j]) * h
         q1 = outward * q1
-        # Bisection for q(x) = limit.
-        start, end = 0.0, 1.0
-        for _ in range(BISECTIONS):
-            x = 0.5 * (start + end)
-            angle = (
-                (1 + 2 * x) * (1 - x) ** 2 * q0
-                + x * (1 - x) ** 2 * d0
-                + x * x * (3 - 2 * x) * q1
-                + x * x * (x - 1) * d1
-            )
-            if angle > limit:
-                end = x
-            else:
-                start = x
-        if end < first_fraction:
-            first_fraction, first_joint, first_side = end, j, outward
+        fraction = passing_fraction(q0, d0, q1, d1, limit)
+        if fraction < first_fraction:
+            first_fraction, first_joint, first_side = fraction, j, outward
     return first_joint, first_side, first_fraction
 
 
 @kernel
-def excess(y, limit, sides, beyond):
+def passing_fraction(q0, d0, q1, d1, limit):
+    """Return the part of a step after which an angle passes a limit, by bisection.
+
+    The angle is interpolated by the cubic Hermite polynomial, which has the angles q0, q1 [rad] and
+    the rates d0 / h, d1 / h [rad/s] at both ends of the step h. With x from 0 to 1 through the step
+
+        q(x) = (1 + 2 x) (1 - x)^2 q0 + x (1 - x)^2 d0 + x^2 (3 - 2 x) q1 + x^2 (x - 1) d1
+    """
+    start, end = 0.0, 1.0
+    for _ in range(BISECTIONS):
+        x = 0.5 * (start + end)
+        angle = (1 + 2 * x) * (1 - x) ** 2 * q0 + x * (1 - x) ** 2 * d0
+        angle += x * x * (3 - 2 * x) * q1
+        angle += x * x * (x - 1) * d1
+        if angle > limit:
+            end = x
+        else:
+            start = x
+    return end
+
+
+@kernel
+def excess(y, limit, nearer, beyond):
     """Measure how far every joint of y is beyond its nearer stop.
 
     Args:
         y: state (2N + 4,).
         limit: joint limit [rad].
-        sides: filled with the nearer stop of each joint, +1 or -1; frozen joints stay (n,).
+        nearer: filled with the nearer stop of each joint, +1 or -1; frozen joints stay (n,).
         beyond: filled with headings (N,) [rad] whose difference at joint j,
             beyond[j] - beyond[j + 1], is its angle beyond the stop; 0 for a frozen joint.
 
@@ -241,11 +250,11 @@ def excess(y, limit, sides, beyond):
     worst = -limit
     beyond[n - 1] = 0.0
     for j in range(n - 2, -1, -1):
-        if sides[j] == FROZEN:
+        if nearer[j] == FROZEN:
             beyond[j] = beyond[j + 1]
             continue
         angle = y[2 + j] - y[3 + j]
-        sides[j] = 1 if angle > 0 else -1
-        beyond[j] = beyond[j + 1] + angle - sides[j] * limit
+        nearer[j] = 1 if angle > 0 else -1
+        beyond[j] = beyond[j + 1] + angle - nearer[j] * limit
         worst = max(worst, abs(angle) - limit)
     return worst

@@ -23,9 +23,9 @@ from snake.model.coordinates import PlanarSnake
 from snake.model.dynamics import accelerations
 from snake.model.ground import NO_FRICTION, NO_POINTS, friction_of
 from snake.model.parameters import SnakeParameters
-from snake.model.stops import FROZEN, hold
+from snake.model.stops import FROZEN, apply_stops
 from snake.simulators import sticking
-from snake.simulators.steps import advance_rows, glide
+from snake.simulators.steps import StepModel, TickRecord, advance_rows, glide
 
 
 class SnakeReference(Reference):
@@ -39,21 +39,19 @@ class SnakeReference(Reference):
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
         self._chain = PlanarSnake(self.parameters)
-        self._friction, self._points = friction_of(setup)
-        sticks = self._points.size > 0 and self._friction.slip_speed == 0.0
+        limit = self.parameters.joint_limit
+        self._model = StepModel(self._chain.body, *friction_of(setup), limit)
+        sticks = self._model.points.size > 0 and self._model.friction.slip_speed == 0.0
         self.order = 1 if sticks else 4
-        limits = np.full(len(self.joints), self.parameters.joint_limit)
+        limits = np.full(len(self.joints), limit)
         self._stops = StopWatch(self.joints, -limits, limits)
-        self._scratch = self._make_scratch(1)
-        # For the motion itself, one row: the stop that each joint touches (1, n); the time [s] of
-        # the first impact and the impulse [N m s] of each joint in a tick (1, n, 2); and the
-        # largest angle and the energy lost at stops at the end of a tick (1, 2).
-        self._sides, self._logs, self._tick_ends, _ = self._scratch
+        self._record = self._make_record(1)  # of the present tick
+        self._largest_angle = 0.0  # of any joint at the end of the tick [rad]
         self._warm_up(setup.initial)
 
     def _start(self, state: RobotState) -> None:
         self._place(state)
-        self._sides[:] = 0
+        self._record.sides[:] = 0
         self._stops.reset(self._read().q)
 
     def _place(self, state: RobotState) -> None:
@@ -62,56 +60,54 @@ class SnakeReference(Reference):
     def _read(self) -> RobotState:
         return self._chain.unpack(self._rows[0], self._time, self._effort)
 
-    def _make_scratch(self, k: int) -> tuple[Array, Array, Array, Array]:
-        """Return arrays for k rows: sides, logs, ends and steps done, as `advance_rows` takes."""
+    def _make_record(self, k: int) -> TickRecord:
+        """Return an empty record for k motions, with all joints free."""
         n = len(self.joints)
-        logs, ends = np.zeros((k, n, 2)), np.empty((k, 2))
-        return np.zeros((k, n), np.int8), logs, ends, np.zeros(k, np.int64)
+        impacts, ends = np.zeros((k, n, 2)), np.empty((k, 2))
+        return TickRecord(np.zeros((k, n), np.int8), impacts, ends, np.zeros(k, np.int64))
 
     def _ends(
         self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
     ) -> Ends | None:
         if self.order == 1:
             return None
-        rows, scratch = self._chain.pack_motion(starts), self._make_scratch(len(starts))
+        rows, record = self._chain.pack_motion(starts), self._make_record(len(starts))
         for effort, count in zip(efforts, counts, strict=True):
-            self._go(rows, effort, count, *scratch)
+            self._advance_rows(rows, effort, count, record)
         return Ends(*self._chain.unpack_motion(rows), np.zeros(len(starts), bool))
 
-    def _go(self, rows: Array, effort: Array, counts: Index, *scratch: Array) -> None:
-        """Advance rows of y under efforts (k, n) by numbers of steps (k,)."""
-        arguments = (
-            self._chain.body, rows, effort, self.physics_step, counts, self._friction,
-            self._points, self.parameters.joint_limit, *scratch,
-        )  # fmt: skip
+    def _advance_rows(self, rows: Array, effort: Array, counts: Index, record: TickRecord) -> None:
+        """Advance rows of y under efforts (k, n) [N m] by numbers of steps (k,)."""
+        arguments = self._model, rows, effort, self.physics_step, counts, record
         if glide(*arguments):
             advance_rows(*arguments)
 
     def compile_all(self) -> None:
-        rows, efforts, scratch = self._rows.copy(), self._effort[None], self._make_scratch(1)
-        scratch[0][:] = FROZEN  # so that `glide` makes no step and the kernels of impacts compile
-        self._go(rows, efforts, np.array([1]), *scratch)
+        rows, efforts, record = self._rows.copy(), self._effort[None], self._make_record(1)
+        record.sides[:] = FROZEN  # so that `glide` makes no step and the kernels of impacts compile
+        self._advance_rows(rows, efforts, np.array([1]), record)
 
     def _advance(self, command: Command, duration: float) -> None:
         """Advance the motion by a tick, with impacts on the stops located inside each step."""
         if self.order == 1:
-            self._largest, lost = sticking.advance(
-                self._chain.body, self._rows[0], self._effort, self.physics_step, self._steps,
-                self._friction, self._points, self.parameters.joint_limit, self._sides[0],
+            self._largest_angle, lost = sticking.advance(
+                self._model, self._rows[0], self._effort, self.physics_step, self._steps,
+                self._record.sides[0],
             )  # fmt: skip
         else:
-            self._go(self._rows, self._effort[None], np.array([self._steps]), *self._scratch)
-            self._largest, lost = self._tick_ends[0].tolist()
+            counts = np.array([self._steps])
+            self._advance_rows(self._rows, self._effort[None], counts, self._record)
+            self._largest_angle, lost = self._record.ends[0].tolist()
         self._losses.add(losses.STOPS, lost)
 
     def _note(self, before: RobotState, after: RobotState) -> None:
         # Otherwise no joint is at a stop, or was at the last tick.
-        if self._largest >= self._stops.nearest or self._stops.any:
+        if self._largest_angle >= self._stops.nearest or self._stops.any:
             for joint in self._stops.see(after.q):
                 self._events.append(self._stop(joint, before.time))
 
     def lock(self, joint: int, locked: bool) -> None:
-        self._sides[0, joint] = FROZEN if locked else 0
+        self._record.sides[0, joint] = FROZEN if locked else 0
 
     def _stop(self, joint: int, begin: float) -> Event:
         """Return the event of a joint that reached its stop in the tick that began at `begin` [s].
@@ -119,7 +115,7 @@ class SnakeReference(Reference):
         Its time is that of the joint's first impact in the tick, its impulse the sum of all of its
         impacts; a joint that came to rest exactly at the stop had no impact.
         """
-        offset, impulse = self._logs[0, joint].tolist()
+        offset, impulse = self._record.impacts[0, joint].tolist()
         time = begin + offset if impulse else self._time
         return self._stops.event(joint, time, impulse)
 
@@ -133,8 +129,9 @@ class SnakeReference(Reference):
             self._chain.body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], w, np.array(effort),
             NO_FRICTION, NO_POINTS, work, acc,
         )  # fmt: skip
-        if (frozen := np.where(self._sides[0] == FROZEN, self._sides[0], 0)).any():
-            hold(self._chain.body, c, s, acc[2:], frozen)
+        sides = self._record.sides[0]
+        if (sides == FROZEN).any():
+            apply_stops(self._chain.body, c, s, acc[2:], np.where(sides == FROZEN, sides, 0))
         tracking.centre_accelerations(self._chain.body, c, s, w, acc[2:], ax, ay)
         base = np.array([acc[0] + ax[-1], acc[1] + ay[-1], 0.0, 0.0, 0.0, acc[-1]])
         return Acceleration(base, acc[2:-1] - acc[3:])

@@ -5,7 +5,8 @@ in each step: it finds the first joint that would pass its stop, moves the chain
 secant steps on the true motion (`locate`), applies the impact, and goes on with the rest of the
 step. If there are more impacts than MAX_IMPACTS in a step, impulses at its start take their place
 (`keep_inside`). All kernels work on states y = [p, th, v, w] (model/coordinates), a row for each
-motion; the equations are in model/.
+motion; the equations are in model/. What is constant in a run is passed as `StepModel`; what is
+recorded of a tick, the control period, as `TickRecord`.
 
 MAX_IMPACTS may be tuned, and limits the time that a step takes. Method and accuracy must stay, for
 physics engines are judged by this simulator.
@@ -13,20 +14,15 @@ physics engines are judged by this simulator.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from roboaccord.contract import Array
 from roboaccord.numerics import kernel, rk4_stage
 
+from snake.model import stops
 from snake.model.dynamics import accelerations
-from snake.model.stops import (
-    STILL,
-    TOUCH,
-    energy_taken,
-    excess,
-    first_violation,
-    hold,
-    impact,
-    update_sides,
-)
+from snake.model.ground import GroundFriction
 
 MAX_IMPACTS = 6  # located in one step; more of them cost time and change no figure of a gait
 # Largest number of secant steps to locate an impact: in `lateral_undulation` all take 1 or 2 to a
@@ -37,59 +33,87 @@ SECANT_STEPS = 12
 ROUNDS = 5
 
 
-@kernel
-def free_derivative(body, y, tau, friction, points, work, dy):
-    """Fill dy of y, (2N + 4,), without stops; `work` is that of `accelerations`."""
-    n = tau.shape[0] + 1
-    for i in range(n + 2):
-        dy[i] = y[n + 2 + i]
-    accelerations(
-        body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], y[n + 4 :], tau, friction, points, work,
-        dy[n + 2 :],
-    )  # fmt: skip
+class StepModel(NamedTuple):
+    """What stays the same in all steps of a run, as the kernels take it.
+
+    Attributes:
+        body: (a, b, m, J) of a link (`kinematics`) [m, m, kg, kg m^2].
+        friction: of the links on the ground.
+        points: contact points of a link, along and across it from its centre (p, 2) [m].
+        limit: joint limit [rad].
+    """
+
+    body: tuple[float, float, float, float]
+    friction: GroundFriction
+    points: Array
+    limit: float
+
+
+class TickRecord(NamedTuple):
+    """What the kernels record of a tick, for k motions of n joints.
+
+    Attributes:
+        sides: stop that each joint touches, as in `stops` (k, n).
+        impacts: for each joint the time of its first impact since the start of the tick [s], and
+            the sum of the impulses of its impacts, 0 for none [N m s] (k, n, 2).
+        ends: largest angle of any joint at the end [rad], and energy lost at the stops [J] (k, 2).
+        done: number of steps that `glide` has made (k,).
+    """
+
+    sides: Array
+    impacts: Array
+    ends: Array
+    done: Array
 
 
 @kernel
-def widest(y):
-    """Return the largest angle of any joint [rad]."""
-    n, largest = y.shape[0] // 2 - 2, 0.0
-    for j in range(n - 1):
-        largest = max(largest, abs(y[2 + j] - y[3 + j]))
-    return largest
+def advance_rows(model, rows, tau, h, counts, record):
+    """Advance k motions by `advance`, each by the steps that `glide` has left.
+
+    Args:
+        model: as `StepModel`, the same for all motions.
+        rows: states, changed in place (k, 2N + 4).
+        tau: joint efforts (k, n) [N m].
+        h: length of a step [s].
+        counts: numbers of steps, those of `glide` included (k,).
+        record: as `TickRecord`, filled.
+    """
+    for i in range(rows.shape[0]):
+        if record.done[i] < counts[i]:
+            record.ends[i, 0], record.ends[i, 1] = advance(
+                model, rows[i], tau[i], h, record.done[i], counts[i], record.sides[i],
+                record.impacts[i],
+            )  # fmt: skip
 
 
 @kernel
-def glide(body, rows, tau, h, counts, friction, points, limit, sides, logs, ends, done):
-    """Advance k rows of y while no joint is at its stop.
+def glide(model, rows, tau, h, counts, record):
+    """Advance k motions while no joint is at its stop; arguments are those of `advance_rows`.
 
     It needs none of the kernels of impacts, which take long to compile.
 
-    Args:
-        body, rows, tau, h, counts, friction, points, limit, sides, logs, ends: as in
-            `advance_rows`.
-        done: filled with the number of steps made for each row (k,).
-
     Returns:
-        the number of steps that remain, summed over the rows.
+        the number of steps that remain, summed over the motions.
     """
+    ends, done = record.ends, record.done
     size, remaining = rows.shape[1], 0
     slope, stage, end = np.empty(size), np.empty(size), np.empty(size)
     work = np.empty((12, tau.shape[1] + 1))
     for i in range(rows.shape[0]):
         y, done[i] = rows[i], 0
-        ends[i, 0], ends[i, 1] = widest(y), 0.0
+        ends[i, 0], ends[i, 1] = largest_angle(y), 0.0
         for j in range(tau.shape[1]):
-            logs[i, j, 0], logs[i, j, 1] = 0.0, 0.0
-            if sides[i, j] != 0:
+            record.impacts[i, j, 0], record.impacts[i, j, 1] = 0.0, 0.0
+            if record.sides[i, j] != 0:
                 ends[i, 0] = np.inf
-        while done[i] < counts[i] and ends[i, 0] < limit - TOUCH:
+        while done[i] < counts[i] and ends[i, 0] < model.limit - stops.TOUCH:
             for d in range(size):
                 stage[d] = end[d] = y[d]
             for k in range(4):
-                free_derivative(body, stage, tau[i], friction, points, work, slope)
+                free_derivative(model, stage, tau[i], work, slope)
                 rk4_stage(k, h, y, slope, stage, end)
-            ends[i, 0] = widest(end)
-            if ends[i, 0] < limit - TOUCH:
+            ends[i, 0] = largest_angle(end)
+            if ends[i, 0] < model.limit - stops.TOUCH:
                 done[i] += 1
                 for d in range(size):
                     y[d] = end[d]
@@ -98,29 +122,125 @@ def glide(body, rows, tau, h, counts, friction, points, limit, sides, logs, ends
 
 
 @kernel
-def derivative(body, y, tau, friction, points, side, work, dy):
-    """Fill dy of y, (2N + 4,), with the torques of the stops in `side`; `work` as above."""
-    n = tau.shape[0] + 1
-    free_derivative(body, y, tau, friction, points, work, dy)
-    for j in range(n - 1):
-        if side[j] != 0:
-            hold(body, work[0], work[1], dy[n + 4 :], side)
+def advance(model, y, tau, h, first, steps, side, impacts):
+    """Advance a motion by steps number `first` to `steps` - 1, with impacts on the stops.
+
+    Args:
+        model: as `StepModel`.
+        y: state, changed in place (2N + 4,).
+        tau: joint efforts (n,) [N m].
+        h: length of a step [s].
+        first, steps: number of the first step, and of all steps.
+        side: stop that each joint touches, as in `stops`, changed in place (n,).
+        impacts: filled with time and impulse of each joint's impacts (n, 2), as in `TickRecord`.
+
+    Returns:
+        the largest angle of any joint at the end [rad], and the energy lost at the stops [J].
+    """
+    impacts[:] = 0.0
+    lost = 0.0
+    for step in range(first, steps):
+        remaining = h
+        attempts = 0
+        while True:
+            # Neighbouring joints can hit their stops in turn ever faster, without end. The
+            # tolerance within which a joint touches its stop therefore grows with the attempts.
+            touch = stops.TOUCH * 10.0 ** min(attempts // 8, 4)
+            now = step * h + (h - remaining)
+            lost = apply_impacts(model, y, side, touch, now, impacts, lost)
+            if remaining <= 0.0:
+                break
+            # Try the rest of the step.
+            after = rk4(model, y, tau, remaining, side)
+            violation = stops.first_violation(y, after, remaining, model.limit, side)
+            attempts += 1
+            if violation[0] < 0:  # no joint passes its stop
+                y[:] = after
+                remaining = 0.0
+            elif attempts > MAX_IMPACTS:
+                after, energy = keep_inside(model, y, tau, remaining, side)
+                lost += energy
+                y[:] = after
+                remaining = 0.0
+            else:  # go on to the next impact
+                after, offset = locate(model, y, after, tau, remaining, violation, side)
+                y[:] = after
+                remaining -= offset
+                if remaining < 1e-15:
+                    remaining = 0.0
+    return largest_angle(y), lost
+
+
+@kernel
+def apply_impacts(model, y, side, touch, time, impacts, lost):
+    """Apply impacts to y, in place, until no joint at its stop moves outwards.
+
+    An impact can drive another joint at its stop outwards, so that up to n follow each other.
+
+    Args:
+        model, y, side, impacts: as in `advance`.
+        touch: angle from its stop within which a joint touches it [rad].
+        time: since the start of step 0, to be recorded [s].
+        lost: energy lost at the stops before [J].
+
+    Returns:
+        `lost` with the energy that these impacts dissipate [J].
+    """
+    n = side.shape[0] + 1
+    for _ in range(n):
+        if not stops.update_sides(y, model.limit, side, touch):
             break
+        rates_before = y[n + 4 :].copy()
+        impulse = stops.impact(model.body, y, side)
+        lost += stops.dissipated_energy(impulse * side, rates_before, y[n + 4 :])
+        for j in range(n - 1):
+            if impulse[j] > 0.0:
+                if impacts[j, 1] == 0.0:
+                    impacts[j, 0] = time
+                impacts[j, 1] += impulse[j]
+    return lost
 
 
 @kernel
-def rk4(body, y, tau, h, friction, points, side):
-    """Return y after one step of h [s], during which the joints in `side` rest at their stops."""
-    slope, work = np.empty(y.shape[0]), np.empty((12, side.shape[0] + 1))
-    stage, end = y.copy(), y.copy()
-    for k in range(4):
-        derivative(body, stage, tau, friction, points, side, work, slope)
-        rk4_stage(k, h, y, slope, stage, end)
-    return end
+def locate(model, y, after, tau, remaining, violation, side):
+    """Locate the instant at which the first joint reaches its stop.
+
+    Starts from the estimate of `first_violation`, and improves it by the gap that is left over the
+    joint's rate, on the true motion. If another joint turns out to be earlier, it takes the place
+    of the first.
+
+    Args:
+        model, tau, side: as in `advance`.
+        y: state at the start of the interval.
+        after: state at its end.
+        remaining: length of the interval [s].
+        violation: what `first_violation` returned for the interval.
+
+    Returns:
+        the state at that instant, and the time from the start of the interval to it [s].
+    """
+    n = side.shape[0] + 1
+    joint, sign, fraction = violation
+    offset = fraction * remaining
+    for _ in range(SECANT_STEPS):
+        after = rk4(model, y, tau, offset, side)
+        other, other_sign, other_fraction = stops.first_violation(
+            y, after, offset, model.limit, side
+        )
+        if other >= 0 and other != joint:
+            joint, sign = other, other_sign
+            offset *= other_fraction
+            continue
+        gap = model.limit - sign * (after[2 + joint] - after[3 + joint])
+        rate = sign * (after[n + 4 + joint] - after[n + 5 + joint])
+        if abs(gap) < 0.1 * stops.TOUCH or rate <= stops.STILL:
+            break
+        offset = min(max(offset + gap / rate, 0.0), remaining)
+    return after, offset
 
 
 @kernel
-def keep_inside(body, y, tau, h, friction, points, limit, side):
+def keep_inside(model, y, tau, h, side):
     """Take a step with impulses at its start such that all joints end inside their stops.
 
     It is for steps with more impacts than are worth locating. An impact then comes up to h too
@@ -135,144 +255,70 @@ def keep_inside(body, y, tau, h, friction, points, limit, side):
     n = side.shape[0] + 1
     c = np.cos(y[2 : n + 2])
     s = np.sin(y[2 : n + 2])
-    sides = side.copy()
+    nearer = side.copy()
     beyond = np.empty(n)
     start = y.copy()
     resting = side.copy()
     impulses = np.zeros(n - 1)
     after = y
     for iteration in range(ROUNDS):
-        after = rk4(body, start, tau, h, friction, points, resting)
-        if excess(after, limit, sides, beyond) <= TOUCH:
+        after = rk4(model, start, tau, h, resting)
+        if stops.excess(after, model.limit, nearer, beyond) <= stops.TOUCH:
             break
         beyond_before = beyond.copy()
-        force = hold(body, c, s, beyond, sides)
+        push = stops.apply_stops(model.body, c, s, beyond, nearer)
         if iteration == ROUNDS - 1:
             after[2 : n + 2] += beyond - beyond_before
             break
         start[n + 4 :] += (beyond - beyond_before) / h
         for j in range(n - 1):
-            impulses[j] += force[j] * sides[j] / h
-            if resting[j] * (start[n + 4 + j] - start[n + 5 + j]) < -STILL:
+            impulses[j] += push[j] * nearer[j] / h
+            if resting[j] * (start[n + 4 + j] - start[n + 5 + j]) < -stops.STILL:
                 resting[j] = 0
-    return after, energy_taken(impulses, y[n + 4 :], start[n + 4 :])
+    return after, stops.dissipated_energy(impulses, y[n + 4 :], start[n + 4 :])
 
 
 @kernel
-def locate(body, y, after, tau, remaining, joint, sign, fraction, friction, points, limit, side):
-    """Locate the instant at which the first joint reaches its stop.
+def rk4(model, y, tau, h, side):
+    """Return y after one step of h [s], during which the joints in `side` rest at their stops."""
+    slope, work = np.empty(y.shape[0]), np.empty((12, side.shape[0] + 1))
+    stage, end = y.copy(), y.copy()
+    for k in range(4):
+        derivative(model, stage, tau, side, work, slope)
+        rk4_stage(k, h, y, slope, stage, end)
+    return end
 
-    Starts from the estimate of `first_violation`, and improves it by the gap that is left over the
-    joint's rate, on the true motion. If another joint turns out to be earlier, it takes the place
-    of the first.
 
-    Args:
-        body, tau, friction, points, limit, side: as in `advance`.
-        y: state at the start of the interval.
-        after: state at its end.
-        remaining: length of the interval [s].
-        joint, sign, fraction: what `first_violation` returned for the interval.
+@kernel
+def derivative(model, y, tau, side, work, dy):
+    """Fill dy of y, (2N + 4,), with the torques of the stops in `side`.
 
-    Returns:
-        the state at that instant, and the time from the start of the interval to it [s].
+    `work` is the scratch array (12, N) of `dynamics.accelerations`.
     """
-    n = side.shape[0] + 1
-    offset = fraction * remaining
-    for _ in range(SECANT_STEPS):
-        after = rk4(body, y, tau, offset, friction, points, side)
-        other, other_sign, other_fraction = first_violation(y, after, offset, limit, side)
-        if other >= 0 and other != joint:
-            joint, sign = other, other_sign
-            offset *= other_fraction
-            continue
-        gap = limit - sign * (after[2 + joint] - after[3 + joint])
-        rate = sign * (after[n + 4 + joint] - after[n + 5 + joint])
-        if abs(gap) < 0.1 * TOUCH or rate <= STILL:
+    n = tau.shape[0] + 1
+    free_derivative(model, y, tau, work, dy)
+    for j in range(n - 1):
+        if side[j] != 0:
+            stops.apply_stops(model.body, work[0], work[1], dy[n + 4 :], side)
             break
-        offset = min(max(offset + gap / rate, 0.0), remaining)
-    return after, offset
 
 
 @kernel
-def advance(body, y, tau, h, first, steps, friction, points, limit, side, log):
-    """Advance a motion by steps number `first` to `steps` - 1, with impacts on the stops.
-
-    Args:
-        body: (a, b, m, J) of a link.
-        y: state, changed in place (2N + 4,).
-        tau: joint efforts (n,) [N m].
-        h: length of a step [s].
-        first, steps: number of the first step, and of all steps.
-        friction, points: of the ground, as in `ground.ground_forces`.
-        limit: joint limit [rad].
-        side: stop that each joint touches, as in `stops`, changed in place (n,).
-        log: filled with a row for each joint (n, 2): the time of its first impact since the start
-            of step 0 [s], and the sum of the impulses of its impacts, 0 for none [N m s].
-
-    Returns:
-        the largest angle of any joint at the end [rad], and the energy lost at the stops [J].
-    """
-    n = side.shape[0] + 1
-    log[:] = 0.0
-    lost = 0.0
-    for step in range(first, steps):
-        remaining = h
-        attempts = 0
-        while True:
-            # Neighbouring joints can hit their stops in turn ever faster, without end. The
-            # tolerance within which a joint touches its stop therefore grows with the attempts.
-            touch = TOUCH * 10.0 ** min(attempts // 8, 4)
-            # Impacts: one can drive another joint at its stop outwards, so repeat up to n times.
-            for _ in range(n):
-                if not update_sides(y, limit, side, touch):
-                    break
-                rates_before = y[n + 4 :].copy()
-                impulse = impact(body, y, side)
-                lost += energy_taken(impulse * side, rates_before, y[n + 4 :])
-                for j in range(n - 1):
-                    if impulse[j] > 0.0:
-                        if log[j, 1] == 0.0:
-                            log[j, 0] = step * h + (h - remaining)
-                        log[j, 1] += impulse[j]
-            if remaining <= 0.0:
-                break
-            # Try the rest of the step; without a further impact, or after too many, it ends there.
-            after = rk4(body, y, tau, remaining, friction, points, side)
-            joint, sign, fraction = first_violation(y, after, remaining, limit, side)
-            attempts += 1
-            if joint < 0 or attempts > MAX_IMPACTS:
-                if joint >= 0:
-                    after, energy = keep_inside(
-                        body, y, tau, remaining, friction, points, limit, side
-                    )
-                    lost += energy
-                y[:] = after
-                remaining = 0.0
-                continue
-            # Else go on up to the next impact.
-            after, offset = locate(
-                body, y, after, tau, remaining, joint, sign, fraction, friction, points, limit, side
-            )
-            y[:] = after
-            remaining -= offset
-            if remaining < 1e-15:
-                remaining = 0.0
-    return widest(y), lost
+def free_derivative(model, y, tau, work, dy):
+    """Fill dy of y, (2N + 4,), without stops; `work` (12, N) is that of `accelerations`."""
+    n = tau.shape[0] + 1
+    for i in range(n + 2):
+        dy[i] = y[n + 2 + i]
+    accelerations(
+        model.body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], y[n + 4 :], tau, model.friction,
+        model.points, work, dy[n + 2 :],
+    )  # fmt: skip
 
 
 @kernel
-def advance_rows(body, rows, tau, h, counts, friction, points, limit, sides, logs, ends, done):
-    """Advance k rows of y by `advance`, each by its own number of steps.
-
-    Args:
-        body, h, friction, points, limit: as in `advance`, the same for all rows.
-        rows, tau, counts, sides, logs: states, efforts, numbers of steps, sides and logs (k, ...).
-        ends: filled with what `advance` returns (k, 2).
-        done: number of steps of each row that `glide` has made before (k,).
-    """
-    for i in range(rows.shape[0]):
-        if done[i] < counts[i]:
-            ends[i, 0], ends[i, 1] = advance(
-                body, rows[i], tau[i], h, done[i], counts[i], friction, points, limit, sides[i],
-                logs[i],
-            )  # fmt: skip
+def largest_angle(y):
+    """Return the largest angle of any joint [rad]."""
+    n, largest = y.shape[0] // 2 - 2, 0.0
+    for j in range(n - 1):
+        largest = max(largest, abs(y[2 + j] - y[3 + j]))
+    return largest

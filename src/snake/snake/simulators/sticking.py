@@ -33,10 +33,133 @@ from roboaccord.contract import CFM
 from roboaccord.numerics import kernel, solve_in_box
 
 from snake.model.dynamics import accelerations, respond
-from snake.model.ground import grips
+from snake.model.ground import coefficients_and_loads
 from snake.model.kinematics import link_places, link_velocities
 from snake.model.stops import FROZEN
 from snake.model.tracking import centre_accelerations
+
+
+@kernel
+def advance(model, y, tau, h, steps, side):
+    """Advance y in place by `steps` steps of h [s].
+
+    Args:
+        model: as `steps.StepModel`.
+        y: state (2N + 4,).
+        tau: joint efforts (N - 1,) [N m].
+        h, steps: length of a step [s], and number of steps.
+        side: of each joint, as in `model/stops`; only FROZEN counts, whose joints are held in both
+            directions (N - 1,).
+
+    Returns:
+        the largest angle of any joint at the end [rad], and the energy lost at the stops [J].
+    """
+    # The rows of J are two for each contact point, along and across, and then one for each joint.
+    body, points = model.body, model.points
+    n, count = (y.shape[0] - 4) // 2, points.shape[0]
+    first = 2 * n * count  # of the joints' rows
+    rows = first + n - 1
+    work, u = np.empty((12, n)), y[n + 2 :]
+    mu, loads, acc = np.empty((n, 2)), np.empty((n, count)), np.empty(n + 2)
+    du, by_row = np.zeros((rows, n + 2)), np.zeros((rows, rows))
+    low, high, speed, speed_before = np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows)
+    impulse, stop_rate = np.empty(rows), np.empty(n - 1)
+    used = np.ones(rows, np.bool_)
+    ax, ay = np.empty(n), np.empty(n)
+    lost = 0.0
+    for _ in range(steps):
+        # Accelerations without contact points, for friction comes as impulses; and the bounds.
+        angle = y[2 : n + 1] - y[3 : n + 2]
+        accelerations(
+            body, y[2 : n + 2], y[0], u[0], u[1], u[2:], tau, model.friction, points[:0], work, acc,
+        )  # fmt: skip
+        c, s = work[0], work[1]
+        coefficients_and_loads(body, c, s, y[0], model.friction, points, mu, loads)
+        bound_friction(h, mu, loads, low, high)
+        bound_stops(h, angle, model.limit, side, low[first:], high[first:], stop_rate)
+        # Velocities without impulses. Until the end of the step u[:2] is the velocity of the centre
+        # of mass that belongs to the motion of `base_link` described above.
+        row_speeds(body, c, s, u, points, speed_before)
+        centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
+        u += h * acc
+        u[0] += h * ax[-1]
+        u[1] += h * ay[-1]
+        row_speeds(body, c, s, u, points, speed)
+        speed[first:] -= stop_rate
+        for row in range(first, rows):  # frozen joints have a stop rate of 0
+            used[row] = stop_rate[row - first] == 0.0 or not _allows(high[row], speed[row])
+        # Impulses of all rows that act, and the velocities after them.
+        for row in range(rows):
+            if used[row]:
+                response(body, c, s, points, row, du[row])
+                row_speeds(body, c, s, du[row], points, by_row[row])
+        solve_rows(by_row, speed, low, high, used, side, impulse)
+        speed += impulse @ by_row
+        speed[first:] += stop_rate
+        u += impulse @ du
+        for j in range(n - 1):
+            lost -= 0.5 * impulse[first + j] * (speed_before[first + j] + speed[first + j])
+        move_base_link(body, c, s, h, y)
+    return np.abs(y[2 : n + 1] - y[3 : n + 2]).max(), lost
+
+
+@kernel
+def bound_friction(h, mu, loads, low, high):
+    """Fill `low` and `high` of the points' rows with minus and plus the friction h mu N [N s].
+
+    Args:
+        h: length of a step [s].
+        mu: coefficients along and across each link (N, 2).
+        loads: load of each of the k points of a link (N, k) [N].
+        low, high: bounds of all rows, of which the first 2 N k are filled.
+    """
+    n, count = loads.shape
+    for row in range(2 * n * count):
+        i, k = row // 2 // count, row // 2 % count
+        high[row] = h * mu[i, row % 2] * loads[i, k]
+        low[row] = -high[row]
+
+
+@kernel
+def bound_stops(h, angle, limit, side, low, high, stop_rate):
+    """Fill the bounds of the joints' rows: a joint may go to its nearer stop, and no farther.
+
+    Args:
+        h: length of a step [s].
+        angle: of each joint (N - 1,) [rad].
+        limit: joint limit [rad].
+        side: FROZEN for a joint that is held in both directions (N - 1,).
+        low, high: filled with the bounds of the impulse (N - 1,) [N m s].
+        stop_rate: filled with the rate at which each joint would just reach its nearer stop in the
+            step, 0 for a frozen joint (N - 1,) [rad/s].
+    """
+    for j in range(len(angle)):
+        if side[j] == FROZEN:
+            low[j], high[j], stop_rate[j] = -np.inf, np.inf, 0.0
+        elif angle[j] > 0.0:
+            low[j], high[j], stop_rate[j] = -np.inf, 0.0, max((limit - angle[j]) / h, 0.0)
+        else:
+            low[j], high[j], stop_rate[j] = 0.0, np.inf, min(-(limit + angle[j]) / h, 0.0)
+
+
+@kernel
+def move_base_link(body, c, s, h, y):
+    """Move `base_link` by h times its velocity and turn the links by h times their rates, in y.
+
+    The centre of mass follows, and its velocity is set to that of the new headings. `c` and `s` are
+    cosines and sines of the headings before (N,).
+    """
+    n = c.shape[0]
+    u = y[n + 2 :]
+    vx, vy, px, py = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    link_velocities(body, c, s, u[0], u[1], u[2:], vx, vy)
+    link_places(body, c, s, y[0], y[1], px, py)
+    tail_x, tail_y, tail_vx, tail_vy = px[-1] + h * vx[-1], py[-1] + h * vy[-1], vx[-1], vy[-1]
+    y[2 : n + 2] += h * u[2:]
+    c, s = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2])
+    link_velocities(body, c, s, 0.0, 0.0, u[2:], vx, vy)
+    link_places(body, c, s, 0.0, 0.0, px, py)
+    y[0], y[1], u[0], u[1] = tail_x - px[-1], tail_y - py[-1], tail_vx - vx[-1], tail_vy - vy[-1]
 
 
 @kernel
@@ -84,7 +207,7 @@ def response(body, c, s, points, row, du):
 def _allows(high, speed):
     """Return whether a joint stays inside its nearer stop.
 
-    `speed` is its rate minus the rate with which it would just reach the stop; `high` is 0 for the
+    `speed` is its rate minus the rate at which it would just reach the stop; `high` is 0 for the
     upper stop, whose impulse can only be negative, and infinite for the lower one.
     """
     return speed <= 0.0 if high == 0.0 else speed >= 0.0
@@ -95,12 +218,12 @@ def solve_rows(by_row, speed, low, high, used, side, impulse):
     """Fill `impulse` with the impulses of all rows, 0 for rows that are not used.
 
     Args:
-        by_row: J M^-1 J', row by row.
-        speed: J u without impulses, minus what is allowed at stops.
-        low, high: bounds of the impulses.
-        used: whether a row acts in this step.
-        side: of the joints; a frozen joint gets no CFM.
-        impulse: filled.
+        by_row: J M^-1 J' (r, r).
+        speed: J u without impulses, minus the rate that is allowed at a stop (r,) [m/s, rad/s].
+        low, high: bounds of the impulses (r,) [N s, N m s].
+        used: whether a row acts in this step (r,).
+        side: of the joints; a frozen joint gets no CFM (N - 1,).
+        impulse: filled (r,) [N s, N m s].
     """
     rows = np.flatnonzero(used)
     k, first = len(rows), len(used) - len(side)
@@ -113,80 +236,3 @@ def solve_rows(by_row, speed, low, high, used, side, impulse):
     solve_in_box(matrix, speed[rows], low[rows], high[rows], solution)
     impulse[:] = 0.0
     impulse[rows] = solution
-
-
-@kernel
-def advance(body, y, tau, h, steps, friction, points, limit, side):
-    """Advance y in place by `steps` steps of h [s]; arguments are those of `steps.advance`.
-
-    Only FROZEN counts in `side`: such joints are held in both directions.
-
-    Returns:
-        the largest angle of any joint at the end [rad], and the energy lost at the stops [J].
-    """
-    # The rows of J are two for each contact point, along and across, and then one for each joint.
-    n, count = (y.shape[0] - 4) // 2, points.shape[0]
-    first = 2 * n * count  # of the joints' rows
-    rows = first + n - 1
-    work, u = np.empty((12, n)), y[n + 2 :]
-    mu, loads, acc = np.empty((n, 2)), np.empty((n, count)), np.empty(n + 2)
-    du, by_row = np.zeros((rows, n + 2)), np.zeros((rows, rows))
-    low, high, speed, speed_before = np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows)
-    impulse, stop = np.empty(rows), np.empty(n - 1)
-    used = np.ones(rows, np.bool_)
-    ax, ay, px, py = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    lost = 0.0
-    for _ in range(steps):
-        # Bounds of the impulses, and the rates with which joints would just reach their stops in
-        # the step. `accelerations` gets no contact points, for friction comes as impulses.
-        angle = y[2 : n + 1] - y[3 : n + 2]
-        accelerations(
-            body, y[2 : n + 2], y[0], u[0], u[1], u[2:], tau, friction, points[:0], work, acc,
-        )  # fmt: skip
-        c, s = work[0], work[1]
-        grips(body, c, s, y[0], friction, points, mu, loads)
-        for row in range(first):
-            high[row] = (
-                h * mu[row // 2 // count, row % 2] * loads[row // 2 // count, row // 2 % count]
-            )
-            low[row] = -high[row]
-        for j in range(n - 1):  # a joint may go to its nearer stop in the step, and no farther
-            upper = angle[j] > 0.0
-            low[first + j], high[first + j] = (-np.inf, 0.0) if upper else (0.0, np.inf)
-            stop[j] = (
-                max((limit - angle[j]) / h, 0.0) if upper else min(-(limit + angle[j]) / h, 0.0)
-            )
-            if side[j] == FROZEN:
-                low[first + j], high[first + j], stop[j] = -np.inf, np.inf, 0.0
-        # Velocities without impulses. Until the end of the step u[:2] is the velocity of the centre
-        # of mass that belongs to the motion of `base_link` described above.
-        row_speeds(body, c, s, u, points, speed_before)
-        centre_accelerations(body, c, s, u[2:], np.zeros(n), ax, ay)
-        u += h * acc
-        u[0] += h * ax[-1]
-        u[1] += h * ay[-1]
-        row_speeds(body, c, s, u, points, speed)
-        speed[first:] -= stop
-        for row in range(first, rows):  # frozen joints have a stop of 0
-            used[row] = stop[row - first] == 0.0 or not _allows(high[row], speed[row])
-        # Impulses of all rows that act, and the velocities after them.
-        for row in range(rows):
-            if used[row]:
-                response(body, c, s, points, row, du[row])
-                row_speeds(body, c, s, du[row], points, by_row[row])
-        solve_rows(by_row, speed, low, high, used, side, impulse)
-        speed += impulse @ by_row
-        speed[first:] += stop
-        u += impulse @ du
-        for j in range(n - 1):
-            lost -= 0.5 * impulse[first + j] * (speed_before[first + j] + speed[first + j])
-        # `base_link` moves by h times its velocity, and the centre of mass follows.
-        link_velocities(body, c, s, u[0], u[1], u[2:], ax, ay)
-        link_places(body, c, s, y[0], y[1], px, py)
-        tail_x, tail_y, vx, vy = px[-1] + h * ax[-1], py[-1] + h * ay[-1], ax[-1], ay[-1]
-        y[2 : n + 2] += h * u[2:]
-        c, s = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2])
-        link_velocities(body, c, s, 0.0, 0.0, u[2:], ax, ay)
-        link_places(body, c, s, 0.0, 0.0, px, py)
-        y[0], y[1], u[0], u[1] = tail_x - px[-1], tail_y - py[-1], vx - ax[-1], vy - ay[-1]
-    return np.abs(y[2 : n + 1] - y[3 : n + 2]).max(), lost

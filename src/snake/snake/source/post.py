@@ -159,13 +159,9 @@ class AsCoded:
     LOOP = ((2, 1, -2, 1), (1, 2, 1, -2), (-2, 1, 2, 1), (1, -2, 1, 2))
 
     def __init__(
-        self,
-        setup: Setup,
-        segments: Sequence[int] = (),
-        effort: si.NewtonMetres = 10.0,
-        updates: int = 150,
-        update_period: si.Seconds = 0.001,
-    ) -> None:
+        self, setup: Setup, segments: Sequence[int] = (), effort: si.NewtonMetres = 10.0,
+        updates: int = 150, update_period: si.Seconds = 0.001,
+    ) -> None:  # fmt: skip
         check_positive({"effort": effort, "updates": updates, "update_period": update_period})
         self.effort, self.updates, self.period = float(effort), int(updates), float(update_period)
         self.limit: float = setup.parameters.joint_limit

@@ -53,10 +53,9 @@ def dynamics_command(
     check_limits(setup.parameters, angles)
     arm = Arm.of(setup)
     dynamics = Dynamics(
-        qdd=arm.acceleration(angles, rates, efforts),
-        mass_matrix=arm.mass_matrix(angles),
+        qdd=arm.acceleration(angles, rates, efforts), mass_matrix=arm.mass_matrix(angles),
         bias=arm.bias(angles, rates),
-    )
+    )  # fmt: skip
     vectors = dict(zip(JOINTS, zip(dynamics.qdd, dynamics.bias), strict=True))
     matrix = dict(zip(JOINTS, dynamics.mass_matrix, strict=True))
     title, form = "mass matrix [kg m^2]", Quantity("", form=".6f")

@@ -24,58 +24,29 @@ import typer
 from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import FailedArm
 from roboaccord.cli import Changes, Force, Out, Result, Seed, counted, load_setup, options, results
-from roboaccord.contract import (
-    IF_ANY,
-    AccordError,
-    Fault,
-    Kilograms,
-    Quantity,
-    Ratio,
-    by_option,
-    check_target,
-    parse_fault,
-)
+from roboaccord.contract import AccordError, Fault, by_option, check_target, parse_fault
+from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from roboaccord_studies.packbot.cli.options import draws
-from roboaccord_studies.packbot.recovery.workspace import (
-    ANGLES,
-    PLANE,
-    POSES,
-    Guard,
-    Kept,
-    angles_of,
-    draw_kept,
-    draw_torques,
-    draw_workspace,
-    guard,
-    kept,
-    loads,
-)
+from roboaccord_studies.packbot.recovery import workspace
+from roboaccord_studies.packbot.recovery import workspace_pictures as pictures
+from roboaccord_studies.packbot.recovery.joint_guard import Guard, guard
+from roboaccord_studies.packbot.recovery.workspace import RetainedWorkspace
 from roboaccord_studies.results_file import FILE, ResultsFile
 
 # kg; payloads at the finger tips in the study: none, and two that differ by a factor of 2.
 PAYLOADS = (0.0, 5.0, 10.0)
 
-Failing = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fault",
-        metavar="JOINT=KIND",
-        help="frozen:RAD or loose; frozen alone stands for angles over the joint's range, and "
-        "the median over them. May be repeated. By default each joint that moves the arm in "
-        "its plane, frozen.",
-    ),
-]
-Keep = Annotated[
-    Ratio | None,
-    typer.Option(
-        min=0.0,
-        max=1.0,
-        help="Find the joint limits within which this share is kept wherever the joint freezes, "
-        "and what they cost the healthy arm.",
-    ),
-]
+Failing = Annotated[list[str] | None, typer.Option(
+    "--fault", metavar="JOINT=KIND",
+    help="frozen:RAD or loose; frozen alone stands for angles over the joint's range, and "
+    "the median over them. May be repeated. By default each joint that moves the arm in "
+    "its plane, frozen.")]  # fmt: skip
+Keep = Annotated[si.Ratio | None, typer.Option(
+    min=0.0, max=1.0,
+    help="Find the joint limits within which this share is kept wherever the joint freezes, "
+    "and what they cost the healthy arm.")]  # fmt: skip
 
 
 @by_option(
@@ -84,11 +55,12 @@ Keep = Annotated[
 @options.in_pieces()
 def workspace_command(
     faults: Failing = None,
-    payload: Annotated[Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")] = 0.0,
+    payload: Annotated[si.Kilograms, typer.Option(
+        min=0.0, help="Payload at the finger tips.")] = 0.0,
     poses: Annotated[int, typer.Option(
-        min=100, help="Number of random poses of a failed arm.")] = POSES,
+        min=100, help="Number of random poses of a failed arm.")] = workspace.POSES,
     angles: Annotated[int, typer.Option(
-        min=1, help="Number of angles at which a joint freezes.")] = ANGLES,
+        min=1, help="Number of angles at which a joint freezes.")] = workspace.ANGLES,
     keep: Keep = None,
     sight: Annotated[bool, typer.Option(
         "--sight", help="Measure what the camera can still see.")] = False,
@@ -123,7 +95,7 @@ def workspace_command(
       accord packbot workspace --study --poses 60000 --out workspaces
     """
     setup = load_setup("packbot", "collapse", changes)
-    measure = partial(kept, setup, poses=poses, seed=seed, sight=sight)
+    measure = partial(workspace.retained_workspaces, setup, poses=poses, seed=seed, sight=sight)
     if study:
         keys = {"poses": poses, "angles": angles, "seed": seed, "set": changes}
         with results(folder, "packbot_workspace", force=force) as out_folder:
@@ -133,12 +105,10 @@ def workspace_command(
                 return Result(_study(measure, _cases(setup, JOINTS, angles), out_folder))
     failures = [parse_fault(text) for text in faults or ()]
     setup.failing(failures)  # refuses what is no failure of this arm
-    spread = (
-        angles_of(setup, fault, angles) if fault == Fault(fault.joint, "frozen") else [fault]
-        for fault in failures
-    )
-    planar = [JOINTS[i] for i in PLANE]
-    cases = list(map(list, product(*spread))) if failures else _cases(setup, planar, angles)
+    if failures:
+        cases = _combinations(setup, failures, angles)
+    else:
+        cases = _cases(setup, [JOINTS[i] for i in workspace.PLANE], angles)
     if keep is not None and (len(failures) != 1 or len(cases) < 2):
         raise AccordError("--keep takes one --fault JOINT=frozen")
     for picture in (plot, torques):
@@ -146,53 +116,74 @@ def workspace_command(
     with counted(1 + len(cases), "workspaces") as advance:  # of some seconds in all
         workspaces = measure(cases, payloads=[payload], workers=1, done=lambda _: advance(1))
     if plot:
-        (draw_workspace if failures else draw_kept)(workspaces, plot)
+        draw = pictures.draw_workspace if failures else pictures.draw_shares
+        draw(workspaces, plot)
     if torques:
         arms = [FailedArm(setup, case, payload=payload) for case in cases]
-        needed = [loads(arm, max(poses // len(arms), 1), seed) for arm in arms]
-        draw_torques(loads(FailedArm(setup, ()), poses, seed), np.concatenate(needed), torques)
+        count = max(poses // len(arms), 1)  # of poses of each arm
+        efforts = [workspace.relative_efforts(arm, count, seed) for arm in arms]
+        of_healthy = workspace.relative_efforts(FailedArm(setup, ()), poses, seed)
+        pictures.draw_torques(of_healthy, np.concatenate(efforts), torques)
     healthy, *failed = workspaces
     seen = [case.seen for case in failed if case.seen is not None]
     return Result(Workspace(
-        retained=float(np.median([case.retained for case in failed])),
-        cases=failed,
-        seen=float(np.mean(seen)) if sight else None,
-        sees=healthy.seen,
-        cells=len(healthy.cells),
+        retained=float(np.median([case.retained for case in failed])), cases=failed,
+        seen=float(np.mean(seen)) if sight else None, sees=healthy.seen, cells=len(healthy.cells),
         guard=None if keep is None else guard(setup, failures[0].joint, workspaces, keep, poses),
     ))  # fmt: skip
 
 
+def _combinations(setup: Setup, failures: list[Fault], angles: int) -> list[list[Fault]]:
+    """Return the failures, with each frozen joint whose angle is not given at so many angles."""
+    spread = list[list[Fault]]()
+    for fault in failures:
+        is_open = fault == Fault(fault.joint, "frozen")  # without an angle
+        spread.append(workspace.angles_of(setup, fault, angles) if is_open else [fault])
+    return [list(case) for case in product(*spread)]
+
+
 def _cases(setup: Setup, joints: Iterable[str], angles: int) -> list[list[Fault]]:
-    """Return each joint frozen at so many angles."""
+    """Return each joint frozen at so many angles, alone."""
     faults = [Fault(joint, "frozen") for joint in joints]
-    return [[one] for fault in faults for one in angles_of(setup, fault, angles)]
+    return [[frozen] for fault in faults for frozen in workspace.angles_of(setup, fault, angles)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workspace:
     """The median and each case; with the camera also what both arms see."""
 
-    retained: Annotated[float, Quantity("1", "median", name="kept", form=".3f")]
-    cases: Annotated[list[Kept], Quantity("", "workspace kept in the arm's plane")]
-    seen: Annotated[float | None, Quantity("1", "of targets", form=".2f")] = field(metadata=IF_ANY)
-    sees: Annotated[float | None, Quantity("1", "by the healthy arm", form=".2f")] = field(
-        metadata=IF_ANY
+    retained: Annotated[float, si.Quantity("1", "median", name="kept", form=".3f")]
+    cases: Annotated[list[RetainedWorkspace], si.Quantity("", "workspace kept in the arm's plane")]
+    seen: Annotated[float | None, si.Quantity("1", "of targets", form=".2f")] = field(
+        metadata=si.IF_ANY
     )
-    cells: Annotated[int, Quantity("", "of the healthy arm")]
-    guard: Annotated[Guard | None, Quantity("", "limits that keep that")] = field(metadata=IF_ANY)
+    sees: Annotated[float | None, si.Quantity("1", "by the healthy arm", form=".2f")] = field(
+        metadata=si.IF_ANY
+    )
+    cells: Annotated[int, si.Quantity("", "of the healthy arm")]
+    guard: Annotated[Guard | None, si.Quantity("", "limits that keep that")] = field(
+        metadata=si.IF_ANY
+    )
 
 
-def _study(measure: Callable[..., list[Kept]], cases: list[list[Fault]], out_folder: Path) -> Study:
-    """Measure all joints with all payloads, or what is left of them, and draw pictures."""
+def _study(
+    measure: Callable[..., list[RetainedWorkspace]], cases: list[list[Fault]], out_folder: Path
+) -> Study:
+    """Measure all joints with all payloads, or what is left of them, and draw pictures.
+
+    Args:
+        measure: `workspace.retained_workspaces` of a setup.
+        cases: faults of each arm.
+        out_folder: for the pictures.
+    """
     files, shares = list[Path](), dict[str, dict[str, float]]()
     with counted(1 + len(cases) * len(PAYLOADS), "workspaces") as advance:
         healthy, *failed = measure(cases, payloads=PAYLOADS, done=lambda _: advance(1))
     for payload in PAYLOADS:
         loaded = [case for case in failed if case.payload == payload]
         files += [out_folder / f"{name}_{payload:g}kg.svg" for name in ("cells", "kept")]
-        draw_workspace([healthy, *loaded], files[-2])
-        draw_kept([healthy, *loaded], files[-1])
+        pictures.draw_workspace([healthy, *loaded], files[-2])
+        pictures.draw_shares([healthy, *loaded], files[-1])
         for joint in JOINTS:
             of_joint = [case.retained for case in loaded if case.failed[0].joint == joint]
             shares.setdefault(joint, {})[f"{payload:g}"] = float(np.median(of_joint))
@@ -205,7 +196,7 @@ class Study:
 
     medians: Annotated[
         Mapping[str, Mapping[str, float]],
-        Quantity("1", "workspace kept in the arm's plane by payload in kg, median", form=".3f"),
+        si.Quantity("1", "workspace kept in the arm's plane by payload in kg, median", form=".3f"),
     ]
-    cells: Annotated[int, Quantity("", "of the healthy arm")]
+    cells: Annotated[int, si.Quantity("", "of the healthy arm")]
     files: list[Path]

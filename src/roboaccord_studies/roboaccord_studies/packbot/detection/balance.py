@@ -124,7 +124,7 @@ class Balance:
         self._qdd = np.zeros(N)  # mean accelerations over `SMOOTH` [rad/s^2]
         self.angles = np.zeros(N)
 
-    def begin(self, q: Array) -> None:
+    def start_at(self, q: Array) -> None:
         """Set the angles (7,) [rad] measured at the start of the next tick."""
         self.angles = q
 
@@ -145,12 +145,7 @@ class Balance:
         """
         # Angles in the middle of the tick.
         middle, self.angles = 0.5 * (self.angles + q), q
-        # Commanded efforts: with unknown latency, the mean of the last TAPS ones, about which the
-        # unknowns of latency are fractions.
-        self._efforts = np.roll(self._efforts, 1, axis=0)
-        self._efforts[0] = effort
-        newest, one_late, two_late = self._efforts
-        motor = (newest + one_late + two_late) / TAPS if self._late else newest
+        motor = self._motor_efforts(effort)
         # Mass matrix with the estimated inertial parameters, and with it `keep` and `free`.
         rate, inertial = state[:N], state[N:][self.unknowns.inertial]
         mass, in_mass = self._physical(middle, inertial)
@@ -158,15 +153,11 @@ class Balance:
         # -h: dry friction alone (viscous friction is in `keep`), less gravity and Coriolis terms.
         dry = self._friction.efforts(rate) + self._friction.viscous * rate
         modelled = dry - self._arm.bias(middle, rate)
-        # Predicted rates at the end, with C of the last tick for the unknowns that act linearly.
-        # Inertial parameters are in `mass` and `bias` already; of those that were not physical, the
-        # static efforts are added.
-        linear, of_drives = self.unknowns.linear, self.unknowns.of_drives > 0.0
-        by_linear = self._effects[:, linear] @ state[N:][linear]
-        drives = motor + self._effects[:, of_drives] @ state[N:][of_drives]
-        static = self._arm.regressor(middle, rate, np.zeros(N)) @ (
-            self._basis @ (inertial - in_mass)
-        )
+        # Predicted rates at the end. Inertial parameters are in `mass` and `bias` already; of those
+        # that were not physical, the static efforts are subtracted.
+        by_linear, drives = self._estimated_efforts(state[N:], motor)
+        remainder = self._basis @ (inertial - in_mass)
+        static = self._arm.regressor(middle, rate, np.zeros(N)) @ remainder
         end = keep @ rate + free @ (modelled + by_linear - static + np.where(loose, 0.0, drives))
         # C of this tick, at the mean accelerations and rates. What the arm's model contains of the
         # inertial unknowns is added back, because C x contains all of them.
@@ -176,16 +167,36 @@ class Balance:
         mean_rate = weight * end + (1.0 - weight) * rate
         self._effects = self._effects_by(regressor, motor, mean_rate)
         # Wandering efforts: a first-order process of the time constant WANDER.
-        size = self._hidden + MODEL_ERROR * np.abs(motor)  # its standard deviation [N m]
+        deviation = self._hidden + MODEL_ERROR * np.abs(motor)  # of the process [N m]
         fade, drift = np.ones(len(self.unknowns.prior)), np.zeros(len(self.unknowns.prior))
         fade[:N] = np.exp(-period / WANDER)
-        drift[:N] = (1.0 - fade[0] ** 2) * size**2
+        drift[:N] = (1.0 - fade[0] ** 2) * deviation**2
         # Efforts that are new in each tick: part of the wandering ones, those by noise of the
         # angles, and those by which inertial parameters do not act linearly.
-        white = (WANDER_AT_ONCE * size) ** 2 + (noise * np.abs(modelled)) ** 2
+        white = (WANDER_AT_ONCE * deviation) ** 2 + (noise * np.abs(modelled)) ** 2
         block = spread[N:, N:][self.unknowns.inertial, self.unknowns.inertial]
         white += NONLINEAR**2 * np.einsum("ij,jk,ik->i", regressor, block, regressor)
         return Tick(keep, free, modelled, motor, self._effects, white, fade, drift)
+
+    def _motor_efforts(self, effort: Array) -> Array:
+        """Return the efforts (7,) [N m] that act in a tick, by those commanded over it (7,).
+
+        With unknown latency, it is the mean of the last TAPS ones, about which the unknowns of
+        latency are fractions.
+        """
+        self._efforts = np.roll(self._efforts, 1, axis=0)
+        self._efforts[0] = effort
+        newest, one_late, two_late = self._efforts
+        return np.asarray((newest + one_late + two_late) / TAPS if self._late else newest)
+
+    def _estimated_efforts(self, unknowns: Array, motor: Array) -> tuple[Array, Array]:
+        """Return the efforts by linear unknowns (7,), and those of the drives (7,) [N m].
+
+        By C of the last tick, the estimated unknowns (m,), and the commanded efforts (7,).
+        """
+        linear, of_drives = self.unknowns.linear, self.unknowns.of_drives > 0.0
+        by_linear = self._effects[:, linear] @ unknowns[linear]
+        return by_linear, motor + self._effects[:, of_drives] @ unknowns[of_drives]
 
     def _rate_changes(self, mass: Array, period: float) -> tuple[Array, Array, Array]:
         """Return the diagonal of W (7,), `keep` and `free` (7, 7) for a mass matrix (7, 7)."""

@@ -30,7 +30,7 @@ from roboaccord_studies.packbot.detection.balance import Balance, Tick
 from roboaccord_studies.packbot.detection.filters import FROZEN, LOG_NORMALISATION, N, advance
 
 KINDS: tuple[Verdict, Verdict, Verdict] = ("healthy", "loose", "frozen")  # by number
-TAKEN, RESTARTED = 0, -1  # indices of the two filters of the current belief
+BELIEF, RESTARTED = 0, -1  # indices of the two filters of the current belief
 ALTERNATIVES = slice(1, -1)  # indices of the 14 filters in which one joint is of another kind
 # s; nothing is reported for this time after a start, until the filters have settled (SQUARE_TIME).
 BLIND = 0.3
@@ -87,6 +87,7 @@ class FilterBank:
 
     def __init__(self, balance: Balance) -> None:
         self._balance = balance
+        self.rates, self.variance, self.blind_until = np.zeros(N), 0.0, 0.0
         self.reset()
 
     def reset(self) -> None:
@@ -95,13 +96,13 @@ class FilterBank:
         size = N + len(unknowns.prior)
         self.kinds = np.zeros(N, dtype=np.int64)
         self.states, self.spreads = np.zeros((count, size)), np.zeros((count, size, size))
-        self.states[TAKEN, N:] = unknowns.expected
-        self.spreads[TAKEN, N:, N:] = np.diag(unknowns.prior**2)
+        self.states[BELIEF, N:] = unknowns.expected
+        self.spreads[BELIEF, N:, N:] = np.diag(unknowns.prior**2)
         self._fits = np.zeros((count, 1 + N))  # of the last tick, see `filters.advance`
         self._means = np.zeros((count, N))  # mean normalised errors over `MEAN_TIME`, signed
         self.errors = np.ones((count, N))
         self.evidence, self.kind_evidence, self.recent, self.since = np.zeros((4, count))
-        self._past = deque[Snapshot](maxlen=SNAPSHOTS)
+        self._snapshots = deque[Snapshot](maxlen=SNAPSHOTS)
 
     @property
     def faults(self) -> NDArray[np.int64]:
@@ -120,12 +121,12 @@ class FilterBank:
     def start(self, time: float, rates: Array, noise: float) -> None:
         """Restart all filters at measured rates (7,) with a noise [rad/s]; unknowns are kept."""
         self.rates, self.variance = rates, noise**2
-        spread = self.spreads[TAKEN]
-        self.states[TAKEN, :N] = rates
+        spread = self.spreads[BELIEF]
+        self.states[BELIEF, :N] = rates
         spread[:N] = spread[:, :N] = 0.0
         spread[:N, :N] = noise**2 * np.eye(N)
         self.errors[:], self._means[:] = 1.0, 0.0
-        self._past.clear()
+        self._snapshots.clear()
         self.restart(slice(None), time)
         self.blind_until = time + BLIND
 
@@ -140,33 +141,39 @@ class FilterBank:
             time: [s].
         """
         # Unknowns of filter 0 are saved at regular intervals.
-        if not self._past or time >= self._past[-1].time + SNAPSHOT_AGE / SNAPSHOTS:
-            unknowns, spread = self.states[TAKEN, N:], self.spreads[TAKEN, N:, N:]
-            self._past.append(Snapshot(time, unknowns.copy(), spread.copy()))
-        oldest = self._past[0]
-        spread = np.zeros_like(self.spreads[TAKEN])
+        if not self._snapshots or time >= self._snapshots[-1].time + SNAPSHOT_AGE / SNAPSHOTS:
+            unknowns, spread = self.states[BELIEF, N:], self.spreads[BELIEF, N:, N:]
+            self._snapshots.append(Snapshot(time, unknowns.copy(), spread.copy()))
+        oldest = self._snapshots[0]
+        spread = np.zeros_like(self.spreads[BELIEF])
         spread[:N, :N], spread[N:, N:] = self.variance * np.eye(N), oldest.spread
         restarted = np.zeros(len(self.states), dtype=np.bool_)
         restarted[which] = True
-        restarted[TAKEN] = False
+        restarted[BELIEF] = False
         self.states[restarted] = np.concatenate([self.rates, oldest.unknowns])
         self.spreads[restarted] = spread
-        self.errors[restarted], self._means[restarted] = 1.0, self._means[TAKEN]
+        self.errors[restarted], self._means[restarted] = 1.0, self._means[BELIEF]
         self.evidence[restarted] = self.kind_evidence[restarted] = 0.0
         self.since[restarted] = time
 
     def advance(
-        self, tick: Tick, unknown: Array, jolts: Array, rates: Array, variance: float
+        self, tick: Tick, independent: Array, jolts: Array, rates: Array, variance: float
     ) -> None:
-        """Predict and correct all filters over a tick; `filters.advance` explains the arguments."""
-        self.rates, self.variance = rates, variance
-        advance(
-            self.faults, tick.keep, tick.free, tick.modelled, tick.motor, tick.effects,
-            self._balance.unknowns.of_drives, unknown, jolts, tick.fade, tick.drift, rates,
-            variance, self.states, self.spreads, self._fits,
-        )  # fmt: skip
+        """Predict and correct all filters over a tick.
 
-    def weigh(self, time: float, period: float, *, settled: bool) -> None:
+        Args:
+            tick: terms of the balance over the tick.
+            independent: covariance of efforts that are new in each tick (7, 7) [(N m)^2].
+            jolts: variances of the rates by impacts within the tick (7,) [(rad/s)^2].
+            rates: measured at its end (7,) [rad/s].
+            variance: of the noise of each measured rate [(rad/s)^2].
+        """
+        self.rates, self.variance = rates, variance
+        of_drives = self._balance.unknowns.of_drives
+        filters = self.states, self.spreads, self._fits
+        advance(self.faults, tick, of_drives, (independent, jolts), (rates, variance), filters)
+
+    def add_evidence(self, time: float, period: float, *, settled: bool) -> None:
         """Add the last tick to the evidence, and restart the filters that have none.
 
         Args:
@@ -184,7 +191,7 @@ class FilterBank:
         # its prediction (smaller normalisation) is not rewarded for that, hence the minimum.
         gain = _excess(squares) + share * _excess(mean_squares)
         logarithms = self._fits[:, LOG_NORMALISATION]
-        gain += np.minimum(logarithms[TAKEN] - logarithms, 0.0)
+        gain += np.minimum(logarithms[BELIEF] - logarithms, 0.0)
         fading = 1.0 - period / EVIDENCE_TIME
         self.evidence = np.maximum(0.0, fading * self.evidence + gain)
         # Comparison of kinds: a frozen joint's rate is predicted with the least variance, so that
@@ -203,11 +210,11 @@ class FilterBank:
         """Return the smallest chi^2 of the last tick's rates, that of the best filter."""
         return float((self._fits[:, 1:] ** 2).sum(axis=1).min())
 
-    def take(self, which: int, time: float) -> None:
+    def adopt(self, which: int, time: float) -> None:
         """Make filter `which` the new filter 0 at a time [s], and restart all others."""
-        self.states[TAKEN], self.spreads[TAKEN] = self.states[which], self.spreads[which]
-        self.errors[TAKEN], self._means[TAKEN] = self.errors[which], 0.0
-        self._past.clear()
+        self.states[BELIEF], self.spreads[BELIEF] = self.states[which], self.spreads[which]
+        self.errors[BELIEF], self._means[BELIEF] = self.errors[which], 0.0
+        self._snapshots.clear()
         self.restart(slice(None), time)
 
 
@@ -221,4 +228,4 @@ def _excess(squares: Array) -> Array:
         squares: squared errors of the rates over their variance (k, 7).
     """
     floored = np.maximum(squares, 1.0).sum(axis=1)
-    return np.asarray(floored[TAKEN] - floored)
+    return np.asarray(floored[BELIEF] - floored)

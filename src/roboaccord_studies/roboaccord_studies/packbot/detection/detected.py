@@ -24,15 +24,8 @@ from packbot.controllers.diagnosis import Detection
 from packbot.model.parameters import JOINTS
 from roboaccord.bag import BagRun, read_run
 from roboaccord.cli import Result
-from roboaccord.contract import (
-    AccordError,
-    Array,
-    Kilograms,
-    Quantity,
-    RobotState,
-    Trajectory,
-    fault_of,
-)
+from roboaccord.contract import AccordError, Array, RobotState, Trajectory, fault_of
+from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFaults
 
@@ -61,14 +54,15 @@ class Detected:
         payload: float = 0.0,
     ) -> None:  # fmt: skip
         remaining, latency = Uncertainty.read(uncertainty), 0  # latency in ticks
-        self._known = setup  # of the arm as identified
+        self._identified_setup = setup
         self._gain = np.ones(len(JOINTS))  # of the torque constants, over the model's
         self._zero = np.zeros(len(JOINTS))  # of the encoders [rad]
         if known:
             period = setup.scenario.control_period
             remaining, latency = known.uncertainty(remaining, period), known.ticks(period) or 0
             self._gain, self._zero = 1.0 + known.of("gain"), known.of("zero")
-            self._known, setup = known.setup(setup), known.setup(setup, least=True)
+            self._identified_setup = known.setup(setup)
+            setup = known.setup(setup, least=True)
         self._diagnosis = Diagnosis(setup, payload, uncertainty=remaining)
         self._efforts = deque[Array](maxlen=1 + latency)  # commanded; the first is in force
         self.reset()
@@ -79,10 +73,10 @@ class Detected:
         self._efforts.extend(np.zeros((self._efforts.maxlen or 0, len(JOINTS))))
 
     def update(self, state: RobotState, effort: Array) -> Sequence[Detection]:
-        """Take what was measured, and the effort that was commanded up to then."""
+        """Return new reports, by a measured state and the effort (7,) [N m] commanded up to it."""
         self._efforts.append(self._gain * effort)
-        seen = replace(state, q=state.q - self._zero)
-        return self._diagnosis.update(seen, self._efforts[0])
+        corrected = replace(state, q=state.q - self._zero)
+        return self._diagnosis.update(corrected, self._efforts[0])
 
     def probe(self, q: Array, joint: int) -> Array | None:
         """Return by how much to turn a joint (7,) [rad]; None where no small motion is safe."""
@@ -90,7 +84,7 @@ class Detected:
 
     @cached_property
     def _prober(self) -> Prober:
-        return Prober(self._known, 0.0)
+        return Prober(self._identified_setup, 0.0)
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
         """Return, by joint, what cannot be distinguished."""
@@ -104,7 +98,7 @@ class Watcher(Protocol):
         """Forget all, as at the start of a run."""
 
     def update(self, state: RobotState, effort: Array) -> Sequence[Detection]:
-        """Take what was measured, and the effort that was commanded up to then."""
+        """Return new reports, by a measured state and the effort (7,) [N m] commanded up to it."""
 
 
 def detections(
@@ -126,8 +120,8 @@ def detections(
 class Findings:
     """The failed joints of a motion, and what cannot be distinguished."""
 
-    faults: Annotated[list[Detection], Quantity("", "failed joints")]
-    undetermined: Annotated[list[Doubt], Quantity("", "joints that cannot be distinguished")]
+    faults: Annotated[list[Detection], si.Quantity("", "failed joints")]
+    undetermined: Annotated[list[Doubt], si.Quantity("", "joints that cannot be distinguished")]
 
 
 def findings(run: BagRun, payload: float) -> Findings:
@@ -149,13 +143,13 @@ def findings(run: BagRun, payload: float) -> Findings:
     except ValueError as error:
         raise AccordError(str(error)) from None
     motion = run.trajectory
-    in_order = detections(detector, motion.time, *measured(motion), efforts_in_force(run))
-    last = {detection.joint: detection for detection in in_order}  # of each joint
-    recorded = {fault.joint: fault.time for fault in map(fault_of, motion.events) if fault}
+    reports = detections(detector, motion.time, *measured(motion), efforts_in_force(run))
+    last = {report.joint: report for report in reports}  # of each joint
+    injected = {fault.joint: fault.time for fault in map(fault_of, motion.events) if fault}
     faults = [
-        replace(each, delay=each.time - recorded.get(joint, each.time - each.delay))
-        for joint, each in last.items()
-        if each.kind != "healthy"  # its name was taken back
+        replace(report, delay=report.time - injected.get(joint, report.time - report.delay))
+        for joint, report in last.items()
+        if report.kind != "healthy"  # otherwise an earlier report was taken back
     ]
     doubts = Prober(setup, payload).doubts(motion.q[-1], detector.open_explanations())
     return Findings(faults, doubts)
@@ -168,14 +162,15 @@ def measured(motion: Trajectory) -> tuple[Array, Array]:
     states = list[RobotState]()
     for i in range(len(motion)):
         states.append(injected.seen(motion.state(i)).measured)
-        for _ in injected.due(motion.state(i)):
-            pass  # `due` itself puts them in force
+        list(injected.due(motion.state(i)))  # `due` puts faults in force as it yields them
     return np.array([state.q for state in states]), np.array([state.qd for state in states])
 
 
 def detect_command(
     bag: Annotated[Path, typer.Argument(metavar="BAG", help="Bag of a run of the Packbot.")],
-    payload: Annotated[Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")] = 0.0,
+    payload: Annotated[
+        si.Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")
+    ] = 0.0,
 ) -> Result:
     """Find frozen and loose joints from joint states and commanded efforts alone.
 

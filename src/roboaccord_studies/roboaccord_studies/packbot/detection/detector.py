@@ -29,7 +29,7 @@ from roboaccord.contract import Array, RobotState, clip_efforts
 from roboaccord.scenario import Setup
 
 from roboaccord_studies.packbot.detection.balance import Balance, Tick
-from roboaccord_studies.packbot.detection.bank import EXCLUDED, KINDS, RESTARTED, TAKEN, FilterBank
+from roboaccord_studies.packbot.detection.bank import BELIEF, EXCLUDED, KINDS, RESTARTED, FilterBank
 from roboaccord_studies.packbot.detection.filters import HEALTHY, LOOSE, N
 from roboaccord_studies.packbot.detection.noise import SETTLED, Noise
 from roboaccord_studies.packbot.detection.touching import Touching
@@ -94,8 +94,9 @@ class Detector:
         self._threshold, self._limits = threshold, setup.effort_limits
         self._balance = Balance(setup, payload, u)
         self._bank = FilterBank(self._balance)
-        first = float(np.hypot(u.angle_noise, ROUNDING * u.quantisation)), u.rate_noise
-        self.noise = Noise(first, float(setup.parameters.of_joints("speed_limit").min()))
+        angle_noise = float(np.hypot(u.angle_noise, ROUNDING * u.quantisation))
+        slowest = float(setup.parameters.of_joints("speed_limit").min())
+        self.noise = Noise((angle_noise, u.rate_noise), slowest)
         self._touching = Touching(setup, u.angle_noise, u.encoder_offset, u.length)
         self.reset()
 
@@ -106,6 +107,7 @@ class Detector:
         self._balance.reset()
         self.noise.reset()
         self._time: float | None = None  # of the last state [s]
+        self._start_time = 0.0  # of the first state [s]
         self._unmodelled = np.zeros(N, dtype=np.bool_)  # joints whose effort may be anything
         self._reported: dict[int, Verdict] = {}  # last verdict, by index of the joint
         self._open_times = np.zeros(N)  # time for which the kind of a failure has been open [s]
@@ -124,21 +126,21 @@ class Detector:
         """
         time = state.time
         if self._time is None:
-            self._time = self._begun = time
-            self._touching.look(time, state.q, state.qd)
-            self._balance.begin(state.q)
-            self._restart(time, state.qd, self.noise.see(state.q, state.qd, 0.0)[1])
+            self._time = self._start_time = time
+            self._touching.update(time, state.q, state.qd)
+            self._balance.start_at(state.q)
+            self._restart(time, state.qd, self.noise.update(state.q, state.qd, 0.0)[1])
             return ()
         period, self._time = time - self._time, time
         self._advance(state, effort, period)
-        self._bank.weigh(time, period, settled=time > self._begun + SETTLED)
+        self._bank.add_evidence(time, period, settled=time > self._start_time + SETTLED)
         if self._bank.least_misfit() > LOST:
             self._restart(time, state.qd, self.tick.noise)
         if time < self._bank.blind_until:
             if self._reported:
                 self._bank.restart(slice(None), time)
             elif self._bank.evidence[RESTARTED] > MARGIN:
-                self._bank.take(RESTARTED, time)
+                self._bank.adopt(RESTARTED, time)
             return ()
         return self._report(time, period)
 
@@ -151,12 +153,12 @@ class Detector:
         """Advance all filters over a tick that ends in a measured state."""
         bank, q, qd = self._bank, state.q, state.qd
         # What is measured: noise, and contacts and stops that may have acted.
-        angle_noise, rate_noise = self.noise.see(q, qd, period)
+        angle_noise, rate_noise = self.noise.update(q, qd, period)
         self._touching.noise = float(angle_noise)
-        impulses, stops = self._touching.look(state.time, q, qd)
+        impulses, stops = self._touching.update(state.time, q, qd)
         # Balance of efforts by the current belief.
         tick = self._balance.tick(
-            q, bank.states[TAKEN], bank.spreads[TAKEN], bank.kinds == LOOSE,
+            q, bank.states[BELIEF], bank.spreads[BELIEF], bank.kinds == LOOSE,
             clip_efforts(effort, self._limits), period, float(angle_noise),
         )  # fmt: skip
         # Variances of efforts that the balance does not contain: stops, joints with an unknown
@@ -165,7 +167,7 @@ class Detector:
         sticks = np.abs(qd) < SIGMAS * rate_noise + SLOW
         white = white + sticks * self._balance.sticking**2
         # Variances of the rates by an impact at an unknown time within the tick.
-        jolts = (JOLT * impulses.any() * (qd - bank.states[TAKEN, :N])) ** 2
+        jolts = (JOLT * impulses.any() * (qd - bank.states[BELIEF, :N])) ** 2
         tick.drift[N:] = DRIFT**2 * period * self._balance.unknowns.prior[N:] ** 2
         touched = bool(impulses.any() or stops.any())
         self.tick = tick._replace(touched=touched, noise=float(rate_noise))
@@ -174,14 +176,14 @@ class Detector:
     @property
     def unknowns(self) -> Array:
         """Unknowns as estimated by filter 0, with wandering efforts set to 0 (m,)."""
-        unknowns = np.array(self._bank.states[TAKEN, N:])
+        unknowns = np.array(self._bank.states[BELIEF, N:])
         unknowns[self._balance.unknowns.wandering] = 0.0
         return unknowns
 
     @property
     def spread(self) -> Array:
         """Covariance of the unknowns of filter 0, wandering efforts included (m, m)."""
-        return np.array(self._bank.spreads[TAKEN, N:, N:])
+        return np.array(self._bank.spreads[BELIEF, N:, N:])
 
     def exempt(self, joint: int, unknowns: Array, spread: Array) -> None:
         """Allow any effort of a joint from now on, and restore earlier unknowns.
@@ -194,7 +196,7 @@ class Detector:
         assert self._time is not None
         bank = self._bank
         self._unmodelled[joint], bank.kinds[joint] = True, HEALTHY
-        bank.states[TAKEN, N:], bank.spreads[TAKEN, N:, N:] = unknowns, spread
+        bank.states[BELIEF, N:], bank.spreads[BELIEF, N:, N:] = unknowns, spread
         self._restart(self._time, bank.rates, bank.variance**0.5)
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
@@ -208,10 +210,11 @@ class Detector:
         for j, joint in enumerate(JOINTS):
             verdict = self._reported.get(j)
             if verdict in (None, "undetermined", "healthy", "unexplained"):
-                kinds = ["healthy"] if verdict != "undetermined" else []
-                kinds += ["frozen"] * bool(frozen[j]) + ["loose"] * bool(loose[j])
+                possible = {
+                    "healthy": verdict != "undetermined", "frozen": frozen[j], "loose": loose[j]
+                }  # fmt: skip
                 if frozen[j] or loose[j]:
-                    explanations[joint] = tuple(kinds)
+                    explanations[joint] = tuple(k for k, is_open in possible.items() if is_open)
         return explanations
 
     def _report(self, time: float, period: float) -> tuple[Detection, ...]:
@@ -224,7 +227,7 @@ class Detector:
         bank = self._bank
         # No joint failed if older unknowns explain the rates best: the newer ones were wrong.
         if bank.evidence[RESTARTED] > MARGIN and bank.evidence.argmax() == len(bank.evidence) - 1:
-            bank.take(RESTARTED, time)
+            bank.adopt(RESTARTED, time)
             return ()
         # Evidence by other kind and joint (2, 7), of filters that fit.
         fits = bank.errors.mean(axis=1) <= FITTING
@@ -238,7 +241,7 @@ class Detector:
         joint = int(evidence.argmax())
         rival = np.delete(bank.by_joint(bank.evidence).max(axis=0), joint).max()
         rival = max(rival, bank.evidence[RESTARTED])
-        threshold = self._threshold * (EARLY if time < self._begun + SETTLED else 1.0)
+        threshold = self._threshold * (EARLY if time < self._start_time + SETTLED else 1.0)
         if evidence[joint] < threshold or evidence[joint] < rival + MARGIN:
             self._open_times[:] = 0.0
             return self._unexplained(time, period, fits)
@@ -273,12 +276,12 @@ class Detector:
                 return ()
         self._reported[joint] = kind
         delay = time - float(bank.since[hypothesis])
-        missing = float(bank.states[TAKEN, N + joint])  # wandering effort of the joint [N m]
+        missing = float(bank.states[BELIEF, N + joint])  # wandering effort of the joint [N m]
         # A determined kind becomes the belief, from which all filters go on.
         if kind != "undetermined":
             bank.kinds[joint] = number
             self._report_angles[joint] = self._balance.angles[joint]
-            bank.take(hypothesis, time)
+            bank.adopt(hypothesis, time)
             bank.blind_until = time + AFTER
         return (Detection(JOINTS[joint], kind, time, delay, missing),)
 
@@ -295,9 +298,9 @@ class Detector:
         self._misfit_time = 0.0 if fits.any() else self._misfit_time + period
         if self._misfit_time < PATIENCE:
             return ()
-        joint = int(self._bank.errors[TAKEN].argmax())
+        joint = int(self._bank.errors[BELIEF].argmax())
         if self._reported.get(joint) == "unexplained":
             return ()
         self._reported[joint] = "unexplained"
-        missing = float(self._bank.states[TAKEN, N + joint])
+        missing = float(self._bank.states[BELIEF, N + joint])
         return (Detection(JOINTS[joint], "unexplained", time, self._misfit_time, missing),)

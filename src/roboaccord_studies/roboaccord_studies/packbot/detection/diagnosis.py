@@ -79,7 +79,7 @@ class Diagnosis:
         self._past = deque[PastTick]()  # ticks of the last `MEMORY` seconds, oldest first
         self._state: RobotState | None = None  # last measured state
         self._cases = dict[int, PartialCase]()  # examinations, by index of the joint
-        self._names = list[tuple[float, str]]()  # times [s] and joints of all reports
+        self._reports = list[tuple[float, str]]()  # times [s] and joints of all reports
         self._encoder_stuck = False
 
     def update(self, state: RobotState, effort: Array) -> tuple[Detection, ...]:
@@ -98,11 +98,11 @@ class Diagnosis:
         # A stuck encoder has no noise: the noise is that of the tick before readings repeated.
         noise = self._past[-min(len(self._past), REPEATS + 2)].tick.noise
         counted = bool(self.detector.noise.count)
-        stuck = self._encoders.see(before, state, tick, estimate[0], noise, counted=counted)
+        stuck = self._encoders.update(before, state, tick, estimate[0], noise, counted=counted)
         if stuck is not None:
             return self._report_stuck(stuck, state.time)
         detections = self._revised(detections, state.time)
-        self._names += [(state.time, detection.joint) for detection in detections]
+        self._reports += [(state.time, detection.joint) for detection in detections]
         return detections
 
     def _report_stuck(self, stuck: int, time: float) -> tuple[Detection, ...]:
@@ -112,7 +112,7 @@ class Diagnosis:
         """
         self._encoder_stuck = True
         began = time - REPEATS * (time - self._past[-2].time)  # REPEATS periods ago
-        reported = [name for when, name in self._names if when > began and name != JOINTS[stuck]]
+        reported = [name for when, name in self._reports if when > began and name != JOINTS[stuck]]
         taken_back = (Detection(name, "healthy", time, time - began) for name in reported)
         return (*taken_back, Detection(JOINTS[stuck], "stuck", time, time - began))
 
@@ -140,7 +140,7 @@ class Diagnosis:
         changed = list[Detection]()
         last = self._past[-1]
         for joint, case in self._cases.items():
-            case.take(time, last.tick, last.before, last.after)
+            case.add(time, last.tick, last.before, last.after)
             before = case.verdict
             if (kind := case.judge()) and kind != before:
                 delay = time - case.began
@@ -160,5 +160,5 @@ class Diagnosis:
         case = PartialCase(joint, float(self._hidden[joint]), known, began)
         for past in list(self._past)[:-1]:
             if past.time > began:
-                case.take(past.time, past.tick, past.before, past.after)
+                case.add(past.time, past.tick, past.before, past.after)
         return case

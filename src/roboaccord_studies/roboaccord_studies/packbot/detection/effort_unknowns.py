@@ -46,13 +46,10 @@ class EffortUnknowns:
 
     def __init__(self, hidden: Array, modes: int, uncertainty: Uncertainty) -> None:
         deviations = (
-            hidden,
-            np.ones(modes),
-            np.full(N, UNIFORM * uncertainty.torque_constant),
-            np.full(N, UNIFORM * uncertainty.viscous),
-            UNIFORM * EXPECTED * hidden,
+            hidden, np.ones(modes), np.full(N, UNIFORM * uncertainty.torque_constant),
+            np.full(N, UNIFORM * uncertainty.viscous), UNIFORM * EXPECTED * hidden,
             np.full(TAPS - 1, LATE if uncertainty.latency else 0.0),
-        )
+        )  # fmt: skip
         ends = np.cumsum([len(block) for block in deviations]).tolist()
         slices = map(slice, [0, *ends], ends)
         self.wandering, self.inertial, self.torque_constant, *others = slices

@@ -31,36 +31,25 @@ LOG_NORMALISATION = 0  # first column of `fits`; the normalised errors of the ra
 
 
 @kernel
-def advance(
-    faults, keep, free, modelled, motor, effects, driven, unknown, jolts, fade, drift, rates,
-    variance, states, spreads, fits,
-):  # fmt: skip
+def advance(faults, tick, of_drives, disturbances, measured, filters):
     """Predict each filter over a tick and correct it by the measured rates.
 
     Args:
         faults: kind of each joint in each filter (k, 7).
-        keep: matrix from the rates before to those after (7, 7).
-        free: matrix from efforts to the rates after (7, 7) [rad/s per N m].
-        modelled: efforts of the model (7,) [N m].
-        motor: commanded efforts (7,) [N m].
-        effects: efforts by each unknown (7, m).
-        driven: 1 for unknowns of the drives, which do not act on a loose joint, else 0 (m,).
-        unknown: covariance of efforts that are independent from tick to tick (7, 7) [(N m)^2].
-        jolts: variances of the rates by impacts within the tick (7,) [(rad/s)^2].
-        fade: factor on each unknown in a tick (m,).
-        drift: variance that each unknown gains in a tick (m,).
-        rates: measured rates (7,) [rad/s].
-        variance: variance of the noise of each measured rate [(rad/s)^2].
-        states: states of the filters, rates before unknowns (k, 7 + m); updated.
-        spreads: covariances of the states (k, 7 + m, 7 + m); updated.
-        fits: filled with the sum of the logarithms of the predicted variances, and with the error
-            of each rate over its predicted standard deviation (k, 1 + 7).
+        tick: terms of the balance, as `balance.Tick`.
+        of_drives: 1 for unknowns of the drives, which do not act on a loose joint, else 0 (m,).
+        disturbances: covariance of efforts that are independent from tick to tick (7, 7)
+            [(N m)^2], and variances of the rates by impacts within the tick (7,) [(rad/s)^2].
+        measured: rates (7,) [rad/s], and the variance of the noise of each [(rad/s)^2].
+        filters: states, rates before unknowns (k, 7 + m), and covariances of the states
+            (k, 7 + m, 7 + m), both updated; and fits (k, 1 + 7), filled with the sum of the
+            logarithms of the predicted variances, and with the error of each rate over its
+            predicted standard deviation.
     """
+    rates, variance = measured
+    states, spreads, fits = filters
     for f in range(len(states)):
-        _predict(
-            faults[f], keep, free, modelled, motor, effects, driven, unknown, jolts, fade, drift,
-            states[f], spreads[f],
-        )  # fmt: skip
+        _predict(faults[f], tick, of_drives, disturbances, states[f], spreads[f])
         fits[f] = 0.0
         # A frozen joint has the rate 0. This is a correction, but no evidence.
         for j in range(N):
@@ -73,29 +62,29 @@ def advance(
 
 
 @kernel
-def _predict(
-    kinds, keep, free, modelled, motor, effects, driven, unknown, jolts, fade, drift, state, spread
-):  # fmt: skip
+def _predict(kinds, tick, of_drives, disturbances, state, spread):
     """Predict one filter's state (7 + m,) and covariance (7 + m, 7 + m) over a tick, in place.
 
     `kinds` are those of its joints (7,); the other arguments are those of `advance`.
     """
+    free, effects, fade = tick.free, tick.effects, tick.fade
+    independent, jolts = disturbances
     n, m = effects.shape
     # Efforts, and effects of the unknowns, without those of the motors of loose joints.
     slope = np.zeros((n, n + m))  # derivative of the rates at the end by the state
     scaled = np.empty((n, m))
-    effort = modelled.copy()
+    effort = tick.modelled.copy()
     for j in range(n):
-        loose = kinds[j] == LOOSE
-        effort[j] += 0.0 if loose else motor[j]
+        is_loose = kinds[j] == LOOSE
+        effort[j] += 0.0 if is_loose else tick.motor[j]
         for i in range(m):
-            scaled[j, i] = 0.0 if loose and driven[i] > 0.0 else effects[j, i]
+            scaled[j, i] = 0.0 if is_loose and of_drives[i] > 0.0 else effects[j, i]
     # Predicted rates, and their covariance with the state and with each other.
-    slope[:, :n] = keep
+    slope[:, :n] = tick.keep
     slope[:, n:] = free @ scaled
     predicted = slope @ state + free @ effort
     rows = slope @ spread
-    block = rows @ slope.T + free @ unknown @ free.T
+    block = rows @ slope.T + free @ independent @ free.T
     for j in range(n):
         block[j, j] += jolts[j]
         if kinds[j] == FROZEN:  # the effort of its lock may be anything
@@ -115,7 +104,7 @@ def _predict(
         state[n + i] *= fade[i]
         for k in range(m):
             spread[n + i, n + k] *= fade[i] * fade[k]
-        spread[n + i, n + i] += drift[i]
+        spread[n + i, n + i] += tick.drift[i]
 
 
 @kernel

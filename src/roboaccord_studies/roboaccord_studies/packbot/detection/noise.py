@@ -53,10 +53,10 @@ class Noise:
         """Return to the initial standard deviations."""
         self._variance = self._first**2  # of angles and rates (2,)
         self._recent: list[Array] = []  # angles and rates (2, 7) of the last three states
-        self._counted = True  # whether all states so far may be in counts
+        self._may_be_counted = True  # whether all states so far may be in counts
         self._time, self.count = 0.0, 0.0
 
-    def see(self, q: Array, qd: Array, period: float) -> Array:
+    def update(self, q: Array, qd: Array, period: float) -> Array:
         """Process a measured state, and return the standard deviations (2,) [rad, rad/s].
 
         Args:
@@ -73,12 +73,13 @@ class Noise:
             squares = np.median((a - 2.0 * b + c) ** 2, axis=1) / (SECOND_DIFFERENCE * MIDDLE)
             self._variance += (period / ADAPT) * (squares - self._variance)
         # The count, by the motions so far: their greatest common divisor.
-        moved, self._time = q - self._recent[max(-2, -len(self._recent))][0], self._time + period
-        if self._counted:
-            self.count = reduce(_divisor, np.abs(moved).tolist(), self.count)
-            differences = np.allclose(moved, period * qd, rtol=1e-6, atol=1e-12)
-            self._counted = differences and not 0.0 < self.count < FINEST
-            self.count *= self._counted
+        before = self._recent[max(-2, -len(self._recent))][0]  # the angles of the last state
+        moved, self._time = q - before, self._time + period
+        if self._may_be_counted:
+            self.count = reduce(_common_divisor, np.abs(moved).tolist(), self.count)
+            are_differences = np.allclose(moved, period * qd, rtol=1e-6, atol=1e-12)
+            self._may_be_counted = are_differences and not 0.0 < self.count < FINEST
+            self.count = self.count if self._may_be_counted else 0.0
         # Standard deviations by counts, which are uniform errors.
         counts = self.count * np.array([12.0**-0.5, 6.0**-0.5 / (period or np.inf)])
         if self._time > SETTLED and counts[1] > self._slowest:
@@ -88,7 +89,7 @@ class Noise:
         return np.asarray(np.maximum(np.maximum(np.sqrt(self._variance), QUIET), counts))
 
 
-def _divisor(a: float, b: float) -> float:
+def _common_divisor(a: float, b: float) -> float:
     """Return the greatest common divisor of two numbers, within round-off [Euclid]."""
     while b > ROUND_OFF:
         a, b = b, abs(math.remainder(a, b))

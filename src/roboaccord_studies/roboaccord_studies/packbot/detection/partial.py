@@ -87,12 +87,12 @@ class PartialCase:
         self._samples = list[Sample]()  # since the last mean
         self._blocks = deque[Array](maxlen=MOST)  # means, each as a `Sample`
         self._time = self._block_start = began  # [s]
-        self._due = False  # whether there is a mean that was not judged yet
+        self._has_new_mean = False  # whether there is a mean that was not judged yet
         self.named: Verdict = "healthy"
         self.verdict: Verdict | None = None
         self.sizes = 0.0, 0.0
 
-    def take(self, time: float, tick: Tick, before: Array, after: Array) -> None:
+    def add(self, time: float, tick: Tick, before: Array, after: Array) -> None:
         """Add a tick.
 
         Args:
@@ -121,13 +121,13 @@ class PartialCase:
         if time - self._block_start >= BLOCK - ROUND_OFF:
             self._blocks.append(np.mean(self._samples, axis=0))
             self._samples.clear()
-            self._block_start, self._due = time, True
+            self._block_start, self._has_new_mean = time, True
 
     def judge(self) -> Verdict | None:
         """Return the failure that is found instead of the reported one; None if there is none."""
-        if not self._due or len(self._blocks) < FEWEST or self.verdict in PARTIAL:
+        if not self._has_new_mean or len(self._blocks) < FEWEST or self.verdict in PARTIAL:
             return self.verdict
-        self._due = False
+        self._has_new_mean = False
         # Means as columns; a joint turns if its mean rate is clearly above the noise.
         lacks, effort, rate, jitter, noise, unsure = np.array(self._blocks).T
         weight = 1.0 / (self._hidden**2 + jitter**2)

@@ -122,9 +122,7 @@ class Prober:
     def _safe(self, q: Array, move: Array) -> bool:
         """Return whether a motion from angles q keeps within limits and clear of contact."""
         lower, upper = self._limits
-        return all(
-            (lower <= q + s * move).all()
-            and (q + s * move <= upper).all()
-            and not self._clearance.touches(q + s * move, MARGIN)
-            for s in np.linspace(0.0, 1.0, 1 + CHECKS)[1:]
-        )
+        poses = [q + s * move for s in np.linspace(0.0, 1.0, 1 + CHECKS)[1:]]
+        if any((pose < lower).any() or (pose > upper).any() for pose in poses):
+            return False
+        return not any(self._clearance.touches(pose, MARGIN) for pose in poses)

@@ -5,7 +5,7 @@ impulse decides: a joint that really stops within a tick (control period) jerks 
 one with a stuck encoder does not. Encoders that measure in counts repeat their readings at rest as
 well; these are not examined, so that a stuck one is taken for a frozen joint.
 
-REPEATS, PASSED and SILENT may be tuned (test_diagnosis, test_counts).
+REPEATS, IMPULSE_SHARE and LEAST_CHANGE may be tuned (test_diagnosis, test_counts).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from roboaccord_studies.packbot.detection.noise import ADAPT, QUIET, SETTLED
 # Number of exact repetitions of a reading after which an encoder is stuck; noise of doubles never
 # repeats, and sensors that are read twice as often as they measure do once.
 REPEATS = 5
-PASSED = 0.5  # part of the impulse expected of a stop; with a larger one the joint stopped
+IMPULSE_SHARE = 0.5  # part of the impulse expected of a stop; with a larger one the joint stopped
 # rad/s; smaller changes of rates cannot show an impulse, ten times the noise.
-SILENT = 10.0 * QUIET[1]
+LEAST_CHANGE = 10.0 * QUIET[1]
 
 
 class StuckEncoders:
@@ -38,11 +38,11 @@ class StuckEncoders:
 
     def reset(self, time: float) -> None:
         """Begin at a time [s]."""
-        self._begun = time
-        self._repeats = np.zeros(N, dtype=np.int64)
-        self._impulse = np.ones(N, dtype=np.bool_)
+        self._start_time = time
+        self._repeats = np.zeros(N, dtype=np.int64)  # how often each reading has been repeated
+        self._has_impulse = np.ones(N, dtype=np.bool_)  # whether each joint stopped with an impulse
 
-    def see(
+    def update(
         self, before: RobotState, after: RobotState, tick: Tick, unknowns: Array, noise: float,
         *, counted: bool,
     ) -> int | None:  # fmt: skip
@@ -56,20 +56,22 @@ class StuckEncoders:
             counted: whether the encoders are in counts, whose readings repeat at rest.
         """
         repeated = (after.q == before.q) & (after.qd == 0.0) & (not counted)
-        elapsed = after.time - self._begun
+        elapsed = after.time - self._start_time
         for j in np.flatnonzero(repeated & (self._repeats == 0)).tolist():
             # Before the unknowns of the arm are estimated, no impulse can be predicted.
-            settled = after.time > self._begun + SETTLED
-            self._impulse[j] = not settled or _passes(j, unknowns, tick, before.qd, after.qd)
+            settled = after.time > self._start_time + SETTLED
+            self._has_impulse[j] = not settled or _shows_impulse(
+                j, unknowns, tick, before.qd, after.qd
+            )
         self._repeats = np.where(repeated, self._repeats + 1, 0)
         # Readings are noisy if the noise exceeds its lower bound and the initial assumption, which
         # fades from the estimate.
         noisy = noise > 2.0 * (QUIET[1] + self._rate_noise * np.exp(-0.5 * elapsed / ADAPT))
-        stuck = (self._repeats == REPEATS) & (noisy | ~self._impulse)
+        stuck = (self._repeats == REPEATS) & (noisy | ~self._has_impulse)
         return int(stuck.argmax()) if stuck.any() else None
 
 
-def _passes(joint: int, unknowns: Array, tick: Tick, before: Array, after: Array) -> bool:
+def _shows_impulse(joint: int, unknowns: Array, tick: Tick, before: Array, after: Array) -> bool:
     """Return whether the other joints show the impulse by which a joint has stopped in a tick.
 
     An impulse on a joint changes all rates in proportion to its column of `tick.free`. The measured
@@ -86,5 +88,5 @@ def _passes(joint: int, unknowns: Array, tick: Tick, before: Array, after: Array
     expected = tick.keep @ before + tick.free @ efforts
     shape = np.delete(tick.free[:, joint] / tick.free[joint, joint], joint)
     jump = np.delete(after - expected, joint)
-    full = -float(expected[joint]) * float(shape @ shape)  # value of `shape @ jump` after a stop
-    return abs(full) < SILENT or float(shape @ jump) / full > PASSED
+    at_stop = -float(expected[joint]) * float(shape @ shape)  # value of `shape @ jump` after a stop
+    return abs(at_stop) < LEAST_CHANGE or float(shape @ jump) / at_stop > IMPULSE_SHARE

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from packbot.contact.clearance import Clearance
 from packbot.contact.features import KIND, LOWER
-from packbot.contact.forces import across
+from packbot.contact.friction import fill_tangential_jacobian
 from packbot.contact.gaps import GapFunctions, Proximity
 from roboaccord.contract import Array, Index
 from roboaccord.scenario import Setup
@@ -68,7 +68,7 @@ class Touching:
         self._recent = deque[Array](maxlen=MEMORY)  # directions of contacts by tick, (m, 7) each
         self._time: float | None = None
 
-    def look(self, time: float, q: Array, qd: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def update(self, time: float, q: Array, qd: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return which contacts may have acted in the tick that ends in a measured state.
 
         Returns:
@@ -98,9 +98,9 @@ class Touching:
         touching = gaps < MARGIN + errors + period * np.abs(normals @ qd)
         if not self._has_friction:
             return np.asarray(normals[touching])
-        proximity = self._gaps.proximity
         tangents = np.empty((len(features), 2, len(q)))
-        across(proximity.chain, proximity.owner, features, q, witnesses, tangents)
+        model = self._gaps.proximity.model
+        fill_tangential_jacobian(model, features, q, witnesses, tangents)
         return np.concatenate([normals[touching], tangents[touching].reshape(-1, len(q))])
 
     def _features(self, q: Array, pairs: Index) -> Index:

@@ -124,40 +124,46 @@ def effort_basis(setup: Setup, arm: Arm, uncertainty: Uncertainty, hidden: Array
     # Random states, and Y at all of them; efforts are weighted by the friction that hides them.
     rng, p = np.random.default_rng(SEED), setup.parameters
     n = len(JOINTS)
-    lower, upper = p.limits
-    q = rng.uniform(lower, upper, (STATES, n))
+    q = rng.uniform(*p.limits, (STATES, n))
     qd = rng.uniform(-1.0, 1.0, (STATES, n)) * p.of_joints("speed_limit")
     qdd = CHANGES * rng.standard_normal((STATES, n))
     rows = np.vstack([arm.regressor(*state) for state in zip(q, qd, qdd, strict=True)])
     weights = 1.0 / np.tile(np.maximum(hidden, STEP), STATES)
-
-    def efforts(model: pin.Model, angles: Array) -> Array:
-        """Return the efforts at all states, with other angles (k, 7)."""
-        data = model.createData()
-        return np.concatenate(
-            [pin.rnea(model, data, *s) for s in zip(angles, qd, qdd, strict=True)]
-        )
-
-    # Efforts of errors of lengths and encoder zeros, at all states.
-    nominal = efforts(arm.model, q)
-    effects = list[Array]()
-    for j in range(1, n + 1):
-        for axis in np.eye(3):
-            other = pin.Model(arm.model)
-            other.jointPlacements[j].translation += STEP * axis
-            effects.append(uncertainty.length * (efforts(other, q) - nominal) / STEP)
-        turned = q + STEP * np.eye(n)[j - 1]
-        effects.append(uncertainty.encoder_offset * (efforts(arm.model, turned) - nominal) / STEP)
-    # Changes of the inertial parameters with nearly the same efforts.
+    # Changes of the inertial parameters with nearly the efforts of errors of lengths and zeros.
     weighted = rows * weights[:, None]
-    targets = np.array(effects).T * weights[:, None]
+    targets = _effects_of_geometry(arm, uncertainty, q, qd, qdd) * weights[:, None]
     projected = np.linalg.lstsq(weighted, targets, rcond=DEPENDENT)[0]
     errors = UNIFORM * np.hstack([_of_links(arm, uncertainty, p.gripper_length), projected])
     # Combinations with noticeable efforts.
     modes, sizes, _ = np.linalg.svd(rows @ errors * weights[:, None], full_matrices=False)
-    keep = sizes > LEAST * np.sqrt(STATES)
-    causes = np.linalg.lstsq(weighted, modes[:, keep] * sizes[keep], rcond=DEPENDENT)[0]
-    return np.ascontiguousarray(causes)
+    is_noticeable = sizes > LEAST * np.sqrt(STATES)
+    efforts = modes[:, is_noticeable] * sizes[is_noticeable]
+    return np.ascontiguousarray(np.linalg.lstsq(weighted, efforts, rcond=DEPENDENT)[0])
+
+
+def _effects_of_geometry(
+    arm: Arm, uncertainty: Uncertainty, q: Array, qd: Array, qdd: Array
+) -> Array:
+    """Return the efforts of errors of lengths and encoder zeros at k states (7 k, 28) [N m].
+
+    The states are angles, rates and accelerations (k, 7).
+    """
+
+    def efforts(model: pin.Model, angles: Array) -> Array:
+        """Return the efforts (7 k,) at all states, with other angles (k, 7)."""
+        data = model.createData()
+        states = zip(angles, qd, qdd, strict=True)
+        return np.concatenate([pin.rnea(model, data, *state) for state in states])
+
+    nominal, effects = efforts(arm.model, q), list[Array]()
+    for j in range(len(JOINTS)):
+        for axis in np.eye(3):
+            other = pin.Model(arm.model)
+            other.jointPlacements[j + 1].translation += STEP * axis
+            effects.append(uncertainty.length * (efforts(other, q) - nominal) / STEP)
+        turned = q + STEP * np.eye(len(JOINTS))[j]
+        effects.append(uncertainty.encoder_offset * (efforts(arm.model, turned) - nominal) / STEP)
+    return np.array(effects).T
 
 
 def _of_links(arm: Arm, uncertainty: Uncertainty, reach: float) -> Array:

@@ -7,6 +7,6 @@ estimate          unknowns by the balance of efforts over the motion
 report            the command `accord packbot identify`: quantities with intervals
 known             the arm as it was identified, for control, planning and detection
 
-Unknowns may be added in unknowns.py. Names of PARTS and keys of the JSON output must stay, because
+Unknowns may be added in unknowns.py. Names of blocks and keys of the JSON output must stay, because
 files of identified arms have them. Tests: test_identification.
 """

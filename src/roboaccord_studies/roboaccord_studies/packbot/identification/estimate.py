@@ -30,7 +30,7 @@ from scipy.interpolate import BSpline
 
 from roboaccord_studies.packbot.detection.noise import MIDDLE
 from roboaccord_studies.packbot.identification.base_parameters import State
-from roboaccord_studies.packbot.identification.unknowns import PLACES, SIZE, N, Prior, Unknowns
+from roboaccord_studies.packbot.identification.unknowns import BLOCKS, SIZE, N, Prior, Unknowns
 from roboaccord_studies.packbot.recorded import Motion
 
 BAND = 2.0  # Hz; highest frequency of the sines
@@ -154,7 +154,7 @@ class MotionBalance:
     def efforts(self, x: Array) -> tuple[Array, Array]:
         """Return the moments of the delayed efforts (m, 7), and derivatives by the latency."""
         time = self._motion.time - self._motion.time[0]
-        delay = float(x[PLACES["latency"]][0])
+        delay = float(x[BLOCKS["latency"]][0])
         middle = time + self._period * (delay - 0.5)
         # An effort is held for a period, over which the sine is averaged.
         mean = np.sinc(self._waves * self._period / (2.0 * np.pi))[:, None]
@@ -169,26 +169,26 @@ class MotionBalance:
     def residuals(self, x: Array) -> tuple[Array, Array]:
         """Return the residuals of the moments (m, 7), and their derivatives by x (m, 7, u)."""
         # Left side: efforts. Right side: rigid bodies, viscous and dry friction.
-        gain, viscous = 1.0 + x[PLACES["gain"]], 1.0 + x[PLACES["viscous"]]
+        gain, viscous = 1.0 + x[BLOCKS["gain"]], 1.0 + x[BLOCKS["viscous"]]
         moments, by_latency = self.efforts(x)
         sines = EVERY * self._ticks[:, ::EVERY]  # at the states of rigid-body efforts
         rate, rise = self._rate, self._ticks @ self._rise
-        drag = self._ticks @ (self.unknowns.viscous * rate) + x[PLACES["instant"]] * rise
-        square = (self._speed * np.exp(x[PLACES["knee"]])) ** 2  # e^2
+        drag = self._ticks @ (self.unknowns.viscous * rate) + x[BLOCKS["instant"]] * rise
+        square = (self._speed * np.exp(x[BLOCKS["knee"]])) ** 2  # e^2
         dry = self._ticks @ (rate / np.sqrt(rate**2 + square))
         by_knee = self._ticks @ (-square * rate / (rate**2 + square) ** 1.5)
         rigid = sines @ self.unknowns.efforts(x, self._states)
-        needed = rigid + viscous * drag + x[PLACES["coulomb"]] * dry
+        needed = rigid + viscous * drag + x[BLOCKS["coulomb"]] * dry
         # Derivatives by each block of the unknowns; those by the inertial ones come first.
         slopes = np.tensordot(sines, self.unknowns.slopes(x, self._states), 1)
         joint = np.arange(N)
-        slopes[:, joint, PLACES["viscous"].start + joint] += drag
-        slopes[:, joint, PLACES["coulomb"].start + joint] += dry
-        slopes[:, joint, PLACES["instant"].start + joint] += viscous * rise
-        slopes[:, joint, PLACES["knee"].start + joint] += x[PLACES["coulomb"]] * by_knee
-        slopes[:, joint, PLACES["gain"].start + joint] -= needed / gain
+        slopes[:, joint, BLOCKS["viscous"].start + joint] += drag
+        slopes[:, joint, BLOCKS["coulomb"].start + joint] += dry
+        slopes[:, joint, BLOCKS["instant"].start + joint] += viscous * rise
+        slopes[:, joint, BLOCKS["knee"].start + joint] += x[BLOCKS["coulomb"]] * by_knee
+        slopes[:, joint, BLOCKS["gain"].start + joint] -= needed / gain
         slopes /= -gain[:, None]
-        slopes[:, :, PLACES["latency"].start] += by_latency
+        slopes[:, :, BLOCKS["latency"].start] += by_latency
         return moments - needed / gain, slopes
 
 

@@ -22,11 +22,7 @@ from roboaccord.contract import AccordError, Array, Command, RobotState, Target
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
-from roboaccord_studies.packbot.identification.base_parameters import (
-    BaseParameters,
-    State,
-    random_states,
-)
+from roboaccord_studies.packbot.identification import base_parameters as base
 
 # s; time between the states of a motion at which the regressor is evaluated: half a period at BAND
 # (estimate.py).
@@ -53,11 +49,11 @@ class Regressor:
     def __init__(self, setup: Setup) -> None:
         p = setup.parameters
         self._arm, self._limits = Arm.of(setup), setup.effort_limits
-        self._kept = BaseParameters(self._arm, p).kept
+        self._kept = base.BaseParameters(self._arm, p).kept
         self._sizes = np.ones(len(self._kept) + 2 * len(self._limits))
-        self._sizes = np.sqrt((self.rows(random_states(p)) ** 2).mean(axis=0))
+        self._sizes = np.sqrt((self.rows(base.random_states(p)) ** 2).mean(axis=0))
 
-    def rows(self, states: Iterable[State]) -> Array:
+    def rows(self, states: Iterable[base.State]) -> Array:
         """Return the regressor (7 k, b + 14) of k states."""
         stacked = []
         for q, qd, qdd in states:
@@ -69,7 +65,7 @@ class Regressor:
     def of_path(self, path: TimedPath) -> Array:
         """Return the regressor along a motion."""
         times = np.arange(0.0, path.duration, SAMPLING)
-        return self.rows(State(*path.at(float(time))) for time in times)
+        return self.rows(base.State(*path.at(float(time))) for time in times)
 
 
 def exciting(setup: Setup, seed: int, *, speed: float, margin: float, tries: int) -> TimedPath:
@@ -84,7 +80,7 @@ def exciting(setup: Setup, seed: int, *, speed: float, margin: float, tries: int
     """
     rng, planner = np.random.default_rng(seed), Planner(setup, margin=margin)
     regressor, corners, time = Regressor(setup), [setup.initial.q], 0.0
-    information = np.eye(regressor.rows(random_states(setup.parameters, 1)).shape[1])
+    information = np.eye(regressor.rows(base.random_states(setup.parameters, 1)).shape[1])
     while time < setup.scenario.duration:
         paths = [_line(setup, planner, rng, corners[-1], speed) for _ in range(tries)]
         grams = [information + (rows := regressor.of_path(path)).T @ rows for path in paths]

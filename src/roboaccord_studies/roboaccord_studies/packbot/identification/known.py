@@ -12,6 +12,7 @@ test_identification checks that the identified arm keeps to its path.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,14 +21,8 @@ from roboaccord.contract import AccordError, Array, Command, RobotState, clip_ef
 from roboaccord.scenario import Setup, make_scenario
 
 from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, UNIFORM, Uncertainty
-from roboaccord_studies.packbot.identification.unknowns import (
-    PARTS,
-    PLACES,
-    SIZE,
-    Draw,
-    drawn_setup,
-    with_friction,
-)
+from roboaccord_studies.packbot.identification import unknowns
+from roboaccord_studies.packbot.identification.unknowns import BLOCK_LENGTHS, BLOCKS
 
 DRY_REMAINING = 0.5  # part of dry friction's uncertainty that remains: at rest it may be smaller
 # rad/s; at slower rates dry friction is compensated in part, as rates are noisy: ten times their
@@ -36,17 +31,16 @@ GENTLE = 0.1
 # Number of standard deviations in the error of the latency, see WHOLE (by chance in 3 of 1000).
 SIGMAS = 3.0
 WHOLE = 0.5  # ticks; the latency is known if its error to a whole number of ticks is smaller
-KEYS = ("value", "deviation")  # keys of each block in the file
-HALVES = {
+# Half widths of `Uncertainty`, and the blocks of the unknowns that narrow them.
+BLOCK_OF = {
     "mass": "mass", "centre": "centre", "length": "length", "torque_constant": "gain",
     "viscous": "viscous", "encoder_offset": "zero",
 }  # fmt: skip
-"""Half widths of `Uncertainty`, and the blocks of the unknowns that narrow them."""
 
 
 @dataclass(frozen=True)
 class KnownArm:
-    """Identified values of the unknowns, in the blocks of `unknowns.PLACES`.
+    """Identified values of the unknowns, in the order of `unknowns.BLOCKS`.
 
     Args:
         value: estimate (u,); the latency in [s].
@@ -64,25 +58,24 @@ class KnownArm:
             AccordError: for a file that cannot be read, or is of another kind.
         """
         try:
-            parts = json.loads(read_text(Path(path)))["unknowns"]
-            rows = [np.array(parts[part][key], dtype=float) for key in KEYS for part in PARTS]
-            arm = cls(*np.concatenate(rows).reshape(2, SIZE))
-            fits = [len(row) for row in rows] == 2 * [*PARTS.values()] and arm.possible
+            blocks = json.loads(read_text(Path(path)))["unknowns"]
+            arm = cls(_vector(blocks, "value"), _vector(blocks, "deviation"))
+            is_valid = arm.is_possible
         except (KeyError, TypeError, ValueError, RecursionError):
-            fits = False
-        if not fits:
+            is_valid = False
+        if not is_valid:
             raise AccordError(f"{path} is not a result of accord identify packbot BAG --json")
         return arm
 
     @property
-    def possible(self) -> bool:
+    def is_possible(self) -> bool:
         """Whether all numbers are finite, and friction and torque constants above 0."""
         finite = np.isfinite([self.value, self.deviation]).all() and (self.deviation > 0.0).all()
         return bool(finite and min(self.of("gain").min(), self.of("viscous").min()) > -1.0)
 
-    def of(self, part: str) -> Array:
-        """Return the estimate of a block of the unknowns, by its name in `unknowns.PARTS`."""
-        return self.value[PLACES[part]]
+    def of(self, block: str) -> Array:
+        """Return the estimate of a block of the unknowns, by its name in `unknowns.BLOCKS`."""
+        return self.value[BLOCKS[block]]
 
     def setup(self, setup: Setup, *, least: bool = False) -> Setup:
         """Return the setup of the identified arm.
@@ -93,15 +86,15 @@ class KnownArm:
                 detector adds half of the intervals itself.
         """
         before = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
-        x, payload, dry = self.value.copy(), PLACES["payload"].start, PLACES["coulomb"]
+        x, payload, dry = self.value.copy(), BLOCKS["payload"].start, BLOCKS["coulomb"]
         if least:
-            x[payload] -= EXPECTED * self._payload
+            x[payload] -= EXPECTED * self._payload_width
             x[dry] -= EXPECTED * DRY_REMAINING * before.hidden(setup.effort_limits)
         x[payload], x[dry] = max(x[payload], 0.0), np.maximum(x[dry], 0.0)
-        draw = Draw(x)
-        data = with_friction(draw, setup.scenario).data()
+        draw = unknowns.Draw(x)
+        data = unknowns.with_friction(draw, setup.scenario).data()
         data["parameters"] = {**data["parameters"], "friction_speed": GENTLE}
-        return drawn_setup(draw, make_scenario(data))
+        return unknowns.drawn_setup(draw, make_scenario(data))
 
     def uncertainty(self, before: Uncertainty, period: float) -> Uncertainty:
         """Return by how much the arm may differ from `setup(least=True)`.
@@ -111,33 +104,34 @@ class KnownArm:
             period: control period [s].
         """
         remaining = {
-            name: min(getattr(before, name), float(self.deviation[PLACES[part]].max()) / UNIFORM)
-            for name, part in HALVES.items()
+            name: min(getattr(before, name), float(self.deviation[BLOCKS[block]].max()) / UNIFORM)
+            for name, block in BLOCK_OF.items()
         }
-        offset = float(self.deviation[PLACES["payload"]][1:].max()) / UNIFORM
-        remaining["payload_offset"] = offset * abs(float(self.of("payload")[0])) / self._payload
-        remaining["latency"] = before.latency if self.ticks(period) is None else 0.0
-        return replace(
-            before, **remaining, coulomb=DRY_REMAINING * before.coulomb, payload=self._payload
+        offset = float(self.deviation[BLOCKS["payload"]][1:].max()) / UNIFORM
+        remaining["payload_offset"] = (
+            offset * abs(float(self.of("payload")[0])) / self._payload_width
         )
+        remaining["latency"] = before.latency if self.ticks(period) is None else 0.0
+        dry, payload = DRY_REMAINING * before.coulomb, self._payload_width
+        return replace(before, **remaining, coulomb=dry, payload=payload)
 
     @property
-    def _payload(self) -> float:
+    def _payload_width(self) -> float:
         """Width of the interval of the payload [kg]."""
-        return 2.0 * float(self.deviation[PLACES["payload"].start]) / UNIFORM
+        return 2.0 * float(self.deviation[BLOCKS["payload"].start]) / UNIFORM
 
     def ticks(self, period: float) -> int | None:
         """Return the latency of the efforts in control periods; None if the number is uncertain."""
-        latency, deviation = (float(x[PLACES["latency"]][0]) for x in vars(self).values())
-        ticks = max(round(latency / period), 0)
+        latency, deviation = self.of("latency")[0], self.deviation[BLOCKS["latency"]][0]
+        ticks = max(round(float(latency) / period), 0)
         error = abs(latency - ticks * period) + SIGMAS * deviation
         return ticks if error < WHOLE * period else None
 
-    def seen(self, state: RobotState) -> RobotState:
+    def corrected_state(self, state: RobotState) -> RobotState:
         """Return a measured state, corrected by the zeros of the encoders."""
         return replace(state, q=state.q - self.of("zero"))
 
-    def driven(self, command: Command, limits: Array) -> Command:
+    def corrected_command(self, command: Command, limits: Array) -> Command:
         """Return the command with which the drives give the efforts of `command`.
 
         Args:
@@ -146,3 +140,15 @@ class KnownArm:
         """
         effort = command.effort / (1.0 + self.of("gain"))
         return replace(command, effort=clip_efforts(effort, limits))
+
+
+def _vector(blocks: Mapping[str, Mapping[str, object]], key: str) -> Array:
+    """Return the numbers of a key in all blocks of a file, one after the other (u,).
+
+    Raises:
+        KeyError, TypeError, ValueError: if a block is missing, or has another length.
+    """
+    rows = [np.array(blocks[name][key], dtype=float) for name in BLOCK_LENGTHS]
+    if [len(row) for row in rows] != [*BLOCK_LENGTHS.values()]:
+        raise ValueError(f"blocks have other lengths: {key}")
+    return np.concatenate(rows)

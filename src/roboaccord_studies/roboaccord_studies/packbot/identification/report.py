@@ -26,16 +26,10 @@ from roboaccord.scenario import Setup
 from scipy.stats import norm
 
 from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertainty
+from roboaccord_studies.packbot.identification import unknowns
 from roboaccord_studies.packbot.identification.base_parameters import BaseParameters
 from roboaccord_studies.packbot.identification.estimate import Estimate, estimate
-from roboaccord_studies.packbot.identification.unknowns import (
-    PLACES,
-    SIZE,
-    STEP,
-    N,
-    Prior,
-    Unknowns,
-)
+from roboaccord_studies.packbot.identification.unknowns import BLOCKS, SIZE
 from roboaccord_studies.packbot.recorded import Motion, recorded_motion, setup_of
 
 SIGMAS = float(norm.ppf(0.975))  # standard deviations in half a 95 % interval
@@ -45,7 +39,9 @@ SAMPLES, SEED = 100, 0
 # Correlation above which two quantities are hardly distinguishable: each is then 2.3 times as
 # uncertain as with the other known, 1 / sqrt(1 - 0.9^2).
 ALIKE = 0.9
-LAW = 0.03  # relative error of dry friction of light joints, which noise of the efforts moves
+LIGHT_DRY_ERROR = (
+    0.03  # relative error of dry friction of light joints, which noise of the efforts moves
+)
 SCALE = "torque_constant_scale"  # mean ratio of the torque constants and those of the model
 NEVER = {SCALE: "not distinguishable from the masses without a known payload"}
 DRIVE = "shoulder"  # joint whose torque constant those of the others are compared with
@@ -71,7 +67,7 @@ class Unidentified:
 
 @dataclass(frozen=True)
 class Unknown:
-    """A part of the unknowns: estimate, and its standard deviation, in SI units."""
+    """A block of the unknowns: estimate, and its standard deviation, in SI units."""
 
     value: list[float]
     deviation: list[float]
@@ -110,12 +106,12 @@ class Quantities:
     """
 
     def __init__(self, setup: Setup) -> None:
-        self._unknowns = Unknowns(setup)
+        self._unknowns = unknowns.Unknowns(setup)
         self._base = BaseParameters(self._unknowns.known, setup.parameters)
         self._period = setup.scenario.control_period
-        mass = np.diag(self._unknowns.known.mass_matrix(np.zeros(N)))
+        mass = np.diag(self._unknowns.known.mass_matrix(np.zeros(len(JOINTS))))
         self.light = self._unknowns.viscous * self._period > mass
-        self._others = [j for j in range(N) if JOINTS[j] != DRIVE]
+        self._others = [j for j, name in enumerate(JOINTS) if name != DRIVE]
         units = {f"viscous_{j}": "N m s/rad" for j in JOINTS}
         units |= {f"coulomb_{j}": "N m" for j in JOINTS}
         units |= {"payload_mass": "kg", "payload_y": "m", "payload_z": "m"}
@@ -126,19 +122,19 @@ class Quantities:
 
     def of(self, x: Array) -> Array:
         """Return the quantities (k,) of unknowns x (u,)."""
-        arm, gain = self._unknowns.arm(x), 1.0 + x[PLACES["gain"]]
+        arm, gain = self._unknowns.arm(x), 1.0 + x[BLOCKS["gain"]]
         return np.concatenate([
             self._base.matrix(arm) @ arm.parameters,
-            self._unknowns.viscous * (1.0 + x[PLACES["viscous"]]),
-            x[PLACES["coulomb"]], x[PLACES["payload"]],
+            self._unknowns.viscous * (1.0 + x[BLOCKS["viscous"]]),
+            x[BLOCKS["coulomb"]], x[BLOCKS["payload"]],
             gain[self._others] / gain[JOINTS.index(DRIVE)], [gain.mean()],
-            self._period * x[PLACES["latency"]],
+            self._period * x[BLOCKS["latency"]],
         ])  # fmt: skip
 
     def slopes(self, x: Array) -> Array:
         """Return how they change with x (k, u)."""
-        known = self.of(x)
-        return np.array([(self.of(x + step) - known) / STEP for step in STEP * np.eye(SIZE)]).T
+        nominal, size = self.of(x), unknowns.STEP
+        return np.array([(self.of(x + step) - nominal) / size for step in size * np.eye(SIZE)]).T
 
 
 def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = None) -> Identified:
@@ -149,7 +145,7 @@ def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = Non
         motion: as measured, without contact.
         uncertainty: of the arm, as known before.
     """
-    prior = Prior.of(uncertainty or Uncertainty(), setup.effort_limits)
+    prior = unknowns.Prior.of(uncertainty or Uncertainty(), setup.effort_limits)
     result, quantities = estimate(setup, motion, prior), Quantities(setup)
     names, values = quantities.names, quantities.of(result.x)
     before = _sampled(quantities, prior.mean, np.diag(prior.deviation**2))
@@ -167,12 +163,10 @@ def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = Non
     }
     return Identified(
         parameters={name: row for name, row in parameters.items() if name in identified},
-        not_identified=[*reasons],
-        unknowns=_parts(result, setup.scenario.control_period),
-        all=parameters,
+        not_identified=[*reasons], all=parameters, reasons=reasons,
+        unknowns=_blocks(result, setup.scenario.control_period),
         own=dict(zip(names, (SIGMAS * before).tolist(), strict=True)),
-        reasons=reasons,
-    )
+    )  # fmt: skip
 
 
 def _deviations(setup: Setup, quantities: Quantities, result: Estimate) -> tuple[Array, Array]:
@@ -185,18 +179,18 @@ def _deviations(setup: Setup, quantities: Quantities, result: Estimate) -> tuple
     # Where within a physics step an engine samples is not known.
     deviation[-1] = np.hypot(deviation[-1], UNIFORM * setup.scenario.physics_step)
     dry = slice(names.index(f"coulomb_{JOINTS[0]}"), names.index(f"coulomb_{JOINTS[-1]}") + 1)
-    smeared = LAW * quantities.of(result.x)[dry] * quantities.light
+    smeared = LIGHT_DRY_ERROR * quantities.of(result.x)[dry] * quantities.light
     deviation[dry] = np.hypot(deviation[dry], smeared)
     sizes = np.sqrt(np.diag(covariance))
     return deviation, covariance / np.outer(sizes, sizes)
 
 
-def _parts(result: Estimate, period: float) -> dict[str, Unknown]:
-    """Return the unknowns by part, the latency in [s]."""
+def _blocks(result: Estimate, period: float) -> dict[str, Unknown]:
+    """Return the unknowns by the name of their block, the latency in [s]."""
     unit = np.ones(SIZE)
-    unit[PLACES["latency"]] = period
+    unit[BLOCKS["latency"]] = period
     x, deviation = unit * result.x, unit * result.deviation(np.eye(SIZE))
-    blocks = PLACES.items()
+    blocks = BLOCKS.items()
     return {name: Unknown(x[at].tolist(), deviation[at].tolist()) for name, at in blocks}
 
 

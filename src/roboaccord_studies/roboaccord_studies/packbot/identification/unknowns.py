@@ -1,14 +1,14 @@
 """The unknowns of the arm in identification: their vector, their prior, and arms with given values.
 
-The unknowns are errors of the model: a vector x (u,) of named blocks (`PARTS`), which are errors of
-masses, centres of mass and lengths; a payload; encoder zeros; relative errors of torque constants
-(gain) and of viscous friction; dry friction (coulomb), and the logarithm of the rate below which it
-falls (knee); when in a physics step an engine evaluates friction (instant); and the latency of the
-efforts. `Prior` is what is known before a motion, `Unknowns` computes rigid-body efforts and their
-derivatives by x, and `drawn_setup` makes the setup of an arm with given values.
+The unknowns are errors of the model: a vector x (u,) of named blocks (`BLOCKS`), which are errors
+of masses, centres of mass and lengths; a payload; encoder zeros; relative errors of torque
+constants (gain) and of viscous friction; dry friction (coulomb), and the logarithm of the rate
+below which it falls (knee); when in a physics step an engine evaluates friction (instant); and the
+latency of the efforts. `Prior` is what is known before a motion, `Unknowns` computes rigid-body
+efforts and their derivatives by x, and `drawn_setup` makes the setup of an arm with given values.
 
-PARTS are keys of files of identified arms and must stay. test_identification and test_detector
-compare drawn arms with what was drawn.
+Names of blocks are keys of files of identified arms and must stay. test_identification and
+test_detector compare drawn arms with what was drawn.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertaint
 from roboaccord_studies.packbot.identification.base_parameters import LINKS, State
 
 N = len(JOINTS)
-PARTS = {
+BLOCK_LENGTHS = {
     "mass": N, "centre": 3 * N, "payload": 3, "length": 3 * N, "zero": N, "gain": N, "viscous": N,
     "coulomb": N, "knee": N, "instant": N, "latency": 1,
 }  # fmt: skip
@@ -44,17 +44,19 @@ STEP = 1e-6  # step of forward differences of other unknowns, near the square ro
 # of exp(1.5) = 4.5.
 KNEE = 1.5
 KEYS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # of an inertia in a URDF
-ENDS = np.cumsum([0, *PARTS.values()]).tolist()  # where each block begins, and the last ends
-PLACES = {name: slice(a, b) for name, (a, b) in zip(PARTS, pairwise(ENDS), strict=True)}
+ENDS = np.cumsum(
+    [0, *BLOCK_LENGTHS.values()]
+).tolist()  # where each block begins, and the last ends
+BLOCKS = {name: slice(a, b) for name, (a, b) in zip(BLOCK_LENGTHS, pairwise(ENDS), strict=True)}
 SIZE = ENDS[-1]
-INERTIAL = slice(0, PLACES["payload"].stop)
+INERTIAL = slice(0, BLOCKS["payload"].stop)
 
 
 def vector(parts: Mapping[str, ArrayLike]) -> Array:
     """Return the vector (u,) with the given values of some blocks, and 0 in the others."""
     x = np.zeros(SIZE)
     for name, values in parts.items():
-        x[PLACES[name]] = values
+        x[BLOCKS[name]] = values
     return x
 
 
@@ -106,8 +108,8 @@ class Unknowns:
     def arm(self, x: Array) -> Arm:
         """Return the arm with the masses, centres, payload and lengths of x (u,)."""
         arm, nominal = self._blank, self.known.model
-        masses = x[PLACES["mass"]]
-        centres, lengths = (x[PLACES[name]].reshape(N, 3) for name in ("centre", "length"))
+        masses = x[BLOCKS["mass"]]
+        centres, lengths = (x[BLOCKS[name]].reshape(N, 3) for name in ("centre", "length"))
         for j in range(1, N + 1):
             body = nominal.inertias[j]
             ratio = 1.0 + masses[j - 1] / body.mass
@@ -116,7 +118,7 @@ class Unknowns:
             )
             origin = nominal.jointPlacements[j].translation
             arm.model.jointPlacements[j].translation = origin + lengths[j - 1]
-        mass, *offset = x[PLACES["payload"]].tolist()
+        mass, *offset = x[BLOCKS["payload"]].tolist()
         # Added as inertial parameters, because the payload may be negative during the estimation.
         point = self._tip + np.array([0.0, *offset])
         load = pin.Inertia(1.0, point, np.zeros((3, 3))).toDynamicParameters()
@@ -130,14 +132,14 @@ class Unknowns:
         nominal = self.arm(x).parameters
         jacobian = np.zeros((len(nominal), INERTIAL.stop))
         for name in ("mass", "centre", "payload"):
-            for i in range(*PLACES[name].indices(SIZE)):
+            for i in range(*BLOCKS[name].indices(SIZE)):
                 step = STEPS.get(name, STEP)
                 jacobian[:, i] = (self.arm(_moved(x, i, step)).parameters - nominal) / step
         return nominal, jacobian
 
     def efforts(self, x: Array, states: list[State]) -> Array:
         """Return the efforts of rigid bodies (k, 7) [N m] at measured states."""
-        arm, zeros = self.arm(x), x[PLACES["zero"]]
+        arm, zeros = self.arm(x), x[BLOCKS["zero"]]
         return np.array([arm.efforts(q - zeros, qd, qdd) for q, qd, qdd in states])
 
     def slopes(self, x: Array, states: list[State]) -> Array:
@@ -145,11 +147,11 @@ class Unknowns:
         nominal = self.efforts(x, states)
         jacobian = np.zeros((*nominal.shape, SIZE))
         _, inertial = self.inertial(x)
-        arm, zeros = self.arm(x), x[PLACES["zero"]]
+        arm, zeros = self.arm(x), x[BLOCKS["zero"]]
         for row, (q, qd, qdd) in zip(jacobian, states, strict=True):
             row[:, INERTIAL] = arm.regressor(q - zeros, qd, qdd) @ inertial
         for name in ("length", "zero"):
-            for i in range(*PLACES[name].indices(SIZE)):
+            for i in range(*BLOCKS[name].indices(SIZE)):
                 jacobian[:, :, i] = (self.efforts(_moved(x, i, STEP), states) - nominal) / STEP
         return jacobian
 
@@ -166,7 +168,7 @@ class Draw:
     """Errors of one arm, as they are drawn at random or were identified.
 
     Args:
-        x: vector of the unknowns (u,), block by block as in `PARTS`: masses [kg], centres and
+        x: vector of the unknowns (u,), block by block as in `BLOCKS`: masses [kg], centres and
             lengths [m], the payload [kg] and its offset from the finger tips [m], zeros [rad],
             relative errors of gains and viscous friction, dry friction [N m], latency [ticks].
         step: of the encoders [rad].
@@ -177,9 +179,9 @@ class Draw:
     step: float = 0.0
     noise: tuple[float, float] = (0.0, 0.0)
 
-    def of(self, part: str) -> Array:
-        """Return a block of the unknowns, by its name in `PARTS`."""
-        return self.x[PLACES[part]]
+    def of(self, block: str) -> Array:
+        """Return a block of the unknowns, by its name in `BLOCKS`."""
+        return self.x[BLOCKS[block]]
 
 
 def with_friction(draw: Draw, scenario: Scenario) -> Scenario:

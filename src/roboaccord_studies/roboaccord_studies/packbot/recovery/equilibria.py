@@ -31,11 +31,7 @@ from roboaccord.contract import AccordError, Array, by_option, check_target, to_
 from roboaccord.report import BLUE, GREEN, INK, RED, RULE, SIZE, SQUARE, heat_map, legend, picture
 
 from roboaccord_studies.packbot.cli.options import draws
-from roboaccord_studies.packbot.recovery.equilibrium_map import (
-    PLANE,
-    EquilibriumMap,
-    map_equilibria,
-)
+from roboaccord_studies.packbot.recovery import equilibrium_map
 
 KINDS = {"stable": BLUE, "unstable": RED, "propped": GREEN}  # of `Equilibria`, with their colours
 MAP_KINDS = {"stable": BLUE, "propped": GREEN, "stop": GREEN, "unstable": RED}  # drawn in order
@@ -72,12 +68,11 @@ def find_equilibria(arm: FailedArm, present: Array, count: int, seed: int = 0) -
     planner = Recoverer(arm, present, seed)
     drawn = np.random.default_rng(seed).permutation(len(planner.goals.drawn))[:count]
     hung = planner.goals.drawn[drawn]
-    stable = [q for q in hung if len(arm.hanging(q)) and planner.stands(q) and arm.bears(q)]
+    stable = [q for q in hung if len(arm.hanging(q)) and planner.is_possible(q) and arm.bears(q)]
     balanced = (_balanced(arm, q) for q in hung)
     unstable = [q for q in balanced if q is not None and not arm.clearance.touches(q)]
-    propped = [
-        q for q in planner.goals.q if len(arm.propping(q)) and planner.stands(q) and arm.bears(q)
-    ]
+    leaning = [q for q in planner.goals.q if len(arm.propping(q))]
+    propped = [q for q in leaning if planner.is_possible(q) and arm.bears(q)]
     ends = [*stable, *propped[:count]]
     tree = planner.tree
     linked = sum(tree is not None and planner.planner.branch(tree, q) is not None for q in ends)
@@ -171,10 +166,10 @@ def _map(
     """Map the equilibria of a loose joint, and draw them."""
     run = None if bag is None else read_run(bag).trajectory.q
     with counted(cells ** len(over), "cells") as advance:
-        mapped = map_equilibria(arm, q, over, cells, advance)
+        mapped = equilibrium_map.map_equilibria(arm, q, over, cells, advance)
     if plot:
         draw_map(mapped, plot, run)
-    kinds = Counter(each.kind for cell in mapped.found for each in cell)
+    kinds = Counter(e.kind for cell in mapped.found for e in cell)
     data = {
         "joint": mapped.joint, "over": to_json(mapped.over), "axes": to_json(mapped.axes),
         "kinds": to_json(kinds), "parts": to_json(mapped.parts),
@@ -189,7 +184,7 @@ def _map(
     return Result(data, lines)
 
 
-def draw_map(mapped: EquilibriumMap, path: Path, run: Array | None = None) -> None:
+def draw_map(mapped: equilibrium_map.EquilibriumMap, path: Path, run: Array | None = None) -> None:
     """Draw equilibria over the pitch of the link that carries the loose joint.
 
     Over two active joints the number of stable ones by cell is drawn, too.
@@ -209,7 +204,7 @@ def draw_map(mapped: EquilibriumMap, path: Path, run: Array | None = None) -> No
                 pitches = q[:, 1:joint].sum(axis=1)
                 axes.scatter(pitches, q[:, joint], s=4.0, color=colour, label=kind)
         for fold in mapped.folds:
-            pitch = sum(fold.angles[name] for name in PLANE[: joint - 1])
+            pitch = sum(fold.angles[name] for name in equilibrium_map.PLANE[: joint - 1])
             axes.plot(pitch, fold.angles[mapped.joint], "o", mfc="none", color=INK, label="fold")
         if run is not None:
             axes.plot(run[:, 1:joint].sum(axis=1), run[:, joint], color=INK, label="run")

@@ -92,10 +92,11 @@ class EquilibriumMap:
     @property
     def parts(self) -> list[Part]:
         """The sets of equilibria that are joined, the largest first."""
-        joined = [each for cell in self.found for each in cell if each.part >= 0]
-        sets = [[r for r in joined if r.part == part] for part in sorted({r.part for r in joined})]
-        sets.sort(key=len, reverse=True)
-        return [Part(s[0].well, len(s), dict(Counter(r.kind for r in s))) for s in sets]
+        sets = dict[int, list[Equilibrium]]()  # of joined equilibria, by their number
+        for equilibrium in (e for cell in self.found for e in cell if e.part >= 0):
+            sets.setdefault(equilibrium.part, []).append(equilibrium)
+        in_order = sorted((sets[part] for part in sorted(sets)), key=len, reverse=True)
+        return [Part(s[0].well, len(s), dict(Counter(e.kind for e in s))) for s in in_order]
 
 
 def equilibria_at(arm: FailedArm, q: Array) -> list[Equilibrium]:
@@ -124,23 +125,37 @@ def equilibria_at(arm: FailedArm, q: Array) -> list[Equilibrium]:
 
     # Equilibria without contact: stable and unstable ones alternate, half a turn apart.
     low, high = float(arm.lower[joint]), float(arm.upper[joint])
-    zeros = zero + np.pi * np.arange(-4, 5)
-    equilibria = [
-        make(float(angle), "unstable" if i % 2 else "stable")
-        for i, angle in enumerate(zeros)
-        if low < angle < high and clear(float(angle))
+    zeros = (zero + np.pi * np.arange(-4, 5)).tolist()
+    kinds = ["unstable" if i % 2 else "stable" for i in range(len(zeros))]
+    without_contact = [
+        make(angle, kind)
+        for angle, kind in zip(zeros, kinds, strict=True)
+        if low < angle < high and clear(angle)
     ]
-    # Ends of the intervals without contact: at stops, and at contacts.
+    # On contacts and at stops: only those against which gravity presses the joint.
+    ends = _free_ends(clear, low, high)
+    pressed = [make(end, kind) for end, side, kind in ends if side * np.sin(end - zero) < 0.0]
+    return sorted([*without_contact, *pressed], key=lambda e: float(e.q[joint]))
+
+
+def _free_ends(
+    clear: Callable[[float], bool], low: float, high: float
+) -> list[tuple[float, int, str]]:
+    """Return the ends of the intervals of angles without contact, between the limits [rad].
+
+    Each with its side, 1 for an upper end and -1 for a lower one, and `stop` or `propped`: whether
+    a limit or a contact ends the interval.
+    """
     angles = np.linspace(low, high, int((high - low) / FALL) + 2).tolist()
     free = [clear(angle) for angle in angles]
-    ends = [(end, side, "stop") for end, side, i in ((low, -1, 0), (high, 1, -1)) if free[i]]
+    ends = [(low, -1, "stop")] if free[0] else []
+    ends += [(high, 1, "stop")] if free[-1] else []
     for (a, b), (free_a, free_b) in zip(pairwise(angles), pairwise(free), strict=True):
-        if free_a != free_b:
-            end = _boundary(clear, *((a, b) if free_a else (b, a)))
-            ends.append((end, 1 if free_a else -1, "propped"))
-    # Only those against which gravity presses the joint.
-    equilibria += [make(end, kind) for end, side, kind in ends if side * np.sin(end - zero) < 0.0]
-    return sorted(equilibria, key=lambda each: float(each.q[joint]))
+        if free_a and not free_b:
+            ends.append((_boundary(clear, a, b), 1, "propped"))
+        elif free_b and not free_a:
+            ends.append((_boundary(clear, b, a), -1, "propped"))
+    return ends
 
 
 def _boundary(clear: Callable[[float], bool], free: float, not_free: float) -> float:
@@ -196,32 +211,31 @@ def _joined(
     is joined to none, and is close to half a turn from its stable zero, there is a fold.
     """
     (joint,) = arm.loose.tolist()
+
+    def are_joined(a: Equilibrium, b: Equilibrium) -> bool:
+        is_close = abs(a.q[joint] - b.q[joint]) < slack
+        return "unstable" not in (a.kind, b.kind) and a.well == b.well and is_close
+
     index = np.arange(len(by_cell)).reshape(shape)
-    stable = [each for cell in by_cell for each in cell if each.kind != "unstable"]
-    numbers = {id(each): number for number, each in enumerate(stable)}
+    stable = [e for cell in by_cell for e in cell if e.kind != "unstable"]
+    numbers = {id(e): number for number, e in enumerate(stable)}
     links, folds = list[tuple[int, int]](), list[Fold]()
     for axis in range(len(shape)):
         ahead = np.moveaxis(index, axis, 0)
         for i, j in zip(ahead[:-1].ravel().tolist(), ahead[1:].ravel().tolist(), strict=True):
-            pairs = [
-                (a, b)
-                for a, b in product(by_cell[i], by_cell[j])
-                if "unstable" not in (a.kind, b.kind)
-                and a.well == b.well
-                and abs(a.q[joint] - b.q[joint]) < slack
-            ]
+            pairs = [(a, b) for a, b in product(by_cell[i], by_cell[j]) if are_joined(a, b)]
             links += [(numbers[id(a)], numbers[id(b)]) for a, b in pairs]
-            linked = {id(each) for pair in pairs for each in pair}
+            linked = {id(e) for pair in pairs for e in pair}
             for cell, neighbour in ((i, j), (j, i)):
-                lost = [each for each in by_cell[cell] if id(each) not in linked]
-                folds += [f for each in lost if (f := _fold(arm, each, poses[neighbour]))]
+                lost = [e for e in by_cell[cell] if id(e) not in linked]
+                candidates = [_fold(arm, e, poses[neighbour]) for e in lost]
+                folds += [fold for fold in candidates if fold]
     ends = np.array(links, dtype=int).reshape(-1, 2).T
     graph = coo_array((np.ones(len(links)), tuple(ends)), (len(stable), len(stable)))
     labels = connected_components(graph, directed=False)[1].tolist()
-    parts = {id(each): label for each, label in zip(stable, labels, strict=True)}
-    return [
-        [replace(each, part=parts.get(id(each), -1)) for each in cell] for cell in by_cell
-    ], folds
+    parts = {id(e): label for e, label in zip(stable, labels, strict=True)}
+    with_parts = [[replace(e, part=parts.get(id(e), -1)) for e in cell] for cell in by_cell]
+    return with_parts, folds
 
 
 def _fold(arm: FailedArm, last: Equilibrium, beyond: Array) -> Fold | None:
@@ -239,12 +253,10 @@ def _fold(arm: FailedArm, last: Equilibrium, beyond: Array) -> Fold | None:
     without[joint] = with_it[joint]
     for _ in range(HALVINGS):
         middle = 0.5 * (with_it + without)
-        same = [
-            each.q
-            for each in equilibria_at(arm, middle)
-            if (each.well, each.kind) == (last.well, last.kind)
-            and abs(each.q[joint] - with_it[joint]) < SLACK
+        of_kind = [
+            e.q for e in equilibria_at(arm, middle) if (e.well, e.kind) == (last.well, last.kind)
         ]
+        same = [q for q in of_kind if abs(q[joint] - with_it[joint]) < SLACK]
         if same:
             with_it = same[0]
         else:

@@ -18,16 +18,8 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 from roboaccord.cli import Result, Seed, choose_engines, progress
-from roboaccord.contract import (
-    BESIDE,
-    INLINE,
-    Hertz,
-    MetresPerSecond,
-    NewtonMetres,
-    Quantity,
-    Ratio,
-    by_option,
-)
+from roboaccord.contract import by_option
+from roboaccord.contract import results as si
 from roboaccord.run import make_simulator, versions_of
 from roboaccord.scenario import Setup
 from snake.model.ground import friction_of
@@ -49,24 +41,24 @@ class Objective(StrEnum):
 class Measured:
     """A gait and its figures in the model."""
 
-    gait: Gait = field(metadata=INLINE)
-    figures: Figures = field(metadata=INLINE)
+    gait: Gait = field(metadata=si.INLINE)
+    figures: Figures = field(metadata=si.INLINE)
 
 
 @dataclass(frozen=True)
 class Settled(Figures):
     """The figures of a run after its start, and the peak effort including the start."""
 
-    peak_effort_start: NewtonMetres
+    peak_effort_start: si.NewtonMetres
 
 
 @dataclass(frozen=True)
 class Pair:
     """The figures of the default gait and of the best one, and the gain."""
 
-    default: Figures = field(metadata=BESIDE)
-    optimum: Figures = field(metadata=BESIDE)
-    gain: Annotated[float, Quantity("%", "faster, or cheaper", form="+.0f")]
+    default: Figures = field(metadata=si.BESIDE)
+    optimum: Figures = field(metadata=si.BESIDE)
+    gain: Annotated[float, si.Quantity("%", "faster, or cheaper", form="+.0f")]
 
     @classmethod
     def of(cls, default: Figures, optimum: Figures, objective: str) -> Pair:
@@ -86,34 +78,25 @@ class Optimisation:
     mu_along: float
     mu_across: float
     joints: int
-    max_effort: NewtonMetres
+    max_effort: si.NewtonMetres
     max_frequency: float
-    min_speed: Annotated[float | None, Quantity("m/s", "the least that was allowed")]
+    min_speed: Annotated[float | None, si.Quantity("m/s", "the least that was allowed")]
     seed: int
-    evaluations: Annotated[int, Quantity("", name="gaits evaluated")]
-    optimum: Annotated[Measured, Quantity("", name="optimum, ideally tracked")]
-    default: Annotated[Measured, Quantity("", name="default, ideally tracked")]
-    at_bounds: Annotated[Mapping[str, float], Quantity("", name="at its bound")]
-    gain: Annotated[float, Quantity("%", "over the default gait", form="+.0f")]
-    confirmed: Annotated[Mapping[str, Pair], Quantity("", "confirmed in full simulation")]
+    evaluations: Annotated[int, si.Quantity("", name="gaits evaluated")]
+    optimum: Annotated[Measured, si.Quantity("", name="optimum, ideally tracked")]
+    default: Annotated[Measured, si.Quantity("", name="default, ideally tracked")]
+    at_bounds: Annotated[Mapping[str, float], si.Quantity("", name="at its bound")]
+    gain: Annotated[float, si.Quantity("%", "over the default gait", form="+.0f")]
+    confirmed: Annotated[Mapping[str, Pair], si.Quantity("", "confirmed in full simulation")]
     versions: Mapping[str, str]
 
 
-MinSpeed = Annotated[
-    MetresPerSecond | None,
-    typer.Option(
-        help="Lowest speed allowed when cost is minimised. Default: half the default gait's. "
-        "Without a limit the cheapest gait would be the slowest."
-    ),
-]
-ConfirmIn = Annotated[
-    str,
-    typer.Option(
-        metavar="LIST",
-        help="Where to confirm the result, separated by commas: reference, dart, mujoco. "
-        "Default: reference, and dart where it is installed.",
-    ),
-]
+MinSpeed = Annotated[si.MetresPerSecond | None, typer.Option(
+    help="Lowest speed allowed when cost is minimised. Default: half the default gait's. "
+    "Without a limit the cheapest gait would be the slowest.")]  # fmt: skip
+ConfirmIn = Annotated[str, typer.Option(
+    metavar="LIST", help="Where to confirm the result, separated by commas: reference, dart, "
+    "mujoco. Default: reference, and dart where it is installed.")]  # fmt: skip
 
 
 @by_option(
@@ -121,21 +104,19 @@ ConfirmIn = Annotated[
     "mu-along mu-across max-effort joints max-frequency engines seed",
 )  # fmt: skip
 def optimise_command(
-    mu_along: Annotated[Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
-    mu_across: Annotated[Ratio, typer.Option(help="Friction coefficient across the body.")] = 1.0,
-    objective: Annotated[
-        Objective, typer.Option(help="Objective: highest speed, or least cost of transport.")
-    ] = Objective.speed,
-    max_effort: Annotated[
-        NewtonMetres | None,
-        typer.Option(help="Largest effort of any joint. Default: the robot's limit."),
-    ] = None,
+    mu_along: Annotated[si.Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
+    mu_across: Annotated[si.Ratio, typer.Option(
+        help="Friction coefficient across the body.")] = 1.0,
+    objective: Annotated[Objective, typer.Option(
+        help="Objective: highest speed, or least cost of transport.")] = Objective.speed,
+    max_effort: Annotated[si.NewtonMetres | None, typer.Option(
+        help="Largest effort of any joint. Default: the robot's limit.")] = None,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
-    max_frequency: Annotated[Hertz, typer.Option(help="Highest frequency of the wave.")] = 3.0,
+    max_frequency: Annotated[si.Hertz, typer.Option(help="Highest frequency of the wave.")] = 3.0,
     min_speed: MinSpeed = None,
     engines: ConfirmIn = "",
     seed: Seed = 0,
-) -> Result:
+) -> Result:  # fmt: skip
     """Find the best serpenoid for a ground: amplitude, frequency and waves.
 
     Gaits are compared by the ideally tracked gait. The best one and the default one (0.4 rad,
@@ -153,17 +134,12 @@ def optimise_command(
     model = IdealModel(setup.parameters, *friction_of(setup))
     default = model.evaluate(DEFAULT_GAIT)
     task = Task(
-        objective=objective.value,
+        objective=objective.value, max_frequency=max_frequency, seed=seed,
         max_effort=float(setup.effort_limits.max()) if max_effort is None else max_effort,
-        max_frequency=max_frequency,
         min_speed=0.5 * abs(default.speed) if min_speed is None else min_speed,
-        seed=seed,
-    )
-    simulators = {  # without a list all but MuJoCo
-        name: make_simulator(setup, name)
-        for name in choose_engines(engines)
-        if engines or name != "mujoco"
-    }
+    )  # fmt: skip
+    chosen = [name for name in choose_engines(engines) if engines or name != "mujoco"]
+    simulators = {name: make_simulator(setup, name) for name in chosen}
     with progress() as bar:
         number = bar.add_task("searching", total=None)
         optimum = optimise(
@@ -171,22 +147,14 @@ def optimise_command(
         )
         confirmed = {name: confirm(setup_for, optimum.gait, name, task, bar) for name in simulators}
     best = Optimisation(
-        objective=task.objective,
-        mu_along=mu_along,
-        mu_across=mu_across,
-        joints=joints,
-        max_effort=task.max_effort,
-        max_frequency=max_frequency,
-        min_speed=task.min_speed if task.objective == "cost" else None,
-        seed=seed,
-        evaluations=optimum.evaluations,
-        optimum=Measured(optimum.gait, optimum.figures),
-        default=Measured(DEFAULT_GAIT, default),
-        at_bounds=optimum.bounds,
-        gain=Pair.of(default, optimum.figures, task.objective).gain,
-        confirmed=confirmed,
+        objective=task.objective, mu_along=mu_along, mu_across=mu_across, joints=joints,
+        max_effort=task.max_effort, max_frequency=max_frequency,
+        min_speed=task.min_speed if task.objective == "cost" else None, seed=seed,
+        evaluations=optimum.evaluations, optimum=Measured(optimum.gait, optimum.figures),
+        default=Measured(DEFAULT_GAIT, default), at_bounds=optimum.bounds,
+        gain=Pair.of(default, optimum.figures, task.objective).gain, confirmed=confirmed,
         versions=versions_of(setup, simulators.values()),
-    )
+    )  # fmt: skip
     used = {"max_effort": best.max_effort, "min_speed": best.min_speed}
     return Result(best, used={**used, "engines": list(simulators)})
 
