@@ -48,18 +48,22 @@ class Recording(in_process.InProcess):
     kept: ClassVar[list[tuple[Array, in_process.Answer]]] = []
 
     def step(
-        self, effort: Array, count: int, placed: tuple[Array, Array] | None = None
+        self,
+        effort: Array,
+        count: int,
+        coordinates: tuple[Array, Array] | None = None,
+        wrench: Array | None = None,
     ) -> in_process.Answer:
         """Take steps, and keep them."""
-        answer = super().step(effort, count, placed)
-        self.kept.append((request(effort, count, placed), answer))
+        answer = super().step(effort, count, coordinates, wrench)
+        self.kept.append((request(effort, count, coordinates), answer))
         return answer
 
 
 class Replayed:
     """Answer requests, of all servers in turn, as they were answered (InProcess)."""
 
-    left: ClassVar[list[tuple[Array, Array]]] = []
+    unanswered: ClassVar[list[tuple[Array, Array]]] = []
 
     def __init__(
         self,
@@ -78,21 +82,26 @@ class Replayed:
         """Have nothing to end."""
 
     def step(
-        self, effort: Array, count: int, placed: tuple[Array, Array] | None = None
+        self,
+        effort: Array,
+        count: int,
+        coordinates: tuple[Array, Array] | None = None,
+        wrench: Array | None = None,
     ) -> in_process.Answer:
         """Return the recorded answer to this request."""
-        asked, answer = self.left.pop(0)
-        np.testing.assert_allclose(request(effort, count, placed), asked, rtol=CLOSE, atol=CLOSE)
+        recorded, answer = self.unanswered.pop(0)
+        asked = request(effort, count, coordinates)
+        np.testing.assert_allclose(asked, recorded, rtol=CLOSE, atol=CLOSE)
         self.steps += count
         n = self._count
         q, qd, pose, twist = np.split(answer, [n, 2 * n, 2 * n + 7])
         return q.tolist(), qd.tolist(), pose.tolist(), twist.tolist()
 
 
-def request(effort: Array, count: int, placed: tuple[Array, Array] | None) -> Array:
+def request(effort: Array, count: int, coordinates: tuple[Array, Array] | None) -> Array:
     """Return a request in numbers; what is not set is 0."""
-    set_to = np.concatenate(placed) if placed else np.zeros(0)
-    return np.concatenate([effort, [count, len(set_to)], set_to])
+    start = np.concatenate(coordinates) if coordinates else np.zeros(0)
+    return np.concatenate([effort, [count, len(start)], start])
 
 
 def replay() -> None:
@@ -100,7 +109,7 @@ def replay() -> None:
     with np.load(FILE) as data:
         ends = np.cumsum(data["sizes"])
         asked = np.split(data["requests"], ends[:-1])
-        Replayed.left = list(zip(asked, data["answers"], strict=True))
+        Replayed.unanswered = list(zip(asked, data["answers"], strict=True))
 
 
 def main() -> int:

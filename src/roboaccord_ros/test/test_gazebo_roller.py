@@ -14,7 +14,7 @@ pytest.importorskip("roller_sphere", reason="the roller sphere is not installed"
 from gazebo_server import ROOT, crawl, gazebo, nanoseconds, put_in, step, wait_for
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_ros.gazebo.transport import message
+from roboaccord_ros.gazebo.transport import message_class
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.odometry import ball_spin
 
@@ -100,8 +100,10 @@ def test_the_springs_press_with_press_force():
     p, effort, got = setup.parameters, 1.0, []
     with gazebo(ROOT / "worlds" / "bearing.sdf") as node:
         put_in(node, "bearing", setup)
-        assert node.subscribe(message("Model"), "/model/roller_sphere/joint_state", got.append)
-        kind = message("JointTrajectory")
+        assert node.subscribe(
+            message_class("Model"), "/model/roller_sphere/joint_state", got.append
+        )
+        kind = message_class("JointTrajectory")
         publisher = node.advertise("/model/roller_sphere/joint_trajectory", kind)
         wait_for(publisher.has_connections)
         time.sleep(0.5)  # a message sent at once can be lost

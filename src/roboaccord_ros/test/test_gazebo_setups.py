@@ -33,7 +33,7 @@ def test_a_level_base_is_where_its_joints_put_it(start, heading, place, yaw, spe
     base = LevelBase(given)
 
     def at(time):
-        found = base.base(*(place + time * speed), yaw + time * rate, *speed, rate)
+        found = base.pose_and_twist(*(place + time * speed), yaw + time * rate, *speed, rate)
         return RobotState(time, none, none, none, *found)
 
     state, step = at(0.0), 1e-6
@@ -98,7 +98,7 @@ def test_a_run_includes_the_terrain_of_its_scenario_and_not_the_one_that_ships(m
     setup = Setup.of(load_scenario("voxel_sphere", "voxel_sphere", "bowl", []))
     world = World.of(setup)
     first, *others = world.models
-    monkeypatch.setattr(InProcess, "alive", 0)
+    monkeypatch.setattr(InProcess, "server_count", 0)
     monkeypatch.setenv(PARTITION, "")
     paths = "GZ_SIM_RESOURCE_PATH", "SDF_PATH"
     for each in paths:

@@ -119,7 +119,7 @@ class SimulatorShell(Simulation):
             keep = partial(keep_factor, setup, contacts=shapes, lockstep=options.lockstep)
             options, window = replace(options, keep=keep), Window(setup, simulator)
             shell = cls(node, setup, simulator, run, options, [window])
-            shell.every(PERIOD, window.look)
+            shell.every(PERIOD, window.serve_idle_window)
             if values["window"]:
                 simulator.load()  # the window asks it for the world
                 shell.window = window
