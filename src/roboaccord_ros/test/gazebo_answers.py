@@ -29,6 +29,8 @@ VERSION = "8.14.0"
 STEPS = (1e-3, 5e-4, 2.5e-4)
 CLOSE = 1e-6  # relative, of requests: the libraries of two machines round differently, and it grows
 
+Start = tuple[Array, Array] | None  # joint coordinates and rates that a request sets
+
 
 def setup_of(step: float = STEPS[0]) -> Setup:
     """Return a short snake that moves for 20 ms."""
@@ -48,11 +50,7 @@ class Recording(in_process.InProcess):
     kept: ClassVar[list[tuple[Array, in_process.Answer]]] = []
 
     def step(
-        self,
-        effort: Array,
-        count: int,
-        coordinates: tuple[Array, Array] | None = None,
-        wrench: Array | None = None,
+        self, effort: Array, count: int, coordinates: Start = None, wrench: Array | None = None
     ) -> in_process.Answer:
         """Take steps, and keep them."""
         answer = super().step(effort, count, coordinates, wrench)
@@ -82,11 +80,7 @@ class Replayed:
         """Have nothing to end."""
 
     def step(
-        self,
-        effort: Array,
-        count: int,
-        coordinates: tuple[Array, Array] | None = None,
-        wrench: Array | None = None,
+        self, effort: Array, count: int, coordinates: Start = None, wrench: Array | None = None
     ) -> in_process.Answer:
         """Return the recorded answer to this request."""
         recorded, answer = self.unanswered.pop(0)
@@ -98,7 +92,7 @@ class Replayed:
         return q.tolist(), qd.tolist(), pose.tolist(), twist.tolist()
 
 
-def request(effort: Array, count: int, coordinates: tuple[Array, Array] | None) -> Array:
+def request(effort: Array, count: int, coordinates: Start) -> Array:
     """Return a request in numbers; what is not set is 0."""
     start = np.concatenate(coordinates) if coordinates else np.zeros(0)
     return np.concatenate([effort, [count, len(start)], start])

@@ -25,10 +25,10 @@ HALVES = (names.ODOMETRY, names.STATES)
 def test_the_ledger_tells_what_is_wrong_with_stamps():
     """Of 0 1 2 [lost 3] 4 4 3 5: one lost, one twice, one out of order; a reset is none of it."""
     ledger = Ledger(1000)
-    taken = [ledger.note(names.STATES, 1000 * k) for k in (0, 1, 2, 4, 4, 3, 5)]
+    taken = [ledger.add(names.STATES, 1000 * k) for k in (0, 1, 2, 4, 4, 3, 5)]
     assert taken == [True, True, True, True, False, False, True]
     assert ledger.summary() == "1 lost, 1 came twice, 1 out of order"
-    assert all(ledger.note(names.STATES, 1000 * k) for k in (0, 1, 2))
+    assert all(ledger.add(names.STATES, 1000 * k) for k in (0, 1, 2))
     assert ledger.summary() == "1 lost, 1 came twice, 1 out of order"
 
 

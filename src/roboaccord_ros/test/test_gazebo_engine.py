@@ -66,8 +66,8 @@ def test_the_reference_gets_gazebo_s_ground_and_the_controller_keeps_its_own() -
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let recorded answers stand for Gazebo's server."""
-    monkeypatch.setattr(transport, "load", lambda name: None)
-    monkeypatch.setattr(transport, "message", lambda name: None)
+    monkeypatch.setattr(transport, "gazebo_module", lambda name: None)
+    monkeypatch.setattr(transport, "message_class", lambda name: None)
     monkeypatch.setattr(world, "gazebo_version", lambda: gazebo_answers.VERSION)
     monkeypatch.setattr(gazebo_simulator, "InProcess", gazebo_answers.Replayed)
     gazebo_answers.replay()

@@ -223,7 +223,7 @@ def test_a_recorder_ends_by_itself_when_its_simulator_goes(
     setup = setup_for(duration=60.0)
     listener = Listener(graph, "snake", tmp_path / "bag")
     outlet_of = outlet.Outlet(graph.node("simulator"), setup, "reference", "1", "ros")
-    publish_and_go(graph, outlet_of, lambda: outlet_of.state(setup.initial))
+    publish_and_go(graph, outlet_of, lambda: outlet_of.publish_state(setup.initial))
     listener.messages()
     assert "the simulator ended without a result" in caplog.text
     run = read_run(tmp_path / "bag")
@@ -244,7 +244,7 @@ def test_efforts_are_lost_only_where_each_state_is_answered(
 
     def publish():
         for tick in range(5):
-            outlet_of.state(replace(setup.initial, time=0.001 * tick))
+            outlet_of.publish_state(replace(setup.initial, time=0.001 * tick))
         for tick in (0, 4):
             sender.send(codec.encode(0.001 * tick, np.zeros(len(setup.joints))))
 

@@ -60,11 +60,11 @@ def test_a_parameter_or_a_message_acts_while_it_runs(graph, setup, caplog):
     for value, message in refused.items():
         (done,) = node.set_parameters([Parameter("fault.pan", value=value)])
         assert not done.successful and message in done.reason
-    inlet._take(String(data="wrist=loose"))
+    inlet._on_message(String(data="wrist=loose"))
     assert failed[1:] == [Fault("wrist", "loose")]
     with caplog.at_level(logging.WARNING):
-        inlet._take(String(data="wrist=broken"))
-        inlet._take(String(data="belly=loose"))
+        inlet._on_message(String(data="wrist=broken"))
+        inlet._on_message(String(data="belly=loose"))
     assert "unknown kind broken" in caplog.text and "no joint belly" in caplog.text
     assert len(failed) == 2
 

@@ -25,8 +25,8 @@ pytest.importorskip("snake", reason="the snake, by which the graph is tested, is
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.serialization import serialize_message
-from roboaccord_ros.graph import names
-from roboaccord_ros.graph.reading import LARGEST, MOST, read_facts, read_result, readable, seal_of
+from roboaccord_ros.graph import names, reading
+from roboaccord_ros.graph.reading import read_facts, read_result, readable, seal_of
 from roboaccord_ros.nodes import recorder
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
 from roboaccord_ros.nodes.recorder import RecorderShell
@@ -38,7 +38,7 @@ TEXTS = (
     "", "no JSON", "[]", "3", "null", '"text"', "{}", "\x1b[31mred\n" * 50, "[" * 100_000,
     '{"steps": 3, "trajectory_sha256": "0", "events": 0, "key": "0"}', '{"steps": {}, "key": 1}',
     '{"scenario": {"robot": "snail"}, "engine": "", "engine_version": "", "transport": ""}',
-    '{"scenario": 1, "engine": [], "engine_version": 1, "transport": {}}', "x" * (LARGEST + 1),
+    '{"scenario": 1, "engine": [], "engine_version": 1, "transport": {}}', "x" * (reading.MAX_BYTES + 1),
 )  # fmt: skip
 NAMES = [f"joint_{i:02}" for i in range(1, 22)]
 WRONG = math.nan
@@ -70,7 +70,7 @@ def hostile(kind):
             yield new(name=NAMES, position=[0.0] * 20, velocity=[0.0] * 21, effort=[0.0] * 21)
             yield new(name=NAMES, position=[WRONG] * 21, velocity=[0.0] * 21, effort=[0.0] * 21)
             yield new(name=["nobody\n" * 99], position=[math.inf], velocity=[0.0], effort=[0.0])
-            huge = array("d", bytes(LARGEST // 2))
+            huge = array("d", bytes(reading.MAX_BYTES // 2))
             yield new(name=NAMES, position=huge, velocity=huge, effort=huge)
         case "JointTrajectory":
             point = names.message_class("trajectory_msgs/msg/JointTrajectoryPoint")
@@ -149,7 +149,7 @@ def test_every_topic_of_every_node_may_hear_what_it_cannot_read(
     ignored = [line for line in lines if " is ignored: " in line]
     for topic in ("scenario", "result", "joint_states", "odom", "joint_trajectory", "wrench"):
         assert f"/snake/{topic}" in strange
-        most = MOST * len(strange[f"/snake/{topic}"])
+        most = reading.MAX_LINES * len(strange[f"/snake/{topic}"])
         assert 1 <= sum(f"/snake/{topic} is" in line for line in ignored) <= most, (topic, ignored)
     assert {"simulator", "controller", "recorder", "crosscheck", "input"} <= set.union(
         *strange.values()
@@ -188,7 +188,7 @@ def test_what_the_content_makes_fail_is_no_unreadable_message(caplog) -> None:
     read = readable("topic", int, lambda number: 1 / number)
     texts = ("one\n\x1b", "two", "two", *map("x{}".format, range(9)), "4")
     assert [read(text) for text in texts] == [None] * 12 + [0.25]
-    assert len(caplog.records) == MOST and caplog.text.count("\n") == MOST
+    assert len(caplog.records) == reading.MAX_LINES and caplog.text.count("\n") == reading.MAX_LINES
     assert "\x1b" not in caplog.text and caplog.text.count("two") == 1
     with pytest.raises(ZeroDivisionError):
         read("0")

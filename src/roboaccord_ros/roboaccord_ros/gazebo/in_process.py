@@ -61,17 +61,9 @@ class InProcess:
     server_count = 0
 
     def __init__(
-        self,
-        world: World,
-        robot: str,
-        start: RobotState,
-        urdf: str,
-        joints: Iterable[str],
-        switches: Iterable[str] = (),
-        physics: str = "",
-        *,
-        reads_base: bool = True,
-    ) -> None:
+        self, world: World, robot: str, start: RobotState, urdf: str, joints: Iterable[str],
+        switches: Iterable[str] = (), physics: str = "", *, reads_base: bool = True,
+    ) -> None:  # fmt: skip
         # gz-math comes first: functions of gz-sim return its types.
         self._vector = gazebo_module("math").Vector3d
         self._sim = gazebo_module("sim")
@@ -147,12 +139,9 @@ class InProcess:
             self.pauses.add(self.pauses.set_twist(lambda: self._base, twist))
 
     def step(
-        self,
-        effort: Array,
-        count: int,
-        coordinates: tuple[Array, Array] | None = None,
+        self, effort: Array, count: int, coordinates: tuple[Array, Array] | None = None,
         wrench: Array | None = None,
-    ) -> Answer:
+    ) -> Answer:  # fmt: skip
         """Take physics steps under constant efforts, and return the state after the last one.
 
         Args:

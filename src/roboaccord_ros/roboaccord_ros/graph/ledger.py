@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from roboaccord_ros.graph import names as graph
 
-# Topics with a message for each state, in the order in which outlet.py publishes them.
+# Topics with a message for each state.
 IN_STEP = (graph.ODOMETRY, graph.EFFORTS, graph.STATES)
 
 
@@ -34,8 +34,8 @@ class Ledger:
         """Stamp of the last joint states [ns], 0 before the first."""
         return max(self._stamps[graph.STATES], 0)
 
-    def note(self, name: str, stamp: int) -> bool:
-        """Note the stamp [ns] of a message on a topic; return False if it is repeated or too early.
+    def add(self, name: str, stamp: int) -> bool:
+        """Count a message by its stamp [ns]; return False if it is repeated or too early.
 
         A jump back to the first period is a reset of the simulation, not disorder; so is 0 again,
         where the start was changed.
@@ -57,6 +57,6 @@ class Ledger:
         counts = {"lost": self.lost, "came twice": self.repeated, "out of order": self.disordered}
         return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
 
-    def complete(self, end: int) -> bool:
+    def has_states_until(self, end: int) -> bool:
         """Return whether odometry and joint states up to the stamp `end` [ns] have come."""
         return min(self._stamps[graph.ODOMETRY], self._stamps[graph.STATES]) >= end

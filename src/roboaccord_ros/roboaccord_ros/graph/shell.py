@@ -25,14 +25,15 @@ from roboaccord.contract import AccordError, guard
 from roboaccord.scenario import explain
 
 from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.peers import announce_preparing
 from roboaccord_ros.graph.process import (
     OF_ROS,
     STATUS_INTERRUPTED,
-    complain,
-    conclude,
     end_soon,
-    leave,
-    look_around,
+    end_with_runner,
+    exit_process,
+    report_error,
+    report_outcome,
     tell_of_compiling,
 )
 from roboaccord_ros.graph.reading import itself, readable
@@ -75,7 +76,7 @@ class Shell:
     @contextlib.contextmanager
     def preparing(self) -> Iterator[None]:
         """Let the run wait while this node compiles."""
-        sign = graph.sign(self.node, self.robot)
+        sign = announce_preparing(self.node, self.robot)
         try:
             yield
         finally:
@@ -109,7 +110,7 @@ class Shell:
             args: command line without the program; that of the process where None.
         """
         guard()
-        leave(_run_node(cls, list(sys.argv[1:] if args is None else args)))
+        exit_process(_run_node(cls, list(sys.argv[1:] if args is None else args)))
 
 
 def _run_node(kind: type[Shell], args: list[str]) -> int:
@@ -122,7 +123,7 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
             node = Node(kind.name, context=context)
             nodes.append(node)
             run.nodes = nodes
-            graph.every(node, POLL, partial(look_around, os.getppid(), run))
+            graph.every(node, POLL, partial(end_with_runner, os.getppid(), run))
             threading.Thread(target=tell_of_compiling, args=[kind.name], daemon=True).start()
             shell = kind.build(node, run)  # while it loads and compiles a signal ends it at once
             for number in (signal.SIGINT, signal.SIGTERM):
@@ -132,7 +133,7 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
                 spin(context, nodes, run)
             finally:
                 shell.close()
-            status = conclude(run, shell.report) or shell.status
+            status = report_outcome(run, shell.report) or shell.status
             end_soon(failed=status != 0)
     except KeyboardInterrupt:
         return STATUS_INTERRUPTED
@@ -142,7 +143,7 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
             line = f"{kind.name}: {str(error).splitlines()[0]}"
         if not line:
             raise
-        return complain(line, error)
+        return report_error(line, error)
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):  # a signal may come as Python ends
             signal.signal(number, signal.SIG_IGN)

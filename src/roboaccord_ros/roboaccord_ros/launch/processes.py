@@ -64,14 +64,9 @@ class Tied(ExecuteProcess):  # type: ignore[misc]
     """
 
     def __init__(
-        self,
-        run: LaunchedRun,
-        label: str,
-        ends: SomeSubstitutionsType,
-        *,
-        number: int = signal.SIGKILL,
-        **options: Any,
-    ) -> None:
+        self, run: LaunchedRun, label: str, ends: SomeSubstitutionsType, *,
+        number: int = signal.SIGKILL, **options: Any,
+    ) -> None:  # fmt: skip
         self.label, self._run = label, run
         self._ends = normalize_to_list_of_substitutions(ends)
         with_parent = LaunchConfiguration("with_parent")

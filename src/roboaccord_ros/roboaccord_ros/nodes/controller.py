@@ -29,6 +29,7 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraOutputs
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.parameters import Options, declare, setup_of
+from roboaccord_ros.graph.peers import deliver, missing_peers
 from roboaccord_ros.graph.reading import read_facts, read_result
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL, Run
@@ -64,7 +65,7 @@ class ControllerShell(Shell):
                 example = ask_controller(trial, setup.initial, None, joints, watch)
             self._controller = self._make(setup)
         self.watch = Watch(options.timeout)
-        self._inlet, self._efforts = Inlet(joints, once=True), EffortCodec(joints)
+        self._inlet, self._efforts = Inlet(joints, ignores_repeated=True), EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches
         self._inputs = inputs
         self._last_time = -1.0  # time of the last state that was answered [s]
@@ -120,15 +121,15 @@ class ControllerShell(Shell):
         if not self._options.lockstep:
             stop = self._efforts.encode(max(self._last_time, 0.0), np.zeros(len(self._joints)))
             self._sender.send(stop)
-        graph.deliver(*self._inputs.senders.values(), self._sender)
+        deliver(*self._inputs.senders.values(), self._sender)
 
     def _look(self) -> None:
         """Answer the first state as soon as all peers are connected; called every POLL."""
-        self._extras.look()
+        self._extras.check_services()
         if self._ready or self._extras.missing() or self._inputs.missing():
             return
         peers, needs_somebody = self._options.peers, not self._options.shared_process
-        if not graph.missing_peers(self.node, self._sender, peers, somebody=needs_somebody):
+        if not missing_peers(self.node, self._sender, peers, needs_subscriber=needs_somebody):
             self._ready = True
             self._answer(self._early_state)
 

@@ -20,6 +20,7 @@ from roboaccord.run import EFFORT, POSITION, VELOCITY, Announced, LiveInputs
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.peers import unreached_topic
 from roboaccord_ros.graph.reading import itself, readable
 from roboaccord_ros.graph.spinning import Run
 
@@ -43,7 +44,7 @@ class PublishedInputs(Announced):
 
     def missing(self) -> str:
         """Return the first topic that a subscriber does not receive yet, or ""."""
-        return graph.unreached(self._node, self.senders.values())
+        return unreached_topic(self._node, self.senders.values())
 
     def _publish(self, time: float, target: Target, before: Target | None) -> None:
         for name, data in encode_target(time, target, before, self._joints).items():

@@ -25,6 +25,7 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraInputs
 from roboaccord_ros.graph.outlet import Outlet
 from roboaccord_ros.graph.parameters import Options
+from roboaccord_ros.graph.peers import check_for_rival, preparing_nodes
 from roboaccord_ros.graph.reading import command_reader
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL
@@ -174,14 +175,14 @@ class Pacing:
         """Go back to the start of the scenario, or start from another state."""
         self.halt.end("reset")
         self._answered = False
-        self._extras.take_switches()  # drop requests to the run that is over
+        self._extras.pop_switch_requests()  # drop requests to the run that is over
         self._effort = np.zeros_like(self._effort)
         self._start(state)
 
     def _start(self, state: RobotState | None = None) -> None:
         self._pace.restart()
         self._pending_effort, self._last_answer = None, (-1.0, self._effort)
-        self._extras.start()
+        self._extras.expect_vectors()
         self._simulation.start(state)
 
     def _on_command(self, command: tuple[float, Array]) -> None:
@@ -227,13 +228,13 @@ class Pacing:
         if effort is None or self.halt.holds or not self._recorded:
             return
         # The last state is answered, too, but no step follows it.
-        ready = not self._simulation.result and self._extras.ready(self._stepper.state.time)
+        ready = not self._simulation.result and self._extras.has_vectors(self._stepper.state.time)
         if ready and self._pace.due():
             self._pending_effort = None
             self._step(effort)
 
     def _step(self, effort: Array) -> None:
-        self._simulation.step(self._extras.complete(effort))
+        self._simulation.step(self._extras.command_with(effort))
         self._pace.advance()
         self.halt.count("the run is over" if self._simulation.result else "")
 
@@ -262,9 +263,9 @@ class Pacing:
             LockstepError: if a peer that does not compile is missing for too long.
         """
         node = self._simulation.node
-        self._rival_checks = graph.look_for_rival(node, self._rival_checks)
+        self._rival_checks = check_for_rival(node, self._rival_checks)
         missing = self._missing()
-        busy = graph.preparing(node, self._simulation.robot) if missing else []
+        busy = preparing_nodes(node, self._simulation.robot) if missing else []
         self._late_checks += not busy
         self._ready_checks = 0 if missing or self._rival_checks else self._ready_checks + 1
         if self._ready_checks and self._ready_checks * POLL >= self._options.settle:
@@ -282,7 +283,7 @@ class Pacing:
         Raises:
             LockstepError: if the recorder takes too long.
         """
-        self._recorded = self._simulation.outlet.recorded()
+        self._recorded = self._simulation.outlet.is_recorded()
         if self._recorded:
             self._idle_checks = 0
             self._pace.restart()

@@ -166,7 +166,7 @@ class RecorderShell(Shell):
         """Write a message with its time [ns]; act if it completes the first state or the run."""
         self._count += 1
         counted = name in IN_STEP and not (self._free and name == graph.EFFORTS)
-        if counted and not self._ledger.note(name, now) and name != graph.EFFORTS:
+        if counted and not self._ledger.add(name, now) and name != graph.EFFORTS:
             self._refuse_rival(name)
             return
         self._write(self._topics[name], now, data)
@@ -177,7 +177,7 @@ class RecorderShell(Shell):
             return
         if name in self._frames:
             self._frames[name](now, data)
-        if not self._listening and self._ledger.complete(0):
+        if not self._listening and self._ledger.has_states_until(0):
             self._listen()
         if now == self._end:
             self._end_if_complete()
@@ -195,7 +195,7 @@ class RecorderShell(Shell):
 
     def _end_if_complete(self) -> None:
         """End when the last state and all events have come."""
-        if self._over or self._end < 0 or not self._ledger.complete(self._end):
+        if self._over or self._end < 0 or not self._ledger.has_states_until(self._end):
             return
         self._over = self._events >= self._events_sent
         self._finish()

@@ -26,7 +26,7 @@ from std_srvs.srv import Trigger
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.parameters import Options
-from roboaccord_ros.graph.reading import finite, readable
+from roboaccord_ros.graph.reading import finite_only, readable
 from roboaccord_ros.graph.spinning import Run
 from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.inputs import PublishedInputs
@@ -51,7 +51,7 @@ class Ros2ControlShell(ControllerShell):
         self._asked = False  # whether the motion was asked to start
         self._start = math.nan  # stamp of the state at which it has started [s]
         self._commands = node.create_publisher(Float64MultiArray, COMMANDS, 10)
-        read = run.guard(readable(f"/{STATES}", finite(self._motion), self._take_state))
+        read = run.guard(readable(f"/{STATES}", finite_only(self._motion), self._take_state))
         node.create_subscription(JointState, STATES, read, graph.NEWEST, raw=True)
         node.create_service(Trigger, f"{self.robot}/start", self._on_start)
 

@@ -34,6 +34,7 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.faults import FaultInlet, declare_faults
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
 from roboaccord_ros.graph.parameters import Options, declare, setup_of
+from roboaccord_ros.graph.peers import RivalError
 from roboaccord_ros.graph.reading import itself
 from roboaccord_ros.graph.spinning import Run
 from roboaccord_ros.nodes.controller import ControllerShell
@@ -69,14 +70,9 @@ class SimulatorShell(Simulation):
     window: Window | None = None
 
     def __init__(
-        self,
-        node: Node,
-        setup: Setup,
-        simulator: Simulator,
-        run: Run,
-        options: Options,
+        self, node: Node, setup: Setup, simulator: Simulator, run: Run, options: Options,
         observers: Sequence[Observer] = (),
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(node, setup.robot.name, run)
         self._driven = setup.scenario.driven
         self.result = {}
@@ -155,15 +151,15 @@ class SimulatorShell(Simulation):
         self.motion.clear()
         self.stepper.start(state)
         self._simulator.load()
-        self.outlet.state(self.stepper.state)
+        self.outlet.publish_state(self.stepper.state)
         self._hand_over(self.stepper.state)
 
     def step(self, command: Command) -> None:
         """Advance by one control period, and publish the state; at the end, the result."""
         if not self.stepper.tick:  # the time until the first command does not count
             self._started = time.perf_counter()
-        self.outlet.events(self.stepper.step(command))
-        self.outlet.state(self.stepper.state)
+        self.outlet.publish_events(self.stepper.step(command))
+        self.outlet.publish_state(self.stepper.state)
         if self.over:
             self.finish()
         self._hand_over(self.stepper.state)
@@ -182,7 +178,7 @@ class SimulatorShell(Simulation):
         }
         if self.wall_time and not error:
             self._keep_factor(simulated / self.wall_time)
-        self.outlet.result(self.result)
+        self.outlet.publish_result(self.result)
         if not error:
             self.run.done()
 
@@ -193,7 +189,7 @@ class SimulatorShell(Simulation):
         """
         if self.controller:
             self.controller.close()
-        if not self.result and not isinstance(self.run.error, graph.RivalError):
+        if not self.result and not isinstance(self.run.error, RivalError):
             # An interruption is a good end of a run that a person drives or that has no end.
             may_end = (self._driven or not self._total_ticks) and self.stepper.tick > 0
             self.finish(str(self.run.error or ("" if may_end else "interrupted")))

@@ -26,6 +26,7 @@ from std_srvs.srv import SetBool
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import LatestState, taken, watch
+from roboaccord_ros.graph.peers import missing_peers
 from roboaccord_ros.graph.reading import itself, read_facts, readable
 from roboaccord_ros.graph.spinning import session
 
@@ -105,7 +106,7 @@ class RosLink:
             # A recorder subscribes, too, but drives nothing.
             if all(subscriber.node_name == graph.RECORDER for subscriber in subscribers):
                 return f"no node subscribes to {publisher.topic_name}"
-            if graph.missing_peers(self._node, publisher, recorder):
+            if missing_peers(self._node, publisher, recorder):
                 return f"not every node receives {publisher.topic_name}"
         for client in self._clients.values():
             if not client.service_is_ready():
