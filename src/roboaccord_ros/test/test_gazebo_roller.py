@@ -100,10 +100,8 @@ def test_the_springs_press_with_press_force():
     p, effort, got = setup.parameters, 1.0, []
     with gazebo(ROOT / "worlds" / "bearing.sdf") as node:
         put_in(node, "bearing", setup)
-        assert node.subscribe(
-            message_class("Model"), "/model/roller_sphere/joint_state", got.append
-        )
-        kind = message_class("JointTrajectory")
+        kind, topic = message_class("JointTrajectory"), "/model/roller_sphere/joint_state"
+        assert node.subscribe(message_class("Model"), topic, got.append)
         publisher = node.advertise("/model/roller_sphere/joint_trajectory", kind)
         wait_for(publisher.has_connections)
         time.sleep(0.5)  # a message sent at once can be lost

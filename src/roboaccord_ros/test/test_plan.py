@@ -25,11 +25,11 @@ pytest.importorskip("snake", reason="the snake, by which the planner is tested, 
 from launch_files import ROOT, RUNS, declared, scenario_of
 from roboaccord_ros.gazebo import prepare
 from roboaccord_ros.gazebo.transport import RELEASES
-from roboaccord_ros.plan import sight as sight_module
+from roboaccord_ros.plan import windows as windows_module
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
-from roboaccord_ros.plan.sight import Sight
 from roboaccord_ros.plan.simulator import choose
+from roboaccord_ros.plan.windows import Windows
 from roboaccord_ros.speed import keep_factor, last_factor
 
 GAZEBO = ("gz",)
@@ -263,10 +263,10 @@ def test_the_browser_shows_what_no_window_does(sim, has_rviz, has_display, insta
         monkeypatch.setenv("DISPLAY", ":0")
 
     def found(*words):
-        sight = Sight.of(request_of(*words), sim)
-        assert ("the browser, at the address below" in sight.where("")) == bool(sight.view)
-        ends = ("window" if sight.stays else "view") if sight.view else ""
-        return sight.gazebo or sight.rviz, ends, sight.screen
+        windows = Windows.of(request_of(*words), sim)
+        assert ("the browser, at the address below" in windows.places("")) == bool(windows.view)
+        ends = ("window" if windows.view_stays else "view") if windows.view else ""
+        return windows.gazebo or windows.rviz, ends, windows.has_screen
 
     window = has_display and (has_rviz or sim == "gz")
     default = "" if window else "window" if has_display else "view"
@@ -302,7 +302,7 @@ def test_a_display_that_is_not_installed_is_named_with_its_package(monkeypatch):
 @needs_browser
 def test_without_viser_a_launch_goes_on_without_its_page(monkeypatch):
     """It states what to install; a page that was asked for is refused."""
-    monkeypatch.setattr(sight_module, "find_spec", lambda _: None)
+    monkeypatch.setattr(windows_module, "find_spec", lambda _: None)
     plan = plan_of("sim:=reference")
     assert (plan["view"], plan["pace"]) == ("false", "0.0")
     assert "pip install viser" in plan["messages"]

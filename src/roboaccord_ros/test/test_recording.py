@@ -101,14 +101,15 @@ def test_lost_events_end_the_run_with_a_line(request_for, setup_for, monkeypatch
 
 def test_a_last_message_that_never_comes_is_told(request_for, setup_for, monkeypatch, caplog):
     """Lose the last odometry, which no later one shows; the run ends nevertheless."""
-    take, odometry = recorder.RecorderShell._take, []
+    take, odometry = recorder.RecorderShell._write_stamped, []
 
-    def lose(shell, name, now, data):
+    def lose(shell, message):
+        name, _, data = message
         odometry.extend([data] if name == ODOMETRY else [])
         if name != ODOMETRY or len(odometry) <= 20:
-            take(shell, name, now, data)
+            take(shell, message)
 
-    monkeypatch.setattr(recorder.RecorderShell, "_take", lose)
+    monkeypatch.setattr(recorder.RecorderShell, "_write_stamped", lose)
     monkeypatch.setattr(recorder, "PATIENCE", 0.3)
     request = request_for(setup_for(duration=0.02))
     run_ros(request)
@@ -270,7 +271,7 @@ def test_a_recorder_that_is_told_to_end_does_though_messages_keep_coming(
 
     graph.node("person").create_timer(0.02, tell)
     graph.spin()
-    assert not shell.over
+    assert not shell.is_over
     assert listener.messages()
 
 
@@ -296,5 +297,5 @@ def test_a_message_that_cannot_be_read_does_not_end_the_last_ones(graph, setup_f
 
     person.create_timer(0.02, tell)
     graph.spin()
-    assert not shell.over
+    assert not shell.is_over
     assert len(listener.messages()["/snake/joint_trajectory"]) == 2

@@ -26,7 +26,7 @@ pytest.importorskip("snake", reason="the snake, by which the graph is tested, is
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.serialization import serialize_message
 from roboaccord_ros.graph import names, reading
-from roboaccord_ros.graph.reading import read_facts, read_result, readable, seal_of
+from roboaccord_ros.graph.reading import MAX_BYTES, read_facts, read_result, readable, seal_of
 from roboaccord_ros.nodes import recorder
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
 from roboaccord_ros.nodes.recorder import RecorderShell
@@ -38,7 +38,7 @@ TEXTS = (
     "", "no JSON", "[]", "3", "null", '"text"', "{}", "\x1b[31mred\n" * 50, "[" * 100_000,
     '{"steps": 3, "trajectory_sha256": "0", "events": 0, "key": "0"}', '{"steps": {}, "key": 1}',
     '{"scenario": {"robot": "snail"}, "engine": "", "engine_version": "", "transport": ""}',
-    '{"scenario": 1, "engine": [], "engine_version": 1, "transport": {}}', "x" * (reading.MAX_BYTES + 1),
+    '{"scenario": 1, "engine": [], "engine_version": 1, "transport": {}}', "x" * (MAX_BYTES + 1),
 )  # fmt: skip
 NAMES = [f"joint_{i:02}" for i in range(1, 22)]
 WRONG = math.nan
@@ -70,7 +70,7 @@ def hostile(kind):
             yield new(name=NAMES, position=[0.0] * 20, velocity=[0.0] * 21, effort=[0.0] * 21)
             yield new(name=NAMES, position=[WRONG] * 21, velocity=[0.0] * 21, effort=[0.0] * 21)
             yield new(name=["nobody\n" * 99], position=[math.inf], velocity=[0.0], effort=[0.0])
-            huge = array("d", bytes(reading.MAX_BYTES // 2))
+            huge = array("d", bytes(MAX_BYTES // 2))
             yield new(name=NAMES, position=huge, velocity=huge, effort=huge)
         case "JointTrajectory":
             point = names.message_class("trajectory_msgs/msg/JointTrajectoryPoint")
@@ -129,7 +129,7 @@ def test_every_topic_of_every_node_may_hear_what_it_cannot_read(
     graph, setup_for, strange, tmp_path, caplog, monkeypatch
 ):
     """The motion has the same hash, the bag holds it, and each node has few lines a topic."""
-    monkeypatch.setattr(recorder, "NAMING", 0.2)  # the stranger seems to check, too
+    monkeypatch.setattr(recorder, "CROSSCHECK_PATIENCE", 0.2)  # the stranger seems to check, too
     setup = setup_for(duration=0.3)
     shell = graph.simulator(setup, peers=("controller", "recorder", "crosscheck"))
     graph.controller(setup)

@@ -51,10 +51,9 @@ class Window(Observer):
         self._setup, self._simulator = setup, simulator
         self._start = self._centre(setup.initial)  # centre of mass at the start (3,) [m]
         self._displacement = np.zeros(3)  # of the camera from where it was placed [m]
-        # Times of the steady clock [s].
-        self._send_time = time.monotonic()  # of the last message
-        self._open_time = math.inf  # of the first message to a window
-        self._state_time = 0.0  # of the last state
+        # Times of the steady clock [s]: of the last message, of the first message to a window, and
+        # of the last state.
+        self._send_time, self._open_time, self._state_time = time.monotonic(), math.inf, 0.0
         self._node = gazebo_module("transport").Node()
         self._message = message_class("CameraTrack")
         self._publisher = self._node.advertise(TOPIC, self._message)

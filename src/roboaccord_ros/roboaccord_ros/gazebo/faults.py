@@ -72,8 +72,7 @@ class GazeboFaults(JointFaults):
         Frozen joints come first among the k joints that are locked or braked.
         """
         brakes, frozen = self.slipping, list(self._frozen)
-        joints = [*frozen, *brakes]
-        if not joints:
+        if not (joints := [*frozen, *brakes]):
             return effort
         total = np.array(effort)
         total[frozen] = 0.0

@@ -243,14 +243,11 @@ class InProcess:
 
     def _read_base(self, ecm: Any) -> tuple[list[float], list[float]]:
         """Return pose (7,) and twist (6,) of the base in the world; missing rates are 0."""
-        linear = self._probe.world_linear_velocity(ecm)
-        angular = self._probe.world_angular_velocity(ecm)
-        twist = np.zeros(6)
-        if linear is not None:
-            twist[:3] = linear.x(), linear.y(), linear.z()
-        if angular is not None:
-            twist[3:] = angular.x(), angular.y(), angular.z()
-        base_pose = self._base.world_pose(ecm)
+        base_pose, probe, twist = self._base.world_pose(ecm), self._probe, np.zeros(6)
+        rates = probe.world_linear_velocity(ecm), probe.world_angular_velocity(ecm)
+        for half, rate in zip((twist[:3], twist[3:]), rates, strict=True):
+            if rate is not None:
+                half[:] = rate.x(), rate.y(), rate.z()
         p, q = base_pose.pos(), base_pose.rot()
         pose = [p.x(), p.y(), p.z(), q.x(), q.y(), q.z(), q.w()]
         if self._probe_offset.any():  # v_base = v_probe - omega x offset

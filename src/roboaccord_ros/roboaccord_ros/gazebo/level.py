@@ -39,9 +39,7 @@ class LevelBase:
         yawed = (0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw))
         start, orientation, turn = self._lists
         # The joints' axes are the base's at the start; the twist is in its present axes.
-        position = [
-            origin + (row[0] * x + row[1] * y + row[2] * z) for origin, row in zip(start, turn)
-        ]
+        position = [p + (ax * x + ay * y + az * z) for p, (ax, ay, az) in zip(start, turn)]
         twist = np.array([cos * vx + sin * vy, cos * vy - sin * vx, vz, 0.0, 0.0, yaw_rate])
         return np.array(position), quaternion_product(orientation, yawed), twist
 

@@ -83,11 +83,9 @@ class GazeboSimulator(Simulator):
         """Return the mass of each link [kg], after its conversion to SDFormat."""
         model = print_sdf(self._urdf).find("model")
         assert model is not None
-        masses = {
-            e.attrib["name"]: e.findtext("inertial/mass", "0") for e in model.iterfind("link")
-        }
-        links = [link.name for link in self._setup.tree.links if link.name in masses]
-        return {name: float(masses[name]) for name in links}
+        elements = {element.get("name"): element for element in model.iterfind("link")}
+        links = [link.name for link in self._setup.tree.links if link.name in elements]
+        return {name: float(elements[name].findtext("inertial/mass", "0")) for name in links}
 
     def fail(self, fault: Fault) -> None:
         self._gazebo_faults.ask(fault)

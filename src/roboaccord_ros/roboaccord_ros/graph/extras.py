@@ -55,10 +55,8 @@ class ExtraInputs:
         self._vectors: dict[str, tuple[float, Array]] = {}
         self._node, states = shell.node, f"{shell.robot}/{graph.STATES}"
         self._listeners = partial(shell.node.get_subscriptions_info_by_topic, states)
-        decode = finite_only(decode_wrench)
-        self._subscriptions = {
-            name: shell.subscribe(name, decode, partial(self._on_vector, name)) for name in VECTORS
-        }
+        read = finite_only(decode_wrench)
+        self._sources = {n: shell.subscribe(n, read, partial(self._on_vector, n)) for n in VECTORS}
         self._expected: list[str] = []  # topics on which each state is answered
         self._requested: dict[str, bool] = {}  # values asked of switches since the last command
         for name in switches:
@@ -74,7 +72,7 @@ class ExtraInputs:
         answering = listeners | {graph.UNKNOWN, graph.CONTROLLER}
         self._expected = [
             name
-            for name, subscription in self._subscriptions.items()
+            for name, subscription in self._sources.items()
             for publisher in self._node.get_publishers_info_by_topic(subscription.topic_name)
             if publisher.node_name in answering
         ]

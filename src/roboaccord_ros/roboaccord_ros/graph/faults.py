@@ -53,8 +53,7 @@ class FaultInlet:
         self._setup, self._fail = setup, fail
         topic = f"{shell.robot}/{graph.FAULT}"
         self._on_message = readable(topic, self._fail_by_message, itself)
-        callback = shell.run.guard(self._on_message)
-        shell.node.create_subscription(String, topic, callback, graph.HAND)
+        shell.node.create_subscription(String, topic, shell.run.guard(self._on_message), graph.HAND)
         shell.node.add_on_set_parameters_callback(self._on_parameters)
 
     def _fail_by_message(self, message: String) -> None:

@@ -30,7 +30,6 @@ class Inlet:
 
     Attributes:
         repeated: time of a message that was ignored [s], or None.
-        latest: time of the last joint states [s].
         switches: values of the switches for the states to come.
     """
 
@@ -47,7 +46,6 @@ class Inlet:
         self._joints: tuple[float, Array, Array, Array] | None = None
         self.switches: Mapping[str, bool] = NO_SWITCHES
         self._encoders: tuple[tuple[int, float, float], ...] = ()
-        self.latest = -1.0
 
     def take_odometry(self, data: bytes) -> RobotState | None:
         """Return the state if this message completes it."""
@@ -60,7 +58,6 @@ class Inlet:
     def take_joint_states(self, data: bytes) -> RobotState | None:
         """Return the state if this message completes it."""
         joints = self._decode_joint_states(data)
-        self.latest = joints[0]
         if not self._is_new(joints[0]):
             return None
         self._joints, self._encoders = joints, self._codec.encoders

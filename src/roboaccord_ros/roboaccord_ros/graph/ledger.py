@@ -19,13 +19,14 @@ class Ledger:
         period: control period [ns].
 
     Attributes:
+        period: the argument.
         lost: number of missing messages, by the gaps between stamps.
         repeated: number of messages with the stamp of the one before, other than 0.
         disordered: number of messages with an earlier stamp, resets excepted.
     """
 
     def __init__(self, period: int) -> None:
-        self._period = period
+        self.period = period
         self._stamps = dict.fromkeys(IN_STEP, -period)
         self.lost = self.repeated = self.disordered = 0
 
@@ -44,12 +45,12 @@ class Ledger:
         if stamp == last > 0:
             self.repeated += 1
             return False
-        if self._period < stamp < last:
+        if self.period < stamp < last:
             self.disordered += 1
             return False
         self._stamps[name] = stamp
-        if stamp > last + self._period:
-            self.lost += (stamp - last) // self._period - 1
+        if stamp > last + self.period:
+            self.lost += (stamp - last) // self.period - 1
         return True
 
     def summary(self) -> str:

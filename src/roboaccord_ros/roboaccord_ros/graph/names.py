@@ -79,6 +79,7 @@ KINDS = core.KINDS | {RESULT: core.KINDS[SCENARIO], ERROR: core.KINDS[STATES]}
 ALL_LATCHED = (*core.LATCHED, RESULT)
 
 InputMessage: TypeAlias = "Twist | JointState | Float64"  # messages by which people drive a robot
+OnInput = Callable[[str, InputMessage], None]  # a callback with the name of a topic and a message
 OnBytes = Callable[[bytes], object]  # a callback with the bytes of a message
 Content = TypeVar("Content")
 
@@ -169,9 +170,7 @@ def subscribe(
     return node.create_subscription(kind, f"{robot}/{name}", callback, qos, raw=True)
 
 
-def subscribe_inputs(
-    node: Node, robot: Robot, callback: Callable[[str, InputMessage], None]
-) -> None:
+def subscribe_inputs(node: Node, robot: Robot, callback: OnInput) -> None:
     """Subscribe to the topics on which people drive a robot.
 
     Args:

@@ -77,11 +77,11 @@ class Outlet:
         for publisher in self._states:
             # Somebody must receive the joint states; the odometry may have no subscriber.
             needed = publisher is self._states[-1] and not answered
-            if missing := missing_peers(self._node, publisher, peers, needs_subscriber=needed):
+            if missing := missing_peers(self._node, publisher, peers, needs_one=needed):
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"
         # The cross-check subscribes to the result once it has found all other publishers.
         check = [name for name in peers if name == graph.CROSSCHECK]
-        if check and missing_peers(self._node, self._result, check, needs_subscriber=False):
+        if check and missing_peers(self._node, self._result, check, needs_one=False):
             return f"{graph.CROSSCHECK} is not connected to every topic"
         return ""
 
@@ -128,9 +128,8 @@ def contact_markers(
     if find is None:
         return []
     sender = graph.advertise(node, setup.robot.name, graph.CONTACTS)
-    return [
-        bag.ContactMarkers(find, lambda _, data: sender.send(data), sender.get_subscription_count)
-    ]
+    listeners = sender.get_subscription_count
+    return [bag.ContactMarkers(find, lambda _, data: sender.send(data), listeners)]
 
 
 class TransformOutlet:

@@ -27,7 +27,7 @@ DELIVERY = 4.0  # s; for delivery at the end of a run: Fast DDS asks for lost me
 
 
 def missing_peers(
-    node: Node, publisher: Publisher, peers: Sequence[str], *, needs_subscriber: bool = True
+    node: Node, publisher: Publisher, peers: Sequence[str], *, needs_one: bool = True
 ) -> list[str]:
     """Return the peers that do not yet receive the messages of a publisher.
 
@@ -35,14 +35,14 @@ def missing_peers(
         node: asks the graph.
         publisher: of the messages.
         peers: names of the nodes that must receive them.
-        needs_subscriber: whether at least one subscriber is needed, whatever its name.
+        needs_one: whether at least one subscriber is needed, whatever its name.
 
     Returns:
         names that are missing; `peers`, or ["a subscriber"], while not every subscriber of the
         graph is connected to the publisher.
     """
     infos = node.get_subscriptions_info_by_topic(publisher.topic_name)
-    if (needs_subscriber and not infos) or publisher.get_subscription_count() < len(infos):
+    if (needs_one and not infos) or publisher.get_subscription_count() < len(infos):
         return list(peers) or ["a subscriber"]
     present = {info.node_name for info in infos}
     return [peer for peer in peers if peer not in present]
@@ -61,10 +61,8 @@ def preparing_nodes(node: Node, robot: str) -> list[str]:
 
 def unreached_topic(node: Node, publishers: Iterable[Publisher]) -> str:
     """Return the first topic that a subscriber does not receive yet, or ""."""
-    for publisher in publishers:
-        if missing_peers(node, publisher, (), needs_subscriber=False):
-            return str(publisher.topic_name)
-    return ""
+    topics = (p.topic_name for p in publishers if missing_peers(node, p, (), needs_one=False))
+    return next(topics, "")
 
 
 def deliver(*publishers: Publisher) -> None:

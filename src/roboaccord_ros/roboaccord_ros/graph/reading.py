@@ -41,6 +41,7 @@ UNREADABLE = (
 Message = TypeVar("Message")
 Content = TypeVar("Content")
 Result = TypeVar("Result")
+Decoder = Callable[[bytes], tuple[float, *tuple[Array, ...]]]  # of a message with a time and arrays
 _log = logging.getLogger(__name__)
 
 
@@ -50,11 +51,9 @@ def itself(content: Content) -> Content:
 
 
 def readable(
-    topic: str,
-    decode: Callable[[Message], Content],
-    take: Callable[[Content], Result],
+    topic: str, decode: Callable[[Message], Content], take: Callable[[Content], Result],
     is_fatal: Callable[[], bool] = lambda: False,
-) -> Callable[[Message], Result | None]:
+) -> Callable[[Message], Result | None]:  # fmt: skip
     """Return a callback that decodes messages, and ignores those that cannot be read.
 
     Args:
@@ -86,9 +85,7 @@ def readable(
     return read
 
 
-def finite_only(
-    decode: Callable[[bytes], tuple[float, *tuple[Array, ...]]],
-) -> Callable[[bytes], Any]:
+def finite_only(decode: Decoder) -> Callable[[bytes], Any]:
     """Return a function that decodes a time and arrays, and refuses numbers that are not finite."""
 
     def decode_finite(data: bytes) -> tuple[float, *tuple[Array, ...]]:

@@ -15,9 +15,10 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from roboaccord.bag import REFERENCE, Look
 from roboaccord.cdr import JointStateCodec, OdometryCodec, encode_string
@@ -51,7 +52,7 @@ class SecondRobot:
         senders: publishers of the topics `SECOND`: description, odometry and joint states.
         statuses: publisher of diagnostics.
         setup: robot and scenario.
-        engine, transport: engine and transport of the run.
+        facts: facts of the run that the simulator has announced.
         controller: `package.module:Class` instead of the scenario's controller.
 
     Attributes:
@@ -66,10 +67,10 @@ class SecondRobot:
 
     def __init__(
         self, shell: Shell, senders: Sequence[graph.Sender], statuses: graph.Sender, setup: Setup,
-        engine: str, transport: str, controller: str,
+        facts: Mapping[str, Any], controller: str,
     ) -> None:  # fmt: skip
         self._shell, self._setup, self._controller = shell, setup, controller
-        self._engine_and_transport = engine, transport
+        self._engine, self._transport = facts["engine"], facts["transport"]
         self._inputs = HeardInputs(setup.joints)
         self._waiting = deque[RobotState]()  # states of the run to follow, the oldest first
         self.companion: Companion | None = None
@@ -83,7 +84,7 @@ class SecondRobot:
         self._send_state, self._send_status = states.send, statuses.send
         self.publishers = [*senders, statuses]
         self._transforms = TransformOutlet(shell.node, setup, f"{REFERENCE}/")
-        self._window = WindowMarkers(setup) if engine == SPEC.name else None
+        self._window = WindowMarkers(setup) if self._engine == SPEC.name else None
         for name in (graph.TARGET_TWIST, graph.TARGET_JOINTS):
             shell.subscribe(name, partial(self._inputs.note, name), qos=graph.DEEP)
 
@@ -92,7 +93,7 @@ class SecondRobot:
         self._waiting.clear()
         self._inputs.failed.clear()
         self._check = check
-        self.finder = CauseFinder(self._setup, *self._engine_and_transport, check)
+        self.finder = CauseFinder(self._setup, self._engine, self._transport, check)
         self.companion = Companion(self._setup, check.setup, self._inputs, self._controller)
         self._pair = self._look = None
 

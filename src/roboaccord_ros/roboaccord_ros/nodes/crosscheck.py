@@ -100,8 +100,8 @@ class CrosscheckShell(Shell):
         # Known once the result has come: time of the last state [s], number of events.
         self._end, self._events_sent = math.inf, 0
         self._events_received = 0
-        self._checks_since_result = 0  # calls of `_on_timer` since the result
-        self._closed = False
+        # Number of calls of `_on_timer` since the result, and whether `close` was called.
+        self._checks_since_result, self._is_closed = 0, False
         self._error_sender = self.advertise(graph.ERROR)
         self._verdicts = VerdictSender(node, robot)
         announced = partial(read_scenario, robot, changes)
@@ -138,9 +138,9 @@ class CrosscheckShell(Shell):
 
     def close(self) -> None:
         """Judge the remaining states, and give the verdict."""
-        if self._closed:
+        if self._is_closed:
             return
-        self._closed = True
+        self._is_closed = True
         if self._steps:
             until = time.monotonic() + ENDING
             self._judge(self._steps, until, lag=1)
@@ -154,26 +154,19 @@ class CrosscheckShell(Shell):
         self.node.destroy_publisher(self._error_sender)  # a recorder waits for its end
 
     def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:
-        """Take the first announcement: begin to compile, and listen to the run."""
+        """Act on the first announcement: begin to compile, and subscribe to the run."""
         if self._facts:
             return
-        self._facts, setup = facts, _ = announced
+        facts, setup = announced
+        self._facts = facts
         self._period = setup.scenario.control_period
         self._error_codec, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
-        engine, transport = facts["engine"], facts["transport"]
         if self._second_senders:
-            self.second = SecondRobot(
-                self,
-                self._second_senders,
-                self._verdicts.sender,
-                setup,
-                engine,
-                transport,
-                self._controller,
-            )
+            senders, statuses = self._second_senders, self._verdicts.sender
+            self.second = SecondRobot(self, senders, statuses, setup, facts, self._controller)
         self._preparing = announce_preparing(self.node, self.robot)
-        version, tolerance = facts["engine_version"], self._tolerance
-        make_check = partial(StepCheck, setup, engine, version, tolerance, transport)
+        engine, version, transport = (facts[k] for k in ("engine", "engine_version", "transport"))
+        make_check = partial(StepCheck, setup, engine, version, self._tolerance, transport)
         self._prepared = ThreadPoolExecutor(1).submit(self._prepare, setup, make_check)
         vectors = dict.fromkeys(VECTORS, decode_wrench)
         for name, decode in {**vectors, graph.EFFORTS: EffortCodec(setup.joints).decode}.items():
@@ -280,7 +273,7 @@ class CrosscheckShell(Shell):
         if verdict is None or self._steps is None or self._steps.latest < 0.0:
             return
         latest, causes = self._steps.latest, self.second is not None
-        self._verdicts.send(verdict, latest, final=self._closed, cause_follows=causes)
+        self._verdicts.send(verdict, latest, final=self._is_closed, cause_follows=causes)
         if self.second:
             self.second.repeat_look()
 

@@ -49,8 +49,7 @@ SETTLE = 0.3
 OPTIONS = (
     "engine", "lockstep", "pace", "duration", "timeout", "start_timeout", "peers", "transport",
 )  # fmt: skip
-# Makes the simulator of a setup in an engine.
-Make = Callable[[Setup, str], Simulator]
+MakeSimulator = Callable[[Setup, str], Simulator]  # makes that of a setup in an engine
 
 
 class SimulatorShell(Simulation):
@@ -65,7 +64,7 @@ class SimulatorShell(Simulation):
     """
 
     name = "simulator"
-    make: ClassVar[Make] = staticmethod(make_simulator)
+    make: ClassVar[MakeSimulator] = staticmethod(make_simulator)
     controller: ControllerShell | None = None
     window: Window | None = None
 
@@ -74,7 +73,7 @@ class SimulatorShell(Simulation):
         observers: Sequence[Observer] = (),
     ) -> None:  # fmt: skip
         super().__init__(node, setup.robot.name, run)
-        self._driven = setup.scenario.driven
+        self._is_driven = setup.scenario.driven
         self.result = {}
         self._simulator = simulator
         self.motion = Motion(simulator.joints, options.make_tally)
@@ -88,7 +87,7 @@ class SimulatorShell(Simulation):
         self._total_ticks = 0  # control periods of the whole run; 0 for a run without an end
         if math.isfinite(options.duration):
             self._total_ticks = count_steps(setup.scenario.duration, period, "duration")
-        self._version, self._keep_factor = simulator.version, options.keep
+        self._version, self._on_factor = simulator.version, options.on_factor
         kind, *shapes = options.transport.split(", ")  # shapes of contact follow in Gazebo
         transport = ", ".join([kind if options.lockstep else kind + graph.FREE, *shapes])
         recorded = graph.RECORDER in options.peers
@@ -112,8 +111,8 @@ class SimulatorShell(Simulation):
         simulator = cls.make(setup, options.engine)
         if isinstance(simulator, GazeboSimulator):
             shapes = options.transport.partition(", ")[2]
-            keep = partial(keep_factor, setup, contacts=shapes, lockstep=options.lockstep)
-            options, window = replace(options, keep=keep), Window(setup, simulator)
+            on_factor = partial(keep_factor, setup, contacts=shapes, lockstep=options.lockstep)
+            options, window = replace(options, on_factor=on_factor), Window(setup, simulator)
             shell = cls(node, setup, simulator, run, options, [window])
             shell.every(PERIOD, window.serve_idle_window)
             if values["window"]:
@@ -139,7 +138,7 @@ class SimulatorShell(Simulation):
 
     def hand_to(self, controller: ControllerShell) -> None:
         """Hand states over to a controller in this process, and take answers, without messages."""
-        self._hand_over = partial(controller.take, hand_over=self.pacing.take)
+        self._hand_over = partial(controller.answer_directly, on_efforts=self.pacing.answer)
 
     def missing(self) -> str:
         """Return a line while Gazebo's window is not open yet, else ""."""
@@ -160,24 +159,21 @@ class SimulatorShell(Simulation):
             self._started = time.perf_counter()
         self.outlet.publish_events(self.stepper.step(command))
         self.outlet.publish_state(self.stepper.state)
-        if self.over:
+        if self.is_over:
             self.finish()
         self._hand_over(self.stepper.state)
 
     def finish(self, error: str = "") -> None:
         """Publish the result; end the run if there is no error."""
         self.wall_time = time.perf_counter() - self._started
-        simulated = self.stepper.state.time
+        factor = self.stepper.state.time / self.wall_time if self.wall_time else 0.0
         self.result = {
             "engine_version": self._version,
-            "trajectory_sha256": "" if error else self.motion.sha256,
-            "steps": self.stepper.tick,
-            "wall_time": self.wall_time,
-            "real_time_factor": simulated / self.wall_time if self.wall_time else 0.0,
-            "error": error,
-        }
+            "trajectory_sha256": "" if error else self.motion.sha256, "steps": self.stepper.tick,
+            "wall_time": self.wall_time, "real_time_factor": factor, "error": error,
+        }  # fmt: skip
         if self.wall_time and not error:
-            self._keep_factor(simulated / self.wall_time)
+            self._on_factor(factor)
         self.outlet.publish_result(self.result)
         if not error:
             self.run.done()
@@ -191,9 +187,9 @@ class SimulatorShell(Simulation):
             self.controller.close()
         if not self.result and not isinstance(self.run.error, RivalError):
             # An interruption is a good end of a run that a person drives or that has no end.
-            may_end = (self._driven or not self._total_ticks) and self.stepper.tick > 0
+            may_end = (self._is_driven or not self._total_ticks) and self.stepper.tick > 0
             self.finish(str(self.run.error or ("" if may_end else "interrupted")))
-        self.pacing.halt.end(str(self.run.error or "the run ended"))
+        self.pacing.halt.end_steps(str(self.run.error or "the run ended"))
         self.outlet.deliver()
         if isinstance(self._simulator, GazeboSimulator):
             self._simulator.close()
@@ -203,8 +199,8 @@ class SimulatorShell(Simulation):
         sys.stdout.write(json.dumps(self.result) + "\n")
 
     @property
-    def over(self) -> bool:
-        """True once the last tick is done."""
+    def is_over(self) -> bool:
+        """Whether the last control period is done."""
         return self.stepper.tick == self._total_ticks > 0
 
 
