@@ -50,11 +50,11 @@ class Recording(in_process.InProcess):
     kept: ClassVar[list[tuple[Array, in_process.Answer]]] = []
 
     def step(
-        self, effort: Array, count: int, coordinates: Start = None, wrench: Array | None = None
+        self, effort: Array, count: int, start: Start = None, wrench: Array | None = None
     ) -> in_process.Answer:
         """Take steps, and keep them."""
-        answer = super().step(effort, count, coordinates, wrench)
-        self.kept.append((request(effort, count, coordinates), answer))
+        answer = super().step(effort, count, start, wrench)
+        self.kept.append((request(effort, count, start), answer))
         return answer
 
 
@@ -80,22 +80,21 @@ class Replayed:
         """Have nothing to end."""
 
     def step(
-        self, effort: Array, count: int, coordinates: Start = None, wrench: Array | None = None
+        self, effort: Array, count: int, start: Start = None, wrench: Array | None = None
     ) -> in_process.Answer:
         """Return the recorded answer to this request."""
         recorded, answer = self.unanswered.pop(0)
-        asked = request(effort, count, coordinates)
-        np.testing.assert_allclose(asked, recorded, rtol=CLOSE, atol=CLOSE)
+        np.testing.assert_allclose(request(effort, count, start), recorded, rtol=CLOSE, atol=CLOSE)
         self.steps += count
         n = self._count
         q, qd, pose, twist = np.split(answer, [n, 2 * n, 2 * n + 7])
         return q.tolist(), qd.tolist(), pose.tolist(), twist.tolist()
 
 
-def request(effort: Array, count: int, coordinates: Start) -> Array:
+def request(effort: Array, count: int, start: Start) -> Array:
     """Return a request in numbers; what is not set is 0."""
-    start = np.concatenate(coordinates) if coordinates else np.zeros(0)
-    return np.concatenate([effort, [count, len(start)], start])
+    numbers = np.concatenate(start) if start else np.zeros(0)
+    return np.concatenate([effort, [count, len(numbers)], numbers])
 
 
 def replay() -> None:
@@ -111,7 +110,6 @@ def main() -> int:
     simulator.InProcess = Recording  # type: ignore[misc]
     check()
     requests, answers = zip(*Recording.kept, strict=True)
-    FILE.parent.mkdir(exist_ok=True)
     np.savez_compressed(
         FILE,
         sizes=[len(each) for each in requests],

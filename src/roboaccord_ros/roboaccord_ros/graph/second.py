@@ -6,8 +6,8 @@ look (its colours and opacity) shows this: it fades with the distance, and a sus
 `CauseFinder` names the likely cause if the run is outside its tolerance. The run never waits for
 any of it, and a reference that cannot follow is given up with a log line.
 
-NAMING and FADE_PERIOD may be tuned; neither changes a verdict. When the reference is set back, and
-how it fades, is in crosscheck/cause.py of the core.
+INTERRUPTED_SEARCH_TIME and FADE_PERIOD may be tuned; neither changes a verdict. When the reference
+is set back, and how it fades, is in crosscheck/cause.py of the core.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from roboaccord_ros.graph.outlet import TransformOutlet
 from roboaccord_ros.graph.peers import unreached_topic
 from roboaccord_ros.graph.shell import Shell
 
-NAMING = 0.5  # s of wall time; to find the cause of a run that is interrupted
+INTERRUPTED_SEARCH_TIME = 0.5  # s of wall time; to find the cause of a run that is interrupted
 # s of simulated time; between changes of opacity, for which RViz reloads the robot. A fade of a
 # second is then five steps.
 FADE_PERIOD = 0.2
@@ -138,7 +138,7 @@ class SecondRobot:
         """
         self.finder.conclude()
         self._follow_waiting(until)
-        search_time = NAMING if is_interrupted else SEARCH_TIME
+        search_time = INTERRUPTED_SEARCH_TIME if is_interrupted else SEARCH_TIME
         self._report(self.finder.settle(max(until - time.monotonic(), search_time)))
         self._draw_in_window()
         if self._window and is_interrupted:  # else it stays visible, as the window stays open

@@ -157,15 +157,15 @@ class CrosscheckShell(Shell):
         """Act on the first announcement: begin to compile, and subscribe to the run."""
         if self._facts:
             return
-        facts, setup = announced
-        self._facts = facts
+        self._facts, setup = announced
         self._period = setup.scenario.control_period
         self._error_codec, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
         if self._second_senders:
             senders, statuses = self._second_senders, self._verdicts.sender
-            self.second = SecondRobot(self, senders, statuses, setup, facts, self._controller)
+            self.second = SecondRobot(self, senders, statuses, setup, self._facts, self._controller)
         self._preparing = announce_preparing(self.node, self.robot)
-        engine, version, transport = (facts[k] for k in ("engine", "engine_version", "transport"))
+        keys = ("engine", "engine_version", "transport")
+        engine, version, transport = (self._facts[key] for key in keys)
         make_check = partial(StepCheck, setup, engine, version, self._tolerance, transport)
         self._prepared = ThreadPoolExecutor(1).submit(self._prepare, setup, make_check)
         vectors = dict.fromkeys(VECTORS, decode_wrench)

@@ -271,7 +271,7 @@ class Pacing:
         self._rival_checks = check_for_rival(node, self._rival_checks)
         missing = self._missing()
         busy = preparing_nodes(node, self._simulation.robot) if missing else []
-        self._late_checks += not busy
+        self._late_checks += 0 if busy else 1
         self._ready_checks = 0 if missing or self._rival_checks else self._ready_checks + 1
         if self._ready_checks and self._ready_checks * POLL >= self._options.settle:
             self.started, self._idle_checks = True, 0

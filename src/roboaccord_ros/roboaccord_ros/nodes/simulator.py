@@ -83,7 +83,7 @@ class SimulatorShell(Simulation):
         if options.pace or not options.lockstep:
             simulator.compile_all()
         # Passes a state to a controller in this process; does nothing without one.
-        self._hand_over: Callable[[RobotState], object] = itself
+        self._pass_state: Callable[[RobotState], object] = itself
         self._total_ticks = 0  # control periods of the whole run; 0 for a run without an end
         if math.isfinite(options.duration):
             self._total_ticks = count_steps(setup.scenario.duration, period, "duration")
@@ -138,7 +138,7 @@ class SimulatorShell(Simulation):
 
     def hand_to(self, controller: ControllerShell) -> None:
         """Hand states over to a controller in this process, and take answers, without messages."""
-        self._hand_over = partial(controller.answer_directly, on_efforts=self.pacing.answer)
+        self._pass_state = partial(controller.answer_directly, on_efforts=self.pacing.answer)
 
     def missing(self) -> str:
         """Return a line while Gazebo's window is not open yet, else ""."""
@@ -151,7 +151,7 @@ class SimulatorShell(Simulation):
         self.stepper.start(state)
         self._simulator.load()
         self.outlet.publish_state(self.stepper.state)
-        self._hand_over(self.stepper.state)
+        self._pass_state(self.stepper.state)
 
     def step(self, command: Command) -> None:
         """Advance by one control period, and publish the state; at the end, the result."""
@@ -161,7 +161,7 @@ class SimulatorShell(Simulation):
         self.outlet.publish_state(self.stepper.state)
         if self.is_over:
             self.finish()
-        self._hand_over(self.stepper.state)
+        self._pass_state(self.stepper.state)
 
     def finish(self, error: str = "") -> None:
         """Publish the result; end the run if there is no error."""
