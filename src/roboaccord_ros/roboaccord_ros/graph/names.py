@@ -57,14 +57,17 @@ NEWEST = QoSProfile(depth=1)  # a new message replaces the one before
 GLANCE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 HAND = QoSProfile(depth=20)  # for publishers of what people send by hand, as many as LIVE
 
+# Topics of a robot, by their names without its prefix; bag/topics.py states what they hold.
 STATES, ODOMETRY, EFFORTS = core.STATES, core.ODOMETRY, core.EFFORTS
 EVENTS, WRENCH, TWIST = core.EVENTS, core.WRENCH, core.TWIST
 CONTACTS, FINDINGS, SURROUNDINGS = core.CONTACTS, core.FINDINGS, core.SURROUNDINGS
 TARGET_TWIST, TARGET_JOINTS, CMD_VEL = core.TARGET_TWIST, core.TARGET_JOINTS, core.CMD_VEL
 DESCRIPTION, SCENARIO = core.DESCRIPTION, core.SCENARIO
+# Result of the run; errors of the live cross-check; faults that people let joints have.
 RESULT, ERROR, FAULT = "result", "crosscheck/error", "fault"
 # How the topic of a switch (a contact that is on or off) ends, and its message type.
 SWITCH, SWITCH_KIND = "/state", "std_msgs/msg/Bool"
+# Topics and services of a run, not of a robot.
 CLOCK, DIAGNOSTICS = "clock", core.DIAGNOSTICS
 RESET, PAUSE = "sim/reset", "sim/pause"
 PREPARING = "_preparing"  # hidden topic without messages; its publishers are nodes that compile
@@ -73,7 +76,7 @@ CONTROLLER = "controller"  # node that answers each state with efforts
 RECORDER = "recorder"  # node that a run waits for until its first state is on disk
 CROSSCHECK = "crosscheck"  # node that compares every state with the reference, so misses none
 
-FREE = core.FREE
+FREE = core.FREE  # ending of the name of a transport without lockstep
 # Message types of a robot's topics, by their names without the robot's prefix.
 KINDS = core.KINDS | {RESULT: core.KINDS[SCENARIO], ERROR: core.KINDS[STATES]}
 ALL_LATCHED = (*core.LATCHED, RESULT)
