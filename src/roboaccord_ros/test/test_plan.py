@@ -48,19 +48,19 @@ needs_browser = pytest.mark.skipif(
 )
 
 
-def asked(*words, robot="snake", scenario="serpenoid"):
+def launch_words(*words, robot="snake", scenario="serpenoid"):
     """Return the words of a launch: those that are given, and defaults."""
-    given = {**declared(), "robot": robot, "scenario": scenario}
-    given |= dict(word.split(":=", 1) for word in words)
-    return [f"{name}:={value}" for name, value in given.items()]
+    arguments = {**declared(), "robot": robot, "scenario": scenario}
+    arguments |= dict(word.split(":=", 1) for word in words)
+    return [f"{name}:={value}" for name, value in arguments.items()]
 
 
-def request_of(*words, **of):
-    return Request.parse(asked(*words, **of))
+def request_of(*words, **names):
+    return Request.parse(launch_words(*words, **names))
 
 
-def plan_of(*words, **of):
-    return make_plan(request_of(*words, **of))
+def plan_of(*words, **names):
+    return make_plan(request_of(*words, **names))
 
 
 @pytest.fixture(autouse=True)
@@ -240,8 +240,8 @@ def test_what_gazebo_is_asked_for_is_a_setting_of_its_engine(install):
     asked_for = {"contacts": "boxes", "world": "flat", "gz_physics": "bullet-featherstone"}
     plan = plan_of("sim:=gz", *(f"{name}:={value}" for name, value in asked_for.items()))
     assert plan["gz_partition"] and plan["transport"] == "in_process, boxes"
-    found = [word for word in json.loads(plan["set"]) if "engine_options.gz" in word]
-    assert found == [
+    options = [word for word in json.loads(plan["set"]) if "engine_options.gz" in word]
+    assert options == [
         "engine_options.gz.contacts=boxes",
         "engine_options.gz.world=flat",
         "engine_options.gz.physics=bullet-featherstone",
@@ -262,7 +262,7 @@ def test_the_browser_shows_what_no_window_does(sim, has_rviz, has_display, insta
     if has_display:
         monkeypatch.setenv("DISPLAY", ":0")
 
-    def found(*words):
+    def windows_of(*words):
         windows = Windows.of(request_of(*words), sim)
         assert ("the browser, at the address below" in windows.places("")) == bool(windows.view)
         ends = ("window" if windows.view_stays else "view") if windows.view else ""
@@ -270,12 +270,12 @@ def test_the_browser_shows_what_no_window_does(sim, has_rviz, has_display, insta
 
     window = has_display and (has_rviz or sim == "gz")
     default = "" if window else "window" if has_display else "view"
-    assert found() == (window, default, has_display)
+    assert windows_of() == (window, default, has_display)
     for asked_for in ("true", "browser"):
-        assert found(f"view:={asked_for}") == (window, "window", has_display)
-    assert found("view:=false") == (window, "", has_display)
-    assert found("headless:=true") == (False, "", False)
-    assert found("headless:=true", "view:=true") == (False, "window", False)
+        assert windows_of(f"view:={asked_for}") == (window, "window", has_display)
+    assert windows_of("view:=false") == (window, "", has_display)
+    assert windows_of("headless:=true") == (False, "", False)
+    assert windows_of("headless:=true", "view:=true") == (False, "window", False)
 
 
 @needs_browser
@@ -320,10 +320,10 @@ def test_a_person_who_drives_has_time_that_is_real_and_has_no_end():
 
 
 def test_a_driven_run_is_repeated_from_its_bag_as_fast_as_can_be(tmp_path):
-    given = load_scenario("snake", "snake", "teleop", ["duration=0.01"])
+    setup = Setup.of(load_scenario("snake", "snake", "teleop", ["duration=0.01"]))
     target = Target(np.array([0.5, 0.0, 0.0, 0.0, 0.0, 0.0]))
     bag = tmp_path / "driven"
-    run_direct(RunRequest(setup=Setup.of(given), engine="reference", bag=bag, inputs=Hold(target)))
+    run_direct(RunRequest(setup=setup, engine="reference", bag=bag, inputs=Hold(target)))
     words = ("sim:=reference", "headless:=true", "inputs:=driven")
     plan = plan_of(*words, scenario="teleop")
     assert (plan["inputs"], plan["duration"], plan["pace"]) == (str(bag), "0.01", "0.0")
@@ -420,9 +420,9 @@ def test_a_robot_may_be_a_file(tmp_path):
         plan_of("sim:=gz", robot="rod.urdf", scenario="")
 
 
-def command_of(*words, **of):
+def command_of(*words, **names):
     """Run the planner's process as a launch does; return what it did, and its CPU time [s]."""
-    command = [sys.executable, "-P", "-m", "roboaccord_ros.plan", *asked(*words, **of)]
+    command = [sys.executable, "-P", "-m", "roboaccord_ros.plan", *launch_words(*words, **names)]
     env, before = {**os.environ, "NUMBA_DISABLE_JIT": "1"}, os.times()
     done = subprocess.run(command, capture_output=True, text=True, env=env)
     return done, sum(os.times()[2:4]) - sum(before[2:4])

@@ -101,7 +101,7 @@ def strange(graph):
 
 def make_stranger(graph, drawn):
     """Let a stranger send what is drawn for a topic and its type; return who hears which topics."""
-    node, senders, found = graph.node("stranger"), {}, {}
+    node, senders, hearers = graph.node("stranger"), {}, {}
 
     def all_hear(topic):
         infos = node.get_subscriptions_info_by_topic(topic)
@@ -111,18 +111,18 @@ def make_stranger(graph, drawn):
         """Send everything once to a topic that is new, as soon as it is connected."""
         for topic, kinds in node.get_topic_names_and_types():
             infos = node.get_subscriptions_info_by_topic(topic)
-            heard = {each.node_name for each in infos} - {"stranger"}
+            heard = {info.node_name for info in infos} - {"stranger"}
             if heard and topic not in senders:
                 latched = any(topic.endswith(f"/{name}") for name in names.ALL_LATCHED)
                 qos = names.LATCHED if latched else names.HAND
                 senders[topic] = node.create_publisher(names.message_class(kinds[0]), topic, qos)
-            elif heard - found.get(topic, set()) and all_hear(topic):
-                found[topic] = heard
+            elif heard - hearers.get(topic, set()) and all_hear(topic):
+                hearers[topic] = heard
                 for message in drawn(topic, kinds[0]):
                     senders[topic].publish(message)
 
     node.create_timer(0.02, look)
-    return found
+    return hearers
 
 
 def test_every_topic_of_every_node_may_hear_what_it_cannot_read(
@@ -174,11 +174,11 @@ def test_only_the_simulator_that_announced_a_run_has_its_result() -> None:
         "engine_version": "1",
         "transport": "ros",
     }
-    own = {"steps": 7, "trajectory_sha256": "ab", "events": 2, "key": "key"}
+    result = {"steps": 7, "trajectory_sha256": "ab", "events": 2, "key": "key"}
     assert read_facts(encode_string(json.dumps(facts))) == facts
-    assert read_result(facts, encode_string(json.dumps(own))) == own
+    assert read_result(facts, encode_string(json.dumps(result))) == result
     assert facts["seal"] == hashlib.sha256(b"key").hexdigest()
-    for other in ({**own, "key": "kez"}, {k: v for k, v in own.items() if k != "key"}, [], 3):
+    for other in ({**result, "key": "kez"}, {k: v for k, v in result.items() if k != "key"}, [], 3):
         with pytest.raises((AccordError, LookupError, TypeError)):
             read_result(facts, encode_string(json.dumps(other)))
 
