@@ -63,11 +63,11 @@ class GazeboSimulator(Simulator):
         self.world, self._physics = World.of(setup, world), physics
         super().__init__(setup.joints, setup.effort_limits, self.world.physics_step)
         self.version = f"{version} {physics}".rstrip()
-        self._setup, self._level = setup, is_level(setup, contacts)
+        self._setup, self._is_level = setup, is_level(setup, contacts)
         self._urdf = expand_for_gazebo(setup, contacts, started=False)
-        if not self._level and base_in_gazebo(setup.scenario) != "fixed":
+        if not self._is_level and base_in_gazebo(setup.scenario) != "fixed":
             self.unplaced = "Gazebo cannot set the state of a free base"
-        self._joint_names = [*setup.joints, *(LEVEL if self._level else ())]
+        self._joint_names = [*setup.joints, *(LEVEL if self._is_level else ())]
         self._level_base = LevelBase(setup.initial)
         self._gazebo_faults = GazeboFaults(setup)
         self._odometry = setup.robot.gazebo.odometry(setup)
@@ -128,10 +128,10 @@ class GazeboSimulator(Simulator):
 
     def _make_server(self, start: RobotState) -> InProcess:
         robot, switches = self._setup.robot.name, [*self._setup.initial.switches]
-        world, urdf, names, reads_base = self.world, self._urdf, self._joint_names, not self._level
         return InProcess(
-            world, robot, start, urdf, names, switches, self._physics, reads_base=reads_base
-        )
+            self.world, robot, start, self._urdf, self._joint_names, switches, self._physics,
+            reads_base=not self._is_level,
+        )  # fmt: skip
 
     def _read(self) -> RobotState:
         if self._pending is not None:
@@ -204,7 +204,7 @@ class GazeboSimulator(Simulator):
         Raises:
             AccordError: for a base that Gazebo cannot place.
         """
-        if self._level:
+        if self._is_level:
             base, rates = self._level_base.coordinates(state)
             return np.concatenate([state.q, base]), np.concatenate([state.qd, rates])
         if self.unplaced:
@@ -221,7 +221,7 @@ class GazeboSimulator(Simulator):
         It makes the state at once from lists, for speed: a run waits for this at each step.
         """
         n = len(self.joints)
-        if self._level:
+        if self._is_level:
             position, orientation, base_twist = self._level_base.pose_and_twist(*q[n:], *qd[n:])
         else:
             position, orientation = np.array(pose[:3]), np.array(pose[3:])

@@ -48,7 +48,7 @@ PARAMETERS: dict[str, tuple[Value, str]] = {
 }
 FAULT = "fault."  # how the names of parameters of failing joints begin (faults.py)
 # How the names of ROS's own parameters begin.
-OF_ROS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
+ROS_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +107,7 @@ def declare(node: Node, *names: str, needs: Sequence[str] = ()) -> Values:
     set_log_level(values["log"])
     # ROS ignores parameters that no node declares
     for name in getattr(node, "_parameter_overrides", {}):
-        if not name.startswith((FAULT, *OF_ROS)):
+        if not name.startswith((FAULT, *ROS_PARAMETERS)):
             contract.check_known("unknown parameter ", name, PARAMETERS)
     check_not_empty(values, needs)
     return values

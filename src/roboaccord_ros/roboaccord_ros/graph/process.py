@@ -29,7 +29,7 @@ from roboaccord_ros.graph.spinning import Run
 STATUS_ERROR = 2  # the run failed
 STATUS_INTERRUPTED = 130  # 128 + SIGINT, as shells have it, and SIGINT is 2
 # Errors of ROS that are reported in one line.
-OF_ROS = (InvalidParameterTypeException, ParameterException, RuntimeError)
+ROS_ERRORS = (InvalidParameterTypeException, ParameterException, RuntimeError)
 PARENT = "ROBOACCORD_PARENT"  # environment variable; id of the process with which a node ends
 # s; for ROS to end, once everything is reported. All work is done by then, so any from 1 to 10
 # would do: launches wait for 5 (launch/processes.py).

@@ -119,9 +119,8 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
             nodes.append(node)
             run.nodes = nodes
             graph.every(node, POLL, partial(process.end_with_runner, os.getppid(), run))
-            threading.Thread(
-                target=process.tell_of_compiling, args=[kind.name], daemon=True
-            ).start()
+            tell = partial(process.tell_of_compiling, kind.name)
+            threading.Thread(target=tell, daemon=True).start()
             shell = kind.build(node, run)  # while it loads and compiles a signal ends it at once
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: run.interrupt())
@@ -136,7 +135,7 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
         return process.STATUS_INTERRUPTED
     except Exception as error:
         line = str(error) if isinstance(error, AccordError) else explain(error)
-        if not line and isinstance(error, process.OF_ROS):
+        if not line and isinstance(error, process.ROS_ERRORS):
             line = f"{kind.name}: {str(error).splitlines()[0]}"
         if not line:
             raise
