@@ -66,7 +66,7 @@ class ControllerShell(Shell):
                 example = ask_controller(trial, setup.initial, None, joints, watch)
             self._controller = self._make_controller(setup)
         self.watch = Watch(options.timeout)
-        self._inlet, self._efforts = Inlet(joints, ignores_repeated=True), EffortCodec(joints)
+        self._inlet, self._codec = Inlet(joints, ignores_repeated=True), EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches
         self._inputs = inputs
         self._last_time = -1.0  # time of the last state that was answered [s]
@@ -75,7 +75,7 @@ class ControllerShell(Shell):
         self._early_state: RobotState | None = None
         self._is_connected = False  # whether all peers are connected
         self._extras = ExtraOutputs(self, example, self._inlet)
-        self._sender = self.advertise(graph.EFFORTS)
+        self._effort_sender = self.advertise(graph.EFFORTS)
         # Called with the answers if the simulator is in this process.
         self._on_efforts: OnEfforts | None = None
         self._facts: dict[str, Any] = {}  # facts of the run that the simulator has announced
@@ -109,6 +109,14 @@ class ControllerShell(Shell):
         switches = self._inlet.switches  # those that a message would carry
         self._answer(replace(state, switches=switches) if switches else state)
 
+    def close(self) -> None:
+        """Without lockstep send an effort of 0, for the last effort would stay in force."""
+        self.watch.stop()
+        if not self._options.lockstep:
+            stop = self._codec.encode(max(self._last_time, 0.0), np.zeros(len(self._joints)))
+            self._effort_sender.send(stop)
+        deliver(*self._inputs.senders.values(), self._effort_sender)
+
     def _make_controller(self, setup: Setup) -> Controller:
         """Return a new controller, reset."""
         patience = self._options.start_timeout
@@ -116,21 +124,13 @@ class ControllerShell(Shell):
         reset_controller(controller, self._seed, patience)
         return controller
 
-    def close(self) -> None:
-        """Without lockstep send an effort of 0, for the last effort would stay in force."""
-        self.watch.stop()
-        if not self._options.lockstep:
-            stop = self._efforts.encode(max(self._last_time, 0.0), np.zeros(len(self._joints)))
-            self._sender.send(stop)
-        deliver(*self._inputs.senders.values(), self._sender)
-
     def _on_timer(self) -> None:
         """Answer the first state as soon as all peers are connected; called every POLL."""
         self._extras.check_services()
         if self._is_connected or self._extras.missing() or self._inputs.missing():
             return
         peers, needs_one = self._options.peers, not self._options.shared_process
-        if not missing_peers(self.node, self._sender, peers, needs_one=needs_one):
+        if not missing_peers(self.node, self._effort_sender, peers, needs_one=needs_one):
             self._is_connected = True
             self._answer(self._early_state)
 
@@ -167,8 +167,8 @@ class ControllerShell(Shell):
 
     def _send_efforts(self, time: float, effort: Array) -> None:
         """Send the efforts (n,) that answer the state of a time [s]."""
-        if self._on_efforts is None or self._sender.handle.get_subscription_count():
-            self._sender.send(self._efforts.encode(time, effort))
+        if self._on_efforts is None or self._effort_sender.handle.get_subscription_count():
+            self._effort_sender.send(self._codec.encode(time, effort))
         if self._on_efforts:
             self._on_efforts(time, effort)
 

@@ -59,6 +59,9 @@ class SimulatorShell(Simulation):
         make: makes the simulator of a setup in an engine.
         controller: the controller node in this process, or None.
         window: Gazebo's window, if the run waits for it.
+        motion: gathers the motion, whose hash is in the result.
+        pacing: decides when steps are taken.
+        faults: lets joints fail while the run goes on.
         result: result of the run; empty until the run has ended.
         wall_time: wall time of the run [s]; 0 until the run has ended.
     """
@@ -94,7 +97,7 @@ class SimulatorShell(Simulation):
         self.outlet = Outlet(
             node, setup, options.engine, self._version, transport, recorded=recorded
         )
-        self._started, self.wall_time = time.perf_counter(), 0.0
+        self._start_time, self.wall_time = time.perf_counter(), 0.0
         self.pacing = Pacing(setup, self, options)
         self.faults = FaultInlet(self, setup, self.stepper.fail)
         add_services(self, setup, f"{options.engine} {self._version}")
@@ -146,7 +149,7 @@ class SimulatorShell(Simulation):
 
     def start(self, state: RobotState | None = None) -> None:
         """Go to the start of the scenario, or to another state, and publish it."""
-        self._started = time.perf_counter()
+        self._start_time = time.perf_counter()
         self.motion.clear()
         self.stepper.start(state)
         self._simulator.load()
@@ -156,7 +159,7 @@ class SimulatorShell(Simulation):
     def step(self, command: Command) -> None:
         """Advance by one control period, and publish the state; at the end, the result."""
         if not self.stepper.tick:  # the time until the first command does not count
-            self._started = time.perf_counter()
+            self._start_time = time.perf_counter()
         self.outlet.publish_events(self.stepper.step(command))
         self.outlet.publish_state(self.stepper.state)
         if self.is_over:
@@ -165,7 +168,7 @@ class SimulatorShell(Simulation):
 
     def finish(self, error: str = "") -> None:
         """Publish the result; end the run if there is no error."""
-        self.wall_time = time.perf_counter() - self._started
+        self.wall_time = time.perf_counter() - self._start_time
         factor = self.stepper.state.time / self.wall_time if self.wall_time else 0.0
         self.result = {
             "engine_version": self._version,
