@@ -201,7 +201,7 @@ def publish_and_go(graph, outlet_of, publish, *others):
 
     def look():
         if started:
-            for publisher in outlet_of._states:
+            for publisher in outlet_of._state_senders:
                 node.destroy_publisher(publisher)
             timer.cancel()
         elif all(p.get_subscription_count() for p in others) and not outlet_of.missing(

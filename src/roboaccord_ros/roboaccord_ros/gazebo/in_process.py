@@ -5,8 +5,9 @@ to pause. The server's thread calls back around each physics step: before it, `_
 efforts and, at a start, coordinates; after the last one, `_after_step` reads the state. Work
 between steps, and serving a window, is in pauses.py.
 
-When efforts are written and states are read is fixed, for motions depend on it bit for bit
-(test_a_run_is_that_of_a_launch_bit_for_bit).
+In these, `ecm` is Gazebo's entity component manager, which has all of the world's entities and
+their properties. When efforts are written and states are read is fixed, for motions depend on it
+bit for bit (test_a_run_is_that_of_a_launch_bit_for_bit).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class InProcess:
         urdf: description of the robot for Gazebo.
         joints: names of its joints in Gazebo, in the order of all lists.
         switches: names of its switches.
-        physics: physics engine; see `populate`.
+        physics: short name of a physics engine, or its library; empty for DART.
         reads_base: whether pose and rates of the base are read.
 
     Attributes:
@@ -83,37 +84,8 @@ class InProcess:
         self._coordinates: tuple[Array, Array] | None = None
         self._answer: Answer = [], [], [], []  # after the last step
         self._error: Exception | None = None  # raised in a callback, which cannot pass it on
-        path = populate(world, robot, start, urdf, physics)
-        self._fixture: Any = self._make_fixture(path)
+        self._fixture: Any = self._make_fixture(populate(world, robot, start, urdf, physics))
         self.pauses = Pauses(self._fixture.server(), world.name, robot, switches)
-
-    def _make_fixture(self, path: Path) -> Any:
-        """Return a server of a world file that calls `_before_step` and `_after_step`."""
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-        fixture = self._sim.TestFixture(str(path))
-        # Gazebo has replaced the handlers: a signal is to end this process, not only the server.
-        if threading.current_thread() is threading.main_thread():
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
-        fixture.on_pre_update(self._before_step)
-        fixture.on_post_update(self._after_step)
-        fixture.finalize()
-        return fixture
-
-    @classmethod
-    def _isolate(cls, world: World) -> None:
-        """Isolate this server in a partition, and set where it looks for included models.
-
-        Also two servers of this process need two partitions: servers of one partition ask for each
-        other's topics in each step.
-        """
-        if cls.server_count or not os.environ.get(PARTITION):
-            os.environ[PARTITION] = new_partition()
-        cls.server_count += 1
-        for paths in (RESOURCES, "SDF_PATH"):  # sdformat looks into the latter first
-            others = os.environ.get(paths, "").split(os.pathsep)
-            folders = dict.fromkeys([*map(str, world.models), *filter(None, others)])
-            os.environ[paths] = os.pathsep.join(folders)
 
     def close(self) -> None:
         """End the server, so that another one can take its partition."""
@@ -162,6 +134,34 @@ class InProcess:
         if self.steps != self._last_step:
             raise AccordError(f"gz: {self.steps} steps were taken, not {self._last_step}")
         return self._answer
+
+    def _make_fixture(self, path: Path) -> Any:
+        """Return a server of a world file that calls `_before_step` and `_after_step`."""
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        fixture = self._sim.TestFixture(str(path))
+        # Gazebo has replaced the handlers: a signal is to end this process, not only the server.
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        fixture.on_pre_update(self._before_step)
+        fixture.on_post_update(self._after_step)
+        fixture.finalize()
+        return fixture
+
+    @classmethod
+    def _isolate(cls, world: World) -> None:
+        """Isolate this server in a partition, and set where it looks for included models.
+
+        Also two servers of this process need two partitions: servers of one partition ask for each
+        other's topics in each step.
+        """
+        if cls.server_count or not os.environ.get(PARTITION):
+            os.environ[PARTITION] = new_partition()
+        cls.server_count += 1
+        for paths in (RESOURCES, "SDF_PATH"):  # sdformat looks into the latter first
+            others = os.environ.get(paths, "").split(os.pathsep)
+            folders = dict.fromkeys([*map(str, world.models), *filter(None, others)])
+            os.environ[paths] = os.pathsep.join(folders)
 
     def _before_step(self, info: Any, ecm: Any) -> None:
         """Write the request before a step; find the robot before the first.

@@ -43,9 +43,9 @@ class GazeboSimulator(Simulator):
     Args:
         setup: robot and scenario.
         version: version of Gazebo.
-        contacts: name of the shapes that touch the ground; see `contact_shapes`.
-        world: world instead of that of the scenario or terrain; see `World.of`.
-        physics: physics engine instead of DART; see `populate`.
+        contacts: name of the shapes that touch the ground, one of the robot's `contact_shapes`.
+        world: name or file of the world; empty for that of the scenario or its terrain.
+        physics: short name of a physics engine, or its library; empty for DART.
 
     Attributes:
         world: the world in which the robot runs.

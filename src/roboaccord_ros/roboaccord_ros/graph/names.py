@@ -2,7 +2,7 @@
 
 Names are relative, so a namespace prefixes all topics and services of a run, its clock included. A
 quality of service (QoS) tells the middleware what to store and whether to repeat lost messages:
-with RELIABLE and ALL_SAID no message is lost, with LIVE and GLANCE messages may be. `advertise`
+with RELIABLE and ALL_KEPT no message is lost, with LIVE and GLANCE messages may be. `advertise`
 makes the publisher of a robot's topic by its name, and `subscribe` the subscription.
 
 A topic that is recorded is named in bag/topics.py of the core, any other topic here; all are listed
@@ -48,7 +48,7 @@ DEEP = QoSProfile(depth=5000)
 # Late subscribers receive the last message.
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # A subscriber receives every message that a latched publisher has stored, and none is lost.
-ALL_SAID = QoSProfile(history=HistoryPolicy.KEEP_ALL, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+ALL_KEPT = QoSProfile(history=HistoryPolicy.KEEP_ALL, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # For subscribers to what people send; best effort also accepts reliable publishers. 20 messages are
 # a second of keys or of a joystick at 20 Hz.
 LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -168,7 +168,7 @@ def subscribe(
     node: Node, robot: str, name: str, callback: OnBytes, *, qos: QoSProfile = RELIABLE
 ) -> Subscription:
     """Subscribe to the bytes of a robot's topic."""
-    qos = ALL_SAID if is_latched(name) else qos
+    qos = ALL_KEPT if is_latched(name) else qos
     kind = message_class(kind_of(name))
     return node.create_subscription(kind, f"{robot}/{name}", callback, qos, raw=True)
 
