@@ -47,7 +47,7 @@ Work = Generator[None, Any, None]
 
 
 class Pauses:
-    """Do work in the iterations of a paused server, then let it take its steps.
+    """Does work in the iterations of a paused server, then lets it take its steps.
 
     Args:
         server: of a world, paused.
@@ -79,10 +79,6 @@ class Pauses:
             for value, verb in ((True, "attach"), (False, "detach")):
                 publisher = self._node.advertise(self._topic(name, verb), empty)
                 self._request_switch[name, value] = partial(publisher.publish, empty())
-
-    def _topic(self, switch: str, name: str) -> str:
-        """Return a topic of a switch: its state, or by which it is attached or detached."""
-        return f"/model/{self._robot}/{switch}/{name}"
 
     def add(self, work: Work) -> None:
         """Add a piece of work to be done before the next step, and run it to its first `yield`."""
@@ -169,6 +165,12 @@ class Pauses:
         link.set_angular_velocity(ecm, vector(*twist[3:].tolist()))
         self._commanded.append(link.entity())
 
+    def close(self) -> None:
+        """End the thread that serves a window, by an extra step."""
+        if self._thread is not None:
+            self._work.clear()
+            self.run(1)
+
     def _confirm(self, names: Iterable[str], value: bool) -> Work:
         """Wait until switches have a value.
 
@@ -187,11 +189,9 @@ class Pauses:
                     raise LockstepError(f"no answer from Gazebo on {topic} within {PATIENCE:g} s")
                 yield
 
-    def close(self) -> None:
-        """End the thread that serves a window, by an extra step."""
-        if self._thread is not None:
-            self._work.clear()
-            self.run(1)
+    def _topic(self, switch: str, name: str) -> str:
+        """Return a topic of a switch: its state, or by which it is attached or detached."""
+        return f"/model/{self._robot}/{switch}/{name}"
 
 
 def component_type(name: str) -> int:
