@@ -51,7 +51,7 @@ def run_among_strangers(seed: str, seeds: Path) -> int:
     from roboaccord_ros.run.domain import private_domain
     from test_strangers import make_stranger
 
-    recorder.NAMING = 0.2  # s; the stranger seems to check, too
+    recorder.CROSSCHECK_PATIENCE = 0.2  # s; the stranger seems to check, too
     setup = load_setup("snake", "serpenoid", CHANGES)
     good = recorded(seeds)
 

@@ -60,14 +60,15 @@ def stepped(setup: Setup) -> tuple[Pass, str]:
 
 def bare(setup: Setup) -> Pass:
     """Return a pass of the server alone; the one before is in a partition of its own."""
-    from roboaccord_ros.gazebo.engine import contacts
+    from roboaccord_ros.gazebo.engine import contacts_name
     from roboaccord_ros.gazebo.populate import populate
-    from roboaccord_ros.gazebo.transport import load
+    from roboaccord_ros.gazebo.transport import gazebo_module
     from roboaccord_ros.gazebo.world import PARTITION, World
 
-    world, urdf = World.of(setup), expand_for_gazebo(setup, contacts(setup), started=False)
+    world, urdf = World.of(setup), expand_for_gazebo(setup, contacts_name(setup), started=False)
     os.environ[PARTITION] = "roboaccord_bare"
-    fixture = load("sim").TestFixture(str(populate(world, setup.robot.name, setup.initial, urdf)))
+    path = populate(world, setup.robot.name, setup.initial, urdf)
+    fixture = gazebo_module("sim").TestFixture(str(path))
     fixture.finalize()
     server, steps = fixture.server(), round(setup.scenario.control_period / world.physics_step)
 

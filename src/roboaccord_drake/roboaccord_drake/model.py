@@ -3,7 +3,7 @@
 `make_plant` gives Drake the URDF of a model, with rotors and damping that the model sets.
 `DrakeMechanism` evaluates the plant's equations of motion: accelerations, mass matrix, gravity
 forces. Drake numbers positions and velocities in its own order, with the base among the joints;
-`degrees` and `base_slices` return where each joint and the base are.
+`joint_indices` and `base_slices` return where each joint and the base are.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from roboaccord.engines import (
     BASE_LINK,
     WORLD,
     EngineModel,
+    Hinge,
     JointProperties,
     LinkProperties,
     Mechanism,
@@ -31,7 +32,7 @@ from roboaccord.engines import (
 from roboaccord.numerics import quaternion_matrix, turn_twist
 
 # Elements that are removed from the URDF: the model sets these properties, or needs no shapes.
-UNREAD = ("visual", "collision", "dynamics", "transmission")
+REMOVED_TAGS = ("visual", "collision", "dynamics", "transmission")
 CONTINUOUS = 0.0  # s; time step that makes a plant continuous: its equations are integrated outside
 
 # Drake warns of inertias that it replaces; simulator.py refuses such robots with its own message.
@@ -51,7 +52,7 @@ def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Any:
     """
     plant = MultibodyPlant(time_step)
     try:
-        text = _reduced(model.urdf, mimic=time_step != CONTINUOUS)
+        text = _without_removed_tags(model.urdf, mimic=time_step != CONTINUOUS)
         Parser(plant).AddModelsFromString(text, "urdf")
         for i, name in enumerate(model.joints):
             joint = plant.GetJointByName(name)
@@ -70,22 +71,14 @@ def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Any:
     return plant
 
 
-def _reduced(urdf: str, *, mimic: bool) -> str:
-    """Return a URDF without the elements UNREAD, and without <mimic> unless `mimic` is true."""
+def _without_removed_tags(urdf: str, *, mimic: bool) -> str:
+    """Return a URDF without REMOVED_TAGS, and without <mimic> unless `mimic` is true."""
     root = ET.fromstring(urdf)
     for parent in [root, *root.findall("link"), *root.findall("joint")]:
         for child in list(parent):
-            if child.tag in UNREAD or (child.tag == "mimic" and not mimic):
+            if child.tag in REMOVED_TAGS or (child.tag == "mimic" and not mimic):
                 parent.remove(child)
     return ET.tostring(root, encoding="unicode")
-
-
-def link_of(body: Any, context: Any) -> LinkProperties:
-    """Return the properties of a body, in the axes of its link."""
-    inertia = body.CalcSpatialInertiaInBodyFrame(context)
-    centre = np.array(inertia.get_com())
-    about_centre = inertia.Shift(centre).CalcRotationalInertia().CopyToFullMatrix3()
-    return LinkProperties(inertia.get_mass(), centre, np.array(about_centre))
 
 
 class DrakeMechanism(Mechanism):
@@ -111,7 +104,7 @@ class DrakeMechanism(Mechanism):
     ) -> None:
         self.plant, self.context, self._base = plant, plant.CreateDefaultContext(), base
         self._bodies = bodies_of(plant)
-        indices = degrees(plant)
+        indices = joint_indices(plant)
         self.q = np.array([indices[name][0] for name in joints], dtype=int)
         self.v = np.array([indices[name][1] for name in joints], dtype=int)
         self.base_q, self.base_v = base_slices(plant, base, body)
@@ -147,16 +140,17 @@ class DrakeMechanism(Mechanism):
         mass, bias = dynamics_of(self.plant, self.context)  # at rest the bias is gravity alone
         # Columns of `order` select the base's axes, then the joints, from Drake's velocities.
         base = np.arange(len(mass))[self.base_v]
-        rows = [*base[np.argsort(self.axes)], *self.v]
-        order = np.zeros((len(mass), len(rows)))
-        order[rows, np.arange(len(rows))] = 1.0
+        order = np.eye(len(mass))[:, [*base[np.argsort(self.axes)], *self.v]]
         return order, mass, bias
 
     def gravity(self) -> Array:
         return np.array(self.plant.gravity_field().gravity_vector())
 
     def link(self, name: str) -> LinkProperties:
-        return link_of(self._bodies[name], self.context)
+        inertia = self._bodies[name].CalcSpatialInertiaInBodyFrame(self.context)
+        centre = np.array(inertia.get_com())
+        about_centre = inertia.Shift(centre).CalcRotationalInertia().CopyToFullMatrix3()
+        return LinkProperties(inertia.get_mass(), centre, np.array(about_centre))
 
     def joint(self, name: str) -> JointProperties:
         joint = self.plant.GetJointByName(name)
@@ -168,12 +162,19 @@ class DrakeMechanism(Mechanism):
             armature = float(actuator.rotor_inertia(self.context))
         return JointProperties(
             origin=np.array(pose.translation()),
-            axis=np.array(pose.rotation().matrix() @ axis_of(joint)),
+            axis=np.array(pose.rotation().matrix() @ joint_axis(joint)),
             limits=np.concatenate(limits),
             damping=float(joint.default_damping_vector()[0]),
             friction=0.0,
             armature=armature,
         )
+
+    def hinge(self, joint: Any, root: str) -> Hinge:
+        """Return anchor, axis and limits of a joint that turns or slides, in a body's frame."""
+        frame = self._bodies[root].body_frame()
+        pose = self.plant.CalcRelativeTransform(self.context, frame, joint.frame_on_child())
+        limits = joint.position_lower_limit(), joint.position_upper_limit()
+        return Hinge(pose.translation(), pose.rotation().matrix() @ joint_axis(joint), *limits)
 
 
 def bodies_of(plant: Any) -> dict[str, Any]:
@@ -193,6 +194,11 @@ def joints_of(plant: Any) -> dict[str, Any]:
     return _by_name(joints, [f"{names[j.child_body().index()]}_{j.name()}" for j in joints])
 
 
+def motors_of(plant: Any) -> list[Any]:
+    """Return the actuators of a plant's joints, in Drake's order."""
+    return [plant.get_joint_actuator(index) for index in plant.GetJointActuatorIndices()]
+
+
 def _by_name(elements: Sequence[Any], full_names: Sequence[str]) -> dict[str, Any]:
     """Return elements by name, or by full name where several have the same name."""
     counts = Counter(element.name() for element in elements)
@@ -200,43 +206,52 @@ def _by_name(elements: Sequence[Any], full_names: Sequence[str]) -> dict[str, An
             for element, name in zip(elements, full_names, strict=True)}  # fmt: skip
 
 
-def degrees(plant: Any) -> dict[str, tuple[int, int]]:
+def joint_indices(plant: Any) -> dict[str, tuple[int, int]]:
     """Return the index of each joint's position and velocity in Drake's vectors, by name.
 
     A planar joint has three degrees of freedom, with names NAME_x and so on, as in `DEGREES`.
     """
-    places = dict[str, tuple[int, int]]()
+    indices = dict[str, tuple[int, int]]()
     for name, joint in joints_of(plant).items():
-        start = joint.position_start(), joint.velocity_start()
+        q, v = joint.position_start(), joint.velocity_start()
         if joint.type_name() == "planar":
-            names = [f"{name}_{degree}" for degree in DEGREES["planar"]]
-            places |= {name: (start[0] + i, start[1] + i) for i, name in enumerate(names)}
+            for i, degree in enumerate(DEGREES["planar"]):
+                indices[f"{name}_{degree}"] = q + i, v + i
         elif joint.num_velocities() == 1:
-            places[name] = start
-    return places
+            indices[name] = q, v
+    return indices
 
 
 def dynamics_of(plant: Any, context: Any) -> tuple[Array, Array]:
-    """Return mass matrix M and bias C v - g in a context: M v' + C v - g = tau."""
+    """Return mass matrix M (v, v) and bias C v - g (v,) in a context: M v' + C v - g = tau.
+
+    v is the number of Drake's velocities, g are the generalised forces of gravity, and tau those
+    of everything else.
+    """
     gravity = plant.CalcGravityGeneralizedForces(context)
     return plant.CalcMassMatrix(context), plant.CalcBiasTerm(context) - gravity
 
 
-def axis_of(joint: Any) -> Array:
+def joint_axis(joint: Any) -> Array:
     """Return the axis of a joint that turns or slides (3,)."""
     turns = joint.type_name() == "revolute"
-    return np.asarray(joint.revolute_axis() if turns else joint.translation_axis())
+    return np.array(joint.revolute_axis() if turns else joint.translation_axis())
 
 
 def base_slices(plant: Any, base: FixedBase, body: str) -> tuple[slice, slice]:
-    """Return the slices of positions and velocities of the body that moves as the base."""
+    """Return where the base's positions and velocities are in Drake's vectors.
+
+    Args:
+        plant: Drake's plant, finalized.
+        base: kind of the robot's base: fixed, planar or free.
+        body: name of the body that moves as the base.
+    """
     if not base.moves:
         return slice(0), slice(0)
     if not base.tied:
         moving = bodies_of(plant)[body]
         q, v = moving.floating_positions_start(), moving.floating_velocities_start_in_v()
     else:
-        joints = [plant.get_joint(index) for index in plant.GetJointIndices()]
-        planar = next(j for j in joints if j.child_body().name() == body)
+        planar = next(j for j in joints_of(plant).values() if j.child_body().name() == body)
         q, v = planar.position_start(), planar.velocity_start()
     return slice(q, q + base.size), slice(v, v + len(base.axes))

@@ -6,7 +6,7 @@ in which a link's frame lies on the joint that moves it. Drake's coordinates of 
 from URDF's; `charts` translate them.
 
 Nothing of the text is repaired here, and a refusal is printed in Drake's words. Quantities that are
-listed but not compared, such as friction, are in `apart`, as in every reader.
+listed but not compared, such as friction, are in the attribute `apart`, as in every reader.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from roboaccord.engines import (
     WORLD,
     Chart,
     Charts,
-    Hinge,
     Question,
     Reading,
     TreeReading,
@@ -38,9 +37,9 @@ from roboaccord.engines import (
     planes,
 )
 
-from roboaccord_drake.convert import parts_of
-from roboaccord_drake.load import load
-from roboaccord_drake.model import DrakeMechanism, axis_of, bodies_of, degrees, joints_of
+from roboaccord_drake.convert import links_and_joints
+from roboaccord_drake.load import load_sdf
+from roboaccord_drake.model import DrakeMechanism, bodies_of, joint_indices, joints_of, motors_of
 
 
 class DrakeReading(Reading):
@@ -79,23 +78,24 @@ class DrakeReading(Reading):
         except (RuntimeError, SystemExit) as error:  # SystemExit by a failed assertion
             raise AccordError(f"Drake refuses it: {str(error).splitlines()[0]}") from None
         # Joints in Drake's order, and the equations of those that are compared.
-        bodies, indices = bodies_of(plant), degrees(plant)
+        indices = joint_indices(plant)
         self.joints = tuple(sorted(indices, key=lambda name: indices[name][1]))
-        asked = question.of(self.joints)
-        self.mechanism = DrakeMechanism(plant, KINDS[question.base], asked, question.root)
-        if planar := {n: joint for n, joint in joints.items() if joint.type_name() == "planar"}:
-            self.charts = Charts(asked, _plane_charts(planar, text))
+        compared = question.of(self.joints)
+        base, root = KINDS[question.base], question.root
+        self.mechanism = mechanism = DrakeMechanism(plant, base, compared, root)
+        planar = {n: joint for n, joint in joints.items() if joint.type_name() == "planar"}
+        if planar:
+            self.charts = Charts(compared, _plane_charts(planar, text))
         # Masses, links and axes of joints; of an SDF those of its tree, whose frames lie on joints.
-        context = self.mechanism.context
+        context = mechanism.context
         self.mass = float(plant.CalcTotalMass(context))
-        base = bodies[question.root].body_frame()
-        self.links = self.linked(name for name in bodies if name != WORLD)
-        self.hinges = {n: _hinge(plant, context, joints[n], base) for n in damping}
+        self.links = self.linked(name for name in bodies_of(plant) if name != WORLD)
+        self.hinges = {n: mechanism.hinge(joints[n], root) for n in damping}
         if tree:
             reading = TreeReading(tree, question)
             self.links, self.hinges = reading.links, reading.hinges
-        self.apart = self._beside(plant, joints, damping)
-        self.shapes = Counter(_kinds(plant, scene)) if scene else Counter()
+        self.apart = self._listed_quantities(plant, joints, damping)
+        self.shapes = Counter(_shape_kinds(plant, scene)) if scene else Counter()
         plant.get_actuation_input_port().FixValue(context, np.zeros(plant.num_actuators()))
 
     def _load(
@@ -106,22 +106,21 @@ class DrakeReading(Reading):
         The scene graph is None for an SDF and for a text without shapes.
         """
         if self.is_own(text):
-            plant, _ = load(text, file, packages)
-            return plant, None, make_tree(*parts_of(plant))
-        return *_of_urdf(text, file, packages), None
+            plant, _ = load_sdf(text, file, packages)
+            return plant, None, make_tree(*links_and_joints(plant))
+        return *_load_urdf(text, file, packages), None
 
-    def _beside(
+    def _listed_quantities(
         self, plant: MultibodyPlant, joints: Mapping[str, Any], damping: Mapping[str, float]
     ) -> dict[str, Mapping[str, float]]:
-        """Return what is listed but not compared: each quantity, by joint."""
+        """Return what is listed but not compared: by quantity, then by joint, in SI units."""
         names = {joint.index(): name for name, joint in joints.items()}
-        motors = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
-        drives = {names[motor.joint().index()]: motor for motor in motors}
+        motors = {names[motor.joint().index()]: motor for motor in motors_of(plant)}
         return {
             "damping": damping,
             "friction": dict.fromkeys(self.joints, 0.0),
-            "effort": {name: motor.effort_limit() for name, motor in drives.items()},
-            "armature": {n: motor.default_reflected_inertia() for n, motor in drives.items()},
+            "effort": {n: motor.effort_limit() for n, motor in motors.items()},
+            "armature": {n: motor.default_reflected_inertia() for n, motor in motors.items()},
             "mimic": {},
         }
 
@@ -133,9 +132,9 @@ def _finalize(
 
     Damping (by name of the joint) is removed from the plant, since it is listed, and not compared.
     """
-    first = find_root(ET.fromstring(text), "URDF")
-    if (question.base == "fixed" or question.root != first) and first != WORLD:
-        plant.WeldFrames(plant.world_frame(), bodies_of(plant)[first].body_frame())
+    root_link = find_root(ET.fromstring(text), "URDF")
+    if (question.base == "fixed" or question.root != root_link) and root_link != WORLD:
+        plant.WeldFrames(plant.world_frame(), bodies_of(plant)[root_link].body_frame())
     moving = {n: joint for n, joint in joints.items() if joint.num_velocities() == 1}
     damping = {name: float(joint.default_damping()) for name, joint in moving.items()}
     for joint in moving.values():
@@ -151,15 +150,14 @@ def _finalize(
 def _plane_charts(planar: Mapping[str, Any], text: str) -> dict[str, Chart]:
     """Return the translation of planar joints' coordinates from Drake's to URDF's, by name."""
     axes = planes(text)
-    return {
-        name: plane_chart(
-            joint.frame_on_parent().GetFixedPoseInBodyFrame().rotation().matrix(), axes[name]
-        )
-        for name, joint in planar.items()
-    }
+    charts = {}
+    for name, joint in planar.items():
+        pose = joint.frame_on_parent().GetFixedPoseInBodyFrame()
+        charts[name] = plane_chart(pose.rotation().matrix(), axes[name])
+    return charts
 
 
-def _of_urdf(
+def _load_urdf(
     text: str, file: Path | None, packages: Mapping[str, Path]
 ) -> tuple[MultibodyPlant, Any]:
     """Return the plant of a URDF, not finalized, and its scene graph; None if it has no shapes."""
@@ -176,14 +174,7 @@ def _of_urdf(
     return plant, scene
 
 
-def _hinge(plant: MultibodyPlant, context: Any, joint: Any, home: Any) -> Hinge:
-    """Return anchor, axis and limits of a joint, in the frame `home` of the root."""
-    pose = plant.CalcRelativeTransform(context, home, joint.frame_on_child())
-    ends = joint.position_lower_limit(), joint.position_upper_limit()
-    return Hinge(pose.translation(), pose.rotation().matrix() @ axis_of(joint), *ends)
-
-
-def _kinds(plant: MultibodyPlant, scene: Any) -> Iterator[str]:
+def _shape_kinds(plant: MultibodyPlant, scene: Any) -> Iterator[str]:
     """Yield the kind of each collision shape, such as box, as URDF names it."""
     inspector = scene.model_inspector()
     for body in (plant.get_body(BodyIndex(i)) for i in range(plant.num_bodies())):

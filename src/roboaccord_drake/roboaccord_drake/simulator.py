@@ -27,12 +27,12 @@ from roboaccord.engines import WORLD, EngineModel, EngineSimulator, read_setting
 from roboaccord.numerics import quaternion_matrix, yaw_quaternion
 from roboaccord.simulators import LOCK_INERTIA, Losses
 
-from roboaccord_drake.model import CONTINUOUS, DrakeMechanism, dynamics_of, link_of, make_plant
+from roboaccord_drake.model import CONTINUOUS, DrakeMechanism, dynamics_of, make_plant
 from roboaccord_drake.settings import ORDERS, DrakeSettings
 
-# Relative; a mass or inertia in Drake that is farther from the description's is not its rounding:
-# Drake has replaced an unphysical inertia by another, and the robot is refused.
-REPLACED = 1e-6
+# Relative; largest difference of a mass or inertia in Drake from the description's that is taken
+# for rounding, of which it is far above: beyond it Drake has replaced an unphysical inertia.
+INERTIA_ROUNDING = 1e-6
 
 
 class DrakeSimulator(EngineSimulator):
@@ -70,10 +70,10 @@ class DrakeSimulator(EngineSimulator):
             model, self.tree, CONTINUOUS if self._continuous else self.physics_step
         )
         self._context = self._plant.CreateDefaultContext()
-        self._refuse_replaced()
         # A continuous plant for accelerations: those of a discrete plant include forces of stops.
         smooth = self._plant if self._continuous else make_plant(model, self.tree, CONTINUOUS)
         self.mechanism = mechanism = DrakeMechanism(smooth, self.base, self.joints)
+        self._refuse_replaced_inertias()
         self._q, self._v, self._axes = mechanism.q, mechanism.v, mechanism.axes
         self._base_q, self._base_v = mechanism.base_q, mechanism.base_v
         # Generalised forces, through the port by which Drake takes them.
@@ -86,14 +86,12 @@ class DrakeSimulator(EngineSimulator):
         self._height = 0.0
         self._place_forces()
 
-    def _refuse_replaced(self) -> None:
+    def _refuse_replaced_inertias(self) -> None:
         """Raise AccordError if Drake's masses or inertias are not those of the description."""
-        for link in self.tree.links:
-            if link.name == WORLD:
-                continue
-            in_drake = link_of(self._plant.GetBodyByName(link.name), self._context)
-            for wanted, has in ((link.mass, in_drake.mass), (link.inertia, in_drake.inertia)):
-                if np.abs(has - wanted).max() > REPLACED * np.abs(wanted).max():
+        for link in (link for link in self.tree.links if link.name != WORLD):
+            in_drake = self.mechanism.link(link.name)
+            for described, taken in ((link.mass, in_drake.mass), (link.inertia, in_drake.inertia)):
+                if np.abs(taken - described).max() > INERTIA_ROUNDING * np.abs(described).max():
                     raise AccordError(
                         f"drake: the inertia of {link.name} is not physical, and Drake would take "
                         "another: repair its <inertial>, or use dart"
@@ -163,41 +161,41 @@ class DrakeSimulator(EngineSimulator):
             if self._continuous:
                 self._runge_kutta()
             else:
-                self._apply(*self._coordinates())
+                self._apply_forces(*self._coordinates())
                 try:
                     self._plant.ExecuteForcedEvents(self._context, False)
                 except RuntimeError:  # raised for forces that are not finite
                     check_state(self._read(), self.joints, self.name)
                     raise
         if self._continuous:
-            self._refuse_stops()
+            self._refuse_passed_stops()
 
     def _runge_kutta(self) -> None:
         """Take a step of the classical Runge-Kutta method of order 4."""
         h, x = self.physics_step, np.concatenate(self._coordinates())
-        k1 = self._slope(x)
-        k2 = self._slope(x + 0.5 * h * k1)
-        k3 = self._slope(x + 0.5 * h * k2)
-        k4 = self._slope(x + h * k3)
+        k1 = self._state_derivative(x)
+        k2 = self._state_derivative(x + 0.5 * h * k1)
+        k3 = self._state_derivative(x + 0.5 * h * k2)
+        k4 = self._state_derivative(x + h * k3)
         end = x + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         self._plant.SetPositionsAndVelocities(self._context, end)
 
-    def _slope(self, x: Array) -> Array:
+    def _state_derivative(self, x: Array) -> Array:
         """Return the derivative of Drake's state x, which is q and then v."""
         self._plant.SetPositionsAndVelocities(self._context, x)
-        self._apply(x[: -len(self._total)], x[-len(self._total) :])
+        self._apply_forces(x[: -len(self._total)], x[-len(self._total) :])
         return np.asarray(self._plant.EvalTimeDerivatives(self._context).CopyToVector())
 
-    def _refuse_stops(self) -> None:
+    def _refuse_passed_stops(self) -> None:
         """Raise AccordError if a joint has passed its stop, which the continuous plant lacks."""
-        stopped = self._stops.beyond(self._coordinates()[0][self._q])
-        if stopped:
+        passed = self._stops.beyond(self._coordinates()[0][self._q])
+        if passed:
             raise AccordError(
-                f"drake: {stopped} comes to its stop, and in continuous time Drake has none; "
+                f"drake: {passed} comes to its stop, and in continuous time Drake has none; "
                 "use engine_options.drake.integrator=discrete"
             )
 
-    def _apply(self, q: Array, v: Array) -> None:
+    def _apply_forces(self, q: Array, v: Array) -> None:
         """Give Drake the generalised forces at positions q and velocities v.
 
         They are the sum of preload, efforts, wrench on the base, force law and dry friction.

@@ -18,13 +18,13 @@ from roboaccord.engines.reading import TreeReading, base_of, draw_question, read
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord_drake.reader import DrakeReading
 
-ALIKE = 1e-9  # relative
+ALIKE = 1e-9  # relative; largest difference of two accelerations that are the same
 INERTIAL = (
     "<inertial><pose>{}</pose><mass>{}</mass><inertia><ixx>.03</ixx><iyy>.04</iyy><izz>.05</izz>"
     "<ixy>.001</ixy><iyz>-.002</iyz></inertia></inertial>"
 )
 MODEL = '<sdf version="1.9"><model name="m">{}</model></sdf>'
-HOLD = '<joint name="hold" type="fixed"><parent>world</parent><child>{}</child></joint>'
+TIE = '<joint name="hold" type="fixed"><parent>world</parent><child>{}</child></joint>'
 
 
 def link(name: str, pose: str, centre: str = "0 0 .1 .1 .2 .3", mass: float = 1.0) -> str:
@@ -39,16 +39,16 @@ def joint(name: str, kind: str, parent: str, child: str, pose: str = "0 0 0 0 0 
     )
 
 
-def read(folder: Path, text: str, name: str = "robot.sdf") -> UrdfFile:
-    """Return the URDF made of a text."""
+def converted(folder: Path, text: str, name: str = "robot.sdf") -> UrdfFile:
+    """Return the URDF that is made of a text in SDF."""
     (folder / name).write_text(text)
     return read_robot(folder / name)
 
 
-def worst(text: str, urdf: str) -> float:
-    """Return the largest relative difference of accelerations at 20 random states.
+def largest_difference(text: str, urdf: str) -> float:
+    """Return the largest relative difference of accelerations from Drake's, at 20 random states.
 
-    Of the URDF that was made, and of what the reader has of the text itself.
+    Compared are those of the URDF that was made, and those of the reader of the text itself.
     """
     plant = MultibodyPlant(0.0)
     Parser(plant).AddModelsFromString(text, "sdf")
@@ -61,36 +61,34 @@ def worst(text: str, urdf: str) -> float:
     context, tree = plant.CreateDefaultContext(), read_tree(urdf)
     plant.get_actuation_input_port().FixValue(context, np.zeros(plant.num_actuators()))
     question = draw_question(tree, base_of(tree), 0)
-    readings, found = (TreeReading(tree, question), DrakeReading(text, question, "", {})), []
-    joints = [plant.GetJointByName(name) for name in question.joints]
-    places, rates = ([f(j) for j in joints] for f in
-                     (lambda j: j.position_start(), lambda j: j.velocity_start()))  # fmt: skip
+    readings = (TreeReading(tree, question), DrakeReading(text, question, "", {}))
+    joints, differences = [plant.GetJointByName(name) for name in question.joints], []
+    q_indices = [joint.position_start() for joint in joints]
+    v_indices = [joint.velocity_start() for joint in joints]
     free = question.base == "free"
     assert plant.num_velocities() == len(joints) + 6 * free
     root = plant.GetBodyByName(tree.links[0].name) if free else None
     for state in question.states[:20]:
         q, v = plant.GetPositions(context), np.zeros(plant.num_velocities())
-        q[places], v[rates] = state.q, state.qd
+        q[q_indices], v[v_indices] = state.q, state.qd
         force = np.zeros(len(v))
-        force[rates] = state.effort
-        base = []
+        force[v_indices] = state.effort
+        base = []  # indices of the base's velocities, linear first
         if root:
-            at, turn = root.floating_velocities_start_in_v(), quaternion_matrix(state.orientation)
-            q[root.floating_positions_start() :][:7] = (
-                *np.roll(state.orientation, 1),
-                *state.position,
-            )
-            v[at : at + 3], v[at + 3 : at + 6] = turn @ state.twist[3:], turn @ state.twist[:3]
-            base = [*range(at + 3, at + 6), *range(at, at + 3)]
+            quaternion, turn = np.roll(state.orientation, 1), quaternion_matrix(state.orientation)
+            q[root.floating_positions_start() :][:7] = *quaternion, *state.position
+            start = root.floating_velocities_start_in_v()
+            v[start : start + 6] = *(turn @ state.twist[3:]), *(turn @ state.twist[:3])
+            base = [*range(start + 3, start + 6), *range(start, start + 3)]
         plant.SetPositions(context, q)
         plant.SetVelocities(context, v)
         plant.get_applied_generalized_force_input_port().FixValue(context, force)
-        found_by_drake = plant.EvalTimeDerivatives(context).CopyToVector()[len(q) :]
-        expected = found_by_drake[[*base, *rates]]
+        accelerations = plant.EvalTimeDerivatives(context).CopyToVector()[len(q) :]
+        expected = accelerations[[*base, *v_indices]]
         for reading in readings:
             difference = np.abs(reading.acceleration(state) - expected).max()
-            found.append(difference / np.abs(expected).max())
-    return max(found)
+            differences.append(difference / np.abs(expected).max())
+    return max(differences)
 
 
 def test_an_arm_moves_as_in_drake(tmp_path: Path) -> None:
@@ -104,15 +102,15 @@ def test_an_arm_moves_as_in_drake(tmp_path: Path) -> None:
         + link("upper", ".1 0 .4 .3 0 0")
         + link("fore", ".1 .2 .9 0 1.5707963267948966 0")
         + link("hand", ".1 .2 1.3 0 0 1", mass=0.4)
-        + HOLD.format("base")
+        + TIE.format("base")
         + joint("shoulder", "revolute", "base", "upper", "0 0 -.1 .2 0 0", "0 1 0", more)
         + joint("elbow", "continuous", "fore", "upper", "0 .1 .3 0 .2 0", "1 2 0")
         + joint("slide", "prismatic", "fore", "hand", "0 0 0 .1 0 0", "0 .6 .8", more)
     )
-    file = read(tmp_path, text)
-    assert worst(text, file.text) < ALIKE
+    file = converted(tmp_path, text)
+    assert largest_difference(text, file.text) < ALIKE
     tree = read_tree(file.text)
-    assert [each.name for each in tree.links] == ["world", "base", "upper", "fore", "hand"]
+    assert [link.name for link in tree.links] == ["world", "base", "upper", "fore", "hand"]
     shoulder = tree.moving[0]
     assert (shoulder.lower, shoulder.upper, shoulder.effort, shoulder.damping) == (
         -1.25, 2.5, 30, 0.3,
@@ -133,7 +131,7 @@ BODIES = st.lists(
 @given(BODIES, st.booleans())
 def test_random_trees_move_as_in_drake(tmp_path_factory, bodies, held) -> None:  # type: ignore[no-untyped-def]
     """Frames anywhere, joints in either direction, on the world or free."""
-    kinds, text = ("fixed", "revolute", "continuous", "prismatic"), HOLD.format("b0") * held
+    kinds, text = ("fixed", "revolute", "continuous", "prismatic"), TIE.format("b0") * held
     for i, (parent, pose, at, centre, turned, kind) in enumerate(bodies):
         text += link(f"b{i}", " ".join(map(str, pose)), " ".join(map(str, centre)), 1.0 + i)
         if i:
@@ -142,8 +140,8 @@ def test_random_trees_move_as_in_drake(tmp_path_factory, bodies, held) -> None: 
     if held and not any(kind for *_, kind in bodies[1:]):
         return
     text = MODEL.format(text)
-    file = read(tmp_path_factory.mktemp("tree"), text)
-    assert worst(text, file.text) < ALIKE
+    file = converted(tmp_path_factory.mktemp("tree"), text)
+    assert largest_difference(text, file.text) < ALIKE
 
 
 def two(kind: str, more: str = "") -> str:
@@ -182,7 +180,7 @@ def two(kind: str, more: str = "") -> str:
 )  # fmt: skip
 def test_what_no_urdf_can_say_is_refused_by_name(tmp_path: Path, inside: str, line: str) -> None:
     with pytest.raises(AccordError, match=f"^robot.sdf: {line}") as refused:
-        read(tmp_path, MODEL.format(inside))
+        converted(tmp_path, MODEL.format(inside))
     assert "\n" not in str(refused.value)
 
 
@@ -195,8 +193,8 @@ def test_a_model_beside_the_file_is_included(tmp_path: Path, uri: str) -> None:
     config = '<model><name>leg</name><sdf version="1.9">model.sdf</sdf></model>'
     (tmp_path / "leg" / "model.config").write_text(config)
     include = f'<include merge="true"><uri>{uri}</uri></include>'
-    file = read(tmp_path, MODEL.format(include), "robot.model")  # whatever the suffix
-    assert [each.name for each in read_tree(file.text).moving] == ["j"]
+    file = converted(tmp_path, MODEL.format(include), "robot.model")  # whatever the suffix
+    assert [joint.name for joint in read_tree(file.text).moving] == ["j"]
     where = "" if ":" in uri else "/model.sdf; Drake itself looks in the folder in which it runs"
     assert file.notes[2] == f"{uri} is {tmp_path / 'leg'}{where}"
 
@@ -214,9 +212,9 @@ def test_a_model_of_a_path_is_included_and_ros2_control_left_out(
     include = "<include><uri>model://leg</uri><name>leg</name></include>"
     text = MODEL.format(include + control.format('<joint name="j"/>'))
     (folder := tmp_path / "robot").mkdir()
-    file = read(folder, text.replace("1.9", version))
+    file = converted(folder, text.replace("1.9", version))
     assert "<ros2_control>, which SDF has not, is left out" in file.notes
-    assert [each.name.removeprefix("leg_") for each in read_tree(file.text).moving] == ["j"]
+    assert [joint.name.removeprefix("leg_") for joint in read_tree(file.text).moving] == ["j"]
 
 
 def test_a_joint_has_its_spring_dry_friction_and_velocity_limit(tmp_path: Path) -> None:
@@ -224,7 +222,7 @@ def test_a_joint_has_its_spring_dry_friction_and_velocity_limit(tmp_path: Path) 
     dynamics = f"<dynamics><friction>.7</friction>{spring}</dynamics>"
     dynamics += "<limit><velocity>3</velocity></limit>"
     text = MODEL.format(two("revolute").replace("</xyz></axis>", f"</xyz>{dynamics}</axis>"))
-    (moving,) = read_tree(read(tmp_path, text).text).moving
+    (moving,) = read_tree(converted(tmp_path, text).text).moving
     assert (moving.spring, moving.friction, moving.velocity) == ((2.0, 0.5), 0.7, 3.0)
 
 
@@ -235,4 +233,4 @@ def test_without_drake_one_line_says_what_to_install(
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, "roboaccord_drake.convert", raising=False)
     with pytest.raises(AccordError, match=r"^engine drake needs drake: pip install drake$"):
-        read(tmp_path, MODEL.format(two("revolute")))
+        converted(tmp_path, MODEL.format(two("revolute")))

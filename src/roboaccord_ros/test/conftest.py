@@ -49,11 +49,11 @@ class Graph:
         from roboaccord_ros.graph.parameters import Options
         from roboaccord_ros.nodes.simulator import SimulatorShell
 
-        given = Options(**{"peers": ("controller",), **options})
-        simulator = make_simulator(setup, given.engine)
+        options_of_run = Options(**{"peers": ("controller",), **options})
+        simulator = make_simulator(setup, options_of_run.engine)
         self.motion = KeptMotion(setup.joints)
-        node, seen = self.node("simulator"), (self.motion,)
-        return SimulatorShell(node, setup, simulator, self.run, given, seen)
+        node, observers = self.node("simulator"), (self.motion,)
+        return SimulatorShell(node, setup, simulator, self.run, options_of_run, observers)
 
     def controller(self, setup: Setup, custom: str = "") -> Any:
         """Make the controller node."""

@@ -29,6 +29,8 @@ VERSION = "8.14.0"
 STEPS = (1e-3, 5e-4, 2.5e-4)
 CLOSE = 1e-6  # relative, of requests: the libraries of two machines round differently, and it grows
 
+Start = tuple[Array, Array] | None  # joint coordinates and rates that a request sets
+
 
 def setup_of(step: float = STEPS[0]) -> Setup:
     """Return a short snake that moves for 20 ms."""
@@ -48,18 +50,18 @@ class Recording(in_process.InProcess):
     kept: ClassVar[list[tuple[Array, in_process.Answer]]] = []
 
     def step(
-        self, effort: Array, count: int, placed: tuple[Array, Array] | None = None
+        self, effort: Array, count: int, start: Start = None, wrench: Array | None = None
     ) -> in_process.Answer:
         """Take steps, and keep them."""
-        answer = super().step(effort, count, placed)
-        self.kept.append((request(effort, count, placed), answer))
+        answer = super().step(effort, count, start, wrench)
+        self.kept.append((request(effort, count, start), answer))
         return answer
 
 
 class Replayed:
     """Answer requests, of all servers in turn, as they were answered (InProcess)."""
 
-    left: ClassVar[list[tuple[Array, Array]]] = []
+    unanswered: ClassVar[list[tuple[Array, Array]]] = []
 
     def __init__(
         self,
@@ -78,21 +80,21 @@ class Replayed:
         """Have nothing to end."""
 
     def step(
-        self, effort: Array, count: int, placed: tuple[Array, Array] | None = None
+        self, effort: Array, count: int, start: Start = None, wrench: Array | None = None
     ) -> in_process.Answer:
         """Return the recorded answer to this request."""
-        asked, answer = self.left.pop(0)
-        np.testing.assert_allclose(request(effort, count, placed), asked, rtol=CLOSE, atol=CLOSE)
+        recorded, answer = self.unanswered.pop(0)
+        np.testing.assert_allclose(request(effort, count, start), recorded, rtol=CLOSE, atol=CLOSE)
         self.steps += count
         n = self._count
         q, qd, pose, twist = np.split(answer, [n, 2 * n, 2 * n + 7])
         return q.tolist(), qd.tolist(), pose.tolist(), twist.tolist()
 
 
-def request(effort: Array, count: int, placed: tuple[Array, Array] | None) -> Array:
+def request(effort: Array, count: int, start: Start) -> Array:
     """Return a request in numbers; what is not set is 0."""
-    set_to = np.concatenate(placed) if placed else np.zeros(0)
-    return np.concatenate([effort, [count, len(set_to)], set_to])
+    numbers = np.concatenate(start) if start else np.zeros(0)
+    return np.concatenate([effort, [count, len(numbers)], numbers])
 
 
 def replay() -> None:
@@ -100,7 +102,7 @@ def replay() -> None:
     with np.load(FILE) as data:
         ends = np.cumsum(data["sizes"])
         asked = np.split(data["requests"], ends[:-1])
-        Replayed.left = list(zip(asked, data["answers"], strict=True))
+        Replayed.unanswered = list(zip(asked, data["answers"], strict=True))
 
 
 def main() -> int:
@@ -108,7 +110,6 @@ def main() -> int:
     simulator.InProcess = Recording  # type: ignore[misc]
     check()
     requests, answers = zip(*Recording.kept, strict=True)
-    FILE.parent.mkdir(exist_ok=True)
     np.savez_compressed(
         FILE,
         sizes=[len(each) for each in requests],

@@ -22,7 +22,7 @@ from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
-from roboaccord_ros.gazebo.transport import installed_release, load, message
+from roboaccord_ros.gazebo.transport import gazebo_module, installed_release, message_class
 
 if installed_release().lacking():
     pytest.skip("Gazebo is not installed, or not for Python", allow_module_level=True)
@@ -63,7 +63,7 @@ def gazebo(world: Path, models: Sequence[Path] = (ROOT / "models",)) -> Iterator
     os.environ["GZ_SIM_RESOURCE_PATH"] = os.pathsep.join(str(folder) for folder in models)
     server = subprocess.Popen(["gz", "sim", "-s", "-v", "1", str(world)], start_new_session=True)
     try:
-        node = load("transport").Node()
+        node = gazebo_module("transport").Node()
         end = time.monotonic() + START
         while not any(name.endswith("/control") for name in node.service_list()):
             assert server.poll() is None, "the server ended"
@@ -86,7 +86,7 @@ def step(world: str, count: int) -> None:
 
 def put_in(node: Any, world: str, setup: Setup, contacts: str = "") -> None:
     """Put a robot where it starts; the node must not have subscriptions yet."""
-    factory, boolean = message("EntityFactory"), message("Boolean")
+    factory, boolean = message_class("EntityFactory"), message_class("Boolean")
     start, urdf = setup.initial, expand_for_gazebo(setup, contacts)
     pose = {
         "position": dict(zip("xyz", start.position.tolist(), strict=True)),

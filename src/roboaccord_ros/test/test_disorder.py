@@ -25,10 +25,10 @@ HALVES = (names.ODOMETRY, names.STATES)
 def test_the_ledger_tells_what_is_wrong_with_stamps():
     """Of 0 1 2 [lost 3] 4 4 3 5: one lost, one twice, one out of order; a reset is none of it."""
     ledger = Ledger(1000)
-    taken = [ledger.note(names.STATES, 1000 * k) for k in (0, 1, 2, 4, 4, 3, 5)]
-    assert taken == [True, True, True, True, False, False, True]
+    is_taken = [ledger.add(names.STATES, 1000 * k) for k in (0, 1, 2, 4, 4, 3, 5)]
+    assert is_taken == [True, True, True, True, False, False, True]
     assert ledger.summary() == "1 lost, 1 came twice, 1 out of order"
-    assert all(ledger.note(names.STATES, 1000 * k) for k in (0, 1, 2))
+    assert all(ledger.add(names.STATES, 1000 * k) for k in (0, 1, 2))
     assert ledger.summary() == "1 lost, 1 came twice, 1 out of order"
 
 
@@ -36,13 +36,13 @@ def repeater(graph, delay):
     """Publish the states of the run again, `delay` states later."""
     node = graph.node("repeater")
     for name in HALVES:
-        send, kept = names.advertise(node, "snake", name).send, []
+        send, received = names.advertise(node, "snake", name).send, []
 
-        def again(data, send=send, kept=kept):
-            if data not in kept:  # its own come back to it
-                kept.append(data)
-                if len(kept) > delay:
-                    send(kept[-1 - delay])
+        def again(data, send=send, received=received):
+            if data not in received:  # its own come back to it
+                received.append(data)
+                if len(received) > delay:
+                    send(received[-1 - delay])
 
         names.subscribe(node, "snake", name, again)
 
@@ -116,16 +116,16 @@ def test_a_recorder_does_not_mix_the_states_of_two_simulators(graph, setup_for, 
 
 def test_a_run_stays_on_this_machine_unless_the_user_opens_it(monkeypatch):
     monkeypatch.delenv(domain.DISCOVERY, raising=False)
-    told = list[str]()
-    domain.announce(told.append)
-    assert told == []
+    lines = list[str]()
+    domain.announce(lines.append)
+    assert lines == []
     with domain.private_domain() as number:
         assert domain.os.environ[domain.DISCOVERY] == "LOCALHOST"
         assert number > 0
     monkeypatch.setenv(domain.DISCOVERY, "SUBNET")
     monkeypatch.setenv(domain.DOMAIN, "7")
-    domain.announce(told.append)
-    assert told == [f"ROS is open: domain 7, {domain.DISCOVERY}=SUBNET"]
+    domain.announce(lines.append)
+    assert lines == [f"ROS is open: domain 7, {domain.DISCOVERY}=SUBNET"]
     with domain.private_domain() as number:
         assert number == 7
         assert domain.os.environ[domain.DISCOVERY] == "SUBNET"
@@ -140,5 +140,5 @@ def test_shared_memory_of_a_killed_run_is_removed_and_that_of_a_living_one_stays
         domain.fcntl.flock(alive, domain.fcntl.LOCK_EX)
         assert domain.remove_orphans(tmp_path) == 0  # all are young
         assert domain.remove_orphans(tmp_path, age=0.0) == 2
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"fastrtps_alive", "fastrtps_alive_el", "other", "other_el"}
+    remaining = {path.name for path in tmp_path.iterdir()}
+    assert remaining == {"fastrtps_alive", "fastrtps_alive_el", "other", "other_el"}

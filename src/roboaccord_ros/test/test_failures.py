@@ -23,7 +23,7 @@ from slow_cases import late
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
-from roboaccord_ros.graph import names
+from roboaccord_ros.graph import names, peers
 from roboaccord_ros.run import processes
 from roboaccord_ros.run.processes import NODES, run_commands, run_ros_processes
 from roboaccord_ros.run.runner import run_ros
@@ -122,7 +122,7 @@ def test_a_controller_that_is_not_there_is_a_clear_error(graph, setup_for, monke
     monkeypatch.setattr("roboaccord_ros.nodes.pacing.REMINDER", 0.1)
     graph.simulator(setup_for(), start_timeout=IN_VAIN)
     node = graph.node("controller")
-    signs = [names.sign(node, "snake")]
+    signs = [peers.announce_preparing(node, "snake")]
     names.every(node, 5 * IN_VAIN, lambda: node.destroy_publisher(signs.pop()))
     with pytest.raises(LockstepError, match=r"no controller publishes /snake/joint_trajectory"):
         graph.spin()

@@ -16,7 +16,7 @@ from gazebo_server import ROOT, crawl, gazebo, nanoseconds, step, wait_for
 from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.run.metrics import metrics_of
 from roboaccord.scenario.controllers import make_controller
-from roboaccord_ros.gazebo.transport import message
+from roboaccord_ros.gazebo.transport import message_class
 
 STEP = 0.001  # s, of the worlds that ship
 THETA, RATE = 2.0, math.sqrt(1.5 * 9.81)  # start [rad]; small oscillations of the rod [rad/s]
@@ -37,9 +37,9 @@ def states():
         got = []
         with gazebo(ROOT / "worlds" / "pendulum.sdf") as node:
             topic = "/model/pendulum/joint_state"
-            assert node.subscribe(message("Model"), topic, got.append)
+            assert node.subscribe(message_class("Model"), topic, got.append)
             if effort is not None:
-                kind = message("JointTrajectory")
+                kind = message_class("JointTrajectory")
                 publisher = node.advertise("/model/pendulum/joint_trajectory", kind)
                 wait_for(publisher.has_connections)
                 publisher.publish(kind(joint_names=["pivot"], points=[{"effort": [effort]}]))

@@ -46,10 +46,10 @@ def test_it_is_asked_for_by_name_alone() -> None:
 
 @pytest.mark.skipif(not LACKING, reason="Gazebo is installed")
 def test_where_gazebo_is_missing_one_line_names_the_package() -> None:
-    found = spec("gz").look()
-    assert isinstance(found, Missing)
+    missing = spec("gz").look()
+    assert isinstance(missing, Missing)
     packages = "ros-lyrical-gz-sim-vendor or ros-jazzy-gz-sim-vendor"
-    assert packages in found.reason and "\n" not in found.reason
+    assert packages in missing.reason and "\n" not in missing.reason
     with pytest.raises(AccordError, match=packages):
         make_simulator(snake(), "gz")
 
@@ -66,8 +66,8 @@ def test_the_reference_gets_gazebo_s_ground_and_the_controller_keeps_its_own() -
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let recorded answers stand for Gazebo's server."""
-    monkeypatch.setattr(transport, "load", lambda name: None)
-    monkeypatch.setattr(transport, "message", lambda name: None)
+    monkeypatch.setattr(transport, "gazebo_module", lambda name: None)
+    monkeypatch.setattr(transport, "message_class", lambda name: None)
     monkeypatch.setattr(world, "gazebo_version", lambda: gazebo_answers.VERSION)
     monkeypatch.setattr(gazebo_simulator, "InProcess", gazebo_answers.Replayed)
     gazebo_answers.replay()
@@ -80,9 +80,9 @@ def test_recorded_answers_of_a_server_are_judged_as_an_engine_s() -> None:
 
     But for its carriages, which make up to 7e-7 rad/s in a tick (docs/gazebo.md).
     """
-    found = gazebo_answers.check()
-    assert not gazebo_answers.Replayed.left
-    assert found.max < 7e-7
+    result = gazebo_answers.check()
+    assert not gazebo_answers.Replayed.unanswered
+    assert result.max < 7e-7
     assert make_simulator(gazebo_answers.setup_of(), "gz").version == gazebo_answers.VERSION
 
 
@@ -110,13 +110,13 @@ class Looking(KeptMotion):
 @needs_gazebo
 def test_a_run_is_that_of_a_launch_bit_for_bit() -> None:
     """The bag is of `ros2 launch`, when Gazebo was a process of its own."""
-    found = read_run(BAG)
-    length = float(found.trajectory.time[-1])
-    setup = Setup.of(make_scenario({**found.scenario, "duration": length}))
+    recorded = read_run(BAG)
+    length = float(recorded.trajectory.time[-1])
+    setup = Setup.of(make_scenario({**recorded.scenario, "duration": length}))
     simulator = make_simulator(setup, "gz")
     assert isinstance(simulator, gazebo_simulator.GazeboSimulator)
     for observers in ([], [Looking(simulator)]):  # whatever was before, and who looks
-        assert run_setup(setup, simulator, observers).sha256() == found.sha256
+        assert run_setup(setup, simulator, observers).sha256() == recorded.sha256
     simulator.close()
 
 
@@ -174,9 +174,9 @@ def test_what_is_off_in_gazebo_s_own_description_is_named(
     """A limit that acts there is clamped to, while the state holds the effort that was asked."""
     setup = snake("duration=0.3")
     text = gazebo_simulator.expand_for_gazebo(setup, "", started=False)
-    found, count = re.subn(old, new, text)
+    changed, count = re.subn(old, new, text)
     assert count == 1
-    monkeypatch.setattr(gazebo_simulator, "expand_for_gazebo", lambda *_, **__: found)
+    monkeypatch.setattr(gazebo_simulator, "expand_for_gazebo", lambda *_, **__: changed)
     run = run_setup(setup, make_simulator(setup, "gz"))
     check = check_scheme(on_ground(setup, "spheres"), spec("gz"), run)
     assert isinstance(check, SchemeCheck) and check.error > check.floor

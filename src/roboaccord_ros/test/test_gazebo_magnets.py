@@ -145,12 +145,12 @@ def test_a_swing_in_lockstep_repeats_bit_for_bit(gazebo_run, tmp_path):
 
 def test_it_starts_with_rates(tmp_path):
     """Half of the gait's step on hand A, which starts at 0.35 and 0.62 rad/s."""
-    given = load_scenario("monkeybot", "monkeybot", "clocked", ["duration=0.4"])
-    setup, motion = Setup.of(given), crawl(given, tmp_path / "rates").trajectory
+    scenario = load_scenario("monkeybot", "monkeybot", "clocked", ["duration=0.4"])
+    setup, motion = Setup.of(scenario), crawl(scenario, tmp_path / "rates").trajectory
     reference = run_in(setup)
-    found, exact = angles(motion), angles(reference)
-    assert found[0] == pytest.approx(exact[0], abs=1e-12)
+    simulated, exact = angles(motion), angles(reference)
+    assert simulated[0] == pytest.approx(exact[0], abs=1e-12)
     assert abs(exact[0, 3]) > 0.5
     # A semi-implicit Euler step is half a step off, h/2 of the largest rate.
     rate = np.maximum.accumulate(np.abs(exact[:, 2:]).max(axis=1))
-    assert (np.abs(found - exact)[:, :2].max(axis=1) <= 0.6 * STEP * rate).all()
+    assert (np.abs(simulated - exact)[:, :2].max(axis=1) <= 0.6 * STEP * rate).all()

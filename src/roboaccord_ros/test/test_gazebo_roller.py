@@ -14,7 +14,7 @@ pytest.importorskip("roller_sphere", reason="the roller sphere is not installed"
 from gazebo_server import ROOT, crawl, gazebo, nanoseconds, put_in, step, wait_for
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_ros.gazebo.transport import message
+from roboaccord_ros.gazebo.transport import message_class
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.odometry import ball_spin
 
@@ -26,9 +26,9 @@ SOFT = 1e-5  # DART's constraint force mixing: what is left of a speed that a co
 def scenario(alpha, *changes):
     """Return a fan of headings with rollers at +-alpha [degrees]."""
     turn = math.radians(alpha)
-    given = [f"parameters.alpha_1={turn!r}", f"parameters.alpha_2={-turn!r}"]
+    angles = [f"parameters.alpha_1={turn!r}", f"parameters.alpha_2={-turn!r}"]
     fan = f"controller={{name: headings, speed: 0.5, count: {COUNT}, hold: {HOLD}, ramp: {RAMP}}}"
-    changes = [*given, fan, f"duration={HOLD * COUNT}", *changes]
+    changes = [*angles, fan, f"duration={HOLD * COUNT}", *changes]
     return load_scenario("roller_sphere", "roller_sphere", "headings", changes)
 
 
@@ -45,8 +45,8 @@ def spins(setup, trajectory):
 
 
 def test_pressed_rollers_turn_the_ball_as_the_model_says_but_for_its_free_part(tmp_path):
-    given = scenario(30, "friction={law: contact, mu: 0.5}")
-    setup, motion = Setup.of(given), crawl(given, tmp_path / "run").trajectory
+    changed = scenario(30, "friction={law: contact, mu: 0.5}")
+    setup, motion = Setup.of(changed), crawl(changed, tmp_path / "run").trajectory
     kinematics = Kinematics(setup.parameters.rig)
     w, model, nu = (values[steady(motion)] for values in spins(setup, motion))
     (across, along), (model_across, middle) = (kinematics.rig.split(v) for v in (w, model))
@@ -61,8 +61,8 @@ def test_pressed_rollers_turn_the_ball_as_the_model_says_but_for_its_free_part(t
 
 
 def test_viscous_friction_turns_it_as_the_reference_has_it(tmp_path):
-    given = scenario(30, f"duration={2 * HOLD}", "friction={law: viscous, coefficient: 20}")
-    setup, motion = Setup.of(given), crawl(given, tmp_path / "run").trajectory
+    changed = scenario(30, f"duration={2 * HOLD}", "friction={law: viscous, coefficient: 20}")
+    setup, motion = Setup.of(changed), crawl(changed, tmp_path / "run").trajectory
     w, model, _ = spins(setup, motion)
     # I w' = -c r^2 sum(1 - p p') (w - model), and DART takes the friction of a step at its end.
     p, normals = setup.parameters, setup.parameters.rig.normals
@@ -80,10 +80,10 @@ def test_viscous_friction_turns_it_as_the_reference_has_it(tmp_path):
 
 
 def test_on_the_ground_the_ball_rolls_ahead_of_its_carrier(tmp_path):
-    given = load_scenario(
+    changed = load_scenario(
         "roller_sphere", "roller_sphere", "dribble", ["duration=1.0", "initial.spread_q=0"]
     )
-    setup, motion = Setup.of(given), crawl(given, tmp_path / "run").trajectory
+    setup, motion = Setup.of(changed), crawl(changed, tmp_path / "run").trajectory
     p, settled = setup.parameters, motion.time > 0.1
     assert np.abs(motion.position[:, 1]).max() < 1e-6  # straight on, and all is mirrored
     assert np.abs(motion.position[:, 2] - p.radius).max() < 1e-6
@@ -97,11 +97,11 @@ def test_on_the_ground_the_ball_rolls_ahead_of_its_carrier(tmp_path):
 
 def test_the_springs_press_with_press_force():
     setup = Setup.of(scenario(0, "friction={law: contact, mu: 0.5}"))
-    p, effort, got = setup.parameters, 1.0, []
+    p, effort, messages = setup.parameters, 1.0, []
     with gazebo(ROOT / "worlds" / "bearing.sdf") as node:
         put_in(node, "bearing", setup)
-        assert node.subscribe(message("Model"), "/model/roller_sphere/joint_state", got.append)
-        kind = message("JointTrajectory")
+        kind, topic = message_class("JointTrajectory"), "/model/roller_sphere/joint_state"
+        assert node.subscribe(message_class("Model"), topic, messages.append)
         publisher = node.advertise("/model/roller_sphere/joint_trajectory", kind)
         wait_for(publisher.has_connections)
         time.sleep(0.5)  # a message sent at once can be lost
@@ -109,8 +109,8 @@ def test_the_springs_press_with_press_force():
         publisher.publish(kind(joint_names=list(setup.joints), points=[efforts]))
         time.sleep(0.5)
         step("bearing", 50)
-        wait_for(lambda: got and nanoseconds(got[-1]) >= 50_000_000)
-    rates = {nanoseconds(m): [joint.axis1.velocity for joint in m.joint] for m in got}
+        wait_for(lambda: messages and nanoseconds(messages[-1]) >= 50_000_000)
+    rates = {nanoseconds(m): [joint.axis1.velocity for joint in m.joint] for m in messages}
     times = sorted(t for t in rates if t)
     assert times == [1_000_000 * k for k in range(1, 51)]
     # The rollers spin on the ball: J rate' = effort - mu N roller_radius, with N the load. The

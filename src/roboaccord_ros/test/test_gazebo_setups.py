@@ -29,12 +29,12 @@ three = st.tuples(*[st.floats(-3.0, 3.0)] * 3).map(np.array)
 def test_a_level_base_is_where_its_joints_put_it(start, heading, place, yaw, speed, rate):
     """Against the chain of transforms, and the difference quotient of its place in the world."""
     none = np.zeros(0)
-    given = RobotState(0.0, none, none, none, start, yaw_quaternion(heading), np.zeros(6))
-    base = LevelBase(given)
+    initial = RobotState(0.0, none, none, none, start, yaw_quaternion(heading), np.zeros(6))
+    base = LevelBase(initial)
 
     def at(time):
-        found = base.base(*(place + time * speed), yaw + time * rate, *speed, rate)
-        return RobotState(time, none, none, none, *found)
+        joints = [*(place + time * speed), yaw + time * rate, *speed, rate]
+        return RobotState(time, none, none, none, *base.pose_and_twist(*joints))
 
     state, step = at(0.0), 1e-6
     turn = Rotation.from_rotvec([0.0, 0.0, heading])
@@ -98,13 +98,13 @@ def test_a_run_includes_the_terrain_of_its_scenario_and_not_the_one_that_ships(m
     setup = Setup.of(load_scenario("voxel_sphere", "voxel_sphere", "bowl", []))
     world = World.of(setup)
     first, *others = world.models
-    monkeypatch.setattr(InProcess, "alive", 0)
+    monkeypatch.setattr(InProcess, "server_count", 0)
     monkeypatch.setenv(PARTITION, "")
     paths = "GZ_SIM_RESOURCE_PATH", "SDF_PATH"
-    for each in paths:
-        monkeypatch.setenv(each, str(others[-1]))
+    for name in paths:
+        monkeypatch.setenv(name, str(others[-1]))
     InProcess._isolate(world)
-    assert all(os.environ[each].split(os.pathsep)[0] == str(first) for each in paths)
+    assert all(os.environ[name].split(os.pathsep)[0] == str(first) for name in paths)
     assert any((folder / "terrain_bowl").is_dir() for folder in others)
     triangles = np.fromfile(first / "terrain_bowl/meshes/terrain.stl", "<u4", 1, offset=80)[0]
     assert triangles > 2 * (setup.scenario.terrain["n"] - 1) ** 2  # and the sides

@@ -10,7 +10,7 @@ import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord_ros.gazebo import transport
 from roboaccord_ros.gazebo.pauses import component_type
-from roboaccord_ros.gazebo.transport import RELEASES, installed_release, load
+from roboaccord_ros.gazebo.transport import RELEASES, gazebo_module, installed_release
 
 JETTY, HARMONIC = RELEASES
 ROOT = Path(__file__).resolve().parents[3]
@@ -56,7 +56,7 @@ def test_the_newest_release_that_is_there_as_a_whole_is_loaded(folder, jetty, ha
     write(folder, JETTY, *jetty)
     write(folder, HARMONIC, *harmonic)
     assert installed_release() is loaded
-    assert {load(role).RELEASE for role in ("sim", "math", "transport", "msgs")} == {loaded.gazebo}
+    assert {gazebo_module(role).RELEASE for role in loaded.modules} == {loaded.gazebo}
 
 
 def test_a_folder_without_a_file_is_no_module(folder):
@@ -75,7 +75,7 @@ def test_what_is_missing_is_called_by_its_package_in_both_releases(folder, roles
     lacking = next(role for role in HARMONIC.modules if role not in roles)
     packages = f"{JETTY.packages[lacking]} or {HARMONIC.packages[lacking]}"
     with pytest.raises(AccordError, match=packages) as caught:
-        load("sim")
+        gazebo_module("sim")
     assert "\n" not in str(caught.value)
 
 
@@ -90,7 +90,7 @@ def test_messages_without_protobuf_or_with_another_say_so(folder, text, message)
     write(folder, JETTY, *JETTY.modules)
     (folder / "gz/msgs/empty_pb2.py").write_text(text, encoding="utf-8")
     with pytest.raises(AccordError, match=message) as caught:
-        load("msgs", ".empty_pb2")
+        gazebo_module("msgs", ".empty_pb2")
     assert "\n" not in str(caught.value)
 
 

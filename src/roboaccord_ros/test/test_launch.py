@@ -44,18 +44,18 @@ def test_a_launch_file_says_how_it_is_started(path):
 @pytest.mark.parametrize("path", [*SHARED, *OF_ROBOTS], ids=lambda path: path.name)
 def test_a_launch_file_imports_only_what_rosdep_gives(path):
     """`ros2 launch` reads it in the Python of ROS, which need not have the core's libraries."""
-    seen, left = set(), [path]
-    while left:
-        for name in _imports(left.pop()) - seen:
-            seen.add(name)
+    imported, unread = set(), [path]
+    while unread:
+        for name in _imports(unread.pop()) - imported:
+            imported.add(name)
             first = name.partition(".")[0]
             if first == "roboaccord_ros":
                 file = PACKAGE.parent / name.replace(".", "/")
-                own = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
-                left += [own, *(folder / "__init__.py" for folder in (PACKAGE, file.parent))]
+                module = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
+                unread += [module, *(folder / "__init__.py" for folder in (PACKAGE, file.parent))]
             else:
                 assert first in BY_ROSDEP | sys.stdlib_module_names, name
-    assert ("roboaccord_ros.launch.planner" in seen) is (path in SHARED)
+    assert ("roboaccord_ros.launch.planner" in imported) is (path in SHARED)
 
 
 def _imports(path):
@@ -165,14 +165,14 @@ def test_an_unknown_argument_is_refused_unless_the_users_own_file_may_have_it(tm
     assert status == 1
     assert "planning snake serpenoid" in output
     assert output.splitlines()[-1].endswith("unknown argument duraton; did you mean duration?")
-    own = tmp_path / "own.launch.py"
-    own.write_text(
+    users_file = tmp_path / "own.launch.py"
+    users_file.write_text(
         "from launch import LaunchDescription\n"
         "from launch.actions import IncludeLaunchDescription\n"
         "def generate_launch_description():\n"
         f"    return LaunchDescription([IncludeLaunchDescription({str(SERPENOID)!r})])\n"
     )
-    status, output = launch(tmp_path, str(own), "duraton:=1", "sim:=bullet")
+    status, output = launch(tmp_path, str(users_file), "duraton:=1", "sim:=bullet")
     assert status == 1
     assert "sim:=bullet: available: auto" in output  # by the planner, past the names
 
@@ -268,8 +268,8 @@ def test_a_second_simulator_on_the_same_names_is_refused(tmp_path):
         folder.mkdir()
     with launched(folders[0], *serpenoid("duration:=15", "pace:=real")) as first:
         command = [sys.executable, "-m", "roboaccord_ros.plan"]
-        given = {**declared(), "robot": "snake", "scenario": "serpenoid", "sim": "reference"}
-        command += [f"{name}:={value}" for name, value in given.items()]
+        arguments = {**declared(), "robot": "snake", "scenario": "serpenoid", "sim": "reference"}
+        command += [f"{name}:={value}" for name, value in arguments.items()]
         lines = []
         while first.poll() is None and not any(lines):  # it takes a while to start
             lines.append(subprocess.run(command, capture_output=True, text=True).stderr)

@@ -39,8 +39,8 @@ RUNS = [
 
 def falsified(engine, more):
     """Return an engine with errors, or its name where there are none."""
-    found = [parse_perturbation(text) for text in more]
-    return wrap(engine, perturbations=found) if found else engine
+    perturbations = [parse_perturbation(text) for text in more]
+    return wrap(engine, perturbations=perturbations) if perturbations else engine
 
 
 def without_twin(report):
@@ -76,7 +76,7 @@ def test_the_live_verdict_is_the_offline_one(graph, tmp_path, caplog, what, engi
     assert plain[0] == replace(plain[1], resolution={engine: []})
     schemes = [{k: f.outcome for k, f in v.levels.scheme.items()} for v in (verdict, offline)]
     assert schemes[0] == schemes[1]
-    clipped = any(each.kind == "clipped" for each in verdict.checks["drive"][engine].kinds)
+    clipped = any(kind.kind == "clipped" for kind in verdict.checks["drive"][engine].kinds)
     assert clipped is (outcome == "clipped")
     assert ("clipped" in verdict.levels.drive[engine].reason) is clipped
     status = STATUS_OUTSIDE * (outcome != "within")
@@ -95,10 +95,10 @@ def test_what_comes_while_it_compiles_is_judged_after_that(graph, setup_for, mon
     check = CrosscheckShell(graph.node("crosscheck"), "snake", 0.0, graph.run)
     shell = graph.simulator(setup_for(duration=0.1))
     graph.controller(setup_for(duration=0.1))
-    seen = list[bool]()
-    shell.every(0.01, lambda: seen.append(bool(shell.result) and not check.verdict))
+    ended_unjudged = list[bool]()
+    shell.every(0.01, lambda: ended_unjudged.append(bool(shell.result) and not check.verdict))
     graph.spin()
-    assert any(seen)
+    assert any(ended_unjudged)
     assert check.verdict.step.compared == 100 and not check.verdict.step.skipped
 
 
@@ -109,9 +109,9 @@ def test_the_node_says_its_verdict_in_one_line_and_by_its_status(graph, setup_fo
     command += ["--ros-args", "-p", "robot:=snake"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         setup = setup_for(duration=0.3)
-        made = make_simulator(setup, falsified("mujoco", perturbed))
+        simulator = make_simulator(setup, falsified("mujoco", perturbed))
         options = Options(engine="mujoco", peers=("controller", "crosscheck"))
-        SimulatorShell(graph.node("simulator"), setup, made, graph.run, options)
+        SimulatorShell(graph.node("simulator"), setup, simulator, graph.run, options)
         graph.controller(setup)
         graph.spin()
         lines = process.communicate(timeout=60)[1].splitlines()

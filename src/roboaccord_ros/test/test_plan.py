@@ -25,11 +25,11 @@ pytest.importorskip("snake", reason="the snake, by which the planner is tested, 
 from launch_files import ROOT, RUNS, declared, scenario_of
 from roboaccord_ros.gazebo import prepare
 from roboaccord_ros.gazebo.transport import RELEASES
-from roboaccord_ros.plan import sight as sight_module
+from roboaccord_ros.plan import windows as windows_module
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
-from roboaccord_ros.plan.sight import Sight
 from roboaccord_ros.plan.simulator import choose
+from roboaccord_ros.plan.windows import Windows
 from roboaccord_ros.speed import keep_factor, last_factor
 
 GAZEBO = ("gz",)
@@ -48,19 +48,19 @@ needs_browser = pytest.mark.skipif(
 )
 
 
-def asked(*words, robot="snake", scenario="serpenoid"):
+def launch_words(*words, robot="snake", scenario="serpenoid"):
     """Return the words of a launch: those that are given, and defaults."""
-    given = {**declared(), "robot": robot, "scenario": scenario}
-    given |= dict(word.split(":=", 1) for word in words)
-    return [f"{name}:={value}" for name, value in given.items()]
+    arguments = {**declared(), "robot": robot, "scenario": scenario}
+    arguments |= dict(word.split(":=", 1) for word in words)
+    return [f"{name}:={value}" for name, value in arguments.items()]
 
 
-def request_of(*words, **of):
-    return Request.parse(asked(*words, **of))
+def request_of(*words, **names):
+    return Request.parse(launch_words(*words, **names))
 
 
-def plan_of(*words, **of):
-    return make_plan(request_of(*words, **of))
+def plan_of(*words, **names):
+    return make_plan(request_of(*words, **names))
 
 
 @pytest.fixture(autouse=True)
@@ -240,8 +240,8 @@ def test_what_gazebo_is_asked_for_is_a_setting_of_its_engine(install):
     asked_for = {"contacts": "boxes", "world": "flat", "gz_physics": "bullet-featherstone"}
     plan = plan_of("sim:=gz", *(f"{name}:={value}" for name, value in asked_for.items()))
     assert plan["gz_partition"] and plan["transport"] == "in_process, boxes"
-    found = [word for word in json.loads(plan["set"]) if "engine_options.gz" in word]
-    assert found == [
+    options = [word for word in json.loads(plan["set"]) if "engine_options.gz" in word]
+    assert options == [
         "engine_options.gz.contacts=boxes",
         "engine_options.gz.world=flat",
         "engine_options.gz.physics=bullet-featherstone",
@@ -262,20 +262,20 @@ def test_the_browser_shows_what_no_window_does(sim, has_rviz, has_display, insta
     if has_display:
         monkeypatch.setenv("DISPLAY", ":0")
 
-    def found(*words):
-        sight = Sight.of(request_of(*words), sim)
-        assert ("the browser, at the address below" in sight.where("")) == bool(sight.view)
-        ends = ("window" if sight.stays else "view") if sight.view else ""
-        return sight.gazebo or sight.rviz, ends, sight.screen
+    def windows_of(*words):
+        windows = Windows.of(request_of(*words), sim)
+        assert ("the browser, at the address below" in windows.places("")) == bool(windows.view)
+        ends = ("window" if windows.view_stays else "view") if windows.view else ""
+        return windows.gazebo or windows.rviz, ends, windows.has_screen
 
     window = has_display and (has_rviz or sim == "gz")
     default = "" if window else "window" if has_display else "view"
-    assert found() == (window, default, has_display)
+    assert windows_of() == (window, default, has_display)
     for asked_for in ("true", "browser"):
-        assert found(f"view:={asked_for}") == (window, "window", has_display)
-    assert found("view:=false") == (window, "", has_display)
-    assert found("headless:=true") == (False, "", False)
-    assert found("headless:=true", "view:=true") == (False, "window", False)
+        assert windows_of(f"view:={asked_for}") == (window, "window", has_display)
+    assert windows_of("view:=false") == (window, "", has_display)
+    assert windows_of("headless:=true") == (False, "", False)
+    assert windows_of("headless:=true", "view:=true") == (False, "window", False)
 
 
 @needs_browser
@@ -302,7 +302,7 @@ def test_a_display_that_is_not_installed_is_named_with_its_package(monkeypatch):
 @needs_browser
 def test_without_viser_a_launch_goes_on_without_its_page(monkeypatch):
     """It states what to install; a page that was asked for is refused."""
-    monkeypatch.setattr(sight_module, "find_spec", lambda _: None)
+    monkeypatch.setattr(windows_module, "find_spec", lambda _: None)
     plan = plan_of("sim:=reference")
     assert (plan["view"], plan["pace"]) == ("false", "0.0")
     assert "pip install viser" in plan["messages"]
@@ -320,10 +320,10 @@ def test_a_person_who_drives_has_time_that_is_real_and_has_no_end():
 
 
 def test_a_driven_run_is_repeated_from_its_bag_as_fast_as_can_be(tmp_path):
-    given = load_scenario("snake", "snake", "teleop", ["duration=0.01"])
+    setup = Setup.of(load_scenario("snake", "snake", "teleop", ["duration=0.01"]))
     target = Target(np.array([0.5, 0.0, 0.0, 0.0, 0.0, 0.0]))
     bag = tmp_path / "driven"
-    run_direct(RunRequest(setup=Setup.of(given), engine="reference", bag=bag, inputs=Hold(target)))
+    run_direct(RunRequest(setup=setup, engine="reference", bag=bag, inputs=Hold(target)))
     words = ("sim:=reference", "headless:=true", "inputs:=driven")
     plan = plan_of(*words, scenario="teleop")
     assert (plan["inputs"], plan["duration"], plan["pace"]) == (str(bag), "0.01", "0.0")
@@ -420,9 +420,9 @@ def test_a_robot_may_be_a_file(tmp_path):
         plan_of("sim:=gz", robot="rod.urdf", scenario="")
 
 
-def command_of(*words, **of):
+def command_of(*words, **names):
     """Run the planner's process as a launch does; return what it did, and its CPU time [s]."""
-    command = [sys.executable, "-P", "-m", "roboaccord_ros.plan", *asked(*words, **of)]
+    command = [sys.executable, "-P", "-m", "roboaccord_ros.plan", *launch_words(*words, **names)]
     env, before = {**os.environ, "NUMBA_DISABLE_JIT": "1"}, os.times()
     done = subprocess.run(command, capture_output=True, text=True, env=env)
     return done, sum(os.times()[2:4]) - sum(before[2:4])

@@ -101,18 +101,18 @@ def test_lost_events_end_the_run_with_a_line(request_for, setup_for, monkeypatch
 
 def test_a_last_message_that_never_comes_is_told(request_for, setup_for, monkeypatch, caplog):
     """Lose the last odometry, which no later one shows; the run ends nevertheless."""
-    take, odometry = recorder.RecorderShell._take, []
+    write, topics = recorder.RecorderShell._write_stamped, []
 
-    def lose(shell, name, now, data):
-        odometry.extend([data] if name == ODOMETRY else [])
-        if name != ODOMETRY or len(odometry) <= 20:
-            take(shell, name, now, data)
+    def lose(shell, message):
+        topics.append(message[0])
+        if message[0] != ODOMETRY or topics.count(ODOMETRY) <= 20:
+            write(shell, message)
 
-    monkeypatch.setattr(recorder.RecorderShell, "_take", lose)
+    monkeypatch.setattr(recorder.RecorderShell, "_write_stamped", lose)
     monkeypatch.setattr(recorder, "PATIENCE", 0.3)
     request = request_for(setup_for(duration=0.02))
     run_ros(request)
-    assert len(odometry) == 21  # at the start, and after every millisecond
+    assert topics.count(ODOMETRY) == 21  # at the start, and after every millisecond
     assert f"messages in transit to {request.bag.name}: 1 lost" in caplog.messages
 
 
@@ -201,7 +201,7 @@ def publish_and_go(graph, outlet_of, publish, *others):
 
     def look():
         if started:
-            for publisher in outlet_of._states:
+            for publisher in outlet_of._state_senders:
                 node.destroy_publisher(publisher)
             timer.cancel()
         elif all(p.get_subscription_count() for p in others) and not outlet_of.missing(
@@ -223,7 +223,7 @@ def test_a_recorder_ends_by_itself_when_its_simulator_goes(
     setup = setup_for(duration=60.0)
     listener = Listener(graph, "snake", tmp_path / "bag")
     outlet_of = outlet.Outlet(graph.node("simulator"), setup, "reference", "1", "ros")
-    publish_and_go(graph, outlet_of, lambda: outlet_of.state(setup.initial))
+    publish_and_go(graph, outlet_of, lambda: outlet_of.publish_state(setup.initial))
     listener.messages()
     assert "the simulator ended without a result" in caplog.text
     run = read_run(tmp_path / "bag")
@@ -244,7 +244,7 @@ def test_efforts_are_lost_only_where_each_state_is_answered(
 
     def publish():
         for tick in range(5):
-            outlet_of.state(replace(setup.initial, time=0.001 * tick))
+            outlet_of.publish_state(replace(setup.initial, time=0.001 * tick))
         for tick in (0, 4):
             sender.send(codec.encode(0.001 * tick, np.zeros(len(setup.joints))))
 
@@ -270,7 +270,7 @@ def test_a_recorder_that_is_told_to_end_does_though_messages_keep_coming(
 
     graph.node("person").create_timer(0.02, tell)
     graph.spin()
-    assert not shell.over
+    assert not shell.is_over
     assert listener.messages()
 
 
@@ -296,5 +296,5 @@ def test_a_message_that_cannot_be_read_does_not_end_the_last_ones(graph, setup_f
 
     person.create_timer(0.02, tell)
     graph.spin()
-    assert not shell.over
+    assert not shell.is_over
     assert len(listener.messages()["/snake/joint_trajectory"]) == 2

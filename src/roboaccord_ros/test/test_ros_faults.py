@@ -60,11 +60,11 @@ def test_a_parameter_or_a_message_acts_while_it_runs(graph, setup, caplog):
     for value, message in refused.items():
         (done,) = node.set_parameters([Parameter("fault.pan", value=value)])
         assert not done.successful and message in done.reason
-    inlet._take(String(data="wrist=loose"))
+    inlet._on_message(String(data="wrist=loose"))
     assert failed[1:] == [Fault("wrist", "loose")]
     with caplog.at_level(logging.WARNING):
-        inlet._take(String(data="wrist=broken"))
-        inlet._take(String(data="belly=loose"))
+        inlet._on_message(String(data="wrist=broken"))
+        inlet._on_message(String(data="belly=loose"))
     assert "unknown kind broken" in caplog.text and "no joint belly" in caplog.text
     assert len(failed) == 2
 
@@ -97,12 +97,12 @@ def test_the_hold_in_gazebo_is_the_lock_s_effort_where_nothing_is_off(setup):
         qd[2] = 0.0
         state = dataclasses.replace(setup.initial, q=q, qd=qd)
         faults = GazeboFaults(lock)
-        kinds = [(e.kind, e.subject) for e in faults.act(state)]
+        kinds = [(e.kind, e.subject) for e in faults.bring_into_force(state)]
         assert sorted(kinds) == [("joint_frozen", "elbow1"), ("joint_loose", "pan")]
-        assert faults.act(state) == []
-        effort = faults.commanded(Command(rng.normal(size=7)))
+        assert faults.bring_into_force(state) == []
+        effort = faults.drive_efforts(Command(rng.normal(size=7)))
         assert effort[5] == 0.0
-        held = reference.acceleration(state, faults.held(state, effort)).joints
+        held = reference.acceleration(state, faults.efforts_with_locks(state, effort)).joints
         expected = locked.acceleration(state, effort).joints
         assert abs(held[2]) < 1e-9 * np.abs(expected).max()
         np.testing.assert_allclose(held, expected, atol=1e-9 * np.abs(expected).max())
@@ -112,12 +112,12 @@ def test_the_hold_has_both_poles_at_a_half(setup):
     """Off by e and e', the reference's joint comes back by the sampled double integrator."""
     frozen = setup.failing([Fault("elbow1", "frozen")])
     faults, reference = GazeboFaults(frozen), make_simulator(setup)
-    faults.act(setup.initial)
+    faults.bring_into_force(setup.initial)
     period, e, rate = setup.scenario.control_period, 1e-3, -0.02
     state = dataclasses.replace(
         setup.initial, q=setup.initial.q + e * np.eye(7)[2], qd=rate * np.eye(7)[2]
     )
-    found = reference.acceleration(state, faults.held(state, np.zeros(7))).joints[2]
+    found = reference.acceleration(state, faults.efforts_with_locks(state, np.zeros(7))).joints[2]
     step = np.array([[1.0, period], [0.0, 1.0]])
     gain = np.array([[0.5 * period**2], [period]])
     # Ackermann's formula for two poles at 1/2.

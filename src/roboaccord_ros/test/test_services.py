@@ -67,4 +67,4 @@ def test_without_lockstep_the_run_takes_no_less_than_it_says(graph, setup_for):
     shell = graph.simulator(setup, lockstep=False)
     graph.controller(setup)
     graph.spin()
-    assert shell.wall_time > 0.45 and shell.over
+    assert shell.wall_time > 0.45 and shell.is_over

@@ -30,63 +30,62 @@ DECIDED = {
 
 def started(**decided):
     """Return the processes that would start, by name, and those that follow them."""
-    context, found = LaunchContext(), {}
+    context, processes = LaunchContext(), {}
     context.launch_configurations.update({**DECIDED, **decided})
     *_, group = get_launch_description_from_python_launch_file(str(SIMULATE)).entities
-    left = group.get_sub_entities()
-    while left:
-        entity, *left = left
+    entities = group.get_sub_entities()
+    while entities:
+        entity, *entities = entities
         if entity.condition is not None and not entity.condition.evaluate(context):
             continue
         if isinstance(entity, OpaqueFunction) and entity.condition:  # the other one plans
-            left = [*entity.execute(context), *left]
+            entities = [*entity.execute(context), *entities]
         elif isinstance(entity, Tied):
-            found[entity.label] = (entity, context)
-    return found
+            processes[entity.label] = (entity, context)
+    return processes
 
 
-def ends(found):
-    return {
-        name: perform_substitutions(context, each._ends) for name, (each, context) in found.items()
-    }
+def ends(processes):
+    """Return what the end of each process means, by its name."""
+    return {n: perform_substitutions(c, process._ends) for n, (process, c) in processes.items()}
 
 
-def parameters(found, name):
-    node, context = found[name]
+def parameters(processes, name):
+    node, context = processes[name]
     given = evaluate_parameters(context, node._Node__parameters)
     return dict(ChainMap(*map(dict, given[::-1])))
 
 
 def test_a_plain_run_is_a_simulator_with_its_controller():
     """Texts stay texts, whatever YAML makes of them; numbers are numbers."""
-    found = started(record="true")
-    assert ends(found) == {"simulator": "ends", "recorder": "part"}
-    assert parameters(found, "simulator") == {
+    processes = started(record="true")
+    assert ends(processes) == {"simulator": "ends", "recorder": "part"}
+    assert parameters(processes, "simulator") == {
         "robot": "snake", "scenario": "serpenoid", "set": ["seed=3", "controller={name: none}"],
         "duration": float("inf"), "lockstep": True, "log": "warning", "controller": "",
         "inputs": "", "pace": 0.0, "peers": ["controller", "recorder"], "transport": "ros",
         "composed": True, "engine": "dart", "window": False,
     }  # fmt: skip
     given = {"robot": "snake", "set": [""], "log": "warning", "bag": "1e3"}
-    assert parameters(found, "recorder") == given
+    assert parameters(processes, "recorder") == given
 
 
 def test_parameters_are_those_that_nodes_declare():
     pytest.importorskip("rclpy", reason="rclpy is not installed")
     from roboaccord_ros.graph.parameters import PARAMETERS
 
-    found = started(separate="true", record="true", crosscheck="true", view="true",
+    processes = started(separate="true", record="true", crosscheck="true", view="true",
                     view_ends="window", view_node="m", open_page="true")  # fmt: skip
     ours = ("simulator", "controller", "recorder", "crosscheck", "view")
-    for values in (parameters(found, name) for name in ours):
+    for values in (parameters(processes, name) for name in ours):
         for name, value in values.items():
             default = PARAMETERS[name][0]
             assert isinstance(value, type(default)), name
 
 
 def test_running_free_the_controller_is_a_process():
-    found = started(composed="false", separate="true", lockstep="false")
-    assert ends(found) == {"simulator": "ends", "controller": "part"}
+    processes = started(composed="false", separate="true", lockstep="false")
+    assert ends(processes) == {"simulator": "ends", "controller": "part"}
 
 
 @pytest.mark.parametrize("choice", ["gazebo_window", "rviz", "view", "foxglove"])
@@ -94,8 +93,8 @@ def test_who_looks_has_a_process_more(choice):
     meaning = {"gazebo_window": "window_ends", "rviz": "window", "view": "view"}
     name = {"rviz": "rviz2", "foxglove": "foxglove_bridge"}.get(choice, choice)
     decided = {choice: "true", "rviz_layout": "", "rviz_topics": "snake/odom clock"}
-    found = ends(started(**decided, view_ends="view", view_node="m", open_page="false"))
-    assert found == {"simulator": "ends", name: meaning.get(choice, "helper")}
+    processes = ends(started(**decided, view_ends="view", view_node="m", open_page="false"))
+    assert processes == {"simulator": "ends", name: meaning.get(choice, "helper")}
 
 
 def test_every_decision_of_the_planner_is_of_use():

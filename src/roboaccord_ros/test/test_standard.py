@@ -20,7 +20,7 @@ pytest.importorskip("simulation_interfaces", reason="simulation_interfaces is no
 
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
-from roboaccord_ros.nodes.entities import INVALID_POSE, RefusedError, start_of
+from roboaccord_ros.nodes.entities import INVALID_POSE, RefusedError, requested_start
 from roboaccord_ros.nodes.recorder import RecorderShell
 from sensor_msgs.msg import JointState
 from simulation_interfaces import msg, srv
@@ -112,7 +112,7 @@ def paused(graph, setup, engine="reference", **options):
 
 def started(shell):
     """Wait until the run waits for a step."""
-    while shell.pacing.unready or not shell.pacing.at_start:
+    while shell.pacing.unready or not shell.pacing.is_at_start:
         yield None
 
 
@@ -378,7 +378,7 @@ def test_a_run_begins_where_the_robot_was_placed(graph, setup_for, caller, engin
     caller.talk(talk())
     direct = simulate(
         simulator=make_simulator(setup, engine), controller=make_controller(setup),
-        initial=start_of(setup.base, setup.initial, SimpleNamespace(state=ELSEWHERE)),
+        initial=requested_start(setup.base, setup.initial, SimpleNamespace(state=ELSEWHERE)),
         duration=setup.scenario.duration, control_period=setup.scenario.control_period,
         seed=setup.scenario.seed,
     )  # fmt: skip
@@ -407,10 +407,10 @@ def test_a_recorded_run_begins_where_the_robot_was_placed(graph, setup_for, call
 
 def test_version_2_0_sets_pose_and_twist_without_flags(setup_for):
     setup = setup_for()
-    state = start_of(setup.base, setup.initial, SimpleNamespace(state=entity(1.0, vx=0.1)))
+    state = requested_start(setup.base, setup.initial, SimpleNamespace(state=entity(1.0, vx=0.1)))
     assert state.position.tolist() == [1.0, 0.0, 0.05] and state.twist[0] == 0.1
     with pytest.raises(RefusedError, match="level"):
-        start_of(setup.base, setup.initial, SimpleNamespace(state=entity(z=1.0)))
+        requested_start(setup.base, setup.initial, SimpleNamespace(state=entity(z=1.0)))
 
 
 def test_quitting_ends_the_run(graph, setup_for, caller):

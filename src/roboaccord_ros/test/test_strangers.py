@@ -25,8 +25,8 @@ pytest.importorskip("snake", reason="the snake, by which the graph is tested, is
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.serialization import serialize_message
-from roboaccord_ros.graph import names
-from roboaccord_ros.graph.reading import LARGEST, MOST, read_facts, read_result, readable, seal_of
+from roboaccord_ros.graph import names, reading
+from roboaccord_ros.graph.reading import MAX_BYTES, read_facts, read_result, readable, seal_of
 from roboaccord_ros.nodes import recorder
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
 from roboaccord_ros.nodes.recorder import RecorderShell
@@ -38,7 +38,7 @@ TEXTS = (
     "", "no JSON", "[]", "3", "null", '"text"', "{}", "\x1b[31mred\n" * 50, "[" * 100_000,
     '{"steps": 3, "trajectory_sha256": "0", "events": 0, "key": "0"}', '{"steps": {}, "key": 1}',
     '{"scenario": {"robot": "snail"}, "engine": "", "engine_version": "", "transport": ""}',
-    '{"scenario": 1, "engine": [], "engine_version": 1, "transport": {}}', "x" * (LARGEST + 1),
+    '{"scenario": 1, "engine": [], "engine_version": 1, "transport": {}}', "x" * (MAX_BYTES + 1),
 )  # fmt: skip
 NAMES = [f"joint_{i:02}" for i in range(1, 22)]
 WRONG = math.nan
@@ -70,7 +70,7 @@ def hostile(kind):
             yield new(name=NAMES, position=[0.0] * 20, velocity=[0.0] * 21, effort=[0.0] * 21)
             yield new(name=NAMES, position=[WRONG] * 21, velocity=[0.0] * 21, effort=[0.0] * 21)
             yield new(name=["nobody\n" * 99], position=[math.inf], velocity=[0.0], effort=[0.0])
-            huge = array("d", bytes(LARGEST // 2))
+            huge = array("d", bytes(MAX_BYTES // 2))
             yield new(name=NAMES, position=huge, velocity=huge, effort=huge)
         case "JointTrajectory":
             point = names.message_class("trajectory_msgs/msg/JointTrajectoryPoint")
@@ -101,7 +101,7 @@ def strange(graph):
 
 def make_stranger(graph, drawn):
     """Let a stranger send what is drawn for a topic and its type; return who hears which topics."""
-    node, senders, found = graph.node("stranger"), {}, {}
+    node, senders, hearers = graph.node("stranger"), {}, {}
 
     def all_hear(topic):
         infos = node.get_subscriptions_info_by_topic(topic)
@@ -111,25 +111,25 @@ def make_stranger(graph, drawn):
         """Send everything once to a topic that is new, as soon as it is connected."""
         for topic, kinds in node.get_topic_names_and_types():
             infos = node.get_subscriptions_info_by_topic(topic)
-            heard = {each.node_name for each in infos} - {"stranger"}
+            heard = {info.node_name for info in infos} - {"stranger"}
             if heard and topic not in senders:
                 latched = any(topic.endswith(f"/{name}") for name in names.ALL_LATCHED)
                 qos = names.LATCHED if latched else names.HAND
                 senders[topic] = node.create_publisher(names.message_class(kinds[0]), topic, qos)
-            elif heard - found.get(topic, set()) and all_hear(topic):
-                found[topic] = heard
+            elif heard - hearers.get(topic, set()) and all_hear(topic):
+                hearers[topic] = heard
                 for message in drawn(topic, kinds[0]):
                     senders[topic].publish(message)
 
     node.create_timer(0.02, look)
-    return found
+    return hearers
 
 
 def test_every_topic_of_every_node_may_hear_what_it_cannot_read(
     graph, setup_for, strange, tmp_path, caplog, monkeypatch
 ):
     """The motion has the same hash, the bag holds it, and each node has few lines a topic."""
-    monkeypatch.setattr(recorder, "NAMING", 0.2)  # the stranger seems to check, too
+    monkeypatch.setattr(recorder, "CROSSCHECK_PATIENCE", 0.2)  # the stranger seems to check, too
     setup = setup_for(duration=0.3)
     shell = graph.simulator(setup, peers=("controller", "recorder", "crosscheck"))
     graph.controller(setup)
@@ -149,7 +149,7 @@ def test_every_topic_of_every_node_may_hear_what_it_cannot_read(
     ignored = [line for line in lines if " is ignored: " in line]
     for topic in ("scenario", "result", "joint_states", "odom", "joint_trajectory", "wrench"):
         assert f"/snake/{topic}" in strange
-        most = MOST * len(strange[f"/snake/{topic}"])
+        most = reading.MAX_LINES * len(strange[f"/snake/{topic}"])
         assert 1 <= sum(f"/snake/{topic} is" in line for line in ignored) <= most, (topic, ignored)
     assert {"simulator", "controller", "recorder", "crosscheck", "input"} <= set.union(
         *strange.values()
@@ -174,11 +174,11 @@ def test_only_the_simulator_that_announced_a_run_has_its_result() -> None:
         "engine_version": "1",
         "transport": "ros",
     }
-    own = {"steps": 7, "trajectory_sha256": "ab", "events": 2, "key": "key"}
+    result = {"steps": 7, "trajectory_sha256": "ab", "events": 2, "key": "key"}
     assert read_facts(encode_string(json.dumps(facts))) == facts
-    assert read_result(facts, encode_string(json.dumps(own))) == own
+    assert read_result(facts, encode_string(json.dumps(result))) == result
     assert facts["seal"] == hashlib.sha256(b"key").hexdigest()
-    for other in ({**own, "key": "kez"}, {k: v for k, v in own.items() if k != "key"}, [], 3):
+    for other in ({**result, "key": "kez"}, {k: v for k, v in result.items() if k != "key"}, [], 3):
         with pytest.raises((AccordError, LookupError, TypeError)):
             read_result(facts, encode_string(json.dumps(other)))
 
@@ -188,7 +188,7 @@ def test_what_the_content_makes_fail_is_no_unreadable_message(caplog) -> None:
     read = readable("topic", int, lambda number: 1 / number)
     texts = ("one\n\x1b", "two", "two", *map("x{}".format, range(9)), "4")
     assert [read(text) for text in texts] == [None] * 12 + [0.25]
-    assert len(caplog.records) == MOST and caplog.text.count("\n") == MOST
+    assert len(caplog.records) == reading.MAX_LINES and caplog.text.count("\n") == reading.MAX_LINES
     assert "\x1b" not in caplog.text and caplog.text.count("two") == 1
     with pytest.raises(ZeroDivisionError):
         read("0")

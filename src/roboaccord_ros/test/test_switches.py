@@ -150,7 +150,7 @@ def outputs(graph):
     inlet.switches = SWING
     node = graph.node("controller")
     made = ExtraOutputs(Shell(node, "monkeybot", graph.run), Command(np.zeros(1)), inlet)
-    node.create_timer(0.05, graph.run.guard(made.look))
+    node.create_timer(0.05, graph.run.guard(made.check_services))
     return made, inlet
 
 
@@ -204,9 +204,9 @@ def test_the_log_of_switches_follows_stamped_events():
     from roboaccord.contract.trajectory import Event
 
     log = SwitchLog(SWING)
-    log.note(Event(0.2, "magnet_off", "magnet_a"))
-    log.note(Event(0.1, "joint_stop", "elbow"))
-    log.note(Event(0.3, "magnet_on", "magnet_b"))
+    log.add(Event(0.2, "magnet_off", "magnet_a"))
+    log.add(Event(0.1, "joint_stop", "elbow"))
+    log.add(Event(0.3, "magnet_on", "magnet_b"))
     for until, now in ((0.2, SWING), (0.25, {**SWING, "magnet_a": False})):
         log.advance(until)
         assert log.now == now

@@ -48,22 +48,22 @@ def started(file, **words):
 
     context = LaunchContext()
     context.launch_configurations.update(words)
-    found = {}
-    left = list(get_launch_description_from_python_launch_file(str(file)).entities)
-    while left:
-        entity = left.pop(0)
+    processes = {}
+    entities = list(get_launch_description_from_python_launch_file(str(file)).entities)
+    while entities:
+        entity = entities.pop(0)
         if isinstance(entity, IncludeLaunchDescription):
             *settings, included = entity.execute(context)
-            left += [*settings, *included.entities]
+            entities += [*settings, *included.entities]
         elif not isinstance(entity, (Node, OpaqueFunction)):  # the latter looks for packages
             entity.execute(context)
         elif entity.condition is None or entity.condition.evaluate(context):
             command = [perform_substitutions(context, word) for word in entity.cmd[1:-1]]
             given = evaluate_parameters(context, entity._Node__parameters)
-            found[entity.node_package] = (command, dict(ChainMap(*given)))
+            processes[entity.node_package] = (command, dict(ChainMap(*given)))
             assert entity.node_package == entity.node_executable
             assert not entity._Node__remappings
-    return found
+    return processes
 
 
 @needs_launch
@@ -74,7 +74,7 @@ def test_a_robot_is_shown_from_its_description(name):
     assert {*nodes} == {"robot_state_publisher", "joint_state_publisher_gui", "rviz2"}
     text = nodes["robot_state_publisher"][1]["robot_description"]
     texts = (text, expand_xacro(ROOT / "src" / name / "urdf" / f"{name}.urdf.xacro", {}))
-    assert len({ET.canonicalize(each, strip_text=True) for each in texts}) == 1
+    assert len({ET.canonicalize(text, strip_text=True) for text in texts}) == 1
     words = nodes["rviz2"][0]
     assert Path(words[words.index("-d") + 1]).read_bytes() == CONFIG.read_bytes()
     assert words[words.index("-f") + 1] == ROOTS.get(name, "base_link")

@@ -4,7 +4,7 @@ Gazebo can follow a body, but in axes that turn with it, which is of no use for 
 So the camera is tied to a body at rest (ANCHOR), and as the robot moves its offset from that body
 is sent, smoothed by a first-order lag. gazebo/window.py of the core sets where the camera starts.
 
-Nothing here changes a simulation. TOPIC is Gazebo's; PERIOD, SMOOTH, OPENING and COMING may be
+Nothing here changes a simulation. TOPIC is Gazebo's; PERIOD, LAG, PATIENCE and OPENING may be
 tuned.
 """
 
@@ -20,7 +20,7 @@ from roboaccord.contract import Array, Observer, RobotState, read_xml
 from roboaccord.gazebo import ANCHOR, CAMERA, base_in_gazebo
 from roboaccord.scenario import Setup
 
-from roboaccord_ros.gazebo.transport import load, message
+from roboaccord_ros.gazebo.transport import gazebo_module, message_class
 
 if TYPE_CHECKING:
     from roboaccord_ros.gazebo.simulator import GazeboSimulator
@@ -30,10 +30,10 @@ TOPIC = "/gui/track"
 PERIOD = 0.05  # between two messages: 20 pictures a second look smooth
 # Time constant of the camera's lag, so that a gait does not shake it: above 0.3, since the periods
 # of gaits are up to 2; below 1, lest the robot leaves the picture.
-SMOOTH = 0.6
+LAG = 0.6
 # Longest time that a run waits for its window. A window that takes longer, even on a busy machine
 # without a GPU, is taken for none, and the run goes on.
-COMING = 45.0
+PATIENCE = 45.0
 # Longest time from a window's connection to its first picture; until then messages repeat the tie,
 # which does no harm if longer.
 OPENING = 15.0
@@ -51,22 +51,23 @@ class Window(Observer):
         self._setup, self._simulator = setup, simulator
         self._start = self._centre(setup.initial)  # centre of mass at the start (3,) [m]
         self._displacement = np.zeros(3)  # of the camera from where it was placed [m]
-        # Times of the steady clock [s]: of the last message, the first to a window, the last state.
+        # Times of the steady clock [s]: of the last message, of the first message to a window, and
+        # of the last state.
         self._send_time, self._open_time, self._state_time = time.monotonic(), math.inf, 0.0
-        self._node = load("transport").Node()
-        self._message = message("CameraTrack")
+        self._node = gazebo_module("transport").Node()
+        self._message = message_class("CameraTrack")
         self._publisher = self._node.advertise(TOPIC, self._message)
         free = base_in_gazebo(setup.scenario) == "free"
         self._position = _camera_position(simulator.world.path) if free else None
 
     def missing(self) -> str:
         """Return a line while the run must wait for the window; "" once it is open or too late."""
-        if self._publisher.has_connections() or time.monotonic() > self._send_time + COMING:
+        if self._publisher.has_connections() or time.monotonic() > self._send_time + PATIENCE:
             return ""
         return "Gazebo's window is not open yet"
 
-    def look(self) -> None:
-        """Serve a window while nothing steps; called every PERIOD."""
+    def serve_idle_window(self) -> None:
+        """Serve the window if nothing has stepped for PERIOD; called every PERIOD."""
         if time.monotonic() > self._state_time + PERIOD and self._publisher.has_connections():
             self._simulator.serve_window()
 
@@ -78,7 +79,7 @@ class Window(Observer):
             return
         self._send_time, self._open_time = now, min(self._open_time, now)
         # First-order lag: the camera covers this share of the way to its target.
-        share = 1.0 - math.exp(-passed / SMOOTH)
+        share = 1.0 - math.exp(-passed / LAG)
         target = self._centre(state) - self._start
         self._displacement += share * (target - self._displacement)
         offset = dict(zip("xyz", (self._position + self._displacement).tolist(), strict=True))

@@ -1,8 +1,9 @@
 """Gazebo as an engine of the workspace: chosen by `--engine gz`, never by default.
 
-The engine simulates a whole setup (simulator.py). For the cross-check, which compares it with the
-reference simulation, it also states what the reference must have: the same ground, and the twin of
-its integration scheme (the reference's equations, integrated as Gazebo does). This module is read
+The engine simulates a whole setup (simulator.py): robot, ground and faults together. For the
+cross-check, which compares it with the reference simulation, it also states what the reference must
+have: the same ground, and the twin of its integration scheme (the reference's equations, integrated
+as Gazebo does). This module is read
 to list engines, so it imports Gazebo's bindings inside functions only.
 
 A setting is a field of GazeboSettings, which is a key of `engine_options.gz` and documented in
@@ -45,11 +46,11 @@ def check_bindings() -> None:
     Raises:
         AccordError: that names the missing package.
     """
-    from roboaccord_ros.gazebo.transport import load, message
+    from roboaccord_ros.gazebo.transport import gazebo_module, message_class
 
     for role in ("sim", "math", "transport"):
-        load(role)
-    message("WorldControlState")
+        gazebo_module(role)
+    message_class("WorldControlState")
 
 
 def _version() -> str:
@@ -60,27 +61,28 @@ def _version() -> str:
     return gazebo_version()
 
 
-def _whole() -> Callable[[Setup], GazeboSimulator]:
+def _simulator_maker() -> Callable[[Setup], GazeboSimulator]:
     """Return the function that makes the simulator of a setup."""
     from roboaccord_ros.gazebo.simulator import GazeboSimulator
 
     def make(setup: Setup) -> GazeboSimulator:
-        options = settings(setup)
-        return GazeboSimulator(setup, _version(), contacts(setup), options.world, options.physics)
+        options = gazebo_settings(setup)
+        contacts = contacts_name(setup)
+        return GazeboSimulator(setup, _version(), contacts, options.world, options.physics)
 
     return make
 
 
-def settings(setup: Setup) -> GazeboSettings:
+def gazebo_settings(setup: Setup) -> GazeboSettings:
     """Return the settings that a scenario has for Gazebo."""
     return read_settings(setup.scenario.engine_options, "gz", GazeboSettings)
 
 
-def contacts(setup: Setup) -> str:
+def contacts_name(setup: Setup) -> str:
     """Return the name of the shapes with which a robot touches the ground in Gazebo."""
     from roboaccord.crosscheck import contacts_of
 
-    settings(setup)
+    gazebo_settings(setup)  # refuses unknown keys
     return contacts_of(setup, "direct")
 
 
@@ -91,7 +93,7 @@ class GazeboSpec(EngineSpec):
     def grounded(self, setup: Setup) -> Setup:
         from roboaccord.gazebo import on_ground
 
-        return on_ground(setup, contacts(setup))
+        return on_ground(setup, contacts_name(setup))
 
     def case(self, setup: Setup) -> Case:
         from roboaccord.contract import HOLDING
@@ -100,12 +102,12 @@ class GazeboSpec(EngineSpec):
 
         if any(fault.kind in HOLDING for fault in setup.faults):
             raise AccordError(HELD)
-        if (physics := settings(setup).physics) not in ("", "dartsim"):
+        if (physics := gazebo_settings(setup).physics) not in ("", "dartsim"):
             raise AccordError(f"there is no twin of Gazebo's physics {physics}")
-        return gazebo_case(setup, contacts(setup))
+        return gazebo_case(setup, contacts_name(setup))
 
 
 SPEC = GazeboSpec(
-    name="gz", package="ros_gz", version=_version, whole=_whole, settings=GazeboSettings,
+    name="gz", package="ros_gz", version=_version, whole=_simulator_maker, settings=GazeboSettings,
     also=("gazebo", "ignition"),
 )  # fmt: skip

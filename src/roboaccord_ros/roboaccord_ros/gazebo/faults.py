@@ -44,10 +44,11 @@ class GazeboFaults(JointFaults):
         super().__init__(setup.faults, setup.joints, setup.tree.hinges)
         self._setup, self._period = setup, setup.scenario.control_period
         self._frozen: dict[int, float] = {}  # angle of each frozen joint [rad], by its index
+        self._state = setup.initial  # state at the present control tick
         # Reference simulator without faults; made when the first joint freezes or brakes.
         self._reference: Simulator | None = None
 
-    def act(self, state: RobotState) -> list[Event]:
+    def bring_into_force(self, state: RobotState) -> list[Event]:
         """Bring the faults into force that are due at a state; return their events."""
         events = []
         for joint, fault in self.due(state):
@@ -60,17 +61,17 @@ class GazeboFaults(JointFaults):
         self._state = state
         return events
 
-    def commanded(self, command: Command) -> Array:
-        """Return the efforts in force (n,) [N m]: clipped, and as the drives transmit them."""
+    def drive_efforts(self, command: Command) -> Array:
+        """Return the efforts of a command (n,) [N m]: clipped, and as the drives transmit them."""
         effort = clip_efforts(command.effort, self._setup.effort_limits)
         return self.transmitted(command, effort, self._state)
 
-    def held(self, state: RobotState, effort: Array) -> Array:
-        """Return the efforts to apply in Gazebo (n,) [N m], with those of locks and brakes.
+    def efforts_with_locks(self, state: RobotState, effort: Array) -> Array:
+        """Return the efforts to apply in Gazebo (n,) [N m]: given ones, with locks and brakes.
 
-        Frozen joints come first among the k joints that are held, braked ones after them.
+        Frozen joints come first among the k joints that are locked or braked.
         """
-        brakes, frozen, period = self.slipping, list(self._frozen), self._period
+        brakes, frozen = self.slipping, list(self._frozen)
         if not (joints := [*frozen, *brakes]):
             return effort
         total = np.array(effort)
@@ -80,18 +81,23 @@ class GazeboFaults(JointFaults):
         free = self._accelerations(state, total)
         units = np.eye(len(effort))[joints]
         responses = np.array([self._accelerations(state, total + unit) for unit in units]) - free
-        # Accelerations (k,) that these joints must have: the servo's, and a stop within a period.
-        target = -state.qd[joints] / period
-        error = state.q[frozen] - np.array(list(self._frozen.values()))
-        target[: len(frozen)] = -K_P * error / period**2 - K_D * state.qd[frozen] / period
         # Compliance (k, k), the inverse of I above, and the accelerations to be taken away (k,).
-        compliance, excess = responses[:, joints].T, free[joints] - target
+        compliance = responses[:, joints].T
+        excess = free[joints] - self._target_accelerations(state, joints)
         if brakes:
             limits = np.array([*np.full(len(frozen), np.inf), *brakes.values()])
             total[joints] += hold(compliance, excess, limits)
         else:
             total[frozen] = np.linalg.solve(compliance, -excess)
         return total
+
+    def _target_accelerations(self, state: RobotState, joints: list[int]) -> Array:
+        """Return the accelerations (k,) that joints must have: u of the servo, or a stop in T."""
+        period, frozen = self._period, list(self._frozen)
+        target = -state.qd[joints] / period
+        error = state.q[frozen] - np.array(list(self._frozen.values()))
+        target[: len(frozen)] = -K_P * error / period**2 - K_D * state.qd[frozen] / period
+        return target
 
     def _accelerations(self, state: RobotState, effort: Array) -> Array:
         """Return the reference's accelerations of the joints (n,) at efforts (n,)."""

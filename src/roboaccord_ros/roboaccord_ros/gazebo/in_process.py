@@ -1,12 +1,13 @@
 """Gazebo's server in this process: a paused world with a robot in it, stepped when asked.
 
 InProcess writes the world file (populate.py), starts a server on it and runs the server from pause
-to pause. The server's thread calls back around each physics step: before it, `_before` writes
-efforts and, at a start, coordinates; after the last one, `_after` reads the state. Work between
-steps, and serving a window, is in pauses.py.
+to pause. The server's thread calls back around each physics step: before it, `_before_step` writes
+efforts and, at a start, coordinates; after the last one, `_after_step` reads the state. Work
+between steps, and serving a window, is in pauses.py.
 
-When efforts are written and states are read is fixed, for motions depend on it bit for bit
-(test_a_run_is_that_of_a_launch_bit_for_bit).
+In these, `ecm` is Gazebo's entity component manager, which has all of the world's entities and
+their properties. When efforts are written and states are read is fixed, for motions depend on it
+bit for bit (test_a_run_is_that_of_a_launch_bit_for_bit).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from roboaccord.numerics import quaternion_matrix
 
 from roboaccord_ros.gazebo.pauses import Pauses, Work
 from roboaccord_ros.gazebo.populate import populate
-from roboaccord_ros.gazebo.transport import load
+from roboaccord_ros.gazebo.transport import gazebo_module
 from roboaccord_ros.gazebo.world import PARTITION, RESOURCES, World, new_partition
 
 # Joint coordinates (n,) and rates (n,), then the base's position and quaternion (7,) and its twist
@@ -35,8 +36,9 @@ Answer = tuple[list[float], list[float], list[float], list[float]]
 class InProcess:
     """Gazebo's server in this process: a paused world with a robot, stepped when asked.
 
-    The server's thread calls `_before` and `_after` around each step. `step` stores its request in
-    attributes for them, runs the server, and returns the answer that `_after` has stored.
+    The server's thread calls `_before_step` and `_after_step` around each step. `step` stores its
+    request in attributes for them, runs the server, and returns the answer that `_after_step` has
+    stored.
 
     Args:
         world: world of the run.
@@ -45,38 +47,31 @@ class InProcess:
         urdf: description of the robot for Gazebo.
         joints: names of its joints in Gazebo, in the order of all lists.
         switches: names of its switches.
-        physics: physics engine; see `populate`.
-        based: whether pose and rates of the base are read.
+        physics: short name of a physics engine, or its library; empty for DART.
+        reads_base: whether pose and rates of the base are read.
 
     Attributes:
         steps: physics steps so far.
         pauses: the work between two steps.
-        alive: number of servers in this process.
+        server_count: number of servers in this process.
 
     Raises:
         AccordError: without Gazebo's bindings, or if the robot does not appear in the world.
     """
 
-    alive = 0
+    server_count = 0
 
     def __init__(
-        self,
-        world: World,
-        robot: str,
-        start: RobotState,
-        urdf: str,
-        joints: Iterable[str],
-        switches: Iterable[str] = (),
-        physics: str = "",
-        *,
-        based: bool = True,
-    ) -> None:
-        self._vector = load("math").Vector3d  # gz-math first: functions of gz-sim return its types
-        self._sim = load("sim")
+        self, world: World, robot: str, start: RobotState, urdf: str, joints: Iterable[str],
+        switches: Iterable[str] = (), physics: str = "", *, reads_base: bool = True,
+    ) -> None:  # fmt: skip
+        # gz-math comes first: functions of gz-sim return its types.
+        self._vector = gazebo_module("math").Vector3d
+        self._sim = gazebo_module("sim")
         self._isolate(world)
         self._robot, self._world = robot, world.name
-        self._joint_names, self._reads_base = list(joints), based
-        # Entities of Gazebo, set by `_find` before the first step.
+        self._joint_names, self._reads_base = list(joints), reads_base
+        # Entities of Gazebo, set by `_find_robot` before the first step.
         self._joints: list[Any] = []
         self._base: Any = None
         self._probe: Any = None  # the part of the base whose rates are read
@@ -89,45 +84,16 @@ class InProcess:
         self._coordinates: tuple[Array, Array] | None = None
         self._answer: Answer = [], [], [], []  # after the last step
         self._error: Exception | None = None  # raised in a callback, which cannot pass it on
-        path = populate(world, robot, start, urdf, physics)
-        self._fixture: Any = self._make_fixture(path)
+        self._fixture: Any = self._make_fixture(populate(world, robot, start, urdf, physics))
         self.pauses = Pauses(self._fixture.server(), world.name, robot, switches)
-
-    def _make_fixture(self, path: Path) -> Any:
-        """Return a server of a world file, which calls `_before` and `_after` about each step."""
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-        fixture = self._sim.TestFixture(str(path))
-        # Gazebo has replaced the handlers: a signal is to end this process, not only the server.
-        if threading.current_thread() is threading.main_thread():
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
-        fixture.on_pre_update(self._before)
-        fixture.on_post_update(self._after)
-        fixture.finalize()
-        return fixture
-
-    @classmethod
-    def _isolate(cls, world: World) -> None:
-        """Isolate this server in a partition, and set where it looks for included models.
-
-        Also two servers of this process need two partitions: servers of one partition ask for each
-        other's topics in each step.
-        """
-        if cls.alive or not os.environ.get(PARTITION):
-            os.environ[PARTITION] = new_partition()
-        cls.alive += 1
-        for paths in (RESOURCES, "SDF_PATH"):  # sdformat looks into the latter first
-            others = os.environ.get(paths, "").split(os.pathsep)
-            folders = dict.fromkeys([*map(str, world.models), *filter(None, others)])
-            os.environ[paths] = os.pathsep.join(folders)
 
     def close(self) -> None:
         """End the server, so that another one can take its partition."""
-        self.pauses.end()
+        self.pauses.close()
         del self.pauses, self._fixture
-        InProcess.alive -= 1
+        InProcess.server_count -= 1
 
-    def begin(
+    def prepare_start(
         self, coordinates: tuple[Array, Array], twist: Array, switches: Mapping[str, bool]
     ) -> None:
         """Prepare the start of a robot with a free base: its joints, switches and twist (6,).
@@ -138,28 +104,25 @@ class InProcess:
             switches: values of the switches, by name.
         """
         if switches:
-            self.pauses.add(self.pauses.settle())
-            self.pauses.add(self._place(coordinates))
-            self.pauses.add(self.pauses.switch(switches))
+            self.pauses.add(self.pauses.turn_all_off())
+            self.pauses.add(self._placing(coordinates))
+            self.pauses.add(self.pauses.set_switches(switches))
         if twist.any():  # last: another iteration would stop the base again
-            self.pauses.add(self.pauses.throw(lambda: self._base, twist))
+            self.pauses.add(self.pauses.set_twist(lambda: self._base, twist))
 
     def step(
-        self,
-        effort: Array,
-        count: int,
-        placed: tuple[Array, Array] | None = None,
+        self, effort: Array, count: int, coordinates: tuple[Array, Array] | None = None,
         wrench: Array | None = None,
-    ) -> Answer:
+    ) -> Answer:  # fmt: skip
         """Take physics steps under constant efforts, and return the state after the last one.
 
         Args:
             effort: efforts of the joints (n,) [N m].
             count: number of steps.
-            placed: joint coordinates and rates (n,) each, to be set before the first step.
+            coordinates: joint coordinates and rates (n,) each, to be set before the first step.
             wrench: constant force and torque on the base, world frame (6,) [N, N m].
         """
-        self._effort, self._coordinates = effort.tolist(), placed
+        self._effort, self._coordinates = effort.tolist(), coordinates
         self._last_step = self.steps + count
         self._wrench = ()
         if wrench is not None:
@@ -172,20 +135,48 @@ class InProcess:
             raise AccordError(f"gz: {self.steps} steps were taken, not {self._last_step}")
         return self._answer
 
-    def _before(self, info: Any, ecm: Any) -> None:
+    def _make_fixture(self, path: Path) -> Any:
+        """Return a server of a world file that calls `_before_step` and `_after_step`."""
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        fixture = self._sim.TestFixture(str(path))
+        # Gazebo has replaced the handlers: a signal is to end this process, not only the server.
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        fixture.on_pre_update(self._before_step)
+        fixture.on_post_update(self._after_step)
+        fixture.finalize()
+        return fixture
+
+    @classmethod
+    def _isolate(cls, world: World) -> None:
+        """Isolate this server in a partition, and set where it looks for included models.
+
+        Also two servers of this process need two partitions: servers of one partition ask for each
+        other's topics in each step.
+        """
+        if cls.server_count or not os.environ.get(PARTITION):
+            os.environ[PARTITION] = new_partition()
+        cls.server_count += 1
+        for paths in (RESOURCES, "SDF_PATH"):  # sdformat looks into the latter first
+            others = os.environ.get(paths, "").split(os.pathsep)
+            folders = dict.fromkeys([*map(str, world.models), *filter(None, others)])
+            os.environ[paths] = os.pathsep.join(folders)
+
+    def _before_step(self, info: Any, ecm: Any) -> None:
         """Write the request before a step; find the robot before the first.
 
         Gazebo clears the efforts after each step, so they are written before each.
         """
         try:
             if self._base is None:
-                self._find(ecm)
+                self._find_robot(ecm)
             if info.paused:
                 self.pauses.iterate(ecm)
                 return
-            self.pauses.wait()
+            self.pauses.wait_for_run()
             if self._coordinates is not None:
-                self._set(ecm, self._coordinates)
+                self._set_coordinates(ecm, self._coordinates)
                 self._coordinates = None
             if self._wrench:
                 self._base.add_world_wrench(ecm, *self._wrench)
@@ -193,29 +184,29 @@ class InProcess:
                 joint.set_force(ecm, [effort])
         except Exception as error:  # noqa: BLE001 - no error may pass through the server's C++
             self._error = error
-            self.pauses.go_on()
+            self.pauses.request_step()
 
-    def _set(self, ecm: Any, coordinates: tuple[Array, Array]) -> None:
+    def _set_coordinates(self, ecm: Any, coordinates: tuple[Array, Array]) -> None:
         """Set coordinates and rates of the joints (n,) each."""
         for joint, q, qd in zip(self._joints, *coordinates, strict=True):
             joint.reset_position(ecm, [float(q)])
             joint.reset_velocity(ecm, [float(qd)])
 
-    def _place(self, coordinates: tuple[Array, Array]) -> Work:
-        """Set coordinates and rates in an iteration, and let another one pass."""
+    def _placing(self, coordinates: tuple[Array, Array]) -> Work:
+        """Work that sets coordinates and rates in an iteration, and lets another one pass."""
         ecm = yield
-        self._set(ecm, coordinates)
+        self._set_coordinates(ecm, coordinates)
         yield
 
-    def _find(self, ecm: Any) -> None:
+    def _find_robot(self, ecm: Any) -> None:
         """Find the robot's joints and base, and let Gazebo compute the quantities that are read."""
         sim = self._sim
         model = sim.World(sim.world_entity(ecm)).model_by_name(ecm, self._robot)
         if model == sim.K_NULL_ENTITY:
             raise AccordError(f"there is no {self._robot} in {self._world}")
-        body = sim.Model(model)
-        self._joints = [sim.Joint(body.joint_by_name(ecm, name)) for name in self._joint_names]
-        self._base = sim.Link(body.link_by_name(ecm, "base_link"))
+        robot = sim.Model(model)
+        self._joints = [sim.Joint(robot.joint_by_name(ecm, name)) for name in self._joint_names]
+        self._base = sim.Link(robot.link_by_name(ecm, "base_link"))
         # Gazebo does not update the rates of a link that moves by less than 1e-6 m in a step, but
         # those of a shape on the link. The shape nearest to the link's origin is the probe.
         entities = [*self._base.visuals(ecm), *self._base.collisions(ecm), self._base.entity()]
@@ -234,7 +225,7 @@ class InProcess:
         offset = (self._base.world_pose(ecm).inverse() * entity.world_pose(ecm)).pos()
         return entity, np.array([offset.x(), offset.y(), offset.z()])
 
-    def _after(self, info: Any, ecm: Any) -> None:
+    def _after_step(self, info: Any, ecm: Any) -> None:
         """Read the state after the last step of a request."""
         if info.paused:
             return
@@ -253,12 +244,12 @@ class InProcess:
     def _read_base(self, ecm: Any) -> tuple[list[float], list[float]]:
         """Return pose (7,) and twist (6,) of the base in the world; missing rates are 0."""
         base_pose, probe, twist = self._base.world_pose(ecm), self._probe, np.zeros(6)
-        p, turn = base_pose.pos(), base_pose.rot()
         rates = probe.world_linear_velocity(ecm), probe.world_angular_velocity(ecm)
-        for k, rate in enumerate(rates):
+        for half, rate in zip((twist[:3], twist[3:]), rates, strict=True):
             if rate is not None:
-                twist[3 * k : 3 * k + 3] = rate.x(), rate.y(), rate.z()
-        pose = [p.x(), p.y(), p.z(), turn.x(), turn.y(), turn.z(), turn.w()]
+                half[:] = rate.x(), rate.y(), rate.z()
+        p, q = base_pose.pos(), base_pose.rot()
+        pose = [p.x(), p.y(), p.z(), q.x(), q.y(), q.z(), q.w()]
         if self._probe_offset.any():  # v_base = v_probe - omega x offset
             offset = quaternion_matrix(np.array(pose[3:])) @ self._probe_offset
             twist[:3] -= np.cross(twist[3:], offset)

@@ -28,27 +28,27 @@ class LevelBase:
         # The same three as lists: with arrays this small, plain floats take a third of the time.
         self._lists = initial.position.tolist(), initial.orientation.tolist(), self._turn.tolist()
 
-    def base(self, *joints: float) -> tuple[Array, Array, Array]:
+    def pose_and_twist(self, *joints: float) -> tuple[Array, Array, Array]:
         """Return position, orientation and twist of the base.
 
         Args:
             *joints: coordinates x, y, z [m] and yaw [rad], then their rates (8,).
         """
         x, y, z, yaw, vx, vy, vz, yaw_rate = joints
-        c, s = math.cos(yaw), math.sin(yaw)
+        cos, sin = math.cos(yaw), math.sin(yaw)
         yawed = (0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw))
         start, orientation, turn = self._lists
         # The joints' axes are the base's at the start; the twist is in its present axes.
-        position = [a + (u * x + v * y + w * z) for a, (u, v, w) in zip(start, turn)]
-        twist = np.array([c * vx + s * vy, c * vy - s * vx, vz, 0.0, 0.0, yaw_rate])
+        position = [p + (ax * x + ay * y + az * z) for p, (ax, ay, az) in zip(start, turn)]
+        twist = np.array([cos * vx + sin * vy, cos * vy - sin * vx, vz, 0.0, 0.0, yaw_rate])
         return np.array(position), quaternion_product(orientation, yawed), twist
 
     def coordinates(self, state: RobotState) -> tuple[Array, Array]:
-        """Return coordinates (4,) and rates (4,) of the joints in a state."""
-        ahead, left, up = state.twist[:3].tolist()
+        """Return the joints' coordinates x, y, z [m] and yaw [rad] in a state, and their rates."""
+        forward, left, up = state.twist[:3].tolist()
         yaw = quaternion_yaw(state.orientation) - quaternion_yaw(self._orientation)
         yaw = math.remainder(yaw, 2.0 * math.pi)
-        c, s = math.cos(yaw), math.sin(yaw)
+        cos, sin = math.cos(yaw), math.sin(yaw)
         offset = self._turn.T @ (state.position - self._start)
-        rates = c * ahead - s * left, s * ahead + c * left, up, state.twist[5]
+        rates = cos * forward - sin * left, sin * forward + cos * left, up, state.twist[5]
         return np.array([*offset, yaw]), np.array(rates)

@@ -23,12 +23,12 @@ from roboaccord.description import Geometry, mesh_path, read_geometry, read_mesh
 from roboaccord.numerics import matrix_quaternion, quaternion_product
 from roboaccord.scenario import Setup
 
-from roboaccord_ros.gazebo.transport import Message, load, message
+from roboaccord_ros.gazebo.transport import Message, gazebo_module, message_class
 
 SERVICE = "/marker_array"  # service of gz-gui's MarkerManager that takes several markers
 NAMESPACE = "reference"  # of the markers, so that only these are deleted
-# Type of a marker by the form of a URDF geometry.
-FORMS = {"box": "BOX", "cylinder": "CYLINDER", "sphere": "SPHERE", "mesh": "TRIANGLE_LIST"}
+# Type of a marker, by the form of a URDF geometry.
+MARKER_TYPES = {"box": "BOX", "cylinder": "CYLINDER", "sphere": "SPHERE", "mesh": "TRIANGLE_LIST"}
 RETRY = 0.5  # s of wall time; between two searches for a window
 SETTLING = 3.0  # s; until the first search, which would wait for gz-transport's discovery earlier
 # Share of a colour that is emitted, times its opacity: emitted light looks opaque. Any from 0.5 to
@@ -40,7 +40,7 @@ PATIENCE = 50
 
 
 class WindowMarkers:
-    """A second robot in Gazebo's window, if a window is open; each visual is a marker.
+    """The reference robot in Gazebo's window, if a window is open; each visual is a marker.
 
     Args:
         setup: robot and scenario.
@@ -54,36 +54,30 @@ class WindowMarkers:
         self._drawn_colours: tuple[float, str] | None = None
         self._next_search = time.monotonic() + SETTLING  # for a window [s of the steady clock]
         try:
-            self._batch = message("Marker_V")()  # all markers in one message
-            self._answer = message("Boolean")
-            self._node = load("transport").Node()
+            self._batch = message_class("Marker_V")()  # all markers in one message
+            self._answer = message_class("Boolean")
+            self._node = gazebo_module("transport").Node()
         except AccordError:  # without bindings the run goes on, and nothing is drawn
             self._next_search = math.inf
 
-    def show(self, state: RobotState, run: RobotState, now: RobotState, look: Look) -> None:
-        """Draw the second robot beside the newest state of the run.
+    def show(self, reference: RobotState, then: RobotState, now: RobotState, look: Look) -> None:
+        """Draw the reference beside the newest state of the run.
 
-        The second robot is some states behind, so its deviation from the run at the same time is
+        The reference is some states behind, so its deviation from the run at the same time is
         added to the run's newest state.
 
         Args:
-            state: newest state of the second robot.
-            run: state of the run at the time of `state`.
+            reference: newest state of the reference.
+            then: state of the run at the time of `reference`.
             now: newest state of the run, which the window shows.
-            look: colours of the second robot.
+            look: colours of the reference.
         """
-        if (now is self._drawn_state and look.colours == self._drawn_colours) or not self._open():
+        is_drawn = now is self._drawn_state and look.colours == self._drawn_colours
+        if is_drawn or not self._is_window_open():
             return
-        present = _with_deviation(state, run, now)
         if look.colours != self._drawn_colours:
             self._paint(look)
-        # Poses of all links, then of each marker on its link.
-        pose = (self._setup.joints, present.q, present.position, present.orientation)
-        origins, turns = self._setup.tree.forward(*pose)
-        for marker, (link, form) in zip(self._batch.marker, self._shapes, strict=True):
-            position, turn = marker.pose.position, marker.pose.orientation
-            position.x, position.y, position.z = origins[link] + turns[link] @ form.position
-            turn.x, turn.y, turn.z, turn.w = matrix_quaternion(turns[link] @ form.rotation)
+        self._set_poses(_with_deviation(reference, then, now))
         self._send()
         # Later messages carry poses alone.
         for marker in self._batch.marker:
@@ -94,30 +88,17 @@ class WindowMarkers:
     def remove(self) -> None:
         """Remove the robot from the window."""
         if self._drawn_colours is not None and self._node.service_info(SERVICE):
-            self._clear()
+            self._delete_all()
         self._drawn_state = self._drawn_colours = None
 
-    def _clear(self) -> None:
-        """Delete all markers of the window."""
-        self._batch.Clear()
-        self._batch.marker.add(ns=NAMESPACE, action="DELETE_ALL")
-        self._send()
-
-    def _open(self) -> bool:
-        """Return whether there is a window that takes markers."""
+    def _is_window_open(self) -> bool:
+        """Return whether there is a window that takes markers; it is searched once in RETRY."""
         if time.monotonic() < self._next_search:
             return False
         if not self._node.service_info(SERVICE):
             self._next_search, self._drawn_colours = time.monotonic() + RETRY, None
             return False
         return True
-
-    def _send(self) -> None:
-        """Send the markers; a window that is slow to answer is not asked again for RETRY."""
-        kind = type(self._batch)
-        answered, _ = self._node.request(SERVICE, self._batch, kind, self._answer, PATIENCE)
-        if not answered:
-            self._next_search = time.monotonic() + RETRY
 
     def _paint(self, look: Look) -> None:
         """Set the markers' colours; for a window without markers, create them with their shapes."""
@@ -126,48 +107,73 @@ class WindowMarkers:
         colours = list[list[float]]()  # red, green, blue and opacity of each marker
         is_new = self._drawn_colours is None
         if is_new:
-            self._clear()  # markers of an earlier run
+            self._delete_all()  # markers of an earlier run
             self._batch.Clear()
             self._shapes.clear()
         for index, link in enumerate(self._setup.tree.links):
             for visual in links[link.name].findall("visual"):
-                form, material = read_geometry(visual), visual.find("material/color")
-                if form.form not in FORMS or material is None:
+                shape, colour = read_geometry(visual), visual.find("material/color")
+                if shape.form not in MARKER_TYPES or colour is None:
                     continue
-                colours.append([float(word) for word in material.get("rgba", "").split()])
+                colours.append([float(word) for word in colour.get("rgba", "").split()])
                 if is_new:
-                    self._shapes.append((index, form))
-                    _fill(self._batch.marker.add(ns=NAMESPACE, id=len(colours)), form)
-        # The same colour in each kind of light.
+                    self._shapes.append((index, shape))
+                    _set_shape(self._batch.marker.add(ns=NAMESPACE, id=len(colours)), shape)
         for marker, rgba in zip(self._batch.marker, colours, strict=True):
-            for light, share in (("ambient", 1.0), ("diffuse", 1.0), ("emissive", GLOW * rgba[3])):
-                colour = dict(zip("rgb", (share * value for value in rgba), strict=False))
-                getattr(marker.material, light).MergeFrom(message("Color")(**colour, a=rgba[3]))
+            _set_colour(marker, rgba)
+
+    def _set_poses(self, state: RobotState) -> None:
+        """Set the pose of each marker to that of its shape on its link, in a state of the robot."""
+        pose = (self._setup.joints, state.q, state.position, state.orientation)
+        origins, rotations = self._setup.tree.forward(*pose)
+        for marker, (link, shape) in zip(self._batch.marker, self._shapes, strict=True):
+            position, turn = marker.pose.position, marker.pose.orientation
+            position.x, position.y, position.z = origins[link] + rotations[link] @ shape.position
+            turn.x, turn.y, turn.z, turn.w = matrix_quaternion(rotations[link] @ shape.rotation)
+
+    def _delete_all(self) -> None:
+        """Delete all markers of the window."""
+        self._batch.Clear()
+        self._batch.marker.add(ns=NAMESPACE, action="DELETE_ALL")
+        self._send()
+
+    def _send(self) -> None:
+        """Send the markers; a window that is slow to answer is not asked again for RETRY."""
+        kind = type(self._batch)
+        is_answered, _ = self._node.request(SERVICE, self._batch, kind, self._answer, PATIENCE)
+        if not is_answered:
+            self._next_search = time.monotonic() + RETRY
 
 
-def _fill(marker: Message, form: Geometry) -> None:
+def _set_shape(marker: Message, shape: Geometry) -> None:
     """Set the shape and size of a marker; a mesh becomes the corners of its triangles."""
-    marker.type = marker.Type.Value(FORMS[form.form])
-    diameter = 2.0 * form.radius
-    sizes = {"box": form.size.tolist(), "mesh": form.scale.tolist(), "sphere": 3 * [diameter]}
-    size = marker.scale
-    size.x, size.y, size.z = sizes.get(form.form, [diameter, diameter, form.length])
-    if form.form == "mesh":
-        vertices, triangles = read_mesh(mesh_path(form.file))
+    marker.type = marker.Type.Value(MARKER_TYPES[shape.form])
+    diameter = 2.0 * shape.radius
+    sizes = {"box": shape.size.tolist(), "mesh": shape.scale.tolist(), "sphere": 3 * [diameter]}
+    cylinder = [diameter, diameter, shape.length]
+    marker.scale.x, marker.scale.y, marker.scale.z = sizes.get(shape.form, cylinder)
+    if shape.form == "mesh":
+        vertices, triangles = read_mesh(mesh_path(shape.file))
         for corner in vertices[triangles].reshape(-1, 3).tolist():
             marker.point.add(**dict(zip("xyz", corner, strict=True)))
 
 
-def _with_deviation(state: RobotState, run: RobotState, now: RobotState) -> RobotState:
-    """Return `now` plus the deviation of `state` from `run`.
+def _set_colour(marker: Message, rgba: list[float]) -> None:
+    """Set the colour of a marker, the same in each kind of light; emitted light is weaker."""
+    for light, share in (("ambient", 1.0), ("diffuse", 1.0), ("emissive", GLOW * rgba[3])):
+        red, green, blue = (share * value for value in rgba[:3])
+        colour = message_class("Color")(r=red, g=green, b=blue, a=rgba[3])
+        getattr(marker.material, light).MergeFrom(colour)
 
-    Joints and position add; the deviation in orientation is state * run^-1 (unit quaternions, whose
-    inverse is the conjugate).
+
+def _with_deviation(reference: RobotState, then: RobotState, now: RobotState) -> RobotState:
+    """Return `now` plus the deviation of `reference` from `then`.
+
+    Joints and position add; the deviation in orientation is reference * then^-1 (unit
+    quaternions, whose inverse is the conjugate).
     """
-    turn = quaternion_product(state.orientation, run.orientation * (-1.0, -1.0, -1.0, 1.0))
-    return replace(
-        now,
-        q=now.q + state.q - run.q,
-        position=now.position + state.position - run.position,
-        orientation=quaternion_product(turn, now.orientation),
-    )
+    inverse = then.orientation * (-1.0, -1.0, -1.0, 1.0)
+    deviation = quaternion_product(reference.orientation, inverse)
+    orientation = quaternion_product(deviation, now.orientation)
+    position = now.position + reference.position - then.position
+    return replace(now, q=now.q + reference.q - then.q, position=position, orientation=orientation)

@@ -1,22 +1,24 @@
 """Work between two steps of Gazebo, while it is paused: switches, rates of a base, its window.
 
+A switch is a contact that a robot turns on and off, such as a magnet.
+
 A server that is run from a pause iterates without a step until somebody asks it to go on. So
 `Pauses.iterate` does the work in iterations before a step, and the last iteration asks for the
 step. Each piece of work is a Python generator: `next` runs it to its first `yield`, and in each
 iteration `send` resumes it with the world's components, until it returns.
 
-A switch is a DetachableJoint of the world, which attaches at the start (gz-sim#3021). A joint that
-is detached is gone at the end of an iteration; one that is attached exists from the middle of an
-iteration on. If both were asked for in one iteration, both joints would hold during a step and stop
-all motion. So switches are turned off first, and others on after that.
+In Gazebo it is a DetachableJoint of the world, which attaches at the start (gz-sim#3021). A joint
+that is detached is gone at the end of an iteration; one that is attached exists from the middle of
+an iteration on. If both were asked for in one iteration, both joints would hold during a step and
+stop all motion. So switches are turned off first, and others on after that.
 
 A free base takes its rates by commands, which are components of its link. Gazebo sets the values to
 0 after each iteration but keeps the components, which would stop the base, so they are removed as
 the step is asked for.
 
 The order of switches is fixed, and so is that the step follows in the iteration after the last
-piece of work: that makes a run independent of how busy the machine is. PATIENCE and PICTURE may be
-tuned.
+piece of work: that makes a run independent of how busy the machine is. PATIENCE and WINDOW_PERIOD
+may be tuned.
 """
 
 from __future__ import annotations
@@ -31,21 +33,21 @@ from typing import Any
 
 from roboaccord.contract import Array, LockstepError
 
-from roboaccord_ros.gazebo.transport import load, message
+from roboaccord_ros.gazebo.transport import gazebo_module, message_class
 
 # s; for Gazebo to confirm a switch, which takes two iterations: any time without an answer means
 # that it hangs.
 PATIENCE = 10.0
-PICTURE = 0.05  # s; between iterations that serve a window: 20 pictures a second
+WINDOW_PERIOD = 0.05  # s; between iterations that serve a window: 20 pictures a second
 # ms; for the answer of the server in this process, which is asked in vain only if it hangs.
-WAITING = 1000
+REQUEST_TIMEOUT = 1000
 RATES = ("AngularVelocityCmd", "LinearVelocityCmd")  # components that command a link's rates
 # A piece of work: a generator that each iteration resumes with the components of the world.
 Work = Generator[None, Any, None]
 
 
 class Pauses:
-    """Do work in the iterations of a paused server, then let it take its steps.
+    """Does work in the iterations of a paused server, then lets it take its steps.
 
     Args:
         server: of a world, paused.
@@ -53,32 +55,30 @@ class Pauses:
         switches: names of the robot's switches.
 
     Attributes:
-        on: whether each switch holds, by name.
+        is_on: whether each switch is on, by name.
     """
 
     def __init__(self, server: Any, world: str, robot: str, switches: Iterable[str]) -> None:
         self._server, self._world, self._robot = server, world, robot
-        self._node = load("transport").Node()
+        self._node = gazebo_module("transport").Node()
         self._step_wanted = threading.Event()
         self._thread: threading.Thread | None = None  # runs the server while it serves a window
         self._work: list[Work] = []  # to be done before the next step, in order
         self._commanded: list[int] = []  # entities of links whose rates are commanded
-        self.on = dict.fromkeys(switches, False)
-        # States that Gazebo reports of each switch, and what asks it to set one on or off.
-        self._answers: dict[str, SimpleQueue[bytes]] = {name: SimpleQueue() for name in self.on}
-        self._send: dict[tuple[str, bool], Callable[[], None]] = {}
-        for name, answers in self._answers.items():
-            options = load("transport").SubscribeOptions()
+        self.is_on = dict.fromkeys(switches, False)
+        # States that Gazebo reports of each switch, and what asks it to turn one on or off.
+        self._reports: dict[str, SimpleQueue[bytes]] = {name: SimpleQueue() for name in self.is_on}
+        self._request_switch: dict[tuple[str, bool], Callable[[], None]] = {}
+        for name, reports in self._reports.items():
+            options = gazebo_module("transport").SubscribeOptions()
             # `put` is called with the message and its information; it ignores its second argument.
             self._node.subscribe_raw(
-                self._topic(name, "state"), answers.put, "gz.msgs.StringMsg", options
+                self._topic(name, "state"), reports.put, "gz.msgs.StringMsg", options
             )
+            empty = message_class("Empty")
             for value, verb in ((True, "attach"), (False, "detach")):
-                publisher = self._node.advertise(self._topic(name, verb), message("Empty"))
-                self._send[name, value] = partial(publisher.publish, message("Empty")())
-
-    def _topic(self, switch: str, name: str) -> str:
-        return f"/model/{self._robot}/{switch}/{name}"
+                publisher = self._node.advertise(self._topic(name, verb), empty)
+                self._request_switch[name, value] = partial(publisher.publish, empty())
 
     def add(self, work: Work) -> None:
         """Add a piece of work to be done before the next step, and run it to its first `yield`."""
@@ -95,13 +95,13 @@ class Pauses:
             self._server.run(True, count, bool(self._work))
         self._step_wanted.clear()
 
-    def serve(self) -> None:
+    def serve_window(self) -> None:
         """Serve a window in a thread until the next step."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._server.run, args=(True, 1, True))
             self._thread.start()
 
-    def wait(self) -> None:
+    def wait_for_run(self) -> None:
         """Wait until `run` asks for a step; a person can press play in the window earlier."""
         self._step_wanted.wait()
 
@@ -111,16 +111,16 @@ class Pauses:
         Raises:
             LockstepError: if Gazebo does not confirm a switch in time.
         """
-        if not self._step_wanted.wait(PICTURE):
+        if not self._step_wanted.wait(WINDOW_PERIOD):
             return
         while self._work:
             with suppress(StopIteration):
                 self._work[0].send(ecm)
                 return
             self._work.pop(0)
-        self.go_on()
+        self.request_step()
 
-    def go_on(self) -> None:
+    def request_step(self) -> None:
         """Ask the server to take a step in the next iteration, and remove the commands of rates."""
         # Gazebo skips a component without content, even one to be removed.
         removed = {"component": b"0 0 0", "remove": True}
@@ -131,26 +131,27 @@ class Pauses:
                 "entities": [{"id": link, "components": kinds} for link in self._commanded]
             }
             self._commanded = []
-        request, service = message("WorldControlState"), f"/world/{self._world}/control/state"
-        self._node.request(service, request(**content), request, message("Boolean"), WAITING)
+        request, service = message_class("WorldControlState"), f"/world/{self._world}/control/state"
+        answer = message_class("Boolean")
+        self._node.request(service, request(**content), request, answer, REQUEST_TIMEOUT)
 
-    def switch(self, values: Mapping[str, bool]) -> Work:
+    def set_switches(self, values: Mapping[str, bool]) -> Work:
         """Turn switches off and on, in this order, and wait until Gazebo confirms each."""
         yield
         for value in (False, True):
-            names = [n for n, on in values.items() if on is value and self.on[n] is not value]
+            names = [n for n, v in values.items() if v is value and self.is_on[n] is not value]
             for name in names:
-                self._send[name, value]()
+                self._request_switch[name, value]()
             yield from self._confirm(names, value)
 
-    def settle(self) -> Work:
+    def turn_all_off(self) -> Work:
         """Turn off all switches, whose joints Gazebo has attached at the start."""
         yield
-        yield from self._confirm([*self.on], True)
-        yield from self.switch(dict.fromkeys(self.on, False))
+        yield from self._confirm([*self.is_on], True)
+        yield from self.set_switches(dict.fromkeys(self.is_on, False))
         yield  # the iteration in which the joints are removed
 
-    def throw(self, find: Callable[[], Any], twist: Array) -> Work:
+    def set_twist(self, find: Callable[[], Any], twist: Array) -> Work:
         """Command the twist of the link of a free base.
 
         Args:
@@ -159,10 +160,16 @@ class Pauses:
         """
         ecm = yield
         link = find()
-        vector = load("math").Vector3d
+        vector = gazebo_module("math").Vector3d
         link.set_linear_velocity(ecm, vector(*twist[:3].tolist()))
         link.set_angular_velocity(ecm, vector(*twist[3:].tolist()))
         self._commanded.append(link.entity())
+
+    def close(self) -> None:
+        """End the thread that serves a window, by an extra step."""
+        if self._thread is not None:
+            self._work.clear()
+            self.run(1)
 
     def _confirm(self, names: Iterable[str], value: bool) -> Work:
         """Wait until switches have a value.
@@ -170,23 +177,21 @@ class Pauses:
         Raises:
             LockstepError: if one does not have it within PATIENCE.
         """
-        end = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + PATIENCE
         for name in names:
-            while self.on[name] is not value:
+            while self.is_on[name] is not value:
                 with suppress(Empty):
-                    text = message("StringMsg").FromString(self._answers[name].get_nowait()).data
-                    self.on[name] = text == "attached"
+                    report = message_class("StringMsg").FromString(self._reports[name].get_nowait())
+                    self.is_on[name] = report.data == "attached"
                     continue
-                if time.monotonic() > end:
-                    where = self._topic(name, "state")
-                    raise LockstepError(f"no answer from Gazebo on {where} within {PATIENCE:g} s")
+                if time.monotonic() > deadline:
+                    topic = self._topic(name, "state")
+                    raise LockstepError(f"no answer from Gazebo on {topic} within {PATIENCE:g} s")
                 yield
 
-    def end(self) -> None:
-        """End the thread that serves a window, by an extra step."""
-        if self._thread is not None:
-            self._work.clear()
-            self.run(1)
+    def _topic(self, switch: str, name: str) -> str:
+        """Return a topic of a switch: its state, or by which it is attached or detached."""
+        return f"/model/{self._robot}/{switch}/{name}"
 
 
 def component_type(name: str) -> int:

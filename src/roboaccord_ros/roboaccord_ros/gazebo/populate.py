@@ -35,29 +35,39 @@ def populate(world: World, robot: str, start: RobotState, urdf: str, physics: st
         urdf: description of the robot.
         physics: short name of a physics engine, or its library; empty for DART.
     """
-    root = read_xml(world.path)
-    body = ET.fromstring(urdf)
-    for extension in body.iter("gazebo"):
-        for plugin in extension.findall("plugin"):
-            extension.remove(plugin)
-    urdf = ET.tostring(body, encoding="unicode")
+    urdf = _without_plugins(urdf)
     pose = [*start.position.tolist(), *quaternion_rpy(start.orientation)]
     digest = hashlib.sha256((urdf + text_of(pose) + physics).encode()).hexdigest()[:12]
     folder = make_folder(world.path.parent / digest)
     write_text(folder / "robot.urdf", urdf)
-    element = root.find("world")
-    assert element is not None  # `World` has read it
-    policies = ET.SubElement(element, POLICIES)
+    sdf = read_xml(world.path)
+    scene = sdf.find("world")
+    assert scene is not None  # `World` has read it
+    policies = ET.SubElement(scene, POLICIES)
     # Updates after a step are cheap; running them in parallel threads costs up to half a step.
     ET.SubElement(policies, "parallel_postupdates").text = "false"
     if physics:
-        system = element.find(PHYSICS)
-        library = f"gz-physics-{physics}-plugin" if physics in ENGINES else physics
-        assert system is not None  # each world has it, as `physics_of` has checked
-        ET.SubElement(ET.SubElement(system, "engine"), "filename").text = library
-    include = ET.SubElement(element, "include")
+        _set_physics_engine(scene, physics)
+    include = ET.SubElement(scene, "include")
     children = {"uri": str(folder / "robot.urdf"), "name": robot, "pose": text_of(pose)}
     for tag, text in children.items():
         ET.SubElement(include, tag).text = text
-    write_text(folder / world.path.name, ET.tostring(root, encoding="unicode") + "\n")
+    write_text(folder / world.path.name, ET.tostring(sdf, encoding="unicode") + "\n")
     return folder / world.path.name
+
+
+def _without_plugins(urdf: str) -> str:
+    """Return a URDF without the plugins in its <gazebo> elements."""
+    root = ET.fromstring(urdf)
+    for extension in root.iter("gazebo"):
+        for plugin in extension.findall("plugin"):
+            extension.remove(plugin)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _set_physics_engine(scene: ET.Element, physics: str) -> None:
+    """Let a world use a physics engine, by its short name or its library."""
+    system = scene.find(PHYSICS)
+    assert system is not None  # each world has it, as `physics_of` has checked
+    library = f"gz-physics-{physics}-plugin" if physics in ENGINES else physics
+    ET.SubElement(ET.SubElement(system, "engine"), "filename").text = library

@@ -13,7 +13,7 @@ from roboaccord.contract import AccordError
 from roboaccord.gazebo import contact_shapes
 from roboaccord.scenario import Setup
 
-from roboaccord_ros.gazebo.engine import check_bindings, settings
+from roboaccord_ros.gazebo.engine import check_bindings, gazebo_settings
 from roboaccord_ros.gazebo.world import World, refuse_start
 
 
@@ -33,7 +33,7 @@ def check_gazebo(setup: Setup) -> None:
     if not shutil.which("gz"):
         raise AccordError("Gazebo Sim (command gz) is not installed; try sim:=dart")
     check_bindings()
-    options = settings(setup)
+    options = gazebo_settings(setup)
     contact_shapes(setup, options.contacts)
     World.of(setup, options.world).check_period(setup.scenario.control_period)
     refuse_start(setup)

@@ -43,9 +43,9 @@ class GazeboSimulator(Simulator):
     Args:
         setup: robot and scenario.
         version: version of Gazebo.
-        contacts: name of the shapes that touch the ground; see `contact_shapes`.
-        world: world instead of that of the scenario or terrain; see `World.of`.
-        physics: physics engine instead of DART; see `populate`.
+        contacts: name of the shapes that touch the ground, one of the robot's `contact_shapes`.
+        world: name or file of the world; empty for that of the scenario or its terrain.
+        physics: short name of a physics engine, or its library; empty for DART.
 
     Attributes:
         world: the world in which the robot runs.
@@ -63,40 +63,39 @@ class GazeboSimulator(Simulator):
         self.world, self._physics = World.of(setup, world), physics
         super().__init__(setup.joints, setup.effort_limits, self.world.physics_step)
         self.version = f"{version} {physics}".rstrip()
-        self._setup, self._level = setup, is_level(setup, contacts)
+        self._setup, self._is_level = setup, is_level(setup, contacts)
         self._urdf = expand_for_gazebo(setup, contacts, started=False)
-        if not self._level and base_in_gazebo(setup.scenario) != "fixed":
+        if not self._is_level and base_in_gazebo(setup.scenario) != "fixed":
             self.unplaced = "Gazebo cannot set the state of a free base"
-        self._names = [*setup.joints, *(LEVEL if self._level else ())]
+        self._joint_names = [*setup.joints, *(LEVEL if self._is_level else ())]
         self._level_base = LevelBase(setup.initial)
         self._gazebo_faults = GazeboFaults(setup)
         self._odometry = setup.robot.gazebo.odometry(setup)
         self._stops = StopWatch.of(setup.tree, setup.joints)
         self._server: InProcess | None = None  # server of the run
-        self._spare: InProcess | None = None  # server that computes accelerations at any state
+        self._spare: InProcess | None = None  # server for `_accelerate`, at any state
         self._pending: RobotState | None = None  # a state that the next step sets
-        self._origin = setup.initial  # the state at which a new server puts the robot
-        self._largest_angle = 0.0  # largest joint coordinate of the last state [rad or m]
+        self._state_after = setup.initial  # state after the last step
+        self._server_start = setup.initial  # state at which a new server puts the robot
+        self._largest_coordinate = 0.0  # of a joint in the last state [rad or m]
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg], after its conversion to SDFormat."""
         model = print_sdf(self._urdf).find("model")
         assert model is not None
-        masses = {
-            e.attrib["name"]: e.findtext("inertial/mass", "0") for e in model.iterfind("link")
-        }
-        links = [link.name for link in self._setup.tree.links if link.name in masses]
-        return {name: float(masses[name]) for name in links}
+        elements = {element.get("name"): element for element in model.iterfind("link")}
+        links = [link.name for link in self._setup.tree.links if link.name in elements]
+        return {name: float(elements[name].findtext("inertial/mass", "0")) for name in links}
 
     def fail(self, fault: Fault) -> None:
         self._gazebo_faults.ask(fault)
 
     def load(self) -> None:
-        self._running()
+        self._run_server()
 
     def serve_window(self) -> None:
         """Serve a window until the next step."""
-        self._running().pauses.serve()
+        self._run_server().pauses.serve_window()
 
     def close(self) -> None:
         """End the server."""
@@ -107,11 +106,11 @@ class GazeboSimulator(Simulator):
     def _start(self, state: RobotState) -> None:
         self._gazebo_faults = GazeboFaults(self._setup)
         # `unplaced` is why a state cannot be set; then another start needs another server.
-        is_moved = self.unplaced and state is not self._origin
+        is_moved = self.unplaced and state is not self._server_start
         if self._server is not None and (self._server.steps or is_moved):
             self.close()
         if self.unplaced:
-            self._origin = state
+            self._server_start = state
         self._place(state)
 
     def _place(self, state: RobotState) -> None:
@@ -121,16 +120,18 @@ class GazeboSimulator(Simulator):
         if self._odometry:
             self._odometry.reset(state)
 
-    def _running(self) -> InProcess:
+    def _run_server(self) -> InProcess:
         """Return the server of the run, and start it if there is none."""
         if self._server is None:
-            self._server = self._make_server(self._origin)
+            self._server = self._make_server(self._server_start)
         return self._server
 
     def _make_server(self, start: RobotState) -> InProcess:
         robot, switches = self._setup.robot.name, [*self._setup.initial.switches]
-        world, urdf, names, based = self.world, self._urdf, self._names, not self._level
-        return InProcess(world, robot, start, urdf, names, switches, self._physics, based=based)
+        return InProcess(
+            self.world, robot, start, self._urdf, self._joint_names, switches, self._physics,
+            reads_base=not self._is_level,
+        )  # fmt: skip
 
     def _read(self) -> RobotState:
         if self._pending is not None:
@@ -140,29 +141,28 @@ class GazeboSimulator(Simulator):
     def _advance(self, command: Command, duration: float) -> None:
         if command.twist is not None:
             raise AccordError("gz: a base cannot be moved by a twist: use the reference")
-        faults, server, effort = self._gazebo_faults, self._running(), self._effort
-        placed = None if self._pending is None else self._coordinates(self._pending)
+        faults, server, effort = self._gazebo_faults, self._run_server(), self._effort
+        start = None if self._pending is None else self._coordinates(self._pending)
         if faults.possible:
             before = self.state()
-            self._events += faults.act(before)
-            self._effort = faults.commanded(command)
-            effort = faults.held(before, self._effort)
-        switches = self._switched(server, command)
-        wrench = () if command.wrench is None else (command.wrench,)
-        answer = server.step(effort, self._steps, placed, *wrench)
+            self._events += faults.bring_into_force(before)
+            self._effort = faults.drive_efforts(command)
+            effort = faults.efforts_with_locks(before, self._effort)
+        switches = self._change_switches(server, command)
+        answer = server.step(effort, self._steps, start, command.wrench)
         self._pending = None
-        after = self._state_of(*answer)
+        after = self._state_of_answer(*answer)
         after = replace(after, switches=switches) if switches else after
         after = self._odometry.follow(after) if self._odometry else after
         self._state_after = faults.seen(after) if faults.possible else after
 
-    def _switched(self, server: InProcess, command: Command) -> Mapping[str, bool]:
+    def _change_switches(self, server: InProcess, command: Command) -> Mapping[str, bool]:
         """Let the server change switches before the next step; return their values from then on.
 
         At the start of a free base all of its joints, switches and its twist are set.
         """
-        begins = self._pending is not None and bool(self.unplaced)
-        if not (self._setup.initial.switches or begins):
+        starts_free = self._pending is not None and bool(self.unplaced)
+        if not (self._setup.initial.switches or starts_free):
             return NO_SWITCHES
         before = self.state()
         commanded = {**before.switches, **command.switches}
@@ -172,24 +172,23 @@ class GazeboSimulator(Simulator):
             self._events.append(Event(before.time, kind, name))
         if self._pending is None:
             if changes:
-                server.pauses.add(server.pauses.switch(changes))
+                server.pauses.add(server.pauses.set_switches(changes))
         elif self.unplaced:
-            server.begin(self._coordinates(self._pending), self._pending.twist, commanded)
+            server.prepare_start(self._coordinates(self._pending), self._pending.twist, commanded)
         return before.switches if not changes else commanded
 
     def _note(self, before: RobotState, after: RobotState) -> None:
         """Report joints that have reached a stop."""
-        if self._stops.any or self._largest_angle >= self._stops.nearest:
+        if self._stops.any or self._largest_coordinate >= self._stops.nearest:
             for joint in self._stops.see(after.q):
                 self._events.append(self._stops.event(joint, after.time))
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
         """Return the change of rates in a step over its length; None where something may touch."""
-        touches = self._setup.force_law is not None or self._setup.contact is not None
-        if touches or self.unplaced:
+        may_touch = self._setup.force_law is not None or self._setup.contact is not None
+        if may_touch or self.unplaced:
             return None
-        placed = self._coordinates(state)
-        _, qd, _, _ = self._spare_server().step(effort, 1, placed)
+        _, qd, _, _ = self._spare_server().step(effort, 1, self._coordinates(state))
         rates = np.array(qd[: len(self.joints)])
         return Acceleration(np.zeros(6), (rates - state.qd) / self.physics_step)
 
@@ -205,19 +204,16 @@ class GazeboSimulator(Simulator):
         Raises:
             AccordError: for a base that Gazebo cannot place.
         """
-        initial = self._origin
-        q, qd = state.q, state.qd
-        if self._level:
+        if self._is_level:
             base, rates = self._level_base.coordinates(state)
-            return np.concatenate([q, base]), np.concatenate([qd, rates])
-        if not self.unplaced:
-            return q, qd
-        for name in ("position", "orientation", "twist"):
-            if not np.array_equal(getattr(state, name), getattr(initial, name)):
-                raise AccordError(f"gz: {self.unplaced}")
-        return q, qd
+            return np.concatenate([state.q, base]), np.concatenate([state.qd, rates])
+        if self.unplaced:
+            for name in ("position", "orientation", "twist"):
+                if not np.array_equal(getattr(state, name), getattr(self._server_start, name)):
+                    raise AccordError(f"gz: {self.unplaced}")
+        return state.q, state.qd
 
-    def _state_of(
+    def _state_of_answer(
         self, q: list[float], qd: list[float], pose: list[float], twist: list[float]
     ) -> RobotState:
         """Return the state of an answer of the server (`Answer`).
@@ -225,13 +221,13 @@ class GazeboSimulator(Simulator):
         It makes the state at once from lists, for speed: a run waits for this at each step.
         """
         n = len(self.joints)
-        if self._level:
-            position, orientation, base_twist = self._level_base.base(*q[n:], *qd[n:])
+        if self._is_level:
+            position, orientation, base_twist = self._level_base.pose_and_twist(*q[n:], *qd[n:])
         else:
             position, orientation = np.array(pose[:3]), np.array(pose[3:])
             turn, rates = quaternion_matrix(orientation), np.array(twist)
             base_twist = np.concatenate([rates[:3] @ turn, rates[3:] @ turn])
         q = q[:n]
-        self._largest_angle = max(map(abs, q), default=0.0)
+        self._largest_coordinate = max(map(abs, q), default=0.0)
         joints = np.array(q), np.array(qd[:n]), self._effort
         return RobotState(self._time, *joints, position, orientation, base_twist)

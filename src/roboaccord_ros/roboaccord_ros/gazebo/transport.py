@@ -1,10 +1,10 @@
 """Imports Gazebo's Python bindings and messages, when they are needed.
 
-`load` imports the module of a library by its role: sim, math, transport or msgs. Which release of
-Gazebo has it under which name, and in which package, is in releases.toml; all modules are of one
-release. `message` imports the class of a message; one whose module is not named as `message`
-expects is entered in MODULES. test_gz_transport checks the choice of a release, and the error for
-each missing package.
+`gazebo_module` imports the module of a library by its role: sim, math, transport or msgs. Which
+release of Gazebo has it under which name, and in which package, is in releases.toml; all modules
+are of one release. `message_class` imports the class of a message; one whose module is not named
+after it is entered in MESSAGE_MODULES. test_gz_transport checks the choice of a release, and the
+error for each missing package.
 """
 
 from __future__ import annotations
@@ -21,16 +21,25 @@ from typing import Any, TypeAlias
 
 from roboaccord.contract import AccordError
 
-# A message of Gazebo, or a class of them: Gazebo's protobuf has no type hints.
+# A message of Gazebo, or a class of messages: Gazebo's protobuf has no type hints.
 Message: TypeAlias = Any
 # Modules of messages whose names are not the message's in snake case.
-MODULES = {"CameraTrack": "cameratrack", "Marker_V": "marker_v", "StringMsg": "stringmsg"}
+MESSAGE_MODULES = {"CameraTrack": "cameratrack", "Marker_V": "marker_v", "StringMsg": "stringmsg"}
 PROTOBUF = "protobuf for Python (package python3-protobuf)"
 
 
 @dataclass(frozen=True)
 class Release:
-    """A release of Gazebo and of the ROS that has it; the fields are those of releases.toml."""
+    """A release of Gazebo and of the ROS that has it; the fields are those of releases.toml.
+
+    Args:
+        gazebo, ros: names of the releases.
+        ubuntu, python: versions of the Ubuntu that has them, and of its Python.
+        end: end of life of ROS, and of Gazebo.
+        dart: version of its physics engine.
+        modules: Python module of each library, by role.
+        packages: Ubuntu package of each of these modules, by role.
+    """
 
     gazebo: str
     ros: str
@@ -60,14 +69,14 @@ def installed_release() -> Release:
 
 
 @functools.cache
-def message(kind: str) -> Message:
+def message_class(kind: str) -> Message:
     """Return the class of a message of Gazebo, such as `JointTrajectory`."""
     module = "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
-    module = MODULES.get(kind, module)
-    return getattr(load("msgs", f".{module}_pb2"), kind)
+    module = MESSAGE_MODULES.get(kind, module)
+    return getattr(gazebo_module("msgs", f".{module}_pb2"), kind)
 
 
-def load(role: str, part: str = "") -> ModuleType:
+def gazebo_module(role: str, part: str = "") -> ModuleType:
     """Import the module of a library of Gazebo.
 
     Args:

@@ -1,10 +1,11 @@
-"""Commands besides joint efforts: wrenches and twists of the base, switches and findings.
+"""What a command has besides joint efforts: wrenches and twists of the base, switches, findings.
 
-A wrench or twist carries the stamp of the state that it answers. It is sent before the efforts,
-which are the one message that the simulator always waits for; it waits for wrenches and twists only
-if a node publishes them. A switch (a contact that is turned on or off) is set by a service, which
-answers before the efforts are sent, so that it acts with them. Findings, what a controller has
-detected, go to nodes that record or show them, and nothing waits for them.
+These are its extras, which most robots lack. A wrench or twist carries the stamp of the state that
+it answers. It is sent before the efforts, which are the one message that the simulator always waits
+for; it waits for wrenches and twists only if a node publishes them. A switch (a contact that is
+turned on or off) is set by a service, which answers before the efforts are sent, so that it acts
+with them. Findings, what a controller has detected, go to nodes that record or show them, and
+nothing waits for them.
 
 `ExtraInputs` receives all of these in the simulator, `ExtraOutputs` sends them in the controller.
 Another vector is added to VECTORS, with a codec in roboaccord.cdr and a field of `Command`.
@@ -25,7 +26,8 @@ from std_srvs.srv import SetBool
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import Inlet
-from roboaccord_ros.graph.reading import finite
+from roboaccord_ros.graph.peers import unreached_topic
+from roboaccord_ros.graph.reading import finite_only
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL
 
@@ -48,20 +50,20 @@ class ExtraInputs:
     def __init__(
         self, shell: Shell, switches: Iterable[str], on_vector: Callable[[], None]
     ) -> None:
-        self._on_vector = on_vector
+        self._tell_of_vector = on_vector
         # Stamp [s] and vector (6,) of the last message on each topic.
         self._vectors: dict[str, tuple[float, Array]] = {}
         self._node, states = shell.node, f"{shell.robot}/{graph.STATES}"
         self._listeners = partial(shell.node.get_subscriptions_info_by_topic, states)
-        read = finite(decode_wrench)
-        self._subscriptions = {n: shell.subscribe(n, read, partial(self._take, n)) for n in VECTORS}
+        read = finite_only(decode_wrench)
+        self._sources = {n: shell.subscribe(n, read, partial(self._on_vector, n)) for n in VECTORS}
         self._expected: list[str] = []  # topics on which each state is answered
         self._requested: dict[str, bool] = {}  # values asked of switches since the last command
         for name in switches:
             service = f"{shell.robot}/{name}/set"
-            shell.node.create_service(SetBool, service, partial(self._ask, name))
+            shell.node.create_service(SetBool, service, partial(self._on_switch_request, name))
 
-    def start(self) -> None:
+    def expect_vectors(self) -> None:
         """Expect the vectors that are published by nodes which receive the states.
 
         Nodes named `controller` count in any case: one in this process has no subscription.
@@ -70,41 +72,41 @@ class ExtraInputs:
         answering = listeners | {graph.UNKNOWN, graph.CONTROLLER}
         self._expected = [
             name
-            for name, subscription in self._subscriptions.items()
+            for name, subscription in self._sources.items()
             for publisher in self._node.get_publishers_info_by_topic(subscription.topic_name)
             if publisher.node_name in answering
         ]
 
-    def ready(self, time: float) -> bool:
+    def has_vectors(self, time: float) -> bool:
         """Return whether all vectors that answer the state at `time` [s] have come."""
         if not self._expected:
             return True
         return all(n in self._vectors and self._vectors[n][0] == time for n in self._expected)
 
-    def complete(self, effort: Array) -> Command:
+    def command_with(self, effort: Array) -> Command:
         """Return the command of efforts (n,) with wrench, twist and switches."""
-        switches = self.take_switches()
+        switches = self.pop_switch_requests()
         if not self._expected and not switches:
             return Command(effort)
         vectors = {name: self._vectors[name][1] for name in self._expected if name in self._vectors}
         return Command(effort, switches, vectors.get(graph.WRENCH), vectors.get(graph.TWIST))
 
-    def take_switches(self) -> Mapping[str, bool]:
+    def pop_switch_requests(self) -> Mapping[str, bool]:
         """Return the values that were requested of switches since the last call."""
         if not self._requested:
             return NO_SWITCHES
         requested, self._requested = self._requested, {}
         return requested
 
-    def _ask(
+    def _on_switch_request(
         self, name: str, request: SetBool.Request, response: SetBool.Response
     ) -> SetBool.Response:
         self._requested[name], response.success = bool(request.data), True
         return response
 
-    def _take(self, name: str, vector: tuple[float, Array]) -> None:
+    def _on_vector(self, name: str, vector: tuple[float, Array]) -> None:
         self._vectors[name] = vector
-        self._on_vector()
+        self._tell_of_vector()
 
 
 class ExtraOutputs:
@@ -112,7 +114,7 @@ class ExtraOutputs:
 
     Args:
         shell: node of the controller.
-        example: a command of the controller, which shows which of these it has.
+        example: a command of the controller; the fields that it has are advertised.
         inlet: assembles the states; it is told of changed switches.
     """
 
@@ -122,18 +124,18 @@ class ExtraOutputs:
         self._senders = {name: shell.advertise(name) for name in (*self._vectors, *findings)}
         self._shell, self._inlet, self._clients = shell, inlet, dict[str, Client]()
         self._unanswered: set[str] = set()  # switches whose service has not answered
-        self._checks = 0  # calls of `look` since one was asked
+        self._checks = 0  # calls of `check_services` since one was asked
         for name in inlet.switches:
             service = f"{shell.robot}/{name}/set"
             self._clients[name] = shell.node.create_client(SetBool, service)
-            shell.subscribe(name + graph.SWITCH, decode_bool, partial(self._note, name))
+            shell.subscribe(name + graph.SWITCH, decode_bool, partial(self._set_switch, name))
 
     def missing(self) -> str:
         """Return the first service or topic that is not connected yet, or ""."""
         services = (c.service_name for c in self._clients.values() if not c.service_is_ready())
-        return graph.unreached(self._shell.node, self._senders.values()) or next(services, "")
+        return unreached_topic(self._shell.node, self._senders.values()) or next(services, "")
 
-    def look(self) -> None:
+    def check_services(self) -> None:
         """Check that services answer in time; called every POLL.
 
         Raises:
@@ -163,11 +165,11 @@ class ExtraOutputs:
         self._unanswered = set(changes)
         for name, value in changes.items():
             future = self._clients[name].call_async(SetBool.Request(data=value))
-            answered = partial(self._answered, name, value, then)
-            future.add_done_callback(self._shell.run.guard(answered))
+            on_answer = partial(self._on_answer, name, value, then)
+            future.add_done_callback(self._shell.run.guard(on_answer))
 
-    def _answered(self, name: str, value: bool, then: Callable[[], None], future: Future) -> None:
-        """Take the answer of a switch's service.
+    def _on_answer(self, name: str, value: bool, then: Callable[[], None], future: Future) -> None:
+        """Act on the answer of a switch's service; after the last one call `then`.
 
         Raises:
             AccordError: if it refuses.
@@ -176,11 +178,11 @@ class ExtraOutputs:
         if not answer.success:
             service = self._clients[name].service_name
             raise AccordError(f"the service {service} refuses {value}: {answer.message}")
-        self._note(name, value)
+        self._set_switch(name, value)
         self._unanswered.discard(name)
         if not self._unanswered:
             then()
 
-    def _note(self, name: str, value: bool) -> None:
+    def _set_switch(self, name: str, value: bool) -> None:
         """Take the value of a switch into the states to come; earlier ones keep their mapping."""
         self._inlet.switches = {**self._inlet.switches, name: value}

@@ -52,16 +52,16 @@ class FaultInlet:
     def __init__(self, shell: Shell, setup: Setup, fail: Callable[[Fault], None]) -> None:
         self._setup, self._fail = setup, fail
         topic = f"{shell.robot}/{graph.FAULT}"
-        self._take = readable(topic, self._hear, itself)
-        shell.node.create_subscription(String, topic, shell.run.guard(self._take), graph.HAND)
-        shell.node.add_on_set_parameters_callback(self._set)
+        self._on_message = readable(topic, self._fail_by_message, itself)
+        shell.node.create_subscription(String, topic, shell.run.guard(self._on_message), graph.HAND)
+        shell.node.add_on_set_parameters_callback(self._on_parameters)
 
-    def _hear(self, message: String) -> None:
-        """Take a fault from a message."""
+    def _fail_by_message(self, message: String) -> None:
+        """Let a joint fail as a message states."""
         self._fail(live_fault(message.data, self._setup))
 
-    def _set(self, parameters: Sequence[Parameter]) -> SetParametersResult:
-        """Take faults from a change of parameters."""
+    def _on_parameters(self, parameters: Sequence[Parameter]) -> SetParametersResult:
+        """Let joints fail as changed parameters state; return why a change is refused."""
         try:
             for parameter in parameters:
                 if parameter.name.startswith(FAULT):

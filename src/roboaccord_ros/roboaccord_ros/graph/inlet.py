@@ -18,66 +18,61 @@ from roboaccord.contract import NO_SWITCHES, Array, RobotState
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.reading import finite, itself, readable
+from roboaccord_ros.graph.reading import finite_only, itself, readable
 
 
 class Inlet:
-    """Pair joint states and odometry of the same stamp, whichever comes first.
+    """Pairs joint states and odometry of the same stamp, whichever comes first.
 
     Args:
         joints: joint names, in the order of the arrays.
-        based: whether a state needs odometry; if not, its base is at the origin.
-        once: whether a repeated message of the last state is ignored.
+        ignores_repeated: whether a repeated message of the last state is ignored.
 
     Attributes:
         repeated: time of a message that was ignored [s], or None.
-        latest: time of the last joint states [s].
         switches: values of the switches for the states to come.
     """
 
-    def __init__(self, joints: Sequence[str], *, based: bool = True, once: bool = False) -> None:
-        self._based, self._once = based, once
+    def __init__(self, joints: Sequence[str], *, ignores_repeated: bool = False) -> None:
+        self._ignores_repeated = ignores_repeated
         self._last_time = -1.0  # of the last state that was returned [s]
         self.repeated: float | None = None
         self._codec = JointStateCodec(joints)
-        self._joint_states = finite(self._codec.decode)
-        self._odometry = finite(OdometryCodec().decode)
+        self._decode_joint_states = finite_only(self._codec.decode)
+        self._decode_odometry = finite_only(OdometryCodec().decode)
         # Halves of a state that wait for the other: stamp [s], then position (3,), orientation (4,)
         # and twist (6,), or q, qd and effort (n,).
         self._base: tuple[float, Array, Array, Array] | None = None
         self._joints: tuple[float, Array, Array, Array] | None = None
         self.switches: Mapping[str, bool] = NO_SWITCHES
         self._encoders: tuple[tuple[int, float, float], ...] = ()
-        self.latest = -1.0
 
     def take_odometry(self, data: bytes) -> RobotState | None:
         """Return the state if this message completes it."""
-        base = self._odometry(data)
-        self._base = base if self._is_new(base[0]) else self._base
-        return self._pair() if self._base is base else None
+        base = self._decode_odometry(data)
+        if not self._is_new(base[0]):
+            return None
+        self._base = base
+        return self._pop_pair()
 
     def take_joint_states(self, data: bytes) -> RobotState | None:
         """Return the state if this message completes it."""
-        joints = self._joint_states(data)
-        self.latest = joints[0]
+        joints = self._decode_joint_states(data)
         if not self._is_new(joints[0]):
             return None
         self._joints, self._encoders = joints, self._codec.encoders
-        return self._pair()
+        return self._pop_pair()
 
     def _is_new(self, time: float) -> bool:
         """Return whether a message of a time [s] is new, not a repetition of the last state."""
-        is_repeated = self._once and time == self._last_time > 0.0
+        is_repeated = self._ignores_repeated and time == self._last_time > 0.0
         if is_repeated:
             self.repeated = time
         return not is_repeated
 
-    def _pair(self) -> RobotState | None:
+    def _pop_pair(self) -> RobotState | None:
         """Return the state if both halves are there and have the same time, else None."""
         base, joints = self._base, self._joints
-        if joints and not self._based:
-            self._joints = None
-            return RobotState(*joints, switches=self.switches, encoders=self._encoders)
         if base is None or joints is None or base[0] != joints[0]:
             return None
         self._base = self._joints = None
@@ -99,12 +94,13 @@ class LatestState:
 
     def __init__(self, node: Node, setup: Setup, prefix: str = "") -> None:
         self._state = setup.initial
-        robot, decode = setup.robot.name, finite(JointStateCodec(setup.joints).decode)
+        robot, decode = setup.robot.name, finite_only(JointStateCodec(setup.joints).decode)
         self.source, self._base = (
             watch(node, robot, f"{prefix}{name}") for name in (graph.STATES, graph.ODOMETRY)
         )
-        self._joint_states = readable(self.source.topic_name, decode, itself)
-        self._odometry = readable(self._base.topic_name, finite(OdometryCodec().decode), itself)
+        self._decode_joint_states = readable(self.source.topic_name, decode, itself)
+        decode_odometry = finite_only(OdometryCodec().decode)
+        self._decode_odometry = readable(self._base.topic_name, decode_odometry, itself)
         self._switches = {
             name: watch(node, robot, name + graph.SWITCH) for name in setup.initial.switches
         }
@@ -120,10 +116,10 @@ class LatestState:
         state = self._state
         if changed:
             state = replace(state, switches={**state.switches, **changed})
-        if base and (odometry := self._odometry(base)):
+        if base and (odometry := self._decode_odometry(base)):
             _, position, orientation, twist = odometry
             state = replace(state, position=position, orientation=orientation, twist=twist)
-        if joints and (joint_states := self._joint_states(joints)):
+        if joints and (joint_states := self._decode_joint_states(joints)):
             time, q, qd, effort = joint_states
             state = replace(state, time=time, q=q, qd=qd, effort=effort)
         self._state = state

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from roboaccord_ros.graph import names as graph
 
-# Topics with a message for each state, in the order in which outlet.py publishes them.
+# Topics with a message for each state.
 IN_STEP = (graph.ODOMETRY, graph.EFFORTS, graph.STATES)
 
 
@@ -19,13 +19,14 @@ class Ledger:
         period: control period [ns].
 
     Attributes:
+        period: the argument.
         lost: number of missing messages, by the gaps between stamps.
         repeated: number of messages with the stamp of the one before, other than 0.
         disordered: number of messages with an earlier stamp, resets excepted.
     """
 
     def __init__(self, period: int) -> None:
-        self._period = period
+        self.period = period
         self._stamps = dict.fromkeys(IN_STEP, -period)
         self.lost = self.repeated = self.disordered = 0
 
@@ -34,8 +35,8 @@ class Ledger:
         """Stamp of the last joint states [ns], 0 before the first."""
         return max(self._stamps[graph.STATES], 0)
 
-    def note(self, name: str, stamp: int) -> bool:
-        """Note the stamp [ns] of a message on a topic; return False if it is repeated or too early.
+    def add(self, name: str, stamp: int) -> bool:
+        """Count a message by its stamp [ns]; return False if it is repeated or too early.
 
         A jump back to the first period is a reset of the simulation, not disorder; so is 0 again,
         where the start was changed.
@@ -44,12 +45,12 @@ class Ledger:
         if stamp == last > 0:
             self.repeated += 1
             return False
-        if self._period < stamp < last:
+        if self.period < stamp < last:
             self.disordered += 1
             return False
         self._stamps[name] = stamp
-        if stamp > last + self._period:
-            self.lost += (stamp - last) // self._period - 1
+        if stamp > last + self.period:
+            self.lost += (stamp - last) // self.period - 1
         return True
 
     def summary(self) -> str:
@@ -57,6 +58,6 @@ class Ledger:
         counts = {"lost": self.lost, "came twice": self.repeated, "out of order": self.disordered}
         return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
 
-    def complete(self, end: int) -> bool:
+    def has_states_until(self, end: int) -> bool:
         """Return whether odometry and joint states up to the stamp `end` [ns] have come."""
         return min(self._stamps[graph.ODOMETRY], self._stamps[graph.STATES]) >= end

@@ -1,11 +1,11 @@
 """Assembles the control periods of a running robot from messages, and judges them one by one.
 
 States, events, wrenches, twists and efforts come as separate messages, in no order among each
-other. So LiveSteps waits for BEHIND further states before it judges a period: all of its messages
-have come by then. `StepCheck` of the core judges, so the live verdict is that of `accord crosscheck
+other. So LiveSteps judges a period only once LAG further states have come: all of its messages have
+come by then. `StepCheck` of the core judges, so the live verdict is that of `accord crosscheck
 BAG`; test_live_crosscheck compares the two.
 
-BEHIND, LONGEST and WARM may be tuned.
+LAG, MAX_WAITING, SEARCH_TIME and WARM_UP_PERIODS may be tuned.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from roboaccord_ros.graph.names import EFFORTS, TWIST, WRENCH
 
 # States; lag of the comparisons, for messages of a period may come after its end. 20 ms at 1 kHz, a
 # few times what the scheduler of a busy machine delays a process.
-BEHIND = 20
-LONGEST = 50_000  # states; most that may wait, 50 s at 1 kHz. Older ones are skipped
+LAG = 20
+MAX_WAITING = 50_000  # states; most that may wait, 50 s at 1 kHz. Older ones are skipped
 # s; for comparisons after the result of a run. A launch waits for 90, so a third is left for
 # others.
-UNHURRIED = 30.0
+SEARCH_TIME = 30.0
 # Control periods that compile all kernels; in Gazebo the first ones are not compared. Events and
 # comparisons with the period before come with the second, so any from 3 on would do.
-WARM = 5
+WARM_UP_PERIODS = 5
 
 
 def warm_up(check: StepCheck) -> None:
@@ -43,7 +43,7 @@ def warm_up(check: StepCheck) -> None:
     period, command = setup.scenario.control_period, Command(np.zeros(len(setup.joints)))
     before, simulator = setup.initial, make_simulator(setup)
     with suppress(AccordError):  # the robot at rest may end its run, which the real one need not
-        for _ in range(WARM):
+        for _ in range(WARM_UP_PERIODS):
             after = simulator.step(command, period)
             check.take(before, after, command=command)
             before = after
@@ -65,8 +65,8 @@ class SwitchLog:
         self._pending: list[Event] = []  # events after the time of the last `advance`
         self.now = dict(initial)
 
-    def note(self, event: Event) -> None:
-        """Take an event, if it is that of a switch."""
+    def add(self, event: Event) -> None:
+        """Add an event; one that is not of a switch is ignored."""
         if event.subject in self.now:
             self._pending.append(event)
 
@@ -97,21 +97,21 @@ class LiveSteps:
 
     Args:
         setup: robot and scenario.
-        make: makes the check of a run.
+        make_check: makes the check of a run.
 
     Attributes:
         check: the check that judges the present run.
     """
 
-    def __init__(self, setup: Setup, make: Callable[[], StepCheck]) -> None:
+    def __init__(self, setup: Setup, make_check: Callable[[], StepCheck]) -> None:
         self._period, self._initial = setup.scenario.control_period, setup.initial.switches
-        self._make = make
+        self._make_check = make_check
         self._states = deque[RobotState]()  # states to be judged, the oldest first
         # Vectors that have come, by topic, then by the time of the state that they answer [s].
         self._vectors: dict[str, dict[float, Array]] = {WRENCH: {}, TWIST: {}, EFFORTS: {}}
-        self._commanded = set[str]()  # topics on which wrenches or twists have come
+        self._vector_topics = set[str]()  # topics on which wrenches or twists have come
         self._has_state = False  # whether a state of the present run has come
-        self._begin()
+        self.check, self._switches = make_check(), SwitchLog(self._initial)
 
     @property
     def latest(self) -> float:
@@ -119,71 +119,71 @@ class LiveSteps:
         return self._states[-1].time if self._states else -1.0
 
     @property
-    def behind(self) -> bool:
-        """Whether more than BEHIND states wait."""
-        return len(self._states) > BEHIND
+    def is_late(self) -> bool:
+        """Whether more than LAG states wait to be judged."""
+        return len(self._states) > LAG
 
     def verdict(self, end: float = 0.0) -> Report:
         """Return the verdict so far on a run up to its newest state, or to a later `end` [s]."""
         return self.check.verdict(round(max(self.latest, end) / self._period))
 
-    def note_vector(self, name: str, time: float, vector: Array) -> None:
-        """Take a wrench, a twist or efforts that answer the state of a time [s]."""
+    def add_vector(self, name: str, time: float, vector: Array) -> None:
+        """Add a wrench, a twist or efforts that answer the state of a time [s]."""
         if name != EFFORTS:  # a period without efforts is judged all the same
-            self._commanded.add(name)
+            self._vector_topics.add(name)
         self._vectors[name][time] = vector
 
-    def note_events(self, events: Sequence[Event]) -> None:
-        """Take events."""
+    def add_events(self, events: Sequence[Event]) -> None:
+        """Add events, among them those of switches."""
         self.check.note(events)
         for event in events:
-            self._switches.note(event)
+            self._switches.add(event)
 
-    def keep(self, state: RobotState) -> bool:
-        """Take the next state; return whether it begins another run, after a reset."""
-        is_back = state.time <= self.latest
-        if is_back:
-            self._begin()
+    def add_state(self, state: RobotState) -> bool:
+        """Add the next state; return whether it begins another run, after a reset."""
+        is_reset = state.time <= self.latest
+        if is_reset:
+            self._begin_run()
         if not self._has_state:  # this node has missed the states before it
             self._has_state = True
             self.check.skipped += round(state.time / self._period)
         self._states.append(state)
-        if len(self._states) > LONGEST:
+        if len(self._states) > MAX_WAITING:
             self._states.popleft()
-        return is_back
+        return is_reset
 
-    def judge(self, until: float, behind: int = BEHIND) -> Iterator[LiveStep]:
+    def judge(self, until: float, lag: int = LAG) -> Iterator[LiveStep]:
         """Judge the periods of the states that wait, except the last ones; yield each result.
 
         Args:
             until: time of the steady clock at which to stop [s].
-            behind: number of states that still wait afterwards.
+            lag: number of states that still wait afterwards.
         """
-        while len(self._states) > behind and time.monotonic() < until:
-            before = self._switched(self._states.popleft())
-            after = self._switched(self._states[0])
+        while len(self._states) > lag and time.monotonic() < until:
+            before = self._with_switches(self._states.popleft())
+            after = self._with_switches(self._states[0])
             vectors = {n: by_time.pop(before.time, None) for n, by_time in self._vectors.items()}
             # Without the commanded wrench or twist the period cannot be computed.
-            if any(vectors[name] is None for name in self._commanded):
+            if any(vectors[name] is None for name in self._vector_topics):
                 self.check.skipped += 1
                 continue
             efforts = vectors[EFFORTS]
             command = None if efforts is None else Command(efforts)
             errors = self.check.take(before, after, vectors[WRENCH], vectors[TWIST], command)
-            yield LiveStep(before, after, errors, bool(self._commanded))
+            yield LiveStep(before, after, errors, bool(self._vector_topics))
 
-    def settle(self) -> Sequence[RobotState]:
-        """End the run: skip the states that wait; return the errors that are known only now."""
+    def end_run(self) -> Sequence[RobotState]:
+        """Skip the states that wait; return the errors that are known only now."""
         self.check.skipped += max(len(self._states) - 1, 0)
         return self.check.settle()
 
-    def _begin(self) -> None:
+    def _begin_run(self) -> None:
         """Begin a run, with a new check."""
-        self.check, self._switches = self._make(), SwitchLog(self._initial)
+        self.check, self._switches = self._make_check(), SwitchLog(self._initial)
         self._has_state = False
         self._states.clear()
 
-    def _switched(self, state: RobotState) -> RobotState:
+    def _with_switches(self, state: RobotState) -> RobotState:
         """Return a state with the switches at its time."""
         # Half a period earlier: an event at the state's own time acts in the period that follows.
         self._switches.advance(state.time - 0.5 * self._period)

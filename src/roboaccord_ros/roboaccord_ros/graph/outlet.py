@@ -22,6 +22,7 @@ from roboaccord.simulators import Simulator
 from rosgraph_msgs.msg import Clock
 
 from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.peers import deliver, missing_peers, unreached_topic
 from roboaccord_ros.graph.reading import seal_of
 
 BATCH = 500  # events in a message: some 70 kB, which the middleware sends without splitting
@@ -50,16 +51,17 @@ class Outlet:
         advertise = partial(graph.advertise, node, robot)
         for name, data in bag.first_messages(setup, text).items():
             advertise(name).send(data)
-        self._result, self._events = advertise(graph.RESULT), advertise(graph.EVENTS)
+        self._result_sender, self._event_sender = advertise(graph.RESULT), advertise(graph.EVENTS)
         self._event_count = 0  # events published so far
         clock = graph.make_sender(node, graph.CLOCK, Clock, graph.DEEP)
-        self._send_clock = clock.where_heard(cdr.encode_clock)
-        self._states = odometry, states = advertise(graph.ODOMETRY), advertise(graph.STATES)
-        self._send_odometry = odometry.where_heard(cdr.OdometryCodec().encode)
-        self._send_states = states.where_heard(cdr.JointStateCodec(setup.joints).encode)
+        self._send_clock = clock.if_subscribed(cdr.encode_clock)
+        odometry, states = advertise(graph.ODOMETRY), advertise(graph.STATES)
+        self._state_senders = odometry, states  # in the order in which a state is published
+        self._send_odometry = odometry.if_subscribed(cdr.OdometryCodec().encode)
+        self._send_states = states.if_subscribed(cdr.JointStateCodec(setup.joints).encode)
         self._switch_values: dict[str, bool] = {}  # last published value of each switch
         self._transforms = TransformOutlet(node, setup)
-        self._switches = {n: advertise(n + graph.SWITCH) for n in setup.initial.switches}
+        self._switch_senders = {n: advertise(n + graph.SWITCH) for n in setup.initial.switches}
         self._node = node
 
     def missing(self, peers: Sequence[str], *, answered: bool = False) -> str:
@@ -71,48 +73,49 @@ class Outlet:
                 subscribe to the joint states.
         """
         # A late subscriber of a switch would get an old value, one of events would miss the first.
-        if topic := graph.unreached(self._node, (*self._switches.values(), self._events)):
+        early_senders = (*self._switch_senders.values(), self._event_sender)
+        if topic := unreached_topic(self._node, early_senders):
             return f"a subscriber of {topic} is not connected"
-        for publisher in self._states:
-            # Somebody must take the joint states; the odometry may have no subscriber.
-            somebody = publisher is self._states[-1] and not answered
-            if missing := graph.missing_peers(self._node, publisher, peers, somebody=somebody):
+        for publisher in self._state_senders:
+            # Somebody must receive the joint states; the odometry may have no subscriber.
+            needed = publisher is self._state_senders[-1] and not answered
+            if missing := missing_peers(self._node, publisher, peers, needs_one=needed):
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"
         # The cross-check subscribes to the result once it has found all other publishers.
         check = [name for name in peers if name == graph.CROSSCHECK]
-        if check and graph.missing_peers(self._node, self._result, check, somebody=False):
+        if check and missing_peers(self._node, self._result_sender, check, needs_one=False):
             return f"{graph.CROSSCHECK} is not connected to every topic"
         return ""
 
-    def state(self, state: RobotState) -> None:
+    def publish_state(self, state: RobotState) -> None:
         """Publish a state; of the messages that peers wait for, the joint states come last."""
         self._send_clock(state.time)
         self._send_odometry(state)
         for name, value in state.switches.items():
             if self._switch_values.get(name) is not value:
-                self._switches[name].send(cdr.encode_bool(value))
+                self._switch_senders[name].send(cdr.encode_bool(value))
                 self._switch_values[name] = value
         self._send_states(state)
         self._transforms.publish(state)
 
-    def events(self, events: Sequence[Event]) -> None:
+    def publish_events(self, events: Sequence[Event]) -> None:
         """Publish the events of a step, BATCH in a message: there can be thousands."""
         for start in range(0, len(events), BATCH):
-            self._events.send(cdr.encode_events(events[start : start + BATCH], self._robot))
+            self._event_sender.send(cdr.encode_events(events[start : start + BATCH], self._robot))
         self._event_count += len(events)
 
-    def result(self, result: Mapping[str, Json]) -> None:
+    def publish_result(self, result: Mapping[str, Json]) -> None:
         """Publish the result of the run, with the number of events that a recorder must have."""
         text = json.dumps({**result, "events": self._event_count, "key": self._key})
-        self._result.send(cdr.encode_string(text))
+        self._result_sender.send(cdr.encode_string(text))
 
-    def recorded(self) -> bool:
-        """Return whether the recorder has the first state on disk: it then takes the result."""
-        return not graph.missing_peers(self._node, self._result, [graph.RECORDER])
+    def is_recorded(self) -> bool:
+        """Return whether the first state is on disk: the recorder then subscribes to the result."""
+        return not missing_peers(self._node, self._result_sender, [graph.RECORDER])
 
     def deliver(self) -> None:
         """Wait until all is delivered, above all the last states."""
-        graph.deliver(*self._states, self._events, self._result)
+        deliver(*self._state_senders, self._event_sender, self._result_sender)
 
 
 def contact_markers(
@@ -127,9 +130,8 @@ def contact_markers(
     if find is None:
         return []
     sender = graph.advertise(node, setup.robot.name, graph.CONTACTS)
-    return [
-        bag.ContactMarkers(find, lambda _, data: sender.send(data), sender.get_subscription_count)
-    ]
+    listeners = sender.get_subscription_count
+    return [bag.ContactMarkers(find, lambda _, data: sender.send(data), listeners)]
 
 
 class TransformOutlet:

@@ -18,10 +18,8 @@ from rclpy.node import Node
 from roboaccord import contract
 from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, find_robot, load_scenario
 
-# Value of a parameter.
-Value = bool | int | float | str | Sequence[str]
-# Parameters by name, as rclpy gives them.
-Values = dict[str, Any]
+Value = bool | int | float | str | Sequence[str]  # of a parameter
+Values = dict[str, Any]  # parameters by name, as rclpy gives them
 # Default and description of each parameter.
 PARAMETERS: dict[str, tuple[Value, str]] = {
     "robot": ("", "name of the robot; topics start with it"),
@@ -48,11 +46,9 @@ PARAMETERS: dict[str, tuple[Value, str]] = {
     "open_page": (False, "open the page in the desktop's browser"),
     "log": ("warning", "least level of the log lines on stderr"),
 }
-
-
 FAULT = "fault."  # how the names of parameters of failing joints begin (faults.py)
 # How the names of ROS's own parameters begin.
-OF_ROS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
+ROS_PARAMETERS = ("use_sim_time", "qos_overrides.", "start_type_description_service")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +61,7 @@ class Options:
         shared_process: whether simulator and controller are in one process, and pass states and
             answers without messages.
         make_tally: makes an observer that collects figures of the motion, if they are wanted.
-        keep: called with the real-time factor of the run.
+        on_factor: called with the real-time factor of the run.
     """
 
     engine: str = "reference"
@@ -80,7 +76,7 @@ class Options:
     settle: float = 0.0
     shared_process: bool = False
     make_tally: Callable[[], contract.Tally] | None = None
-    keep: Callable[[float], None] = lambda _: None
+    on_factor: Callable[[float], None] = lambda _: None
 
     @classmethod
     def of(cls, values: Values, **more: Any) -> Options:
@@ -111,9 +107,9 @@ def declare(node: Node, *names: str, needs: Sequence[str] = ()) -> Values:
     set_log_level(values["log"])
     # ROS ignores parameters that no node declares
     for name in getattr(node, "_parameter_overrides", {}):
-        if not name.startswith((FAULT, *OF_ROS)):
+        if not name.startswith((FAULT, *ROS_PARAMETERS)):
             contract.check_known("unknown parameter ", name, PARAMETERS)
-    check_given(values, needs)
+    check_not_empty(values, needs)
     return values
 
 
@@ -130,7 +126,7 @@ def set_log_level(level: str) -> None:
     logging.basicConfig(level=numbers[level.upper()], format="%(levelname)s %(name)s: %(message)s")
 
 
-def check_given(values: Values, needs: Sequence[str]) -> None:
+def check_not_empty(values: Values, needs: Sequence[str]) -> None:
     """Check that parameters are not empty.
 
     Raises:
@@ -147,7 +143,7 @@ def setup_of(values: Values) -> Setup:
     Raises:
         AccordError: for a parameter that is missing or wrong.
     """
-    check_given(values, ("robot", "scenario"))
+    check_not_empty(values, ("robot", "scenario"))
     robot = find_robot(values["robot"])
     changes = list(values["set"])
     if values["duration"] > 0 and math.isfinite(values["duration"]):

@@ -5,7 +5,7 @@ is done ends itself after GRACE, and leaves without the destructors of the C lib
 test_shell).
 
 Exit statuses (2, 130) and the form of the line stay, for launches and `accord` read them. GRACE,
-SAID_AFTER and SAID_EVERY may be tuned.
+FIRST_LINE and LINE_PERIOD may be tuned.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from roboaccord_ros.graph.spinning import Run
 STATUS_ERROR = 2  # the run failed
 STATUS_INTERRUPTED = 130  # 128 + SIGINT, as shells have it, and SIGINT is 2
 # Errors of ROS that are reported in one line.
-OF_ROS = (InvalidParameterTypeException, ParameterException, RuntimeError)
+ROS_ERRORS = (InvalidParameterTypeException, ParameterException, RuntimeError)
 PARENT = "ROBOACCORD_PARENT"  # environment variable; id of the process with which a node ends
 # s; for ROS to end, once everything is reported. All work is done by then, so any from 1 to 10
 # would do: launches wait for 5 (launch/processes.py).
 GRACE = 5
 # s; compiling time before the first line about it, and between lines. A person wonders after 2 s,
 # and lines every 10 s show that it goes on.
-SAID_AFTER, SAID_EVERY = 2.0, 10.0
+FIRST_LINE, LINE_PERIOD = 2.0, 10.0
 
 
-def complain(line: str, error: Exception) -> int:
+def report_error(line: str, error: Exception) -> int:
     """Write an error in a line, after its traceback if that is wanted; return the exit status."""
     if shows_tracebacks():
         traceback.print_exception(error)
@@ -47,7 +47,7 @@ def complain(line: str, error: Exception) -> int:
     return STATUS_ERROR
 
 
-def leave(status: int) -> NoReturn:
+def exit_process(status: int) -> NoReturn:
     """End this process, which has shut down ROS, without destructors of static objects.
 
     Among them DDS hangs for seconds, or for ever.
@@ -57,10 +57,10 @@ def leave(status: int) -> NoReturn:
     os._exit(status)
 
 
-def conclude(run: Run, report: Callable[[], None]) -> int:
+def report_outcome(run: Run, report: Callable[[], None]) -> int:
     """Report the error of a run or its result, and return the exit status."""
     if run.error:
-        return complain(str(run.error), run.error)
+        return report_error(str(run.error), run.error)
     report()
     sys.stdout.flush()
     return 0
@@ -80,8 +80,11 @@ def end_soon(*, failed: bool) -> None:
         signal.alarm(GRACE)
 
 
-def look_around(parent: int, run: Run) -> None:
-    """End with the runner that started this process; called often, so that Python sees signals."""
+def end_with_runner(parent: int, run: Run) -> None:
+    """End the run if the process that started this one has ended; PARENT has its id.
+
+    It is called often, which also lets Python see signals.
+    """
     runner = os.environ.get(PARENT)
     if runner and (os.getppid() != parent or not Path("/proc", runner).exists()):
         run.interrupt()
@@ -89,7 +92,7 @@ def look_around(parent: int, run: Run) -> None:
 
 def tell_of_compiling(name: str) -> None:
     """Write on stderr from time to time that kernels compile."""
-    spent, due = 0.0, SAID_AFTER
+    spent, due = 0.0, FIRST_LINE
     while True:
         time.sleep(0.1)
         spent += 0.1 * seen_compiling()
@@ -97,4 +100,4 @@ def tell_of_compiling(name: str) -> None:
             activity = "compiling kernels, once on this machine"
             sys.stderr.write(f"{name}: {activity}: {spent:.0f} s so far ...\n")
             sys.stderr.flush()
-            due = spent + SAID_EVERY
+            due = spent + LINE_PERIOD

@@ -4,8 +4,8 @@
 these do not end a node, so an error that content cannot cause does not belong there. test_strangers
 sends garbage to every topic.
 
-Another topic is added to `decoders`, with `finite` if it has numbers. LARGEST, SHOWN and MOST may
-be tuned.
+Another topic is added to `decoders`, with `finite_only` if it has numbers. MAX_BYTES, MAX_REASON
+and MAX_LINES may be tuned.
 """
 
 from __future__ import annotations
@@ -29,18 +29,19 @@ from roboaccord_ros.graph import names as graph
 
 # Bytes; longer messages are not read. The largest of a run have 70 kB. Any well above would do: it
 # keeps a stranger's message from filling the memory.
-LARGEST = 4_000_000
-SHOWN = 200  # characters of an error that are logged, two lines of a terminal
+MAX_BYTES = 4_000_000
+MAX_REASON = 200  # characters of an error that are logged, two lines of a terminal
 # Lines that are logged about the messages of one topic, so that a flood of bad messages does not
 # fill the log.
-MOST = 5
+MAX_LINES = 5
 UNREADABLE = (
     AccordError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError,
     TypeError, ValueError, struct.error,
 )  # fmt: skip
 Message = TypeVar("Message")
 Content = TypeVar("Content")
-Taken = TypeVar("Taken")
+Result = TypeVar("Result")
+Decoder = Callable[[bytes], tuple[float, *tuple[Array, ...]]]  # of a message with a time and arrays
 _log = logging.getLogger(__name__)
 
 
@@ -50,11 +51,9 @@ def itself(content: Content) -> Content:
 
 
 def readable(
-    topic: str,
-    decode: Callable[[Message], Content],
-    take: Callable[[Content], Taken],
+    topic: str, decode: Callable[[Message], Content], take: Callable[[Content], Result],
     is_fatal: Callable[[], bool] = lambda: False,
-) -> Callable[[Message], Taken | None]:
+) -> Callable[[Message], Result | None]:  # fmt: skip
     """Return a callback that decodes messages, and ignores those that cannot be read.
 
     Args:
@@ -68,16 +67,16 @@ def readable(
     """
     logged = set[str]()
 
-    def read(message: Message) -> Taken | None:
+    def read(message: Message) -> Result | None:
         try:
-            if isinstance(message, bytes) and len(message) > LARGEST:
-                raise AccordError(f"it has {len(message)} bytes, more than {LARGEST}")
+            if isinstance(message, bytes) and len(message) > MAX_BYTES:
+                raise AccordError(f"it has {len(message)} bytes, more than {MAX_BYTES}")
             content = decode(message)
         except UNREADABLE as error:
             if is_fatal():
                 raise
-            reason = visible(str(error) or type(error).__name__)[:SHOWN]
-            if reason not in logged and len(logged) < MOST:
+            reason = visible(str(error) or type(error).__name__)[:MAX_REASON]
+            if reason not in logged and len(logged) < MAX_LINES:
                 logged.add(reason)
                 _log.warning("a message on %s is ignored: %s", topic, reason)
             return None
@@ -86,7 +85,7 @@ def readable(
     return read
 
 
-def finite(decode: Callable[[bytes], tuple[float, *tuple[Array, ...]]]) -> Callable[[bytes], Any]:
+def finite_only(decode: Decoder) -> Callable[[bytes], Any]:
     """Return a function that decodes a time and arrays, and refuses numbers that are not finite."""
 
     def decode_finite(data: bytes) -> tuple[float, *tuple[Array, ...]]:
@@ -114,10 +113,10 @@ def command_reader(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Arra
 
 def decoders(joints: Sequence[str]) -> dict[str, Callable[[bytes], object]]:
     """Return the decoder of each topic of a robot, by the last word of its name."""
-    states, vector = finite(cdr.JointStateCodec(joints).decode), finite(cdr.decode_wrench)
+    states, vector = finite_only(cdr.JointStateCodec(joints).decode), finite_only(cdr.decode_wrench)
     return {
-        "joint_states": states, "error": states, "odom": finite(cdr.OdometryCodec().decode),
-        "joint_trajectory": finite(cdr.EffortCodec(joints).decode), "wrench": vector,
+        "joint_states": states, "error": states, "odom": finite_only(cdr.OdometryCodec().decode),
+        "joint_trajectory": finite_only(cdr.EffortCodec(joints).decode), "wrench": vector,
         "joints": partial(decode_change, graph.TARGET_JOINTS, joints=joints), "twist": vector,
         "events": cdr.decode_events, "findings": cdr.decode_events,
     }  # fmt: skip

@@ -2,12 +2,12 @@
 
 The reference is the simulation with which a run is compared. `Companion` of the core advances it
 with the inputs of the run, and sets it back to the run's state when both have drifted apart. Its
-look shows this: it fades with the distance, and a suspected link is red. `CauseFinder` names the
-likely cause if the run is outside its tolerance. The run never waits for any of it, and a reference
-that cannot follow is given up with a log line.
+look (its colours and opacity) shows this: it fades with the distance, and a suspected link is red.
+`CauseFinder` names the likely cause if the run is outside its tolerance. The run never waits for
+any of it, and a reference that cannot follow is given up with a log line.
 
-NAMING and FADE_PERIOD may be tuned; neither changes a verdict. When the reference is set back, and
-how it fades, is in crosscheck/cause.py of the core.
+INTERRUPTED_SEARCH_TIME and FADE_PERIOD may be tuned; neither changes a verdict. When the reference
+is set back, and how it fades, is in crosscheck/cause.py of the core.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from roboaccord.bag import REFERENCE, Look
 from roboaccord.cdr import JointStateCodec, OdometryCodec, encode_string
@@ -29,11 +30,12 @@ from roboaccord.scenario import Setup
 from roboaccord_ros.gazebo.engine import SPEC
 from roboaccord_ros.gazebo.markers import WindowMarkers
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.live import LONGEST, UNHURRIED, LiveStep
+from roboaccord_ros.graph.live import MAX_WAITING, SEARCH_TIME, LiveStep
 from roboaccord_ros.graph.outlet import TransformOutlet
+from roboaccord_ros.graph.peers import unreached_topic
 from roboaccord_ros.graph.shell import Shell
 
-NAMING = 0.5  # s of wall time; to find the cause of a run that is interrupted
+INTERRUPTED_SEARCH_TIME = 0.5  # s of wall time; to find the cause of a run that is interrupted
 # s of simulated time; between changes of opacity, for which RViz reloads the robot. A fade of a
 # second is then five steps.
 FADE_PERIOD = 0.2
@@ -43,12 +45,14 @@ _log = logging.getLogger(__name__)
 class SecondRobot:
     """Lets the reference follow the states of a run when there is time, and publishes it.
 
+    `begin_run` must be called before any other method, and again after each reset.
+
     Args:
         shell: node of the cross-check.
-        outs: publishers of the topics `SECOND`.
+        senders: publishers of the topics `SECOND`: description, odometry and joint states.
         statuses: publisher of diagnostics.
         setup: robot and scenario.
-        engine, transport: engine and transport of the run.
+        facts: facts of the run that the simulator has announced.
         controller: `package.module:Class` instead of the scenario's controller.
 
     Attributes:
@@ -57,97 +61,90 @@ class SecondRobot:
         publishers: publishers whose subscribers must be connected before the first message.
     """
 
+    finder: CauseFinder
+    _check: StepCheck  # judges the periods of the run
+    _newest: RobotState  # newest state of the run, which need not be judged yet
+
     def __init__(
-        self,
-        shell: Shell,
-        outs: Sequence[graph.Sender],
-        statuses: graph.Sender,
-        setup: Setup,
-        engine: str,
-        transport: str,
-        controller: str,
-    ) -> None:
+        self, shell: Shell, senders: Sequence[graph.Sender], statuses: graph.Sender, setup: Setup,
+        facts: Mapping[str, Any], controller: str,
+    ) -> None:  # fmt: skip
         self._shell, self._setup, self._controller = shell, setup, controller
-        self._run = engine, transport
+        self._engine, self._transport = facts["engine"], facts["transport"]
         self._inputs = HeardInputs(setup.joints)
         self._waiting = deque[RobotState]()  # states of the run to follow, the oldest first
         self.companion: Companion | None = None
-        self._states = JointStateCodec(setup.joints)
-        self._odometry = OdometryCodec(child_frame_id=f"{REFERENCE}/base_link")
-        self._send_description, self._send_odometry, self._send_states = (s.send for s in outs)
-        self._send_status = statuses.send
-        self.publishers = [*outs, statuses]
+        # Last state of the reference, and the run's state at the same time; None before the first.
+        self._pair: tuple[RobotState, RobotState] | None = None
+        self._look: Look | None = None  # as last published; None before the first message
+        self._encode_state = JointStateCodec(setup.joints).encode
+        self._encode_base = OdometryCodec(child_frame_id=f"{REFERENCE}/base_link").encode
+        description, odometry, states = senders
+        self._send_description, self._send_base = description.send, odometry.send
+        self._send_state, self._send_status = states.send, statuses.send
+        self.publishers = [*senders, statuses]
         self._transforms = TransformOutlet(shell.node, setup, f"{REFERENCE}/")
-        self._window = WindowMarkers(setup) if engine == SPEC.name else None
+        self._window = WindowMarkers(setup) if self._engine == SPEC.name else None
         for name in (graph.TARGET_TWIST, graph.TARGET_JOINTS):
             shell.subscribe(name, partial(self._inputs.note, name), qos=graph.DEEP)
 
-    def begin(self, check: StepCheck) -> None:
-        """Begin at the start of a run whose periods a check judges."""
+    def begin_run(self, check: StepCheck) -> None:
+        """Put the reference at the start of a run whose periods a check judges."""
         self._waiting.clear()
         self._inputs.failed.clear()
         self._check = check
-        self.finder = CauseFinder(self._setup, *self._run, check)
+        self.finder = CauseFinder(self._setup, self._engine, self._transport, check)
         self.companion = Companion(self._setup, check.setup, self._inputs, self._controller)
-        # Last state of the reference, and the run's state at the same time; None before the first.
-        self._followed: tuple[RobotState, RobotState] | None = None
-        self._look: Look | None = None  # as last published; None before the first message
+        self._pair = self._look = None
 
-    def note(self, events: Sequence[Event]) -> None:
-        """Take events of the run."""
+    def add_events(self, events: Sequence[Event]) -> None:
+        """Add events of the run, among them faults of joints."""
         self.finder.note(events)
         self._inputs.failed += filter(None, map(fault_of, events))
 
-    def keep(self, state: RobotState) -> None:
-        """Take the newest state of the run, which is not judged yet."""
+    def add_state(self, state: RobotState) -> None:
+        """Add the newest state of the run, which is not judged yet."""
         self._newest = state
 
-    def take(self, step: LiveStep) -> None:
-        """Take a control period that was judged."""
+    def add_step(self, step: LiveStep) -> None:
+        """Add a control period that was judged, which the reference will follow."""
         self.finder.take(step.before, step.after, driven=step.has_vectors)
         self._waiting.append(step.after)
-        if len(self._waiting) > LONGEST:
-            self._stop("it falls too far behind")
+        if len(self._waiting) > MAX_WAITING:
+            self._give_up("it falls too far behind")
 
     def follow(self, until: float) -> None:
         """Follow the states that wait, until a time of the steady clock [s].
 
         The first one waits until all subscribers are connected.
         """
-        if self._look or not graph.unreached(self._shell.node, self.publishers):
-            self._catch_up(until)
+        if self._look or not unreached_topic(self._shell.node, self.publishers):
+            self._follow_waiting(until)
         self._report(self.finder.look())
-        self._draw()
+        self._draw_in_window()
 
-    def repeat(self) -> None:
+    def repeat_look(self) -> None:
         """Send the look again, for late subscribers."""
         if self._look and self.companion:
             look = replace(self._look, time=self.companion.state.time)
             self._send_status(look.encode(self._shell.robot))
 
-    def close(self, until: float, *, hurried: bool) -> None:
+    def close(self, until: float, *, is_interrupted: bool) -> None:
         """Follow the states that remain, and report the cause of a run that is outside.
 
         Args:
             until: time of the steady clock at which to stop [s].
-            hurried: the run was interrupted.
+            is_interrupted: whether the run was interrupted; then there is less time for a cause.
         """
         self.finder.conclude()
-        self._catch_up(until)
-        naming = NAMING if hurried else UNHURRIED
-        self._report(self.finder.settle(max(until - time.monotonic(), naming)))
-        self._draw()
-        if self._window and hurried:  # else it stays visible, as the window stays open
+        self._follow_waiting(until)
+        search_time = INTERRUPTED_SEARCH_TIME if is_interrupted else SEARCH_TIME
+        self._report(self.finder.settle(max(until - time.monotonic(), search_time)))
+        self._draw_in_window()
+        if self._window and is_interrupted:  # else it stays visible, as the window stays open
             self._window.remove()
 
-    def _draw(self) -> None:
-        """Draw the reference into Gazebo's window, with a suspected link in red."""
-        if self._window and self._followed and self._look:
-            suspect = self.finder.suspect
-            look = replace(self._look, link=suspect.link if suspect else "")
-            self._window.show(*self._followed, self._newest, look)
-
-    def _catch_up(self, until: float) -> None:
+    def _follow_waiting(self, until: float) -> None:
         """Follow the states that wait, until a time of the steady clock [s]."""
         while self._waiting and self.companion and time.monotonic() < until:
             self._advance(self.companion, self._waiting.popleft())
@@ -155,30 +152,36 @@ class SecondRobot:
     def _advance(self, companion: Companion, state: RobotState) -> None:
         """Let the reference follow a state of the run, and publish it."""
         if self._look is None:  # all subscribers are connected now
-            self._publish(companion.state)
-            self._show(Look(opacity=companion.opacity))
+            self._publish_state(companion.state)
+            self._publish_look(Look(opacity=companion.opacity))
         companion.simulated = self._check.setup
         if self._setup.scenario.driven:
             self._inputs.asked = state.switches
         try:
             companion.advance(state)
         except AccordError as error:
-            self._stop(str(error))
+            self._give_up(str(error))
             return
-        self._followed = companion.state, state
-        self._publish(companion.state)
-        self._look_again()
+        self._pair = companion.state, state
+        self._publish_state(companion.state)
+        self._update_look()
 
-    def _stop(self, why: str) -> None:
-        """Give up the reference."""
+    def _give_up(self, why: str) -> None:
+        """Give up the reference, and log why."""
         if self.companion:
             _log.warning("%s: the reference is shown no longer: %s", self._shell.robot, why)
             if self._window:
                 self._window.remove()
-        self.companion = self._followed = None
+        self.companion = self._pair = None
         self._waiting.clear()
 
-    def _look_again(self) -> None:
+    def _publish_state(self, state: RobotState) -> None:
+        """Publish a state of the reference."""
+        self._send_base(self._encode_base(state))
+        self._send_state(self._encode_state(state))
+        self._transforms.publish(state)
+
+    def _update_look(self) -> None:
         """Publish another look: at once for a new cause or start, else every FADE_PERIOD."""
         companion, cause, old = self.companion, self.finder.cause, self._look or Look()
         now, opacity, anew = old.time, old.opacity, old.anew
@@ -189,23 +192,24 @@ class SecondRobot:
         is_faded = opacity != old.opacity and now >= old.time + FADE_PERIOD
         if is_urgent or is_faded:
             link, since = (cause.link, cause.since) if cause else ("", 0.0)
-            self._show(Look(now, opacity, anew, link, since, line))
+            self._publish_look(Look(now, opacity, anew, link, since, line))
 
-    def _publish(self, state: RobotState) -> None:
-        """Publish a state of the reference."""
-        self._send_odometry(self._odometry.encode(state))
-        self._send_states(self._states.encode(state))
-        self._transforms.publish(state)
-
-    def _show(self, look: Look) -> None:
+    def _publish_look(self, look: Look) -> None:
         """Publish the description and diagnostics of a look."""
         self._look = look
         self._send_description(encode_string(look.paint(self._setup.urdf())))
         self._send_status(look.encode(self._shell.robot))
 
     def _report(self, cause: Suspect | None) -> None:
-        """Log a cause, and show it."""
+        """Log a cause, and show it by the look; None is no new cause."""
         if cause is None:
             return
         _log.warning("%s: %s", self._shell.robot, cause.line())
-        self._look_again()
+        self._update_look()
+
+    def _draw_in_window(self) -> None:
+        """Draw the reference into Gazebo's window, with a suspected link in red."""
+        if self._window and self._pair and self._look:
+            suspect = self.finder.suspect
+            look = replace(self._look, link=suspect.link if suspect else "")
+            self._window.show(*self._pair, self._newest, look)

@@ -25,16 +25,8 @@ from roboaccord.contract import AccordError, guard
 from roboaccord.scenario import explain
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.process import (
-    OF_ROS,
-    STATUS_INTERRUPTED,
-    complain,
-    conclude,
-    end_soon,
-    leave,
-    look_around,
-    tell_of_compiling,
-)
+from roboaccord_ros.graph import process
+from roboaccord_ros.graph.peers import announce_preparing
 from roboaccord_ros.graph.reading import itself, readable
 from roboaccord_ros.graph.spinning import POLL, Run, session, spin
 
@@ -75,25 +67,29 @@ class Shell:
     @contextlib.contextmanager
     def preparing(self) -> Iterator[None]:
         """Let the run wait while this node compiles."""
-        sign = graph.sign(self.node, self.robot)
+        sign = announce_preparing(self.node, self.robot)
         try:
             yield
         finally:
             self.node.destroy_publisher(sign)
 
-    def every(self, period: float, call: Callable[[], None]) -> None:
-        """Call a function every `period` seconds; see `graph.every`."""
-        graph.every(self.node, period, self.run.guard(call))
+    def every(self, period: float, callback: Callable[[], None]) -> None:
+        """Call a function every `period` seconds of the steady clock; its errors end the run."""
+        graph.every(self.node, period, self.run.guard(callback))
 
     def subscribe(
-        self,
-        name: str,
-        decode: Callable[[bytes], T],
-        take: Callable[[T], object] = itself,
-        qos: QoSProfile = graph.RELIABLE,
-        **options: Callable[[], bool],
-    ) -> Subscription:
-        """Subscribe to a topic of the robot; see `graph.subscribe` and `readable`."""
+        self, name: str, decode: Callable[[bytes], T], take: Callable[[T], object] = itself,
+        qos: QoSProfile = graph.RELIABLE, **options: Callable[[], bool],
+    ) -> Subscription:  # fmt: skip
+        """Subscribe to a topic of the robot; a message that cannot be read is ignored.
+
+        Args:
+            name: of the topic, without the robot's prefix.
+            decode: returns the content of a message from its bytes.
+            take: called with the content.
+            qos: quality of service, unless the topic is latched.
+            **options: `is_fatal` of `readable`.
+        """
         read = readable(f"/{self.robot}/{name}", decode, take, **options)
         return graph.subscribe(self.node, self.robot, name, self.run.guard(read), qos=qos)
 
@@ -109,7 +105,7 @@ class Shell:
             args: command line without the program; that of the process where None.
         """
         guard()
-        leave(_run_node(cls, list(sys.argv[1:] if args is None else args)))
+        process.exit_process(_run_node(cls, list(sys.argv[1:] if args is None else args)))
 
 
 def _run_node(kind: type[Shell], args: list[str]) -> int:
@@ -122,8 +118,9 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
             node = Node(kind.name, context=context)
             nodes.append(node)
             run.nodes = nodes
-            graph.every(node, POLL, partial(look_around, os.getppid(), run))
-            threading.Thread(target=tell_of_compiling, args=[kind.name], daemon=True).start()
+            graph.every(node, POLL, partial(process.end_with_runner, os.getppid(), run))
+            tell = partial(process.tell_of_compiling, kind.name)
+            threading.Thread(target=tell, daemon=True).start()
             shell = kind.build(node, run)  # while it loads and compiles a signal ends it at once
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: run.interrupt())
@@ -132,17 +129,17 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
                 spin(context, nodes, run)
             finally:
                 shell.close()
-            status = conclude(run, shell.report) or shell.status
-            end_soon(failed=status != 0)
+            status = process.report_outcome(run, shell.report) or shell.status
+            process.end_soon(failed=status != 0)
     except KeyboardInterrupt:
-        return STATUS_INTERRUPTED
+        return process.STATUS_INTERRUPTED
     except Exception as error:
         line = str(error) if isinstance(error, AccordError) else explain(error)
-        if not line and isinstance(error, OF_ROS):
+        if not line and isinstance(error, process.ROS_ERRORS):
             line = f"{kind.name}: {str(error).splitlines()[0]}"
         if not line:
             raise
-        return complain(line, error)
+        return process.report_error(line, error)
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):  # a signal may come as Python ends
             signal.signal(number, signal.SIG_IGN)

@@ -40,9 +40,12 @@ TRUST = "ROBOACCORD_TRUST"  # environment variable: the core then expands any xa
 # Program that runs another one and ends it as soon as this process ends.
 WITH_PARENT = Path(__file__).parents[1] / "run" / "with_parent.py"
 # Packages that a Python must have to be the workspace's.
-LIBRARIES = "roboaccord rclpy mcap numba numpy pydantic rosbags scipy typer xacro yaml"
+LIBRARIES = (
+    "roboaccord", "rclpy", "mcap", "numba", "numpy", "pydantic", "rosbags", "scipy", "typer",
+    "xacro", "yaml",
+)  # fmt: skip
 # Program whose exit status is 0 if all LIBRARIES can be imported.
-CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LIBRARIES.split()})))"
+CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LIBRARIES})))"
 # s; longest time of the planner, which may load a user's engine, whose kernels compile for a
 # minute, and several times as long on a busy machine.
 PLANNING = 300.0
@@ -50,10 +53,9 @@ PLANNING = 300.0
 TAKEN_BY_LAUNCH = "launch-prefix launch-prefix-filter emulate_tty sigterm_timeout sigkill_timeout"
 # Types of the parameters that are not strings.
 TYPES = {
-    **dict.fromkeys("set peers".split(), list[str]),
-    **dict.fromkeys("lockstep composed reference open_page use_sim_time window".split(), bool),
-    **dict.fromkeys("duration pace".split(), float),
-}
+    "set": list[str], "peers": list[str], "duration": float, "pace": float, "lockstep": bool,
+    "composed": bool, "reference": bool, "open_page": bool, "use_sim_time": bool, "window": bool,
+}  # fmt: skip
 # Sockets that reserve the names of runs; open as long as this process lives.
 _claims: list[socket.socket] = []
 
@@ -73,7 +75,7 @@ def parameters(*names: str, **others: str) -> dict[str, ParameterValue]:
         *names: parameters that have the names of their launch configurations.
         **others: for each other parameter, the name of its launch configuration.
     """
-    configurations = dict(zip(names, names)) | others
+    configurations = {name: name for name in names} | others
     return {
         name: ParameterValue(LaunchConfiguration(source), value_type=TYPES.get(name, str))
         for name, source in configurations.items()
@@ -100,14 +102,14 @@ def plan(context: LaunchContext, *arguments: DeclareLaunchArgument) -> list[Acti
     # Signal that ends the planner, and the process with whose end it comes.
     on_end = [str(int(signal.SIGTERM)), str(os.getpid())]
     words = [f"{name}:={value}" for name, value in values.items()]
-    decided = _decide([*tied, *on_end, python, *MODULE, "roboaccord_ros.plan", *words])
+    decisions = _decide([*tied, *on_end, python, *MODULE, "roboaccord_ros.plan", *words])
     # The launch service learns of Ctrl-C through a file descriptor. If Python also raised
     # KeyboardInterrupt in the service's code, the service could lose track of a process and wait
     # for it for ever.
     signal.signal(signal.SIGINT, lambda *_: None)
-    messages = [LogInfo(msg=line) for line in decided.pop("messages").splitlines()]
-    decided |= {"python": python, "with_parent": shlex.join(tied)}
-    return [*(SetLaunchConfiguration(*pair) for pair in decided.items()), *messages]
+    messages = [LogInfo(msg=line) for line in decisions.pop("messages").splitlines()]
+    decisions |= {"python": python, "with_parent": shlex.join(tied)}
+    return [*(SetLaunchConfiguration(*pair) for pair in decisions.items()), *messages]
 
 
 def _decide(command: Sequence[str]) -> dict[str, str]:
@@ -125,8 +127,8 @@ def _decide(command: Sequence[str]) -> dict[str, str]:
     if planner.returncode:
         lines = planner.stderr.strip().splitlines() or ["no message"]
         raise RuntimeError(lines[-1].removeprefix("error: "))
-    decided: dict[str, str] = json.loads(planner.stdout.splitlines()[-1])
-    return decided
+    decisions: dict[str, str] = json.loads(planner.stdout.splitlines()[-1])
+    return decisions
 
 
 def _refuse_unknown(context: LaunchContext, values: dict[str, str]) -> None:
@@ -161,10 +163,10 @@ def _is_ours(robot: str) -> bool:
 
 
 class WorkspacePython(Substitution):  # type: ignore[misc]
-    """The Python of the workspace, for a launch file without a planner."""
+    """The path of the workspace's Python, for a launch file without a planner."""
 
     def perform(self, _: LaunchContext) -> str:
-        """Return its path; see `find_python`."""
+        """Return the path of the first Python that has all LIBRARIES."""
         return find_python()
 
 

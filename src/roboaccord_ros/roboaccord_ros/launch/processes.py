@@ -38,7 +38,7 @@ from launch_ros.actions import Node
 MODULE = ("-P", "-m", "roboaccord_ros.run.module")
 GAZEBO = {"GZ_PARTITION": LaunchConfiguration("gz_partition", default="")}
 # s; for recorder, controller and cross-check after the run: twice the longest wait of a recorder
-# (nodes/recorder.NAMING).
+# (nodes/recorder.CROSSCHECK_PATIENCE).
 ENDING = 90.0
 GRACE = 5.0  # s; between SIGTERM and SIGKILL of other processes, as ROS's own default for a launch
 # Why a launch fails if this process ends with status 1.
@@ -53,7 +53,7 @@ INTERRUPTED = (130, 255, -signal.SIGINT, -signal.SIGTERM)
 
 
 class Tied(ExecuteProcess):  # type: ignore[misc]
-    """A process of a run.
+    """A process of a run, which is tied to `ros2 launch`: it ends when that ends.
 
     Args:
         run: the run to which it belongs.
@@ -64,14 +64,9 @@ class Tied(ExecuteProcess):  # type: ignore[misc]
     """
 
     def __init__(
-        self,
-        run: LaunchedRun,
-        label: str,
-        ends: SomeSubstitutionsType,
-        *,
-        number: int = signal.SIGKILL,
-        **options: Any,
-    ) -> None:
+        self, run: LaunchedRun, label: str, ends: SomeSubstitutionsType, *,
+        number: int = signal.SIGKILL, **options: Any,
+    ) -> None:  # fmt: skip
         self.label, self._run = label, run
         self._ends = normalize_to_list_of_substitutions(ends)
         with_parent = LaunchConfiguration("with_parent")
@@ -105,7 +100,7 @@ class Tied(ExecuteProcess):  # type: ignore[misc]
 
 
 class TiedNode(Tied, Node):  # type: ignore[misc]
-    """A node of a run."""
+    """A node of ROS that is a process of a run."""
 
 
 class LaunchedRun:
@@ -125,15 +120,15 @@ class LaunchedRun:
         self._failed, self._outcome = False, "the launch was interrupted"  # for the last line
 
     def process(self, label: str, ends: str, command: Iterable[Any], **options: Any) -> Tied:
-        """Make a program that is no node; see `Tied`."""
+        """Make a process that is no node; `label` and `ends` as for `Tied`."""
         return Tied(self, label, ends, cmd=command, name=label, **options)
 
     def tool(self, label: str, ends: str, **options: Any) -> Tied:
-        """Make a node of a package of ROS; see `Tied`."""
+        """Make a node of a package of ROS; `label` and `ends` as for `Tied`."""
         return self._node(label, ends, name=label, output="log", **options)
 
     def node(self, label: str, ends: Any, module: SomeSubstitutionsType, **options: Any) -> Tied:
-        """Make a node of the workspace, which runs in its Python; see `Tied`."""
+        """Make a node of the workspace, which runs in its Python; `label`, `ends` as for `Tied`."""
         return self._node(
             label, ends, executable=LaunchConfiguration("python"), arguments=[*MODULE, module],
             output="screen", number=signal.SIGTERM, **options,  # by which it ends its bag
@@ -159,24 +154,25 @@ class LaunchedRun:
             RuntimeError: if it ended badly; then the launch shuts down, and fails.
         """
         ends = self.running.pop(process)
-        good = code in DONE or ends in ("window", "view") or (ending and self._failed)
-        judged = ends == "last" and bool(process.get_stdout())
-        if process.label in OUTSIDE and code == 1 and (judged or ends != "last"):
-            good, self._difference = True, OUTSIDE[process.label]
-        if ending and (code in INTERRUPTED or ends not in ("ends", "part")):
-            good = True
-        if ends == "helper" and not ending:
-            good = self.over
-        if not good:
+        has_verdict = ends == "last" and bool(process.get_stdout())
+        if process.label in OUTSIDE and code == 1 and (has_verdict or ends != "last"):
+            self._difference = OUTSIDE[process.label]
+        elif not self._is_good_end(ends, code, ending=ending):
             self._fail(process.reason(code))
-        if ends == "last":
-            self._not_judged = "" if judged else self._not_judged
+        if has_verdict:
+            self._not_judged = ""
         if ending:
             self._check_verdict()
             return [] if self.running else [LogInfo(msg=self._outcome + self._not_judged)]
         if ends == "window_ends" and not self.over:
             return self._finish(f"{process.label} was closed")
         return self._go_on(begin=ends == "ends")
+
+    def _is_good_end(self, ends: str, code: int, *, ending: bool) -> bool:
+        """Return whether a process ended well, by what its end means and its status."""
+        if ending and (self._failed or code in INTERRUPTED or ends not in ("ends", "part")):
+            return True
+        return self.over if ends == "helper" else code in DONE or ends in ("window", "view")
 
     def _fail(self, reason: str) -> None:
         """Let the launch fail.

@@ -29,12 +29,14 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraOutputs
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.parameters import Options, declare, setup_of
+from roboaccord_ros.graph.peers import deliver, missing_peers
 from roboaccord_ros.graph.reading import read_facts, read_result
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL, Run
 from roboaccord_ros.nodes.inputs import PublishedInputs, subscribed_inputs
 
 OPTIONS = ("controller", "lockstep", "timeout", "start_timeout", "peers")  # fields of Options
+OnEfforts = Callable[[float, Array], object]  # called with the time of a state [s], efforts (n,)
 _log = logging.getLogger(__name__)
 
 
@@ -59,23 +61,23 @@ class ControllerShell(Shell):
         self._joints, self._seed = joints, setup.scenario.seed
         with self.preparing():
             # The first controller only shows which vectors it commands beside efforts.
-            trial = self._make(setup)
+            trial = self._make_controller(setup)
             with Watch(options.timeout) as watch:
                 example = ask_controller(trial, setup.initial, None, joints, watch)
-            self._controller = self._make(setup)
+            self._controller = self._make_controller(setup)
         self.watch = Watch(options.timeout)
-        self._inlet, self._efforts = Inlet(joints, once=True), EffortCodec(joints)
+        self._inlet, self._codec = Inlet(joints, ignores_repeated=True), EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches
         self._inputs = inputs
         self._last_time = -1.0  # time of the last state that was answered [s]
-        self._warned = False
+        self._has_warned = False
         # State that came before all peers were connected, which is answered once they are.
         self._early_state: RobotState | None = None
-        self._ready = False  # whether all peers are connected
+        self._is_connected = False  # whether all peers are connected
         self._extras = ExtraOutputs(self, example, self._inlet)
-        self._sender = self.advertise(graph.EFFORTS)
-        # Called with the time of a state [s] and the efforts, if the simulator is in this process.
-        self._hand_over: Callable[[float, Array], object] | None = None
+        self._effort_sender = self.advertise(graph.EFFORTS)
+        # Called with the answers if the simulator is in this process.
+        self._on_efforts: OnEfforts | None = None
         self._facts: dict[str, Any] = {}  # facts of the run that the simulator has announced
         self.subscribe(graph.SCENARIO, read_facts, self._on_facts)
         # Without lockstep only the newest state is answered, or a backlog would grow.
@@ -83,7 +85,7 @@ class ControllerShell(Shell):
         if not options.shared_process:
             self.subscribe(graph.ODOMETRY, self._inlet.take_odometry, self._answer, qos)
             self.subscribe(graph.STATES, self._inlet.take_joint_states, self._answer, qos)
-        self.every(POLL, self._look)
+        self.every(POLL, self._on_timer)
         self.watch.start()
 
     @classmethod
@@ -98,42 +100,42 @@ class ControllerShell(Shell):
             inputs = subscribed_inputs(run.nodes[-1], setup, run)
         return cls(node, setup, run, options, inputs)
 
-    def take(self, state: RobotState, hand_over: Callable[[float, Array], object]) -> None:
-        """Answer a state of the simulator in this process, and pass the efforts to `hand_over`.
+    def answer_directly(self, state: RobotState, on_efforts: OnEfforts) -> None:
+        """Answer a state of the simulator in this process, and pass the efforts to `on_efforts`.
 
         So no message is encoded, sent and decoded to which nobody else listens.
         """
-        self._hand_over = hand_over
+        self._on_efforts = on_efforts
         switches = self._inlet.switches  # those that a message would carry
         self._answer(replace(state, switches=switches) if switches else state)
 
-    def _make(self, setup: Setup) -> Controller:
+    def close(self) -> None:
+        """Without lockstep send an effort of 0, for the last effort would stay in force."""
+        self.watch.stop()
+        if not self._options.lockstep:
+            stop = self._codec.encode(max(self._last_time, 0.0), np.zeros(len(self._joints)))
+            self._effort_sender.send(stop)
+        deliver(*self._inputs.senders.values(), self._effort_sender)
+
+    def _make_controller(self, setup: Setup) -> Controller:
         """Return a new controller, reset."""
         patience = self._options.start_timeout
         controller = make_controller(setup, self._options.controller, timeout=patience)
         reset_controller(controller, self._seed, patience)
         return controller
 
-    def close(self) -> None:
-        """Without lockstep send an effort of 0, for the last effort would stay in force."""
-        self.watch.stop()
-        if not self._options.lockstep:
-            stop = self._efforts.encode(max(self._last_time, 0.0), np.zeros(len(self._joints)))
-            self._sender.send(stop)
-        graph.deliver(*self._inputs.senders.values(), self._sender)
-
-    def _look(self) -> None:
+    def _on_timer(self) -> None:
         """Answer the first state as soon as all peers are connected; called every POLL."""
-        self._extras.look()
-        if self._ready or self._extras.missing() or self._inputs.missing():
+        self._extras.check_services()
+        if self._is_connected or self._extras.missing() or self._inputs.missing():
             return
-        peers, needs_somebody = self._options.peers, not self._options.shared_process
-        if not graph.missing_peers(self.node, self._sender, peers, somebody=needs_somebody):
-            self._ready = True
+        peers, needs_one = self._options.peers, not self._options.shared_process
+        if not missing_peers(self.node, self._effort_sender, peers, needs_one=needs_one):
+            self._is_connected = True
             self._answer(self._early_state)
 
     def _on_facts(self, facts: dict[str, Any]) -> None:
-        """Take the first announcement of a run, and listen to its result."""
+        """Keep the first announcement of a run, and subscribe to its result."""
         if not self._facts:
             self._facts = facts
             self.subscribe(graph.RESULT, partial(read_result, facts), self._on_result)
@@ -148,7 +150,7 @@ class ControllerShell(Shell):
             self._warn_once(f"{twice}; the second is ignored")
         if state is None:
             return
-        if not self._ready:
+        if not self._is_connected:
             self._early_state = state
             return
         if state.time <= self._last_time:
@@ -165,10 +167,10 @@ class ControllerShell(Shell):
 
     def _send_efforts(self, time: float, effort: Array) -> None:
         """Send the efforts (n,) that answer the state of a time [s]."""
-        if self._hand_over is None or self._sender.handle.get_subscription_count():
-            self._sender.send(self._efforts.encode(time, effort))
-        if self._hand_over:
-            self._hand_over(time, effort)
+        if self._on_efforts is None or self._effort_sender.handle.get_subscription_count():
+            self._effort_sender.send(self._codec.encode(time, effort))
+        if self._on_efforts:
+            self._on_efforts(time, effort)
 
     def _check_reset(self, time: float) -> None:
         """Check that a jump back to a time [s] is a reset of the simulation.
@@ -185,8 +187,8 @@ class ControllerShell(Shell):
             self._warn_once(f"{order}: the clock has jumped, and the controller restarts")
 
     def _warn_once(self, line: str) -> None:
-        if not self._warned:
-            self._warned = True
+        if not self._has_warned:
+            self._has_warned = True
             _log.warning("%s", line)
 
 

@@ -4,7 +4,7 @@ In each control period the reference simulation starts from the robot's state, t
 and its prediction is compared with the robot's next state (one-step prediction error).
 
 Once the scenario is announced, a thread compiles what judges the run (`_prepare`); messages that
-come meanwhile are stored. After that `_look`, called every POLL, judges the periods that are
+come meanwhile are stored. After that `_on_timer`, called every POLL, judges the periods that are
 complete, but only for part of the time, so that messages are received in between. A run that is to
 be checked starts once this node has compiled, and never waits for it after that. The verdict is
 that of `accord crosscheck BAG` (test_live_crosscheck).
@@ -25,6 +25,7 @@ from functools import partial
 from typing import Any, Self, TypeVar
 
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
 from roboaccord.bag import SECOND
 from roboaccord.cdr import EffortCodec, JointStateCodec, decode_events, decode_wrench
@@ -35,9 +36,10 @@ from roboaccord.scenario import Setup
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import VECTORS
 from roboaccord_ros.graph.inlet import Inlet
-from roboaccord_ros.graph.live import BEHIND, LONGEST, UNHURRIED, LiveSteps, warm_up
+from roboaccord_ros.graph.live import LAG, MAX_WAITING, SEARCH_TIME, LiveSteps, warm_up
 from roboaccord_ros.graph.parameters import declare
-from roboaccord_ros.graph.reading import finite, read_result, read_scenario
+from roboaccord_ros.graph.peers import announce_preparing, deliver
+from roboaccord_ros.graph.reading import finite_only, read_result, read_scenario
 from roboaccord_ros.graph.second import SecondRobot
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL, Run
@@ -49,10 +51,10 @@ REPORT_PERIOD = 0.5  # s of wall time; between verdicts
 SLICE = 0.7 * POLL
 # s; part of SLICE for the second robot, even if comparisons are behind; any share that leaves most
 # to the comparisons would do.
-SHOWN = 0.3 * SLICE
-EARLY = 4 * LONGEST  # messages that are stored while kernels compile: a state has up to four
+SECOND_SLICE = 0.3 * SLICE
+MAX_EARLY = 4 * MAX_WAITING  # messages stored while kernels compile: a state has up to four
 # s; for the last messages after the result, half as long again as senders wait for delivery
-# (names.DELIVERY).
+# (peers.DELIVERY).
 PATIENCE = 6.0
 # s; for the remaining comparisons at the end. A launch waits for 5 (launch/processes.GRACE).
 ENDING = 4.0
@@ -76,39 +78,35 @@ class CrosscheckShell(Shell):
     """
 
     name = "crosscheck"
+    # Known once the scenario is announced.
+    _period: float  # control period [s]
+    _error_codec: JointStateCodec
+    _preparing: Publisher  # makes the run wait until all is compiled
 
     def __init__(
-        self,
-        node: Node,
-        robot: str,
-        tolerance: float,
-        run: Run,
-        *,
-        reference: bool = False,
-        controller: str = "",
-        changes: Sequence[str] = (),
-    ) -> None:
+        self, node: Node, robot: str, tolerance: float, run: Run, *,
+        reference: bool = False, controller: str = "", changes: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         super().__init__(node, robot, run)
-        self._tolerance, self._changes = tolerance, changes
-        self._outs = [self.advertise(name) for name in SECOND] if reference else []
-        self._controller = controller
-        # Known once the scenario is announced.
-        self._facts: dict[str, Any] = {}
-        self.second: SecondRobot | None = None
+        self._tolerance, self._controller = tolerance, controller
+        self._second_senders = [self.advertise(name) for name in SECOND] if reference else []
+        self._facts: dict[str, Any] = {}  # facts of the run; empty until it is announced
+        self.second: SecondRobot | None = None  # the reference, once the run is announced
         # While kernels compile: the result to come, and calls for the messages stored so far.
         self._prepared: Future[LiveSteps] | None = None
-        self._early = deque[Callable[[], None]](maxlen=EARLY)
+        self._early = deque[Callable[[], None]](maxlen=MAX_EARLY)
         self._steps: LiveSteps | None = None  # the periods; None until everything is compiled
         self._sources: list[Subscription] = []  # to be connected before the run may start
         # Known once the result has come: time of the last state [s], number of events.
         self._end, self._events_sent = math.inf, 0
-        self._events = 0  # number of events that have come
-        self._checks, self._closed = 0, False  # calls of `_look` since the result
-        self._errors_out = self.advertise(graph.ERROR)
+        self._events_received = 0
+        # Number of calls of `_on_timer` since the result, and whether `close` was called.
+        self._checks_since_result, self._is_closed = 0, False
+        self._error_sender = self.advertise(graph.ERROR)
         self._verdicts = VerdictSender(node, robot)
         announced = partial(read_scenario, robot, changes)
         self.subscribe(graph.SCENARIO, announced, self._on_scenario)
-        self.every(POLL, self._look)
+        self.every(POLL, self._on_timer)
         self.every(REPORT_PERIOD, self.publish_verdict)
 
     @classmethod
@@ -140,129 +138,132 @@ class CrosscheckShell(Shell):
 
     def close(self) -> None:
         """Judge the remaining states, and give the verdict."""
-        if self._closed:
+        if self._is_closed:
             return
-        self._closed = True
+        self._is_closed = True
         if self._steps:
             until = time.monotonic() + ENDING
-            self._judge(self._steps, until, behind=1)
-            self._publish(self._steps.settle())
+            self._judge(self._steps, until, lag=1)
+            self._publish_errors(self._steps.end_run())
             if self.second:
-                self.second.close(until, hurried=self._end == math.inf)
+                self.second.close(until, is_interrupted=self._end == math.inf)
             self.publish_verdict()
             if verdict := self.verdict:
                 sys.stderr.write(f"crosscheck: {self.robot}: {verdict.line()}\n")
-        graph.deliver(self._verdicts.sender, self._errors_out, *self._outs)
-        self.node.destroy_publisher(self._errors_out)  # a recorder waits for its end
+        deliver(self._verdicts.sender, self._error_sender, *self._second_senders)
+        self.node.destroy_publisher(self._error_sender)  # a recorder waits for its end
 
     def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:
-        """Take the first announcement: begin to compile, and listen to the run."""
+        """Act on the first announcement: begin to compile, and subscribe to the run."""
         if self._facts:
             return
-        self._facts, setup = facts, _ = announced
+        self._facts, setup = announced
         self._period = setup.scenario.control_period
-        self._errors, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
-        engine, transport = facts["engine"], facts["transport"]
-        if self._outs:
-            self.second = SecondRobot(
-                self, self._outs, self._verdicts.sender, setup, engine, transport, self._controller
-            )
-        self._sign = graph.sign(self.node, self.robot)
-        version, tolerance = facts["engine_version"], self._tolerance
-        make = partial(StepCheck, setup, engine, version, tolerance, transport)
-        self._prepared = ThreadPoolExecutor(1).submit(self._prepare, setup, make)
+        self._error_codec, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
+        if self._second_senders:
+            senders, statuses = self._second_senders, self._verdicts.sender
+            self.second = SecondRobot(self, senders, statuses, setup, self._facts, self._controller)
+        self._preparing = announce_preparing(self.node, self.robot)
+        keys = ("engine", "engine_version", "transport")
+        engine, version, transport = (self._facts[key] for key in keys)
+        make_check = partial(StepCheck, setup, engine, version, self._tolerance, transport)
+        self._prepared = ThreadPoolExecutor(1).submit(self._prepare, setup, make_check)
         vectors = dict.fromkeys(VECTORS, decode_wrench)
         for name, decode in {**vectors, graph.EFFORTS: EffortCodec(setup.joints).decode}.items():
-            take = partial(self._with_steps, partial(self._on_vector, name))
-            self.subscribe(name, finite(decode), take, graph.DEEP)
-        note = partial(self._with_steps, self._on_events)
-        keep = partial(self._with_steps, self._keep)
+            on_vector = partial(self._when_prepared, partial(self._on_vector, name))
+            self.subscribe(name, finite_only(decode), on_vector, graph.DEEP)
+        on_events = partial(self._when_prepared, self._on_events)
+        on_state = partial(self._when_prepared, self._on_state)
         self._sources = [
-            self.subscribe(graph.EVENTS, decode_events, note, graph.DEEP),
-            self.subscribe(graph.ODOMETRY, inlet.take_odometry, keep, graph.DEEP),
-            self.subscribe(graph.STATES, inlet.take_joint_states, keep, graph.DEEP),
+            self.subscribe(graph.EVENTS, decode_events, on_events, graph.DEEP),
+            self.subscribe(graph.ODOMETRY, inlet.take_odometry, on_state, graph.DEEP),
+            self.subscribe(graph.STATES, inlet.take_joint_states, on_state, graph.DEEP),
         ]
 
-    def _prepare(self, setup: Setup, make: Callable[[], StepCheck]) -> LiveSteps:
+    def _prepare(self, setup: Setup, make_check: Callable[[], StepCheck]) -> LiveSteps:
         """Make the steps of a run, and compile their kernels; in a thread."""
-        warm_up(make())
-        steps = LiveSteps(setup, make)
+        warm_up(make_check())
+        steps = LiveSteps(setup, make_check)
         if self.second:
-            self.second.begin(steps.check)
+            self.second.begin_run(steps.check)
         return steps
 
-    def _with_steps(self, take: Callable[[LiveSteps, T], None], content: T) -> None:
-        """Call `take` with a message's content: now, or once everything is compiled."""
+    def _when_prepared(self, callback: Callable[[LiveSteps, T], None], content: T) -> None:
+        """Call a function with a message's content: now, or once everything is compiled."""
         if self._steps:
-            take(self._steps, content)
+            callback(self._steps, content)
         else:
-            self._early.append(lambda: self._with_steps(take, content))
+            self._early.append(lambda: self._when_prepared(callback, content))
 
-    def _begin(self) -> None:
-        """Once all is compiled, take the stored messages and let the run start.
+    def _start_if_prepared(self) -> None:
+        """Once all is compiled, act on the stored messages and let the run start.
 
         It starts when this node listens to the result, after it is connected to all states.
         """
         if self._prepared and self._prepared.done():
             self._steps, self._prepared = self._prepared.result(), None
-            self.node.destroy_publisher(self._sign)
+            self.node.destroy_publisher(self._preparing)
             while self._early:
                 self._early.popleft()()
-        ready = self._steps and self._sources
-        if ready and all(source.get_publisher_count() for source in self._sources):
+        is_waiting = self._steps and self._sources
+        if is_waiting and all(source.get_publisher_count() for source in self._sources):
             self._sources = []
             self.subscribe(graph.RESULT, partial(read_result, self._facts), self._on_result)
 
     def _on_vector(self, name: str, steps: LiveSteps, vector: tuple[float, Array]) -> None:
-        steps.note_vector(name, *vector)
+        steps.add_vector(name, *vector)
 
     def _on_events(self, steps: LiveSteps, events: Sequence[Event]) -> None:
-        self._events += len(events)
-        steps.note_events(events)
+        self._events_received += len(events)
+        steps.add_events(events)
         if self.second:
-            self.second.note(events)
+            self.second.add_events(events)
 
     def _on_result(self, result: dict[str, Any]) -> None:
         """Note the number of events and the time of the last state, which the result states."""
         self._events_sent = result["events"]
         self._end = result["steps"] * self._period if self.check else -1.0
 
-    def _keep(self, steps: LiveSteps, state: RobotState | None) -> None:
-        """Take a state; None comes with a message that has not completed one."""
+    def _on_state(self, steps: LiveSteps, state: RobotState | None) -> None:
+        """Store a state; None comes with a message that has not completed one."""
         if state is None:
             return
-        is_back = steps.keep(state)
+        is_reset = steps.add_state(state)
         if self.second:
-            if is_back:
-                self.second.begin(steps.check)
-            self.second.keep(state)
+            if is_reset:
+                self.second.begin_run(steps.check)
+            self.second.add_state(state)
 
-    def _judge(self, steps: LiveSteps, until: float, behind: int = BEHIND) -> None:
-        """Judge periods until a time of the steady clock [s], and publish their errors."""
-        for step in steps.judge(until, behind):
-            self._publish(step.errors)
-            if self.second:
-                self.second.take(step)
-
-    def _publish(self, errors: Sequence[RobotState]) -> None:
-        for error in errors:
-            self._errors_out.send(self._errors.encode(error))
-
-    def _look(self) -> None:
-        """Judge for a while; after the result, end once everything has come or PATIENCE is over."""
-        self._begin()
-        until, last = time.monotonic() + SLICE, -1.0
+    def _on_timer(self) -> None:
+        """Judge for a while, then end if the run is over; called every POLL."""
+        self._start_if_prepared()
+        until = time.monotonic() + SLICE
         if self._steps:
-            self._judge(self._steps, until - SHOWN if self.second else until)
-            last = self._steps.latest
+            self._judge(self._steps, until - SECOND_SLICE if self.second else until)
             if self.second:
                 self.second.follow(until)
-        if self._end == math.inf:
-            return
-        self._checks += 1
-        complete = last >= self._end and self._events >= self._events_sent
-        behind = complete and self._steps is not None and self._steps.behind
-        if (complete and not behind) or self._checks * POLL > (UNHURRIED if behind else PATIENCE):
+        if self._end < math.inf:
+            self._end_if_complete()
+
+    def _judge(self, steps: LiveSteps, until: float, lag: int = LAG) -> None:
+        """Judge periods until a time of the steady clock [s], and publish their errors."""
+        for step in steps.judge(until, lag):
+            self._publish_errors(step.errors)
+            if self.second:
+                self.second.add_step(step)
+
+    def _publish_errors(self, errors: Sequence[RobotState]) -> None:
+        for error in errors:
+            self._error_sender.send(self._error_codec.encode(error))
+
+    def _end_if_complete(self) -> None:
+        """After the result, end once everything has come and is judged, or it takes too long."""
+        self._checks_since_result += 1
+        latest = self._steps.latest if self._steps else -1.0
+        is_complete = latest >= self._end and self._events_received >= self._events_sent
+        is_late = is_complete and self._steps is not None and self._steps.is_late
+        limit = SEARCH_TIME if is_late else PATIENCE
+        if (is_complete and not is_late) or self._checks_since_result * POLL > limit:
             self.close()
             self.run.done()
 
@@ -272,9 +273,9 @@ class CrosscheckShell(Shell):
         if verdict is None or self._steps is None or self._steps.latest < 0.0:
             return
         latest, causes = self._steps.latest, self.second is not None
-        self._verdicts.send(verdict, latest, final=self._closed, cause_follows=causes)
+        self._verdicts.send(verdict, latest, final=self._is_closed, cause_follows=causes)
         if self.second:
-            self.second.repeat()
+            self.second.repeat_look()
 
 
 main = CrosscheckShell.main

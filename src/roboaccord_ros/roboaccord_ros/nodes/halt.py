@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
 
-Tell = Callable[[Any], object]  # takes one argument
+
+@dataclass
+class StepRequest:
+    """A request to take some control periods during a pause.
+
+    Args:
+        count: how many, at least one.
+        on_step: called after each with the number of those taken.
+        on_end: called once, with why not all were taken, or "".
+        taken: number of those taken.
+    """
+
+    count: int
+    on_step: Callable[[int], object]
+    on_end: Callable[[str], object]
+    taken: int = 0
 
 
 class Halt:
@@ -18,41 +33,33 @@ class Halt:
 
     def __init__(self) -> None:
         self.paused = self.stopped = False
-        self._steps = self._taken = 0  # control periods of the request, 0 without one, and taken
-        # Called after each of them with `_taken`, and once with why they were not all taken, or "".
-        self._tell: tuple[Tell, Tell] = str, str
+        self._request: StepRequest | None = None
 
     @property
-    def holds(self) -> bool:
+    def is_holding(self) -> bool:
         """Whether no control period is to be taken."""
-        return self.paused and not self._steps
+        return self.paused and self._request is None
 
     def pause(self, paused: bool) -> None:
-        """Pause, or go on."""
-        self.end("pause" if paused else "play")
+        """Pause, or go on; steps that were requested end."""
+        self.end_steps("pause" if paused else "play")
         self.paused, self.stopped = paused, False
 
-    def begin(self, count: int, on_step: Tell, on_end: Tell) -> None:
-        """Let steps be taken.
+    def begin_steps(self, request: StepRequest) -> None:
+        """Let the steps of a request be taken."""
+        self._request = request
 
-        Args:
-            count: how many, at least one.
-            on_step: called after each with the number of those taken.
-            on_end: called once, with why not all were taken, or "".
-        """
-        self._steps, self._taken, self._tell = count, 0, (on_step, on_end)
+    def count_step(self, over: str = "") -> None:
+        """Count a control period that was taken; `over` is why none follows, or ""."""
+        if request := self._request:
+            request.taken += 1
+            request.on_step(request.taken)
+            if over or request.taken == request.count:
+                self.end_steps(over)
 
-    def count(self, over: str = "") -> None:
-        """Count a control period; `over` is why none follows, or ""."""
-        if self._steps:
-            self._taken += 1
-            self._tell[0](self._taken)
-            if over or self._taken == self._steps:
-                self.end(over)
-
-    def end(self, why: str) -> None:
-        """End the steps, if some are to be taken; `why` counts if they are not complete."""
-        steps, self._steps = self._steps, 0
-        if steps:
-            complete = self._taken == steps
-            self._tell[1]("" if complete else f"{self._taken} of {steps} steps were taken: {why}")
+    def end_steps(self, why: str) -> None:
+        """End the steps of a request, if there is one; `why` counts if not all were taken."""
+        request, self._request = self._request, None
+        if request:
+            reason = f"{request.taken} of {request.count} steps were taken: {why}"
+            request.on_end("" if request.taken == request.count else reason)

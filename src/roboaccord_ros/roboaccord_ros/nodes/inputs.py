@@ -20,8 +20,11 @@ from roboaccord.run import EFFORT, POSITION, VELOCITY, Announced, LiveInputs
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.peers import unreached_topic
 from roboaccord_ros.graph.reading import itself, readable
 from roboaccord_ros.graph.spinning import Run
+
+QUANTITIES = {POSITION: "position", VELOCITY: "velocity", EFFORT: "effort"}  # by kind of target
 
 
 class PublishedInputs(Announced):
@@ -43,7 +46,7 @@ class PublishedInputs(Announced):
 
     def missing(self) -> str:
         """Return the first topic that a subscriber does not receive yet, or ""."""
-        return graph.unreached(self._node, self.senders.values())
+        return unreached_topic(self._node, self.senders.values())
 
     def _publish(self, time: float, target: Target, before: Target | None) -> None:
         for name, data in encode_target(time, target, before, self._joints).items():
@@ -55,42 +58,48 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
 
     A message with an unknown joint, or with a number that is not finite, is ignored as a whole.
     """
-    robot, joints, topics = setup.robot, setup.joints, setup.robot.input_topics
-    live = LiveInputs(joints)
-    # For each topic with targets of joints, the field of its messages and the kind of target.
-    joint_topics = {
-        topics.velocity: ("velocity", VELOCITY),
-        topics.position: ("position", POSITION),
-    }
+    live = LiveInputs(setup.joints)
+    # A reader counts the lines that it has logged, so each topic has one of its own.
     readers = dict[str, Callable[[graph.InputMessage], object]]()
 
-    # Sets targets of joints by name.
-    def set_joints(names: list[str], values: list[float], field: str, kind: int) -> None:
-        _check(names, values, joints, field)
-        for name, value in zip(names, values, strict=True):
-            live.ask_joint(joints.index(name), kind, value)
-
-    # Sets the targets of a message, by the topic on which it came.
-    def set_target(topic: str, message: graph.InputMessage) -> None:
-        if topic in joint_topics:
-            field, kind = joint_topics[topic]
-            set_joints(list(message.name), list(getattr(message, field)), field, kind)
-        elif topic in topics.efforts:
-            set_joints([topics.efforts[topic]], [message.data], "effort", EFFORT)
-        else:
-            vectors = (message.linear, message.angular)
-            twist = [getattr(vector, axis) for vector in vectors for axis in "xyz"]
-            if not all(map(math.isfinite, twist)):
-                raise AccordError(f"{twist} is not a twist")
-            live.ask_twist(np.array(twist))
-
-    # Sets the targets of a message if it is valid, else logs why it is ignored. Each topic has a
-    # reader of its own, for a reader counts the lines that it has logged.
     def receive(topic: str, message: graph.InputMessage) -> None:
-        readers.setdefault(topic, readable(topic, partial(set_target, topic), itself))(message)
+        """Set the targets of a message if it is valid, else log why it is ignored."""
+        if topic not in readers:
+            readers[topic] = readable(topic, partial(_set_targets, live, setup, topic), itself)
+        readers[topic](message)
 
-    graph.subscribe_inputs(node, robot, run.guard(receive))
+    graph.subscribe_inputs(node, setup.robot, run.guard(receive))
     return PublishedInputs(node, setup, live)
+
+
+def _set_targets(live: LiveInputs, setup: Setup, topic: str, message: graph.InputMessage) -> None:
+    """Set the targets of a message, by the topic on which it came.
+
+    Raises:
+        AccordError: for a message that is not valid.
+    """
+    topics = setup.robot.input_topics
+    if topic == topics.velocity:
+        _set_joints(live, setup, list(message.name), list(message.velocity), VELOCITY)
+    elif topic == topics.position:
+        _set_joints(live, setup, list(message.name), list(message.position), POSITION)
+    elif topic in topics.efforts:
+        _set_joints(live, setup, [topics.efforts[topic]], [message.data], EFFORT)
+    else:
+        vectors = (message.linear, message.angular)
+        twist = [getattr(vector, axis) for vector in vectors for axis in "xyz"]
+        if not all(map(math.isfinite, twist)):
+            raise AccordError(f"{twist} is not a twist")
+        live.ask_twist(np.array(twist))
+
+
+def _set_joints(
+    live: LiveInputs, setup: Setup, names: list[str], values: list[float], kind: int
+) -> None:
+    """Set targets of one kind, by the names of joints."""
+    _check(names, values, setup.joints, QUANTITIES[kind])
+    for name, value in zip(names, values, strict=True):
+        live.ask_joint(setup.joints.index(name), kind, value)
 
 
 def _check(names: list[str], values: list[float], joints: Sequence[str], field: str) -> None:

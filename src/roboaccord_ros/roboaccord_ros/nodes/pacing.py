@@ -25,6 +25,7 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraInputs
 from roboaccord_ros.graph.outlet import Outlet
 from roboaccord_ros.graph.parameters import Options
+from roboaccord_ros.graph.peers import check_for_rival, preparing_nodes
 from roboaccord_ros.graph.reading import command_reader
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL
@@ -82,33 +83,35 @@ class Pacing:
 
     def __init__(self, setup: Setup, simulation: Simulation, options: Options) -> None:
         self.started, self.halt = False, Halt()
-        self._answered = False  # whether the controller has answered since the start or a reset
-        self._recorded = graph.RECORDER not in options.peers  # whether the first state is on disk
+        self._is_answered = False  # whether the controller has answered since the start or a reset
+        # Whether the recorder, if there is one, has the first state on disk.
+        self._is_recorded = graph.RECORDER not in options.peers
         self._simulation, self._stepper, self._options = simulation, simulation.stepper, options
         self._pending_effort: Array | None = None  # answer to the present state (n,), or None
         self._effort = np.zeros(len(setup.joints))  # efforts in force without lockstep (n,)
         self._last_answer = (-1.0, self._effort)  # time of its state [s], efforts (n,)
-        self._warned = False
-        # Numbers of calls of `_look`: since the last progress; in a row before the start with all
-        # peers connected; in a row with another simulator; and with a missing peer that does not
-        # compile.
-        self._idle_checks, self._ready_checks, self._rival_checks, self._late_checks = 0, 0, 0, 0
-        self._last_tick = -1  # number of steps at the last call of `_look`
+        self._has_warned = False
+        # Numbers of calls of `_on_timer`: since the last progress, and with a missing peer that
+        # does not compile; in a row before the start, with all peers connected, and with another
+        # simulator.
+        self._idle_checks, self._late_checks = 0, 0
+        self._ready_checks, self._rival_checks = 0, 0
+        self._last_tick = -1  # number of steps at the last call of `_on_timer`
         default_pace = 0.0 if options.lockstep else 1.0  # without lockstep time is real
         self._pace = Pace(self._stepper.period, options.pace or default_pace)
-        self._extras = ExtraInputs(simulation, setup.initial.switches, self._resume)
+        self._extras = ExtraInputs(simulation, setup.initial.switches, self._step_if_answered)
         self._topic = simulation.node.resolve_topic_name(f"{simulation.robot}/{graph.EFFORTS}")
-        # Time and efforts from the controller in this process, and whether `_step_on`, which takes
-        # them, is running.
-        self._handed_over: tuple[float, Array] | None = None
-        self._stepping, self._take_turn = False, simulation.run.guard(self._step_on)
+        # Time [s] and efforts (n,) from the controller in this process, for `_take_turn`.
+        self._direct_answer: tuple[float, Array] | None = None
+        # Whether `_take_turn` is running, and the same with its errors ending the run.
+        self._is_in_turn, self._guarded_turn = False, simulation.run.guard(self._take_turn)
         if not options.shared_process:
             simulation.subscribe(
                 graph.EFFORTS, command_reader(setup.joints), self._on_command,
                 # If only the controller publishes, an unreadable message is its error.
                 is_fatal=lambda: self.started and self._publishers == 1,
             )  # fmt: skip
-        simulation.every(POLL, self._look)
+        simulation.every(POLL, self._on_timer)
         if self._pace.look_period:
             simulation.every(self._pace.look_period, self._keep_pace)
 
@@ -117,28 +120,28 @@ class Pacing:
         """Number of publishers of efforts."""
         return int(self._simulation.node.count_publishers(self._topic))
 
-    def take(self, time: float, effort: Array) -> None:
+    def answer(self, time: float, effort: Array) -> None:
         """Take efforts (n,) of the controller in this process; they answer the state at `time`."""
-        self._handed_over = (time, effort)
-        if not self._stepping:  # else the loop of `_step_on` takes it
+        self._direct_answer = (time, effort)
+        if not self._is_in_turn:  # else the loop of `_take_turn` goes on with it
             self._plan_turn()
 
     def _plan_turn(self) -> None:
-        """Let the executor call `_step_on` after the present callback."""
+        """Let the executor call `_take_turn` after the present callback."""
         executor = self._simulation.node.executor
         assert executor is not None  # it has called us
-        executor.create_task(self._take_turn)
+        executor.create_task(self._guarded_turn)
 
-    def _step_on(self) -> None:
+    def _take_turn(self) -> None:
         """Step while the controller in this process answers at once, for at most TURN periods."""
-        self._stepping = True
+        self._is_in_turn = True
         for _ in range(TURN):
-            command, self._handed_over = self._handed_over, None
+            command, self._direct_answer = self._direct_answer, None
             if command is None:
                 break
             self._on_command(command)
-        self._stepping = False
-        if self._handed_over:
+        self._is_in_turn = False
+        if self._direct_answer:
             self._plan_turn()
 
     @property
@@ -148,15 +151,15 @@ class Pacing:
         return over or ("" if self.started else "the run has not started")
 
     @property
-    def at_start(self) -> bool:
+    def is_at_start(self) -> bool:
         """Whether the run is paused at its start, and the controller has answered that."""
-        answered = self._pending_effort is not None or not self._options.lockstep
-        return self.halt.holds and self._stepper.tick == 0 and answered
+        is_answered = self._pending_effort is not None or not self._options.lockstep
+        return self.halt.is_holding and self._stepper.tick == 0 and is_answered
 
     def pause(self, paused: bool) -> None:
         """Pause, or go on."""
         self.halt.pause(paused)
-        self.go_on()
+        self.resume()
 
     def stop(self) -> None:
         """Pause, and go back to the start."""
@@ -165,23 +168,24 @@ class Pacing:
         if self.started:
             self.restart()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Take what steps `halt` lets through, each when everything that answers it has come."""
         self._pace.restart()
-        self._resume()
+        self._step_if_answered()
 
     def restart(self, state: RobotState | None = None) -> None:
         """Go back to the start of the scenario, or start from another state."""
-        self.halt.end("reset")
-        self._answered = False
-        self._extras.take_switches()  # drop requests to the run that is over
+        self.halt.end_steps("reset")
+        self._is_answered = False
+        self._extras.pop_switch_requests()  # drop requests to the run that is over
         self._effort = np.zeros_like(self._effort)
-        self._start(state)
+        self._start_run(state)
 
-    def _start(self, state: RobotState | None = None) -> None:
+    def _start_run(self, state: RobotState | None = None) -> None:
+        """Go to the start, or to another state, and publish it."""
         self._pace.restart()
         self._pending_effort, self._last_answer = None, (-1.0, self._effort)
-        self._extras.start()
+        self._extras.expect_vectors()
         self._simulation.start(state)
 
     def _on_command(self, command: tuple[float, Array]) -> None:
@@ -195,12 +199,12 @@ class Pacing:
         if not self._options.lockstep:
             self._effort = effort
         elif stamp == now and self.started and not self._is_repeated(stamp, effort):
-            self._answered = True
+            self._is_answered = True
             self._pending_effort, self._last_answer = effort, (stamp, effort)
-            self._resume()
+            self._step_if_answered()
         elif stamp < now:
             self._is_repeated(stamp, effort)
-        elif stamp > now and self._answered:
+        elif stamp > now and self._is_answered:
             answer = f"the controller answered t = {stamp:.6f} s"
             raise LockstepError(f"{answer}, the simulator is at t = {now:.6f} s")
 
@@ -216,44 +220,46 @@ class Pacing:
         if not np.array_equal(effort, last_effort):
             twice = f"t = {stamp:.6f} s was answered twice, with different commands"
             raise LockstepError(f"{twice}: {self._publishers} nodes publish {self._topic}")
-        if not self._warned:
-            self._warned = True
+        if not self._has_warned:
+            self._has_warned = True
             _log.warning("the answer to t = %.6f s arrived twice; the second is ignored", stamp)
         return True
 
-    def _resume(self) -> None:
+    def _step_if_answered(self) -> None:
         """Step if everything that answers the present state has come."""
         effort = self._pending_effort
-        if effort is None or self.halt.holds or not self._recorded:
+        if effort is None or self.halt.is_holding or not self._is_recorded:
             return
         # The last state is answered, too, but no step follows it.
-        ready = not self._simulation.result and self._extras.ready(self._stepper.state.time)
-        if ready and self._pace.due():
+        time = self._stepper.state.time
+        if not self._simulation.result and self._extras.has_vectors(time) and self._pace.due():
             self._pending_effort = None
             self._step(effort)
 
     def _step(self, effort: Array) -> None:
-        self._simulation.step(self._extras.complete(effort))
+        """Take a step with efforts (n,) and the extras of the command."""
+        self._simulation.step(self._extras.command_with(effort))
         self._pace.advance()
-        self.halt.count("the run is over" if self._simulation.result else "")
+        self.halt.count_step("the run is over" if self._simulation.result else "")
 
-    def _look(self) -> None:
+    def _on_timer(self) -> None:
         """Start the run, or end it if the controller is silent; called every POLL.
 
         It counts its own calls, not seconds, so that a time in which this whole process was blocked
         does not count as silence of a peer.
         """
         self._idle_checks += 1
-        if self._options.shared_process and self._publishers > 1:
+        options, tick = self._options, self._stepper.tick
+        if options.shared_process and self._publishers > 1:
             raise LockstepError(f"{self._publishers} nodes publish {self._topic}")
         if not self.started:
             self._try_to_start()
-        elif not self._recorded:
+        elif not self._is_recorded:
             self._wait_for_recorder()
-        elif self._stepper.tick != self._last_tick or self.halt.holds or not self._options.lockstep:
-            self._last_tick, self._idle_checks = self._stepper.tick, 0
-        elif self._idle_checks * POLL > self._options.timeout:
-            raise no_command(self._stepper.state.time, self._options.timeout)
+        elif tick != self._last_tick or self.halt.is_holding or not options.lockstep:
+            self._last_tick, self._idle_checks = tick, 0
+        elif self._idle_checks * POLL > options.timeout:
+            raise no_command(self._stepper.state.time, options.timeout)
 
     def _try_to_start(self) -> None:
         """Start once all peers have been there for `settle` seconds, with no other simulator.
@@ -262,14 +268,14 @@ class Pacing:
             LockstepError: if a peer that does not compile is missing for too long.
         """
         node = self._simulation.node
-        self._rival_checks = graph.look_for_rival(node, self._rival_checks)
+        self._rival_checks = check_for_rival(node, self._rival_checks)
         missing = self._missing()
-        busy = graph.preparing(node, self._simulation.robot) if missing else []
-        self._late_checks += not busy
+        busy = preparing_nodes(node, self._simulation.robot) if missing else []
+        self._late_checks += 0 if busy else 1
         self._ready_checks = 0 if missing or self._rival_checks else self._ready_checks + 1
         if self._ready_checks and self._ready_checks * POLL >= self._options.settle:
             self.started, self._idle_checks = True, 0
-            self._start()
+            self._start_run()
         elif self._late_checks * POLL > self._options.start_timeout:
             raise LockstepError(f"{missing} within {self._options.start_timeout:g} s")
         elif missing and self._idle_checks % round(REMINDER / POLL) == 0:
@@ -282,12 +288,12 @@ class Pacing:
         Raises:
             LockstepError: if the recorder takes too long.
         """
-        self._recorded = self._simulation.outlet.recorded()
-        if self._recorded:
+        self._is_recorded = self._simulation.outlet.is_recorded()
+        if self._is_recorded:
             self._idle_checks = 0
             self._pace.restart()
             if self._options.lockstep:
-                self._resume()
+                self._step_if_answered()
         elif self._idle_checks * POLL > self._options.start_timeout:
             limit = f"{self._options.start_timeout:g} s"
             raise LockstepError(f"the recorder has not written the first state within {limit}")
@@ -303,11 +309,11 @@ class Pacing:
     def _keep_pace(self) -> None:
         """Make the steps that are due by the clock."""
         if self._options.lockstep:
-            self._resume()
+            self._step_if_answered()
             return
-        if not self.started or not self._recorded:
+        if not self.started or not self._is_recorded:
             return
         for _ in range(MAX_CATCH_UP):
-            if self._simulation.result or self.halt.holds or not self._pace.due():
+            if self._simulation.result or self.halt.is_holding or not self._pace.due():
                 return
             self._step(self._effort)

@@ -6,7 +6,7 @@ first state is on disk, which the recorder shows by subscribing to the result (t
 After the result the recorder ends when all messages have come, or after PATIENCE, with what is
 missing stated in the bag's metadata.
 
-nodes/topics.py lists the topics. NAMING and PATIENCE may be tuned.
+nodes/topics.py lists the topics. CROSSCHECK_PATIENCE and PATIENCE may be tuned.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from roboaccord_ros.graph.spinning import POLL, Run
 from roboaccord_ros.nodes.frames import FrameLog
 from roboaccord_ros.nodes.topics import STAMPED, OtherTopic, other_topics, time_of
 
-# s; for a live cross-check to finish, which takes up to 30 to find a cause (live.UNHURRIED); half
+# s; for a live cross-check to finish, which takes up to 30 to find a cause (live.SEARCH_TIME); half
 # as long again is for a busy machine.
-NAMING = 45.0
+CROSSCHECK_PATIENCE = 45.0
 # s; for the last messages after the result, or after a signal to end; as long as a cross-check
 # waits for them.
 PATIENCE = 6.0
@@ -56,6 +56,11 @@ class RecorderShell(Shell):
     """
 
     name = "recorder"
+    # Known once the scenario is announced.
+    _facts: dict[str, Any]
+    _write: Callable[[str, int, bytes], None]  # writes topic, time [ns] and bytes into the bag
+    _decoders: dict[str, Callable[[bytes], object]]  # by the last word of a topic's name
+    _transforms: dict[str, Callable[[int, bytes], None]]  # make transforms from these topics
 
     def __init__(
         self, node: Node, robot: str, path: Path, run: Run, changes: Sequence[str] = ()
@@ -66,19 +71,19 @@ class RecorderShell(Shell):
         self._path, self._stack, self._ledger = path, contextlib.ExitStack(), Ledger(0)
         self._bag: bags.BagWriter | None = None
         self._subscriptions: dict[str, Subscription] = {}  # of the topics in STAMPED
-        self._others: dict[str, Subscription] = {}  # of the other topics
+        self._other_subscriptions: dict[str, Subscription] = {}
         self._end = -1  # time of the last state, once the result states it [ns]
-        self._events, self._events_sent = 0, 0  # events that have come, and that the result counts
-        self._listening = False  # whether it listens to the result: the first state is on disk
-        self._over = False  # whether the whole run has come, or the rest is given up
-        self._finished = False  # whether `run.done` was called
-        self._draining = False  # whether a signal has asked to end
-        self._checks = 0  # calls of `_look` since it began to wait for the last messages
-        self._count, self._last_count = 0, -1  # messages so far, and at the last call of `_look`
-        run.interrupt = self._drain
+        self._events_received, self._events_sent = 0, 0  # the latter is known by the result
+        self._has_start = False  # whether the first state is on disk
+        self._is_over = False  # whether the whole run has come, or the rest is given up
+        self._is_done = False  # whether `run.done` was called
+        self._is_interrupted = False  # whether a signal has asked to end
+        self._checks = 0  # calls of `_on_timer` since it began to wait for the last messages
+        self._count, self._last_count = 0, -1  # messages so far, and at the last `_on_timer`
+        run.interrupt = self._interrupt
         announced = partial(read_scenario, robot, changes)
         self.subscribe(graph.SCENARIO, announced, self._on_scenario)
-        self.every(POLL, self._look)
+        self.every(POLL, self._on_timer)
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
@@ -89,98 +94,108 @@ class RecorderShell(Shell):
     def close(self) -> None:
         """Close the bag, which is valid whatever was recorded, with messages before a failure."""
         until = time.monotonic() + PATIENCE
-        for name, subscription in self._subscriptions.items() if not self._over else ():
+        subscriptions = {} if self._is_over else self._subscriptions
+        for name, subscription in subscriptions.items():
             for data in taken(subscription):
                 if time.monotonic() > until:  # a publisher may never stop
                     break
                 with contextlib.suppress(*UNREADABLE):  # errors of the bag come again at its end
-                    self._take(*self._read(name, data))
+                    self._write_stamped(self._checked(name, data))
         if summary := self._ledger.summary():
             _log.warning("messages in transit to %s: %s", self._path.name, summary)
         self._stack.close()
 
     def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:
-        """Take the first announcement: open the bag, and subscribe to all topics."""
+        """Act on the first announcement: open the bag, and subscribe to all topics."""
         if self._bag is not None:
             return
-        self._facts, setup = facts, _ = announced
-        versions = (facts[key] for key in ("engine", "engine_version", "transport"))
-        bag = self._stack.enter_context(bags.BagWriter(self._path, setup, *versions))
-        bag.add_topic(bags.Topic(f"/{self.robot}/{graph.RESULT}", "std_msgs/msg/String", True))
-        for topic in bags.optional_topics(self.robot):
-            bag.add_topic(topic)
-        for name in setup.initial.switches:
-            topic = bags.switch_topic(self.robot, name)
-            bag.add_topic(topic)
-            self.subscribe(name + graph.SWITCH, partial(self._take_unstamped, topic.name))
-        self._period = round(setup.scenario.control_period * NANOSECONDS)
-        self._ledger = Ledger(self._period)
-        self._free = graph.FREE in facts["transport"]  # without lockstep: not all states answered
-        self._bag, self._write = bag, bag.write_raw
-        self._frames = dict[str, Callable[[int, bytes], None]]()
-        for prefix in ("", f"{bags.REFERENCE}/"):
-            frames = FrameLog(setup, bag.write_raw, prefix)
-            self._frames[f"{prefix}{graph.ODOMETRY}"] = frames.take_odometry
-            self._frames[f"{prefix}{graph.STATES}"] = frames.take_states
+        self._facts, setup = announced
+        self._bag = self._open_bag(setup)
+        self._write = self._bag.write_raw
+        self._ledger = Ledger(round(setup.scenario.control_period * NANOSECONDS))
         self._decoders = decoders(setup.joints)
-        self._topics = {name: f"/{self.robot}/{name}" for name in STAMPED}
+        self._transforms = {}
+        for prefix in ("", f"{bags.REFERENCE}/"):
+            log = FrameLog(setup, self._write, prefix)
+            self._transforms[f"{prefix}{graph.ODOMETRY}"] = log.take_odometry
+            self._transforms[f"{prefix}{graph.STATES}"] = log.take_states
+        for name in setup.initial.switches:
+            topic = bags.switch_topic(self.robot, name).name
+            self.subscribe(name + graph.SWITCH, partial(self._write_unstamped, topic))
         for other in other_topics(setup.robot):
             self._record_other(other)
         for name in STAMPED:
-            read = partial(self._read, name)
-            self._subscriptions[name] = self.subscribe(name, read, lambda read: self._take(*read))
+            check = partial(self._checked, name)
+            self._subscriptions[name] = self.subscribe(name, check, self._write_stamped)
+
+    def _open_bag(self, setup: Setup) -> bags.BagWriter:
+        """Return the bag, with the topics on which there may be no message."""
+        versions = (self._facts[key] for key in ("engine", "engine_version", "transport"))
+        bag = self._stack.enter_context(bags.BagWriter(self._path, setup, *versions))
+        bag.add_topic(bags.Topic(f"/{self.robot}/{graph.RESULT}", "std_msgs/msg/String", True))
+        switches = [bags.switch_topic(self.robot, name) for name in setup.initial.switches]
+        for topic in (*bags.optional_topics(self.robot), *switches):
+            bag.add_topic(topic)
+        return bag
 
     def _record_other(self, other: OtherTopic) -> None:
         """Subscribe to a topic that is recorded if somebody publishes it."""
         name, kind, stamped, qos = other
         topic = bags.Topic(f"/{name}", kind, qos is graph.LATCHED)
-        frames = self._frames.get(name.removeprefix(f"{self.robot}/"))
+        make_transforms = self._transforms.get(name.removeprefix(f"{self.robot}/"))
 
-        def take(read: tuple[str, int, bytes]) -> None:
+        def write(message: tuple[str, int, bytes]) -> None:
             assert self._bag is not None
             self._bag.add_topic(topic)
-            _, now, data = read
+            _, now, data = message
             self._write(topic.name, now, data)
-            if frames:
-                frames(now, data)
+            if make_transforms:
+                make_transforms(now, data)
 
-        read = partial(self._read, name, stamped=stamped)
-        guarded = self.run.guard(readable(topic.name, read, take))
-        self._others[name] = self.node.create_subscription(
-            graph.message_class(kind), name, guarded, qos, raw=True
+        check = partial(self._checked, name, stamped=stamped)
+        callback = self.run.guard(readable(topic.name, check, write))
+        self._other_subscriptions[name] = self.node.create_subscription(
+            graph.message_class(kind), name, callback, qos, raw=True
         )
 
-    def _listen(self) -> None:
-        """Write the first state to disk, and show this by listening to the result."""
-        self._listening = True
-        if self._bag is not None:
-            self._bag.flush()
-        self.subscribe(graph.RESULT, self._read_result, self._on_result)
-
-    def _read(self, name: str, data: bytes, *, stamped: bool = True) -> tuple[str, int, bytes]:
+    def _checked(self, name: str, data: bytes, *, stamped: bool = True) -> tuple[str, int, bytes]:
         """Return topic, time [ns] and bytes of a message, which is decoded to check it."""
         self._decoders.get(name.rpartition("/")[2], len)(data)
         return name, time_of(name, data) if stamped else self._ledger.now, data
 
-    def _take(self, name: str, now: int, data: bytes) -> None:
-        """Write a message with its time [ns]; act if it completes the first state or the run."""
+    def _write_stamped(self, message: tuple[str, int, bytes]) -> None:
+        """Write a message that was checked; act if it completes the first state or the run."""
+        name, now, data = message
         self._count += 1
-        counted = name in IN_STEP and not (self._free and name == graph.EFFORTS)
-        if counted and not self._ledger.note(name, now) and name != graph.EFFORTS:
+        # Without lockstep not each state is answered.
+        is_free = graph.FREE in self._facts["transport"]
+        is_counted = name in IN_STEP and not (is_free and name == graph.EFFORTS)
+        if is_counted and not self._ledger.add(name, now) and name != graph.EFFORTS:
             self._refuse_rival(name)
             return
-        self._write(self._topics[name], now, data)
+        self._write(f"/{self.robot}/{name}", now, data)
         if name == graph.EVENTS:
-            self._events += len(decode_events(data))
+            self._events_received += len(decode_events(data))
             self._end_if_complete()
         if name not in IN_STEP:
             return
-        if name in self._frames:
-            self._frames[name](now, data)
-        if not self._listening and self._ledger.complete(0):
-            self._listen()
+        if name in self._transforms:
+            self._transforms[name](now, data)
+        if not self._has_start and self._ledger.has_states_until(0):
+            self._let_run_step()
         if now == self._end:
             self._end_if_complete()
+
+    def _write_unstamped(self, topic: str, data: bytes) -> None:
+        """Write a message without a stamp, at the time of the last state."""
+        self._write(topic, self._ledger.now, data)
+
+    def _let_run_step(self) -> None:
+        """Write the first state to disk, and show this by subscribing to the result."""
+        self._has_start = True
+        if self._bag is not None:
+            self._bag.flush()
+        self.subscribe(graph.RESULT, self._read_result, self._on_result)
 
     def _refuse_rival(self, name: str) -> None:
         """Check that states which are not in order come from one publisher.
@@ -195,80 +210,77 @@ class RecorderShell(Shell):
 
     def _end_if_complete(self) -> None:
         """End when the last state and all events have come."""
-        if self._over or self._end < 0 or not self._ledger.complete(self._end):
+        if self._is_over or self._end < 0 or not self._ledger.has_states_until(self._end):
             return
-        self._over = self._events >= self._events_sent
+        self._is_over = self._events_received >= self._events_sent
         self._finish()
 
-    def _finish(self, *, late: bool = False) -> None:
+    def _finish(self, *, is_late: bool = False) -> None:
         """End, once, when a live cross-check has finished or is late."""
-        if self._over and not self._finished and (late or not self._is_checked()):
-            self._finished = True
+        if self._is_over and not self._is_done and (is_late or not self._is_cross_checked()):
+            self._is_done = True
             self.run.done()
 
-    def _is_checked(self) -> bool:
+    def _is_cross_checked(self) -> bool:
         """Return whether a live cross-check still reports."""
-        return bool(self._others[f"{self.robot}/{graph.ERROR}"].get_publisher_count())
-
-    def _take_unstamped(self, topic: str, data: bytes) -> None:
-        """Write a message without a stamp, at the time of the last state."""
-        self._write(topic, self._ledger.now, data)
+        errors = self._other_subscriptions[f"{self.robot}/{graph.ERROR}"]
+        return bool(errors.get_publisher_count())
 
     def _read_result(self, data: bytes) -> tuple[dict[str, Any], bytes]:
         """Return a result with its bytes."""
         return read_result(self._facts, data), data
 
-    def _on_result(self, read: tuple[dict[str, Any], bytes]) -> None:
+    def _on_result(self, message: tuple[dict[str, Any], bytes]) -> None:
         """Write the result, and end if nothing else is to come."""
-        result, data = read
-        self._take_unstamped(f"/{self.robot}/{graph.RESULT}", data)
+        result, data = message
+        self._write_unstamped(f"/{self.robot}/{graph.RESULT}", data)
         if self._bag is not None and result["trajectory_sha256"]:
             self._bag.finish(result["trajectory_sha256"])
-        self._end, self._events_sent = result["steps"] * self._period, result["events"]
+        self._end, self._events_sent = result["steps"] * self._ledger.period, result["events"]
         self._end_if_complete()  # else a message of a slower topic ends it
 
-    def _drain(self) -> None:
+    def _interrupt(self) -> None:
         """Record the messages that have been sent, and end; PATIENCE is the limit."""
-        self._draining = True
+        self._is_interrupted = True
 
-    def _look(self) -> None:
+    def _on_timer(self) -> None:
         """End the recording, or give it up, when no more messages come; called every POLL."""
-        quiet, self._last_count = self._count == self._last_count, self._count
-        has_result = self._end >= 0
+        is_quiet, self._last_count = self._count == self._last_count, self._count
+        has_result, has_gone = self._end >= 0, self._has_simulator_gone()
         # Count the time for which it has waited for the last messages.
-        waits = self._draining or has_result or self._is_alone()
-        self._checks = self._checks + 1 if waits else 0
-        late = self._checks * POLL > PATIENCE
-        result_comes = self._listening and not has_result and not self._is_alone()
-        if self._draining and ((quiet and not result_comes) or late):
+        is_waiting = self._is_interrupted or has_result or has_gone
+        self._checks = self._checks + 1 if is_waiting else 0
+        is_late = self._checks * POLL > PATIENCE
+        result_follows = self._has_start and not has_result and not has_gone
+        if self._is_interrupted and ((is_quiet and not result_follows) or is_late):
             self.run.stop()
-        elif self._over:
-            self._finish(late=self._checks * POLL > NAMING)
-        elif late and has_result:
-            self._give_up()
-        elif late:
+        elif self._is_over:
+            self._finish(is_late=self._checks * POLL > CROSSCHECK_PATIENCE)
+        elif is_late and has_result:
+            self._end_incomplete()
+        elif is_late:
             _log.warning("the simulator ended without a result; %s ends there", self._path.name)
             self.run.stop()
 
-    def _is_alone(self) -> bool:
-        """Return whether the simulator has gone: nobody publishes joint states any more."""
-        return self._listening and not self._subscriptions[graph.STATES].get_publisher_count()
+    def _has_simulator_gone(self) -> bool:
+        """Return whether nobody publishes joint states any more."""
+        return self._has_start and not self._subscriptions[graph.STATES].get_publisher_count()
 
-    def _give_up(self) -> None:
+    def _end_incomplete(self) -> None:
         """End without the messages that have not come.
 
         Raises:
             AccordError: if events are missing, which no gap in the bag would show.
         """
-        missing = self._events_sent - self._events
+        missing = self._events_sent - self._events_received
         if self._bag is not None and missing > 0:
             self._bag.note_loss(missing)
             raise AccordError(
                 f"{missing} of {self._events_sent} events were lost before {self._path}"
             )
-        self._over = True
+        self._is_over = True
         self._ledger.lost += 1
-        self._finish(late=True)
+        self._finish(is_late=True)
 
 
 main = RecorderShell.main

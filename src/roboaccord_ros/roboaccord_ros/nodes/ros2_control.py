@@ -26,7 +26,7 @@ from std_srvs.srv import Trigger
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.parameters import Options
-from roboaccord_ros.graph.reading import finite, readable
+from roboaccord_ros.graph.reading import finite_only, readable
 from roboaccord_ros.graph.spinning import Run
 from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.inputs import PublishedInputs
@@ -48,34 +48,34 @@ class Ros2ControlShell(ControllerShell):
         super().__init__(node, setup, run, replace(options, shared_process=True), inputs)
         self._decode = JointStateCodec(setup.joints).decode
         self._duration = options.duration or setup.scenario.duration  # s
-        self._asked = False  # whether the motion was asked to start
-        self._start = math.nan  # stamp of the state at which it has started [s]
+        self._started = False  # whether the service was called
+        self._start_time = math.nan  # stamp of the state at which it has started [s]
         self._commands = node.create_publisher(Float64MultiArray, COMMANDS, 10)
-        read = run.guard(readable(f"/{STATES}", finite(self._motion), self._take_state))
-        node.create_subscription(JointState, STATES, read, graph.NEWEST, raw=True)
+        callback = run.guard(readable(f"/{STATES}", finite_only(self._read_motion), self._on_state))
+        node.create_subscription(JointState, STATES, callback, graph.NEWEST, raw=True)
         node.create_service(Trigger, f"{self.robot}/start", self._on_start)
 
-    def _motion(self, data: bytes) -> tuple[float, Array, Array]:
+    def _read_motion(self, data: bytes) -> tuple[float, Array, Array]:
         """Return stamp [s], q and qd (n,) of a message; the broadcaster has no efforts (NaN)."""
         stamp, q, qd, _ = self._decode(data)
         return stamp, q, qd
 
     def _on_start(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._asked = response.success = True
+        self._started = response.success = True
         return response
 
-    def _take_state(self, motion: tuple[float, Array, Array]) -> None:
+    def _on_state(self, motion: tuple[float, Array, Array]) -> None:
         """Answer a state; its time counts from the first one after the start."""
         stamp, q, qd = motion
-        if self._asked and math.isnan(self._start):
-            self._start = stamp
-        time = round(stamp - self._start, 9) if self._asked else 0.0  # stamps are whole ns
+        if self._started and math.isnan(self._start_time):
+            self._start_time = stamp
+        time = round(stamp - self._start_time, 9) if self._started else 0.0  # stamps are whole ns
         if time >= self._duration:
             self.run.done()
         else:
-            self.take(RobotState(time, q, qd, np.zeros(len(q))), self._publish)
+            self.answer_directly(RobotState(time, q, qd, np.zeros(len(q))), self._publish_efforts)
 
-    def _publish(self, _: float, effort: Array) -> None:
+    def _publish_efforts(self, _: float, effort: Array) -> None:
         self._commands.publish(Float64MultiArray(data=effort.tolist()))
 
 

@@ -34,6 +34,7 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.faults import FaultInlet, declare_faults
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
 from roboaccord_ros.graph.parameters import Options, declare, setup_of
+from roboaccord_ros.graph.peers import RivalError
 from roboaccord_ros.graph.reading import itself
 from roboaccord_ros.graph.spinning import Run
 from roboaccord_ros.nodes.controller import ControllerShell
@@ -48,8 +49,7 @@ SETTLE = 0.3
 OPTIONS = (
     "engine", "lockstep", "pace", "duration", "timeout", "start_timeout", "peers", "transport",
 )  # fmt: skip
-# Makes the simulator of a setup in an engine.
-Make = Callable[[Setup, str], Simulator]
+MakeSimulator = Callable[[Setup, str], Simulator]  # makes that of a setup in an engine
 
 
 class SimulatorShell(Simulation):
@@ -59,26 +59,24 @@ class SimulatorShell(Simulation):
         make: makes the simulator of a setup in an engine.
         controller: the controller node in this process, or None.
         window: Gazebo's window, if the run waits for it.
+        motion: gathers the motion, whose hash is in the result.
+        pacing: decides when steps are taken.
+        faults: lets joints fail while the run goes on.
         result: result of the run; empty until the run has ended.
         wall_time: wall time of the run [s]; 0 until the run has ended.
     """
 
     name = "simulator"
-    make: ClassVar[Make] = staticmethod(make_simulator)
+    make: ClassVar[MakeSimulator] = staticmethod(make_simulator)
     controller: ControllerShell | None = None
     window: Window | None = None
 
     def __init__(
-        self,
-        node: Node,
-        setup: Setup,
-        simulator: Simulator,
-        run: Run,
-        options: Options,
+        self, node: Node, setup: Setup, simulator: Simulator, run: Run, options: Options,
         observers: Sequence[Observer] = (),
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(node, setup.robot.name, run)
-        self._driven = setup.scenario.driven
+        self._is_driven = setup.scenario.driven
         self.result = {}
         self._simulator = simulator
         self.motion = Motion(simulator.joints, options.make_tally)
@@ -88,18 +86,18 @@ class SimulatorShell(Simulation):
         if options.pace or not options.lockstep:
             simulator.compile_all()
         # Passes a state to a controller in this process; does nothing without one.
-        self._hand_over: Callable[[RobotState], object] = itself
+        self._pass_state: Callable[[RobotState], object] = itself
         self._total_ticks = 0  # control periods of the whole run; 0 for a run without an end
         if math.isfinite(options.duration):
             self._total_ticks = count_steps(setup.scenario.duration, period, "duration")
-        self._version, self._keep_factor = simulator.version, options.keep
+        self._version, self._on_factor = simulator.version, options.on_factor
         kind, *shapes = options.transport.split(", ")  # shapes of contact follow in Gazebo
         transport = ", ".join([kind if options.lockstep else kind + graph.FREE, *shapes])
         recorded = graph.RECORDER in options.peers
         self.outlet = Outlet(
             node, setup, options.engine, self._version, transport, recorded=recorded
         )
-        self._started, self.wall_time = time.perf_counter(), 0.0
+        self._start_time, self.wall_time = time.perf_counter(), 0.0
         self.pacing = Pacing(setup, self, options)
         self.faults = FaultInlet(self, setup, self.stepper.fail)
         add_services(self, setup, f"{options.engine} {self._version}")
@@ -116,10 +114,10 @@ class SimulatorShell(Simulation):
         simulator = cls.make(setup, options.engine)
         if isinstance(simulator, GazeboSimulator):
             shapes = options.transport.partition(", ")[2]
-            keep = partial(keep_factor, setup, contacts=shapes, lockstep=options.lockstep)
-            options, window = replace(options, keep=keep), Window(setup, simulator)
+            on_factor = partial(keep_factor, setup, contacts=shapes, lockstep=options.lockstep)
+            options, window = replace(options, on_factor=on_factor), Window(setup, simulator)
             shell = cls(node, setup, simulator, run, options, [window])
-            shell.every(PERIOD, window.look)
+            shell.every(PERIOD, window.serve_idle_window)
             if values["window"]:
                 simulator.load()  # the window asks it for the world
                 shell.window = window
@@ -143,7 +141,7 @@ class SimulatorShell(Simulation):
 
     def hand_to(self, controller: ControllerShell) -> None:
         """Hand states over to a controller in this process, and take answers, without messages."""
-        self._hand_over = partial(controller.take, hand_over=self.pacing.take)
+        self._pass_state = partial(controller.answer_directly, on_efforts=self.pacing.answer)
 
     def missing(self) -> str:
         """Return a line while Gazebo's window is not open yet, else ""."""
@@ -151,38 +149,35 @@ class SimulatorShell(Simulation):
 
     def start(self, state: RobotState | None = None) -> None:
         """Go to the start of the scenario, or to another state, and publish it."""
-        self._started = time.perf_counter()
+        self._start_time = time.perf_counter()
         self.motion.clear()
         self.stepper.start(state)
         self._simulator.load()
-        self.outlet.state(self.stepper.state)
-        self._hand_over(self.stepper.state)
+        self.outlet.publish_state(self.stepper.state)
+        self._pass_state(self.stepper.state)
 
     def step(self, command: Command) -> None:
         """Advance by one control period, and publish the state; at the end, the result."""
         if not self.stepper.tick:  # the time until the first command does not count
-            self._started = time.perf_counter()
-        self.outlet.events(self.stepper.step(command))
-        self.outlet.state(self.stepper.state)
-        if self.over:
+            self._start_time = time.perf_counter()
+        self.outlet.publish_events(self.stepper.step(command))
+        self.outlet.publish_state(self.stepper.state)
+        if self.is_over:
             self.finish()
-        self._hand_over(self.stepper.state)
+        self._pass_state(self.stepper.state)
 
     def finish(self, error: str = "") -> None:
         """Publish the result; end the run if there is no error."""
-        self.wall_time = time.perf_counter() - self._started
-        simulated = self.stepper.state.time
+        self.wall_time = time.perf_counter() - self._start_time
+        factor = self.stepper.state.time / self.wall_time if self.wall_time else 0.0
         self.result = {
             "engine_version": self._version,
-            "trajectory_sha256": "" if error else self.motion.sha256,
-            "steps": self.stepper.tick,
-            "wall_time": self.wall_time,
-            "real_time_factor": simulated / self.wall_time if self.wall_time else 0.0,
-            "error": error,
-        }
+            "trajectory_sha256": "" if error else self.motion.sha256, "steps": self.stepper.tick,
+            "wall_time": self.wall_time, "real_time_factor": factor, "error": error,
+        }  # fmt: skip
         if self.wall_time and not error:
-            self._keep_factor(simulated / self.wall_time)
-        self.outlet.result(self.result)
+            self._on_factor(factor)
+        self.outlet.publish_result(self.result)
         if not error:
             self.run.done()
 
@@ -193,11 +188,11 @@ class SimulatorShell(Simulation):
         """
         if self.controller:
             self.controller.close()
-        if not self.result and not isinstance(self.run.error, graph.RivalError):
+        if not self.result and not isinstance(self.run.error, RivalError):
             # An interruption is a good end of a run that a person drives or that has no end.
-            may_end = (self._driven or not self._total_ticks) and self.stepper.tick > 0
+            may_end = (self._is_driven or not self._total_ticks) and self.stepper.tick > 0
             self.finish(str(self.run.error or ("" if may_end else "interrupted")))
-        self.pacing.halt.end(str(self.run.error or "the run ended"))
+        self.pacing.halt.end_steps(str(self.run.error or "the run ended"))
         self.outlet.deliver()
         if isinstance(self._simulator, GazeboSimulator):
             self._simulator.close()
@@ -207,8 +202,8 @@ class SimulatorShell(Simulation):
         sys.stdout.write(json.dumps(self.result) + "\n")
 
     @property
-    def over(self) -> bool:
-        """True once the last tick is done."""
+    def is_over(self) -> bool:
+        """Whether the last control period is done."""
         return self.stepper.tick == self._total_ticks > 0
 
 

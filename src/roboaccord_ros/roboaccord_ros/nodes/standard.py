@@ -23,7 +23,7 @@ from simulation_interfaces import action, msg, srv
 from roboaccord_ros.graph.spinning import POLL
 from roboaccord_ros.nodes import entities
 from roboaccord_ros.nodes.entities import FAILED, UNSUPPORTED, RefusedError
-from roboaccord_ros.nodes.halt import Tell
+from roboaccord_ros.nodes.halt import StepRequest
 from roboaccord_ros.nodes.pacing import Pacing, Simulation
 
 # Names of constants of SimulatorFeatures; the first only for a base that travels.
@@ -32,12 +32,12 @@ FEATURES = (
     "SIMULATION_STATE_GETTING", "SIMULATION_STATE_SETTING",
     "STEP_SIMULATION_SINGLE", "STEP_SIMULATION_MULTIPLE", "STEP_SIMULATION_ACTION",
 )  # fmt: skip
-# States of SimulationState, by number.
-STATES = STOPPED, PLAYING, PAUSED, QUITTING = range(4)
-NAMES = ("stopped", "playing", "paused", "quitting")
+# States of SimulationState, and their names by number.
+STOPPED, PLAYING, PAUSED, QUITTING = range(4)
+STATE_NAMES = ("stopped", "playing", "paused", "quitting")
 NOT_FOUND, WRONG_STATE = msg.Result.RESULT_NOT_FOUND, msg.Result.RESULT_INCORRECT_STATE
-# Scopes of a reset that come together: time and state.
-BOTH = srv.ResetSimulation.Request.SCOPE_TIME | srv.ResetSimulation.Request.SCOPE_STATE
+# Scopes of a reset that come together.
+TIME_AND_STATE = srv.ResetSimulation.Request.SCOPE_TIME | srv.ResetSimulation.Request.SCOPE_STATE
 
 
 def result_of(why: str, code: int = FAILED) -> msg.Result:
@@ -58,12 +58,12 @@ class StandardServices:
     def __init__(self, simulation: Simulation, pacing: Pacing, setup: Setup, engine: str) -> None:
         self._simulation, self._pacing, self._base = simulation, pacing, setup.base
         self._robot, self._run, node = setup.robot.name, simulation.run, simulation.node
-        kind, features = srv.GetSimulatorFeatures, msg.SimulatorFeatures()
+        features = msg.SimulatorFeatures(custom_info=f"roboaccord {VERSION}, {engine}")
         names = FEATURES if setup.base.travels else FEATURES[1:]
         features.features = [getattr(features, name) for name in names]
-        features.custom_info = f"roboaccord {VERSION}, {engine}"
-        answer = kind.Response(features=features)
-        node.create_service(kind, "sim/get_simulator_features", lambda *_: answer)
+        kind = srv.GetSimulatorFeatures
+        response = kind.Response(features=features)
+        node.create_service(kind, "sim/get_simulator_features", lambda *_: response)
         self._offer(srv.GetSimulationState, "get_simulation_state", self._get_state)
         self._offer(srv.SetSimulationState, "set_simulation_state", self._set_state)
         self._offer(srv.ResetSimulation, "reset_simulation", self._reset)
@@ -78,14 +78,14 @@ class StandardServices:
         service.send_response = lambda pair, header: self._step(send, header, *pair)
         goals = action.SimulateSteps, "sim/simulate_steps", self._simulate
         ActionServer(node, *goals, cancel_callback=self._cancel)
-        # Goals that ended before the last look and since, whose results the run waits for.
-        self._before = self._since = 0
-        simulation.every(POLL, self._look)
+        # Goals whose results the run waits for: ended before the last `_on_timer`, and since.
+        self._ended_before = self._ended_since = 0
+        simulation.every(POLL, self._on_timer)
 
     def _offer(self, kind: Any, name: str, act: Callable[[Any, Any], None]) -> None:
         """Offer a service on the robot or the run; `act` completes its response but the result."""
 
-        def answer(request: Any, response: Any) -> Any:
+        def respond(request: Any, response: Any) -> Any:
             try:
                 if getattr(request, "entity", self._robot) != self._robot:
                     raise RefusedError(f"no {request.entity}: there is {self._robot}", NOT_FOUND)
@@ -95,7 +95,7 @@ class StandardServices:
                 response.result = result_of(*refusal.args)
             return response
 
-        self._simulation.node.create_service(kind, f"sim/{name}", answer)
+        self._simulation.node.create_service(kind, f"sim/{name}", respond)
 
     @property
     def _state(self) -> int:
@@ -105,17 +105,18 @@ class StandardServices:
             return QUITTING
         if pacing.halt.stopped or not (pacing.started or pacing.halt.paused):
             return STOPPED
-        return PAUSED if pacing.halt.holds else PLAYING
+        return PAUSED if pacing.halt.is_holding else PLAYING
 
     def _get_state(self, _: Any, response: Any) -> None:
         response.state.state = self._state
 
-    def _set_state(self, request: Any, answer: Any) -> None:
+    def _set_state(self, request: Any, response: Any) -> None:
         pacing, target, now = self._pacing, request.state.state, self._state
-        if target not in STATES or now == QUITTING:
-            raise RefusedError(f"{target} cannot follow {NAMES[now]}", answer.INCORRECT_TRANSITION)
+        if target not in range(len(STATE_NAMES)) or now == QUITTING:
+            why = f"{target} cannot follow {STATE_NAMES[now]}"
+            raise RefusedError(why, response.INCORRECT_TRANSITION)
         if target == now:
-            raise RefusedError(f"already {NAMES[now]}", answer.ALREADY_IN_TARGET_STATE)
+            raise RefusedError(f"already {STATE_NAMES[now]}", response.ALREADY_IN_TARGET_STATE)
         if target == QUITTING:
             self._run.interrupt()
         elif target == STOPPED:
@@ -123,17 +124,17 @@ class StandardServices:
         else:
             self._run.guard(pacing.pause)(target == PAUSED)
             if target == PLAYING and pacing.unready:
-                raise RefusedError(pacing.unready, answer.STATE_TRANSITION_ERROR)
+                raise RefusedError(pacing.unready, response.STATE_TRANSITION_ERROR)
 
     def _reset(self, request: Any, _: Any) -> None:
-        if request.scope and request.scope & BOTH != BOTH:
+        if request.scope and request.scope & TIME_AND_STATE != TIME_AND_STATE:
             raise RefusedError("time and state go together: scope 0 or 255", UNSUPPORTED)
         if self._pacing.unready:
             raise RefusedError(self._pacing.unready, WRONG_STATE)
         self._run.guard(self._pacing.restart)()
 
     def _get_entities(self, request: Any, response: Any) -> None:
-        response.entities = entities.select(self._robot, request.filters)
+        response.entities = entities.entities_passing(self._robot, request.filters)
         if hasattr(response, "states"):
             state = entities.entity_state(self._simulation.stepper.state)
             response.states = [state for _ in response.entities]
@@ -144,30 +145,31 @@ class StandardServices:
     def _set_entity(self, request: Any, _: Any) -> None:
         if not self._base.travels:
             raise RefusedError(f"the base of {self._robot} does not travel", UNSUPPORTED)
-        wait = "" if self._pacing.at_start else "a robot is placed at a run's start: stop it first"
+        is_at_start = self._pacing.is_at_start
+        wait = "" if is_at_start else "a robot is placed at a run's start: stop it first"
         if why := self._pacing.unready or wait:
             raise RefusedError(why, WRONG_STATE)
-        start = entities.start_of(self._base, self._simulation.stepper.state, request)
+        start = entities.requested_start(self._base, self._simulation.stepper.state, request)
         self._run.guard(self._pacing.restart)(start)
 
     def _step(self, send: Callable[..., None], header: Any, request: Any, response: Any) -> None:
         """Take the steps of a request to the service, then send the response."""
 
-        def answer(why: str) -> None:
+        def send_response(why: str) -> None:
             response.result = result_of(why)
             send(response, header)
 
-        self._take(request.steps, str, answer)
+        self._take_steps(StepRequest(request.steps, lambda _: None, send_response))
 
-    def _take(self, count: int, on_step: Tell, on_end: Tell) -> None:
-        """Take steps if the simulation is paused; the arguments are those of `Halt.begin`."""
-        state = NAMES[self._state]
+    def _take_steps(self, request: StepRequest) -> None:
+        """Take steps if the simulation is paused, else say why not."""
+        state = STATE_NAMES[self._state]
         why = self._pacing.unready or ("" if state == "paused" else f"{state}: pause it first")
-        if why or not count:
-            on_end(why)
+        if why or not request.count:
+            request.on_end(why)
             return
-        self._pacing.halt.begin(count, on_step, on_end)
-        self._run.guard(self._pacing.go_on)()
+        self._pacing.halt.begin_steps(request)
+        self._run.guard(self._pacing.resume)()
 
     async def _simulate(self, goal: Any) -> Any:
         """Take the steps of a goal of the action, and return its result."""
@@ -178,19 +180,19 @@ class StandardServices:
             counts = {"completed_steps": taken, "remaining_steps": count - taken}
             goal.publish_feedback(action.SimulateSteps.Feedback(**counts))
 
-        self._take(count, tell, ended.set_result)
+        self._take_steps(StepRequest(count, tell, ended.set_result))
         why = ended.result() if ended.done() else await ended
-        finish = goal.canceled if goal.is_cancel_requested else goal.abort
-        (finish if why else goal.succeed)()
-        self._since += 1
+        finish_early = goal.canceled if goal.is_cancel_requested else goal.abort
+        (finish_early if why else goal.succeed)()
+        self._ended_since += 1
         return action.SimulateSteps.Result(result=result_of(why))
 
     def _cancel(self, _: Any) -> CancelResponse:
-        self._pacing.halt.end("canceled")
+        self._pacing.halt.end_steps("canceled")
         return CancelResponse.ACCEPT
 
-    def _look(self) -> None:
+    def _on_timer(self) -> None:
         """Let the run end once results are on their way; called every POLL."""
-        for _ in range(self._before):
+        for _ in range(self._ended_before):
             self._run.done()
-        self._before, self._since = self._since, 0
+        self._ended_before, self._ended_since = self._ended_since, 0

@@ -1,7 +1,8 @@
 """Topics that the recorder writes, and the time of each message.
 
 STAMPED are the topics of simulator and controller, whose messages carry the time of a state;
-`other_topics` lists those of people, of the cross-check and of the second robot. /clock is not
+`other_topics` lists those of people, of the cross-check and of the second robot, which shows the
+reference. /clock is not
 recorded, for each message has its time, and /tf is made by frames.py.
 
 Another topic is added to `other_topics`, or to OTHERS if the simulator or the controller publishes
@@ -48,16 +49,15 @@ class OtherTopic(NamedTuple):
 
 def other_topics(robot: Robot) -> list[OtherTopic]:
     """Return the topics that neither the simulator nor the controller publishes."""
-    inputs, second = bags.input_topics(robot).items(), f"{robot.name}/{bags.REFERENCE}"
+    inputs, kinds = bags.input_topics(robot).items(), graph.KINDS
+    second = f"{robot.name}/{bags.REFERENCE}"  # prefix of the topics of the second robot
     return [
         *(OtherTopic(f"{robot.name}/{name}", kind, qos=graph.LIVE) for name, kind in inputs),
-        OtherTopic(f"{robot.name}/{graph.ERROR}", graph.KINDS[graph.ERROR], True, graph.DEEP),
-        OtherTopic(graph.DIAGNOSTICS, graph.KINDS[graph.EVENTS]),
-        OtherTopic(
-            f"{second}/{graph.DESCRIPTION}", graph.KINDS[graph.DESCRIPTION], qos=graph.LATCHED
-        ),
-        OtherTopic(f"{second}/{graph.ODOMETRY}", graph.KINDS[graph.ODOMETRY], True, graph.DEEP),
-        OtherTopic(f"{second}/{graph.STATES}", graph.KINDS[graph.STATES], True, graph.DEEP),
+        OtherTopic(f"{robot.name}/{graph.ERROR}", kinds[graph.ERROR], True, graph.DEEP),
+        OtherTopic(graph.DIAGNOSTICS, kinds[graph.EVENTS]),
+        OtherTopic(f"{second}/{graph.DESCRIPTION}", kinds[graph.DESCRIPTION], qos=graph.LATCHED),
+        OtherTopic(f"{second}/{graph.ODOMETRY}", kinds[graph.ODOMETRY], True, graph.DEEP),
+        OtherTopic(f"{second}/{graph.STATES}", kinds[graph.STATES], True, graph.DEEP),
     ]
 
 

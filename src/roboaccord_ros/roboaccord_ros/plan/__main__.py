@@ -19,8 +19,8 @@ from rclpy.context import Context
 from roboaccord.contract import AccordError, guard
 from roboaccord.scenario import users_code
 
-from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.process import complain, leave
+from roboaccord_ros.graph.peers import RivalError, count_clocks
+from roboaccord_ros.graph.process import exit_process, report_error
 from roboaccord_ros.graph.spinning import POLL, quiet_node, session
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
@@ -41,7 +41,7 @@ def main() -> int:
             plan = make_plan(request)
         search.result()
     except AccordError as error:
-        return complain(str(error), error)
+        return report_error(str(error), error)
     sys.stdout.write(json.dumps(plan) + "\n")
     return 0
 
@@ -59,12 +59,12 @@ def refuse_rival(namespace: str) -> None:
         nodes.append(node := quiet_node("plan", context, namespace=namespace))
         started = time.monotonic()
         while (elapsed := time.monotonic() - started) < LEAVING:
-            rivals = graph.count_clocks(node)
+            rivals = count_clocks(node)
             if elapsed > DISCOVERY and not rivals:
                 return
             time.sleep(POLL)
-        raise graph.RivalError(node)
+        raise RivalError(node)
 
 
 if __name__ == "__main__":
-    leave(main())
+    exit_process(main())

@@ -1,7 +1,7 @@
 """Makes the plan of a launch: its decisions, by the names of launch configurations.
 
-simulator.py and sight.py choose simulator and windows. This module adds the folder of the bag, the
-pace, the peers that each node waits for, and the line that users read (`_summary`, which may be
+simulator.py and windows.py choose simulator and windows. This module adds the folder of the bag,
+the pace, the peers that each node waits for, and the line that users read (`_summary`, which may be
 reworded). launch/simulate.launch.py shows what each decision is for.
 
 A decision is a key in `make_plan` and a launch configuration in that file
@@ -25,8 +25,8 @@ from roboaccord.scenario import check_controller, path_changes
 from roboaccord_ros.gazebo.world import PARTITION, new_partition
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.plan.request import Request
-from roboaccord_ros.plan.sight import Sight
 from roboaccord_ros.plan.simulator import GAZEBO, Choice, choose, speed
+from roboaccord_ros.plan.windows import Windows
 
 REAL = 1.0  # pace of real time [simulated s per s]; a pace of 0 is as fast as possible
 # The value of a decision, before it becomes text.
@@ -40,18 +40,18 @@ def make_plan(request: Request) -> dict[str, str]:
         AccordError: for whatever cannot be run.
     """
     setup, controller = request.setup, request["controller"]
-    steered = controller != "none"  # whether this launch starts a controller
-    check_controller(setup, controller if steered else "")
+    has_controller = controller != "none"  # whether this launch starts one
+    check_controller(setup, controller if has_controller else "")
     choice = choose(request)
-    sight = Sight.of(request, choice.sim)
-    crosscheck = request.on("crosscheck", auto=choice.sim == GAZEBO)
+    windows = Windows.of(request, choice.sim)
+    crosscheck = request.is_on("crosscheck", auto=choice.sim == GAZEBO)
     # The cross-check needs the reference: fail now if it cannot run the setup.
     if crosscheck and choice.sim != "reference":
         make_simulator(setup)
-    bag, pace = _bag(request, choice.sim), _pace(request, sight)
-    second = crosscheck and request.on("reference") and steered
-    composed = steered and request.on("lockstep")
-    decided: dict[str, Decision] = {
+    bag, pace = _bag(request, choice.sim), _pace(request, windows)
+    shows_reference = crosscheck and request.is_on("reference") and has_controller
+    composed = has_controller and request.is_on("lockstep")  # one process with the simulator
+    decisions: dict[str, Decision] = {
         **request.run,
         "name": setup.robot.name,
         "set": request.changes,
@@ -61,23 +61,23 @@ def make_plan(request: Request) -> dict[str, str]:
         "transport": _transport(request, choice.sim),
         "pace": pace,
         "composed": composed,
-        "separate": steered and not composed,
+        "separate": has_controller and not composed,
         "inputs": str(request.recorded.bag) if request.recorded else "",
-        **_peers(steered=steered, recorded=bool(bag), crosscheck=crosscheck),
+        **_peers(has_controller=has_controller, recorded=bool(bag), crosscheck=crosscheck),
         "record": bool(bag),
         "bag": bag,
         "crosscheck": crosscheck,
-        "judge": request.on("judge", auto=crosscheck and bool(bag)),
-        "reference": second,
-        **_windows(setup.robot.name, sight),
+        "judge": request.is_on("judge", auto=crosscheck and bool(bag)),
+        "reference": shows_reference,
+        **_window_decisions(setup.robot.name, windows),
         "gz_partition": os.environ.get(PARTITION)
         or (new_partition() if choice.sim == GAZEBO else ""),
     }
-    lines = [_summary(request, choice, sight, pace, bag, second=second)]
+    lines = [_summary(request, choice, windows, pace, bag, shows_reference=shows_reference)]
     if choice.sim == GAZEBO:
-        lines.append(f"to use gz beside it: export {PARTITION}={decided['gz_partition']}")
-    decided["messages"] = "\n".join(lines)
-    return {name: _text(value) for name, value in decided.items()}
+        lines.append(f"to use gz beside it: export {PARTITION}={decisions['gz_partition']}")
+    decisions["messages"] = "\n".join(lines)
+    return {name: _text(value) for name, value in decisions.items()}
 
 
 def _transport(request: Request, sim: str) -> str:
@@ -87,28 +87,25 @@ def _transport(request: Request, sim: str) -> str:
     return ", ".join(["in_process", *contact_shapes(request.setup, request["contacts"]).values()])
 
 
-def _peers(*, steered: bool, recorded: bool, crosscheck: bool) -> dict[str, Decision]:
+def _peers(*, has_controller: bool, recorded: bool, crosscheck: bool) -> dict[str, Decision]:
     """Return the nodes that simulator and controller wait for."""
-    controller = [graph.CONTROLLER] if steered else []
+    controller = [graph.CONTROLLER] if has_controller else []
     recorder = [graph.RECORDER] if recorded else []
     check = [graph.CROSSCHECK] if crosscheck else []
     return {"peers": [*controller, *recorder, *check], "controller_peers": ["simulator", *recorder]}
 
 
-def _windows(robot: str, sight: Sight) -> dict[str, Decision]:
+def _window_decisions(robot: str, windows: Windows) -> dict[str, Decision]:
     """Return which windows are shown, and the layout and topics of RViz."""
     layout = share("roboaccord_ros") / "config" / "rviz" / f"{robot}.rviz"
     topics = [*(f"{robot}/{name}" for name in graph.KINDS), "tf", "tf_static", graph.CLOCK]
     return {
-        "rviz": sight.rviz,
+        "gazebo_window": windows.gazebo, "open_page": windows.has_screen,
+        "rviz": windows.rviz, "rviz_topics": " ".join(topics),
         "rviz_layout": str(layout) if layout.is_file() else "",
-        "rviz_topics": " ".join(topics),
-        "view": bool(sight.view),
-        "view_node": sight.view,
-        "view_ends": "window" if sight.stays else "view",
-        "open_page": sight.screen,
-        "gazebo_window": sight.gazebo,
-    }
+        "view": bool(windows.view), "view_node": windows.view,
+        "view_ends": "window" if windows.view_stays else "view",
+    }  # fmt: skip
 
 
 def _text(value: Decision) -> str:
@@ -120,17 +117,17 @@ def _text(value: Decision) -> str:
     return str(value).lower()
 
 
-def _pace(request: Request, sight: Sight) -> float:
+def _pace(request: Request, windows: Windows) -> float:
     """Return the pace: REAL, or 0 for as fast as possible.
 
     Raises:
         AccordError: for a fast run without lockstep.
     """
-    pace, lockstep = request["pace"], request.on("lockstep")
+    pace, lockstep = request["pace"], request.is_on("lockstep")
     if pace == "fast" and not lockstep:
         raise AccordError("pace:=fast needs lockstep:=true: running free is real time")
-    watched = sight.anybody or request.driven or not lockstep
-    return REAL if pace == "real" or (pace == "auto" and watched) else 0.0
+    is_watched = windows.is_any_shown or request.driven or not lockstep
+    return REAL if pace == "real" or (pace == "auto" and is_watched) else 0.0
 
 
 def _bag(request: Request, sim: str) -> str:
@@ -140,8 +137,8 @@ def _bag(request: Request, sim: str) -> str:
         AccordError: if it exists or cannot be written, or the judge needs one.
     """
     record = request["record"]
-    if not request.on("record"):
-        if request.on("judge"):
+    if not request.is_on("record"):
+        if request.is_on("judge"):
             raise AccordError("judge:=true judges the bag, which record:=false leaves out")
         return ""
     names = (request.setup.robot.name, request.setup.scenario.name, sim, request["namespace"])
@@ -158,25 +155,26 @@ def _bag(request: Request, sim: str) -> str:
 
 
 def _summary(
-    request: Request, choice: Choice, sight: Sight, pace: float, bag: str, *, second: bool
-) -> str:
+    request: Request, choice: Choice, windows: Windows, pace: float, bag: str, *,
+    shows_reference: bool,
+) -> str:  # fmt: skip
     """Return in one line what runs, how, where it can be seen, and where the bag is."""
     setup = request.setup
     reason = f" ({choice.reason})" if choice.reason else ""
     words = [f"{setup.robot.name} {setup.scenario.name} in sim:={choice.sim}{reason}"]
     if choice.sim == GAZEBO:
-        if not sight.gazebo:
-            cause = "headless:=true" if request.on("headless") else "there is no display"
+        if not windows.gazebo:
+            cause = "headless:=true" if request.is_on("headless") else "there is no display"
             words.append(f"without a window: {cause}")
         factor = speed(request)
         speed_text = "not known yet" if factor is None else f"{factor:.2g} in the last run"
         words.append(f"real-time factor on this machine: {speed_text}")
     words += [
         "in real time" if pace else "as fast as possible",
-        f"look: {sight.where(bag) or 'ros2 topic echo, or rviz:=true, foxglove:=true'}",
-        *([sight.where_reference(bag)] if second else []),
+        f"look: {windows.places(bag) or 'ros2 topic echo, or rviz:=true, foxglove:=true'}",
+        *([windows.place_of_reference(bag)] if shows_reference else []),
         f"bag: {bag}" if bag else "no bag (record:=false)",
         *(["until Ctrl-C"] if request.duration == float("inf") else []),
-        *([sight.lacks] if sight.lacks else []),
+        *([windows.missing_display] if windows.missing_display else []),
     ]
     return "; ".join(words)

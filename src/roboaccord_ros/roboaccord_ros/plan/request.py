@@ -56,7 +56,7 @@ class Request:
     def __getitem__(self, name: str) -> str:
         return self.texts[name]
 
-    def on(self, name: str, auto: bool = False) -> bool:
+    def is_on(self, name: str, auto: bool = False) -> bool:
         """Return whether an argument is on; `auto` if its text is "auto"."""
         return auto if self[name] == "auto" else self[name].lower() not in ("", "false")
 
@@ -72,14 +72,11 @@ class Request:
         except ValueError as error:
             raise AccordError(f"set:={self['set']}: {str(error).lower()}") from None
         faults = self["fault"].split()
-        of_gazebo = {
-            "contacts": self["contacts"],
-            "world": self["world"],
-            "physics": self["gz_physics"],
-        }
-        if of_gazebo["world"].endswith(".sdf"):
-            of_gazebo["world"] = str(Path(of_gazebo["world"]).absolute())
-        options = [f"engine_options.gz.{key}={text}" for key, text in of_gazebo.items() if text]
+        contacts, world, physics = self["contacts"], self["world"], self["gz_physics"]
+        if world.endswith(".sdf"):
+            world = str(Path(world).absolute())
+        settings = {"contacts": contacts, "world": world, "physics": physics}
+        options = [f"engine_options.gz.{key}={text}" for key, text in settings.items() if text]
         return [*changes, *([f"faults={json.dumps(faults)}"] if faults else []), *options]
 
     @cached_property
@@ -103,7 +100,7 @@ class Request:
         """
         if not self["inputs"]:
             return None
-        if self["controller"] == "none" or not self.on("lockstep"):
+        if self["controller"] == "none" or not self.is_on("lockstep"):
             raise AccordError("inputs:=BAG needs a controller of this launch, and lockstep:=true")
         return RecordedInputs(Path(self["inputs"]).absolute())
 

@@ -76,7 +76,8 @@ def _check(request: Request, sim: str) -> None:
 
 def speed(request: Request) -> float | None:
     """Return the real-time factor of the last such run in Gazebo here, None if unknown."""
-    return last_factor(request.setup, contacts=request["contacts"], lockstep=request.on("lockstep"))
+    lockstep = request.is_on("lockstep")
+    return last_factor(request.setup, contacts=request["contacts"], lockstep=lockstep)
 
 
 def _refuse_slow(request: Request) -> None:

@@ -58,23 +58,20 @@ def run_ros_processes(request: RunRequest) -> RunResult:
 
 
 def run_commands(
-    request: RunRequest,
-    commands: Commands,
+    request: RunRequest, commands: Commands,
     on_start: Callable[[Mapping[str, subprocess.Popen[str]]], None] = lambda _: None,
-) -> RunResult:
+) -> RunResult:  # fmt: skip
     """Run with given commands for the nodes; `on_start` gets the processes."""
     with private_domain(), tempfile.TemporaryDirectory() as folder:
-        files = _write_parameters(request, Path(folder))
+        parameters = _write_parameters(request, Path(folder))
         processes: dict[str, subprocess.Popen[str]] = {}
-        with _ended(processes):
+        with _ends_processes(processes):
             for name in NODES:
                 processes[name] = subprocess.Popen(
-                    [*commands[name], "--ros-args", "--params-file", str(files)],
-                    stdout=subprocess.PIPE,
-                    stderr=(Path(folder) / f"{name}.err").open("w"),
-                    text=True,
+                    [*commands[name], "--ros-args", "--params-file", str(parameters)], text=True,
+                    stdout=subprocess.PIPE, stderr=(Path(folder) / f"{name}.err").open("w"),
                     env={**os.environ, PARENT: str(os.getpid())},
-                )
+                )  # fmt: skip
             on_start(processes)
             failed = _wait(processes)
         if failed:
@@ -149,7 +146,7 @@ def _wait(processes: Mapping[str, subprocess.Popen[str]]) -> str:
 
 
 @contextlib.contextmanager
-def _ended(processes: Mapping[str, subprocess.Popen[str]]) -> Iterator[None]:
+def _ends_processes(processes: Mapping[str, subprocess.Popen[str]]) -> Iterator[None]:
     """Leave no process behind: send SIGINT, wait, then kill."""
     try:
         yield

@@ -26,6 +26,7 @@ from std_srvs.srv import SetBool
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import LatestState, taken, watch
+from roboaccord_ros.graph.peers import missing_peers
 from roboaccord_ros.graph.reading import itself, read_facts, readable
 from roboaccord_ros.graph.spinning import session
 
@@ -45,9 +46,9 @@ def connect(setup: Setup, namespace: str = "") -> Iterator[RosLink]:
     """
     context = Context()
     with session(context) as nodes:
-        options = {"context": context, "namespace": namespace, "use_global_arguments": False}
-        nodes.append(Node("teleop", **options))
-        link = RosLink(nodes[0], setup)
+        node = Node("teleop", context=context, namespace=namespace, use_global_arguments=False)
+        nodes.append(node)
+        link = RosLink(node, setup)
         link.wait()
         yield link
 
@@ -72,9 +73,9 @@ class RosLink:
         self._faults = node.create_publisher(String, f"{robot.name}/{graph.FAULT}", graph.HAND)
         # Joints whose last target was not 0; "" stands for the base.
         self._moving: set[str] = set()
-        self._latest = LatestState(node, setup)
-        self._scenario = watch(node, robot.name, graph.SCENARIO)
-        self._announced: dict[str, Any] = {}  # facts of the run; empty until they have come
+        self._latest_state = LatestState(node, setup)
+        self._scenario = watch(node, robot.name, graph.SCENARIO)  # whose messages are the facts
+        self._last_facts: dict[str, Any] = {}  # of the run; empty until they have come
         self._clients = {
             name: node.create_client(SetBool, f"{robot.name}/{name}/set") for name in switches
         }
@@ -94,7 +95,7 @@ class RosLink:
 
     def _missing(self) -> str:
         """Return in words what is not connected yet, or ""."""
-        states = self._latest.source
+        states = self._latest_state.source
         if not states.get_publisher_count():
             return f"no node publishes {states.topic_name}"
         if self._scenario.get_publisher_count() and not self._facts():
@@ -105,7 +106,7 @@ class RosLink:
             # A recorder subscribes, too, but drives nothing.
             if all(subscriber.node_name == graph.RECORDER for subscriber in subscribers):
                 return f"no node subscribes to {publisher.topic_name}"
-            if graph.missing_peers(self._node, publisher, recorder):
+            if missing_peers(self._node, publisher, recorder):
                 return f"not every node receives {publisher.topic_name}"
         for client in self._clients.values():
             if not client.service_is_ready():
@@ -124,7 +125,7 @@ class RosLink:
             else:
                 _log.warning("no robot offers %s", self._clients[name].service_name)
         time.sleep(seconds)
-        return self._latest.take()
+        return self._latest_state.take()
 
     def engine(self) -> str:
         """Return the simulator that the robot announces, "" while that is unknown."""
@@ -134,8 +135,8 @@ class RosLink:
         """Return the last facts that the simulator announced, {} before the first."""
         read = readable(self._scenario.topic_name, read_facts, itself)
         for facts in filter(None, map(read, taken(self._scenario))):
-            self._announced = facts
-        return self._announced
+            self._last_facts = facts
+        return self._last_facts
 
     def fail(self, fault: Fault) -> None:
         """Let a joint fail."""
