@@ -248,7 +248,7 @@ def test_every_robot_can_be_driven_by_keys() -> None:
     assert {*key_map.robots} == {*ROBOTS}
     for name in filter(installed, ROBOTS):
         setup = setup_of(name, "teleop")
-        assert Keyboard(setup, key_map, list).words and setup.scenario.driven
+        assert Keyboard(setup, key_map, list).meanings and setup.scenario.driven
         assert not setup.initial.qd.any()
         assert (ROOT / "src" / name / "launch" / "teleop.launch.py").is_file()
 

@@ -6,7 +6,7 @@ stdin. `Keyboard` is the input of a run that turns the keys into targets: a held
 terminal repeats, keeps its target alive, and after a time of silence the target lapses.
 
 Keys, velocities and the silence are changed in the file. To let a key ask for something new, extend
-`Asked` and `_action`. The keys in FIXED are the same for every robot (test_teleop).
+`Request` and `_action`. The keys in FIXED are the same for every robot (test_teleop).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Read = Callable[[], list[str]]  # returns the keys since its last call
 
 # What a key asks for: a switch on or off, a velocity or effort, or a fault of a joint.
-Asked = StrictBool | float | Annotated[str, Field(pattern=rf"^({'|'.join(KINDS)})\b")]
+Request = StrictBool | float | Annotated[str, Field(pattern=rf"^({'|'.join(KINDS)})\b")]
 
 
 class KeyMap(BaseModel, extra="forbid", frozen=True):
@@ -65,7 +65,7 @@ class KeyMap(BaseModel, extra="forbid", frozen=True):
     """
 
     silence: float = Field(SILENCE, gt=0, lt=float("inf"))
-    robots: dict[str, dict[str, dict[str, Asked]]]
+    robots: dict[str, dict[str, dict[str, Request]]]
 
 
 @dataclass(frozen=True)
@@ -119,35 +119,40 @@ class Keyboard(LiveInputs):
         super().__init__(setup.joints, key_map.silence)
         robot = setup.robot.name
         check_known("the key map has no keys for ", robot, key_map.robots)
-        self.words = {
-            key: ", ".join(_words(name, value) for name, value in asked.items())
-            for key, asked in key_map.robots[robot].items()
-        }
-        self._actions = {k: _action(setup, k, a) for k, a in key_map.robots[robot].items()}
+        self.meanings, self._actions = dict[str, str](), dict[str, Action]()  # by key
+        for key, requests in key_map.robots[robot].items():
+            self.meanings[key] = ", ".join(
+                _meaning(name, value) for name, value in requests.items()
+            )
+            self._actions[key] = _action(setup, key, requests)
         self._kind = EFFORT if setup.robot.input_topics.efforts else VELOCITY
         self._read, self._new_switches = read, dict[str, bool]()
         self._new_faults = list[Fault]()
         self.factor, self.over, self._input_ended = 1.0, False, False
 
     def target(self, state: RobotState) -> Target | None:
+        """Read the keys that were pressed, and return the target that is in force."""
         for key in self._read():
             self._press(key)
         target = super().target(state)
         # No target is pending any more.
-        if self._input_ended and not self.over and self._next == math.inf:
+        if self._input_ended and not self.over and self._next_lapse == math.inf:
             note("the input has ended, so the drive ends")
             self.over = True
         return target
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
+        """Return the switches that keys have set since the last call."""
         switches, self._new_switches = self._new_switches, {}
         return switches or NO_SWITCHES
 
     def faults(self, state: RobotState) -> Sequence[Fault]:
+        """Return the faults that keys have caused since the last call."""
         faults, self._new_faults = self._new_faults, []
         return faults
 
     def _press(self, key: str) -> None:
+        """Do what a key asks for."""
         if key == "q":
             self.over = True
         elif key == END:
@@ -166,13 +171,17 @@ class Keyboard(LiveInputs):
             self._new_faults += action.faults
 
 
-def _action(setup: Setup, key: str, asked: Mapping[str, bool | float | str]) -> Action:
-    """Return the action of a key, with names checked against the robot's axes, joints, switches."""
-    faults = [parse_fault(f"{n}={kind}") for n, kind in asked.items() if isinstance(kind, str)]
-    setup.failing(faults)
+def _action(setup: Setup, key: str, requests: Mapping[str, bool | float | str]) -> Action:
+    """Return the action of a key, from its requests by name of an axis, joint or switch.
+
+    Raises:
+        AccordError: for a name that is none of the robot's.
+    """
+    faults = [parse_fault(f"{n}={kind}") for n, kind in requests.items() if isinstance(kind, str)]
+    setup.failing(faults)  # refuses a fault that the robot cannot have
     joints, switches = setup.joints, setup.initial.switches
     twist, joint_values, switch_values = np.zeros(len(AXES)), dict[int, float](), dict[str, bool]()
-    for name, value in asked.items():
+    for name, value in requests.items():
         if isinstance(value, str):
             continue
         if name in switches and isinstance(value, bool):
@@ -187,13 +196,15 @@ def _action(setup: Setup, key: str, asked: Mapping[str, bool | float | str]) -> 
     return Action(twist if twist.any() else None, joint_values, switch_values, faults)
 
 
-def _words(name: str, value: bool | float | str) -> str:
+def _meaning(name: str, value: bool | float | str) -> str:
     """Return what a key does: `forward`, `magnet_a on`, `joint_11 frozen`, `elbow 2`."""
     if name in MEANINGS and isinstance(value, float | int):
         return MEANINGS[name][value < 0]
     if isinstance(value, str):
         return f"{name} {value}"
-    return f"{name} {('off', 'on')[value] if isinstance(value, bool) else f'{value:g}'}"
+    if isinstance(value, bool):
+        return f"{name} on" if value else f"{name} off"
+    return f"{name} {value:g}"
 
 
 @contextmanager
