@@ -51,7 +51,7 @@ class Cell:
         object.__setattr__(self, "statistics", statistics_of([*self.values.values()]))
 
 
-class Job(NamedTuple):
+class SweepJob(NamedTuple):
     """A run to make: engine, physics step [s] and seed."""
 
     engine: str
@@ -59,7 +59,7 @@ class Job(NamedTuple):
     seed: int
 
 
-class JobResult(NamedTuple):
+class SweepRun(NamedTuple):
     """The figure of a run.
 
     Args:
@@ -68,7 +68,7 @@ class JobResult(NamedTuple):
         failure: why there is no value, or "".
     """
 
-    job: Job
+    job: SweepJob
     value: float
     failure: str
 
@@ -108,29 +108,29 @@ def sweep(
         make_simulator(setup, engine)
     data = setup.scenario.data()
     by_name = {name_of(engine): engine for engine in engines}
-    jobs = (Job(*combination) for combination in product(by_name, steps, range(seeds)))
+    jobs = (SweepJob(*combination) for combination in product(by_name, steps, range(seeds)))
     calls = ((data, job, figure, by_name[job.engine]) for job in jobs)
     runs = run_pieces(_run, calls, workers=workers, done=lambda run: done(*run.job))
     return [_cell_of(runs[i : i + seeds]) for i in range(0, len(runs), seeds)]
 
 
-def _run(data: Mapping[str, Json], job: Job, figure: str, engine: Engine) -> JobResult:
+def _run(data: Mapping[str, Json], job: SweepJob, figure: str, engine: Engine) -> SweepRun:
     """Run one job in an engine; `data` are those of the scenario, `figure` is the figure's name."""
     changes = {"physics_step": job.physics_step, "seed": job.seed}
     setup = Setup.of(make_scenario({**data, **changes}))
     try:
         trajectory = run_setup(setup, make_simulator(setup, engine))
     except DivergedError as error:
-        return JobResult(job, math.inf, str(error))
+        return SweepRun(job, math.inf, str(error))
     figures = metrics_of(setup, trajectory)
     check_known("unknown figure ", figure, figures)
     value = float(figures[figure])
     if math.isfinite(value):
-        return JobResult(job, value, "")
-    return JobResult(job, math.nan, f"{figure} is {value}")
+        return SweepRun(job, value, "")
+    return SweepRun(job, math.nan, f"{figure} is {value}")
 
 
-def _cell_of(runs: Sequence[JobResult]) -> Cell:
+def _cell_of(runs: Sequence[SweepRun]) -> Cell:
     """Return the cell of all runs of one engine at one physics step."""
     values = {run.job.seed: run.value for run in runs if not run.failure}
     failures = {run.job.seed: run.failure for run in runs if run.failure}
