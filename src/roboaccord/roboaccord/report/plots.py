@@ -34,13 +34,11 @@ def render_page(template: str, package: str = __package__, **values: Any) -> str
     """
     import jinja2
 
-    here, templates = files(__package__), files(package)
-
-    def load(name: str) -> str:
-        folder = templates if name == template else here
-        return folder.joinpath(name).read_text("utf-8")
-
-    loader = jinja2.FunctionLoader(load)
+    here = files(__package__)
+    folders = {template: files(package)}  # templates that it extends are here
+    loader = jinja2.FunctionLoader(
+        lambda name: folders.get(name, here).joinpath(name).read_text("utf-8")
+    )
     environment = jinja2.Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
     )

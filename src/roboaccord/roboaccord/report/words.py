@@ -29,11 +29,13 @@ def words_of(what: Reason | Finding | Report | Sequence[Reason]) -> str:
         return f"{what.excuse} ({text})" if what.outcome == Outcome.EXCUSED else text
     if not isinstance(what, Reason):
         return _joined(map(words_of, what))
-    text = TEXTS.get(what.code)
-    if text is None:
+    template = TEXTS.get(what.code)
+    if template is None:
         figures = ", ".join(f"{name} {_plain(value)}" for name, value in what.figures.items())
         return ": ".join(filter(None, [str(what.code).replace("_", " "), figures]))
-    return text(what.figures) if callable(text) else FORMATTER.format(text, **what.figures)
+    if callable(template):
+        return template(what.figures)
+    return FORMATTER.format(template, **what.figures)
 
 
 def _line(report: Report) -> str:
