@@ -99,11 +99,9 @@ class BagRun(Drawn):
         names = "robot engine engine_version transport complete sha256 scenario versions".split()
         return {
             **{name: to_json(getattr(self, name)) for name in names},
-            "joints": motion.joints,
-            "samples": len(motion),
-            "duration": float(motion.time[-1] - motion.time[0]),
-            "events": to_json(motion.events),
-        }
+            "joints": motion.joints, "samples": len(motion),
+            "duration": float(motion.time[-1] - motion.time[0]), "events": to_json(motion.events),
+        }  # fmt: skip
 
 
 def read_run(bag: Path) -> BagRun:

@@ -36,12 +36,10 @@ VERDICTS: dict[Verdict | None, str] = {
     "pass": "green", "fail": "red", "undecided": "yellow", None: "default",
 }  # fmt: skip
 OUTCOMES: dict[Outcome, Text] = {
-    Outcome.WITHIN: Text("within", "green"),
-    Outcome.OUTSIDE: Text("outside", "red"),
-    Outcome.NOT_JUDGED: Text("not judged", "yellow"),
-    Outcome.EXCUSED: Text("excused", "yellow"),
+    Outcome.WITHIN: Text("within", "green"), Outcome.OUTSIDE: Text("outside", "red"),
+    Outcome.NOT_JUDGED: Text("not judged", "yellow"), Outcome.EXCUSED: Text("excused", "yellow"),
     Outcome.DOES_NOT_APPLY: Text("–", "dim"),
-}
+}  # fmt: skip
 ACCELERATION = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
 FINEST_STEPS = 3  # in the table: those that the verdict needs (STEPS of extrapolation.py)
 

@@ -17,13 +17,10 @@ from typing import Any
 Figures = Mapping[str, Any]
 """Figures of a reason, by name."""
 KINDS = {  # what happened to an effort
-    "lost": "lost",
-    "reversed": "reversed",
-    "late": "{size:g} ticks late",
-    "swapped": "swapped with {other}",
-    "clipped": "clipped at {size:.4g} N m",
+    "lost": "lost", "reversed": "reversed", "late": "{size:g} ticks late",
+    "swapped": "swapped with {other}", "clipped": "clipped at {size:.4g} N m",
     "scaled": "scaled by {size:.6g}",
-}
+}  # fmt: skip
 LAWS = {  # why a change of the world changes the motion
     "box": "its contact friction is a box along the world's axes: a turn by 90 degrees changes "
     "nothing",
