@@ -261,11 +261,9 @@ def _play_file(scan: McapScan, setup: Setup, observer: Observer, switchings: lis
 def _switchings(scan: McapScan, setup: Setup) -> list[Event]:
     """Return the events of switches, which may be recorded after later states."""
     topic, switches = f"/{setup.robot.name}/{names.EVENTS}", setup.initial.switches
-    events = [
-        event
-        for message in scan.messages()
-        if scan.channels[message.channel].topic == topic
-        for event in decode_events(message.data)
-    ]
+    events = list[Event]()
+    for message in scan.messages():
+        if scan.channels[message.channel].topic == topic:
+            events += decode_events(message.data)
     events.sort(key=lambda event: event.time)
     return [e for e in events if e.subject in switches and e.kind.endswith(("_on", "_off"))]

@@ -63,11 +63,9 @@ def shown_of(result: Any) -> Sequence[RenderableType]:
             words = f"{result.robot} in {result.engine} {result.engine_version}".strip()
             return [words, *shown_of(result.trajectory)]
         case "Trajectory":
-            rows = {
-                "samples": (str(len(result)), ""),
-                "time": (f"{result.time[0]:g} to {result.time[-1]:g}", "s"),
-                "joints": (", ".join(result.joints), ""),
-                "events": (str(len(result.events)), ""),
-            }
-            return figure_lines(rows)
+            time = f"{result.time[0]:g} to {result.time[-1]:g}"
+            return figure_lines({
+                "samples": (str(len(result)), ""), "time": (time, "s"),
+                "joints": (", ".join(result.joints), ""), "events": (str(len(result.events)), ""),
+            })  # fmt: skip
     return [repr(result)]

@@ -86,6 +86,12 @@ TransportName = Annotated[str, typer.Option(
     "Default: ros where rclpy is installed, else direct. ROS stays on this machine unless "
     "ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET is set; only then does ROS_DOMAIN_ID apply.",
 )]  # fmt: skip
+ControllerName = Annotated[str, typer.Option(
+    metavar="MODULE:CLASS", help="Class of your own controller."
+)]  # fmt: skip
+RecordedRun = Annotated[Path | None, typer.Option(
+    metavar="BAG", help="Repeat what people did in a driven run, from its bag."
+)]  # fmt: skip
 
 
 @RUN
@@ -98,13 +104,8 @@ def run_command(
     faults: options.Faults = None,
     base: options.Base = "",
     packages: options.Packages = None,
-    controller: Annotated[
-        str, typer.Option(metavar="MODULE:CLASS", help="Class of your own controller.")
-    ] = "",
-    inputs: Annotated[
-        Path | None,
-        typer.Option(metavar="BAG", help="Repeat what people did in a driven run, from its bag."),
-    ] = None,
+    controller: ControllerName = "",
+    inputs: RecordedRun = None,
     watch: ViewOptions = NO_VIEW,
     folder: options.Out = None,
     force: options.Force = False,

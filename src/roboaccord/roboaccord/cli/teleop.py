@@ -1,8 +1,8 @@
 """`accord teleop`: drive a robot by the keys of a terminal, in this process or over ROS.
 
-In this process, the keyboard (keys.py) is the input of a run that `RealTime` paces by the wall
-clock. With `--ros` the robot runs elsewhere: `drive_over_ros` sends targets to it at RATE and
-receives its state, over a `RosLink`, which roboaccord_ros implements and provides by the entry
+In this process, the keyboard (keys.py, terminal.py) is the input of a run that `RealTime` paces by
+the wall clock. With `--ros` the robot runs elsewhere: `drive_over_ros` sends targets to it at RATE
+and receives its state, over a `RosLink`, which roboaccord_ros implements and provides by the entry
 point `ros` of `roboaccord.teleop`. `Dashboard` is the table that a driver sees, within 80 columns.
 What keys do is changed in config/teleop/keyboard.yaml.
 """
@@ -26,10 +26,11 @@ from rich.table import Table
 
 from roboaccord.cli.console import Screen, log, make_table, note
 from roboaccord.cli.folder import results
-from roboaccord.cli.keys import AXES, FIXED, Keyboard, read_key_map, terminal_keys
+from roboaccord.cli.keys import AXES, FIXED, Keyboard, read_key_map
 from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, RobotName, load_setup
 from roboaccord.cli.result import Result, used_by
 from roboaccord.cli.run import shown_of
+from roboaccord.cli.terminal import terminal_keys
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Observer
@@ -76,24 +77,28 @@ class RosLink(Protocol):
         """Return the simulator of the robot, or "" while that is unknown."""
 
 
+DrivenScenario = Annotated[str, typer.Option(metavar="NAME", help="Scenario to drive.")]
+Duration = Annotated[Seconds, typer.Option(metavar="S", min=0.0, help="Duration of the drive.")]
+KeyMapFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Key map, in YAML.")]
+OverRos = Annotated[bool, typer.Option(
+    "--ros", help="Drive a robot that `ros2 launch` started, over its topics."
+)]  # fmt: skip
+Namespace = Annotated[str, typer.Option(
+    metavar="NAME", help="Namespace of the launch, for --ros."
+)]  # fmt: skip
+
+
 @by_option("ros", "namespace", "engine fault out force", "scenario set duration keys trust")
 def teleop_command(
     robot: RobotName,
     engine: Engine = "reference",
-    scenario: Annotated[str, typer.Option(metavar="NAME", help="Scenario to drive.")] = "teleop",
+    scenario: DrivenScenario = "teleop",
     changes: Changes = None,
     faults: Faults = None,
-    duration: Annotated[
-        Seconds, typer.Option(metavar="S", min=0.0, help="Duration of the drive.")
-    ] = DEFAULT_DURATION,
-    keys: Annotated[Path | None, typer.Option(metavar="FILE", help="Key map, in YAML.")] = None,
-    ros: Annotated[
-        bool,
-        typer.Option("--ros", help="Drive a robot that `ros2 launch` started, over its topics."),
-    ] = False,
-    namespace: Annotated[
-        str, typer.Option(metavar="NAME", help="Namespace of the launch, for --ros.")
-    ] = "",
+    duration: Duration = DEFAULT_DURATION,
+    keys: KeyMapFile = None,
+    ros: OverRos = False,
+    namespace: Namespace = "",
     folder: Out = None,
     force: Force = False,
 ) -> Result:

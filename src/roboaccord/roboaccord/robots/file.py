@@ -136,10 +136,8 @@ class FileRobot(RobotFile):
             setup: robot and scenario.
             state: at joint positions 0, or those of the scenario.
         """
-        placed = {
-            *setup.scenario.initial.q,
-            *(f.joint for f in setup.faults if f.angle is not None),
-        }
+        frozen_at_angle = (fault.joint for fault in setup.faults if fault.angle is not None)
+        placed = {*setup.scenario.initial.q, *frozen_at_angle}
         ranges = self.ranges(setup)
         # Middle of the range, or its only finite end.
         q = np.array(state.q)

@@ -153,16 +153,14 @@ def run_direct(request: RunRequest) -> Run:
     motion = Motion(simulator.joints, partial(Figures, setup))
     with BagWriter(request.bag, setup, request.engine, simulator.version, "direct") as bag:
         find_contacts = contact_finder(setup, simulator)
-        marker_observers = (
-            [ContactMarkers(find_contacts, bag.write_contacts)] if find_contacts else []
-        )
+        markers = [ContactMarkers(find_contacts, bag.write_contacts)] if find_contacts else []
         started = time.perf_counter()
         reset_controller(controller, scenario.seed, request.start_timeout)
         drive(
             simulator=simulator, controller=controller, initial=setup.initial,
             duration=scenario.duration, control_period=scenario.control_period,
             inputs=Announced(request.inputs, bag.write_target), timeout=request.timeout,
-            observers=(bag, motion, *marker_observers, *request.observers),
+            observers=(bag, motion, *markers, *request.observers),
         )  # fmt: skip
         wall_time = time.perf_counter() - started
         bag.finish(motion.sha256)
