@@ -5,7 +5,7 @@ recorder (writer), its thread (spool) and the MCAP file (storage). For reading: 
 checked (frames, records, unpacking), the folder and its metadata (folder, metadata), messages
 (content, rows, typestore), and runs (reader). Further: comparison of runs (compare, resampling,
 columns), and messages of transforms, contacts, targets and a second robot (transforms,
-contact_markers, targets, second).
+contact_markers, targets, second_robot).
 
 What is recorded may be extended, beginning with topics.py. What must stay: existing bags are
 readable, trajectories are read back bit for bit with equal hashes, and names in `__init__.pyi`, for

@@ -9,9 +9,9 @@ from .reader import play as play
 from .reader import read_run as read_run
 from .run_facts import facts as facts
 from .run_facts import first_messages as first_messages
-from .second import Look as Look
-from .second import decode_looks as decode_looks
-from .second import read_pair as read_pair
+from .second_robot import Look as Look
+from .second_robot import decode_looks as decode_looks
+from .second_robot import read_pair as read_pair
 from .targets import decode_change as decode_change
 from .targets import encode_target as encode_target
 from .topics import REFERENCE as REFERENCE

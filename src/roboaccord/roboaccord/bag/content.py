@@ -5,8 +5,8 @@ decode them: `states` the joints, `base` the odometry, `commands`, `events` and 
 and `facts` the scenario and the versions that our own recorder writes. A foreign bag, such as one
 of `ros2 bag record`, has no facts; what is assumed of it (the only topic of a type, missing
 velocities, a base that is recorded less often) stays, and is logged (test_bag, test_foreign). A bag
-may also have the motion of the reference, which is shown as a second robot (second.py): its topics
-are not read here.
+may also have the motion of the reference, which is shown as a second robot (second_robot.py): its
+topics are not read here.
 
 A topic of our own bags is added in topics.py, with a method here that reads it. Numbers beyond
 LARGEST are refused before they are multiplied.
