@@ -287,8 +287,8 @@ def test_a_limit_of_the_system_behind_an_error_is_named(number):
     own = OSError(number, os.strerror(number))
     wrapped = RuntimeError("a pool")
     wrapped.__cause__ = own
-    assert all(words in command_line.lack(error) for error in (own, wrapped))
-    assert command_line.lack(OSError(number, os.strerror(number), "a.bag")) == ""
+    assert all(words in command_line.exhausted_limit(error) for error in (own, wrapped))
+    assert command_line.exhausted_limit(OSError(number, os.strerror(number), "a.bag")) == ""
 
 
 @thorough
@@ -328,7 +328,7 @@ def handlers():
 
 @pytest.mark.usefixtures("handlers")
 def test_the_first_sigterm_ends_what_runs_and_the_second_disturbs_nothing():
-    with command_line.minded() as received, suppress(Terminated):
+    with command_line.signals_handled() as received, suppress(Terminated):
         os.kill(os.getpid(), signal.SIGTERM)
         pytest.fail("SIGTERM had no effect")
     os.kill(os.getpid(), signal.SIGTERM)
@@ -344,7 +344,7 @@ def test_a_signal_in_a_destructor_ends_the_command_all_the_same():
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(0.01)  # here the handler raises
 
-    with command_line.minded() as received, suppress(Terminated):
+    with command_line.signals_handled() as received, suppress(Terminated):
         Ending()
         time.sleep(PATIENCE)
         pytest.fail("SIGTERM had no effect")

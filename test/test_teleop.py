@@ -20,9 +20,10 @@ import pytest
 from roboaccord.bag.content import Content
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.targets import read_targets
-from roboaccord.cli.keys import END, Keyboard, read_key_map
+from roboaccord.cli.keys import Keyboard, read_key_map
 from roboaccord.cli.main import run
 from roboaccord.cli.teleop import Dashboard
+from roboaccord.cli.terminal import END
 from roboaccord.contract.state import Array
 from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.runner import RunRequest, run_direct
@@ -200,8 +201,8 @@ def test_the_terminal_is_as_before(key: str, tmp_path: Path) -> None:
 
 def test_without_a_standard_input_no_other_file_is_taken_for_it() -> None:
     """Its number goes to the next file that is opened: a socket of DDS, for example."""
-    script = "import sys; from roboaccord.cli.keys import terminal_keys as keys; sys.stdin = {}\n"
-    script += "with keys() as read: print(''.join(read()))"
+    script = "import sys; from roboaccord.cli import terminal; sys.stdin = {}\n"
+    script += "with terminal.terminal_keys() as read: print(''.join(read()))"
     for stdin, seen in ("None", f"{END}\n"), ("sys.stdin", f"iii{END}\n"):
         command = [sys.executable, "-c", script.format(stdin)]
         done = subprocess.run(command, input="iii", capture_output=True, text=True, check=True)
@@ -248,7 +249,7 @@ def test_every_robot_can_be_driven_by_keys() -> None:
     assert {*key_map.robots} == {*ROBOTS}
     for name in filter(installed, ROBOTS):
         setup = setup_of(name, "teleop")
-        assert Keyboard(setup, key_map, list).words and setup.scenario.driven
+        assert Keyboard(setup, key_map, list).meanings and setup.scenario.driven
         assert not setup.initial.qd.any()
         assert (ROOT / "src" / name / "launch" / "teleop.launch.py").is_file()
 

@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 from roboaccord.cli.groups import COMMANDS
 from roboaccord.cli.parameters import options, parameters_of, units_of, with_unit
-from roboaccord.cli.result import words_of
+from roboaccord.cli.result import option_texts
 from roboaccord.contract.plugins import added
 from roboaccord.contract.results import Quantity, plain_type
 from roboaccord.contract.results import unit_in as unit_of
@@ -63,10 +63,10 @@ def test_a_unit_stands_in_the_help_and_behind_what_was_used() -> None:
     pytest.importorskip("packbot", reason="the Packbot is not installed")
     signature = signature_of(places()["packbot look"])
     units = units_of(signature)
-    assert words_of({"margin": 0.5, "view_deg": 60.0, "knots": 3, "angle": 1.0}, units) == [
+    assert option_texts({"margin": 0.5, "view_deg": 60.0, "knots": 3, "angle": 1.0}, units) == [
         "margin 0.5 m", "view_deg 60", "knots 3", "angle 1 rad",
     ]  # fmt: skip
-    assert words_of({"duration": 2.0, "physics_step": 1e-3}, units) == [
+    assert option_texts({"duration": 2.0, "physics_step": 1e-3}, units) == [
         "duration 2 s", "physics_step 0.001 s",
     ]  # fmt: skip
     helps = {name: with_unit(each) for name, each in signature.parameters.items()}

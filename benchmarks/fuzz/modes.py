@@ -7,7 +7,7 @@ from random import Random
 
 from cases import EDGES, EVERY, Case, argument, spoil
 from mutations import WORDS
-from roboaccord.cli.parameters import APART
+from roboaccord.cli.parameters import NO_FIGURES
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import SETUP
 from test_commands import ROOT
@@ -40,7 +40,7 @@ def mode(rng: Random, seeds: Path) -> Case:
     printed = "--json" in {each for p in command.parser.params for each in p.opts}
     if name == "teleop":
         named.discard("duration")  # at most: a drive ends as its keys say
-    shown = sorted(each.replace("-", "_") for each in named - {*APART}) if printed else []
+    shown = sorted(each.replace("-", "_") for each in named - {*NO_FIGURES}) if printed else []
     words = [*command.words, *words, *["--json"] * printed]
     return Case(f"mode of {name}", words, refused, at_work=True, in_force=shown)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from roboaccord.cli.console import log
 from roboaccord.contract.errors import AccordError
-from roboaccord.run.versions import SHARED
+from roboaccord.run.versions import DATA_FOLDERS
 from sites import Mutant
 from trees import ROOT, Server
 
@@ -111,7 +111,8 @@ class Maps:
             for number, names in lines.items():
                 here.setdefault(number, []).extend(names)
         packages = {path.split("/")[1] for path in found["lines"] if path.startswith("src/")}
-        data = (p for n in packages for kind in SHARED for p in ROOT.glob(f"src/{n}/{kind}/**/*"))
+        folders = [f"src/{n}/{kind}" for n in packages for kind in DATA_FOLDERS]
+        data = (p for folder in folders for p in ROOT.glob(f"{folder}/**/*"))
         files = {*modules, *found["lines"], *(str(p.relative_to(ROOT)) for p in data)}
         found["files"] |= {path: digest(server.folder / path) for path in files}
 

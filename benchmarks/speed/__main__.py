@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 
 import benchmarks.speed
 from benchmarks.speed.rows import SMALL, Measured, Row, measure, spread
-from roboaccord.bag.topics import distribution_version
+from roboaccord.bag.run_facts import distribution_version
 from roboaccord.cli.console import log, make_table, out
 
 PACKAGES = (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from roboaccord import cdr
-from roboaccord.bag.transforms import read_arrows
+from roboaccord.bag.contact_markers import read_arrows
 from roboaccord.contract.checks import tick_time
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
@@ -243,8 +243,8 @@ def test_padding_and_what_follows_a_message_may_hold_anything(
     joints = ["a", "bcd", "ef"]
     state = random_state(3)
     codec, efforts = cdr.JointStateCodec(joints), cdr.EffortCodec(joints)
-    monkeypatch.setattr(codec, "_decode_foreign", None)
-    monkeypatch.setattr(efforts, "_decode_foreign", None)
+    monkeypatch.setattr(codec, "_decode_by_item", None)
+    monkeypatch.setattr(efforts, "_decode_by_item", None)
     zeros = codec.encode(state)
     filled = bytearray(zeros)
     filled[17:20] = b"xyz"  # behind the frame, whose length is at 12 and whose end is at 16

@@ -161,16 +161,16 @@ def test_a_jump_is_found_without_an_event() -> None:
 def test_a_held_value_rules_the_control_period_that_ends_at_its_sample() -> None:
     times, values = np.array([0.0, 0.02, 0.04]), np.array([1.0, 2.0, 3.0])
     grid = np.array([0.0, 0.005, 0.01, 0.015, 0.02, 0.035])
-    held, known = Resampling(times, grid, np.inf, []).held(values)
+    held, known = Resampling(times, grid, np.inf, []).piecewise_constant(values)
     assert held.tolist() == [1.0, 2.0, 2.0, 2.0, 2.0, 3.0] and known.all()
-    known = Resampling(times, grid, 0.01, []).held(values)[1]
+    known = Resampling(times, grid, 0.01, []).piecewise_constant(values)[1]
     assert known.tolist() == [True, False, False, True, True, True]
 
 
 def test_a_turn_is_followed_on_the_shortest_way_whatever_the_sign_of_the_quaternion() -> None:
     times = np.array([0.0, 1.0])
     ends = np.array([rpy_quaternion(0.0, 0.0, 0.2), -rpy_quaternion(0.0, 0.0, 1.0)])
-    found = Resampling(times, np.array([0.25]), np.inf, []).turning(ends, np.zeros((2, 3)))[0]
+    found = Resampling(times, np.array([0.25]), np.inf, []).orientations(ends, np.zeros((2, 3)))[0]
     np.testing.assert_allclose(found, rpy_quaternion(0.0, 0.0, 0.4), atol=1e-15)
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("snake", reason="the snake, by which the graph is tested, is
 
 from geometry_msgs.msg import Twist
 from roboaccord.bag.content import Content
-from roboaccord.bag.second import Look, read_pair
+from roboaccord.bag.second_robot import Look, read_pair
 from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.description.materials import OPACITY, RED, translucent
 from roboaccord.falsify import parse_perturbation, wrap

@@ -113,7 +113,7 @@ class Player:
         stage: scene of the page, with the robot.
         trajectory: the motion.
         speed: seconds of motion per second.
-        contacts: times (m,) [s] and arrows (k, 2, 3) [m], as `bag.transforms.read_arrows`
+        contacts: times (m,) [s] and arrows (k, 2, 3) [m], as `bag.read_arrows`
             returns them.
         beside: robots that are shown translucent at the same time.
         aim: the point whose path is drawn, and whose target is marked.

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from roboaccord.bag.second import Look
+from roboaccord.bag.second_robot import Look
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from roboaccord.bag.second import Look, decode_looks
+from roboaccord.bag.second_robot import Look, decode_looks
 from roboaccord.crosscheck.cause import CauseFinder
 from roboaccord.crosscheck.companion import HORIZON, Companion, farthest
 from roboaccord.crosscheck.step_check import StepCheck

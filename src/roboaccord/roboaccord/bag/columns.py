@@ -13,19 +13,19 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Tree
 
-_BASE = {"m": "x y z", "1": "qx qy qz qw", "m/s": "vx vy vz", "rad/s": "wx wy wz"}  # unit: columns
-_TURNING = {"q": "rad", "qd": "rad/s", "effort": "N m"}  # columns of joints that turn: unit
-_SLIDING = {"q": "m", "qd": "m/s", "effort": "N"}  # of joints that slide
+# Columns of the base, by their unit; then units of the columns of joints that turn, and that slide.
+_BASE = {"m": "x y z", "1": "qx qy qz qw", "m/s": "vx vy vz", "rad/s": "wx wy wz"}
+_REVOLUTE = {"q": "rad", "qd": "rad/s", "effort": "N m"}
+_PRISMATIC = {"q": "m", "qd": "m/s", "effort": "N"}
 
 
 def columns(run: BagRun) -> list[str]:
     """Return the names of the columns of `table`, each with its unit in brackets."""
-    sliding = _sliding_joints(run.urdf)
-    joints = [
-        f"{kind}/{joint} [{(_SLIDING if joint in sliding else _TURNING)[kind]}]"
-        for kind in _TURNING
-        for joint in run.trajectory.joints
-    ]
+    prismatic, joints = _prismatic_joints(run.urdf), list[str]()
+    for kind in _REVOLUTE:
+        for joint in run.trajectory.joints:
+            units = _PRISMATIC if joint in prismatic else _REVOLUTE
+            joints.append(f"{kind}/{joint} [{units[kind]}]")
     base = [f"base/{name} [{unit}]" for unit, names in _BASE.items() for name in names.split()]
     switches = [f"switch/{name} [1]" for name in run.trajectory.switches]
     return ["time [s]", *joints, *base, *switches]
@@ -39,7 +39,7 @@ def table(run: BagRun) -> Array:
     return np.column_stack([run.trajectory.rows(), *run.trajectory.switches.values()])
 
 
-def _sliding_joints(urdf: str) -> set[str]:
+def _prismatic_joints(urdf: str) -> set[str]:
     """Return the names of the prismatic joints; none where there is no usable description."""
     if not urdf:
         return set()

@@ -2,10 +2,10 @@
 
 `compare` compares each run with a reference run. `common_grid` chooses the times; where only one of
 two runs has a sample, its signals are interpolated (resampling.py), in a way that depends on the
-signal: efforts and switches are constant between samples (_HELD), rates are linear (_RATE), and
-positions and angles follow cubics. The result does not depend on the order of two bags. Keys of
-`--json` are names of fields and stay, and so do the default tolerances SAME_RUN and GAZEBO, which
-docs state (test_compare).
+signal: efforts and switches are constant between samples, rates are linear, and positions and
+angles follow cubics. The result does not depend on the order of two bags. Keys of `--json` are
+names of fields and stay, and so do the default tolerances SAME_RUN and GAZEBO, which docs state
+(test_compare).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Annotated
 import numpy as np
 
 from roboaccord.bag.reader import BagRun
-from roboaccord.bag.resampling import SLACK, Known, Resampling
+from roboaccord.bag.resampling import SLACK, Mask, Resampling
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, Quantity, by_fields, to_json
@@ -32,9 +32,9 @@ SAME_RUN = 1e-9
 # was measured of the snake over 5 s: 65 mm, 58 mrad (docs/tutorial_ros.md).
 GAZEBO = 0.05
 UNITS = "m and rad, m/s, rad/s, N m or N"  # of signals
-_PLACE = ("base/x", "base/y", "base/z")
-TURNS = ("base/roll", "base/pitch", "base/yaw")
-_HELD = ("effort/", "switch/")  # begin the names of signals that are constant between samples
+_POSITIONS = ("base/x", "base/y", "base/z")
+TURNS = ("base/roll", "base/pitch", "base/yaw")  # signals that are the same after a whole turn
+_CONSTANT = ("effort/", "switch/")  # begin the names of signals that are constant between samples
 _RATE = "qd/"  # begins the names of rates
 
 
@@ -94,8 +94,8 @@ class SignalComparison:
     @property
     def verdict(self) -> Verdict:
         """`pass` if all signals of all pairs are within the tolerance, else `fail`."""
-        worst = max(signal.max for pair in self.pairs for signal in pair.signals.values())
-        return "pass" if worst <= self.tolerance else "fail"
+        largest = max(signal.max for pair in self.pairs for signal in pair.signals.values())
+        return "pass" if largest <= self.tolerance else "fail"
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the verdict and the pairs."""
@@ -138,7 +138,7 @@ def compare(
     if tolerance is not None and not tolerance >= 0.0:
         raise AccordError(f"the tolerance must be a number of at least 0, not {tolerance:g}")
     window = (-np.inf if start is None else start, np.inf if stop is None else stop)
-    pairs = [_compare_pair(*first, *other, signals, window) for other in others]
+    pairs = [_compare_pair(first, other, signals, window) for other in others]
     for pair in pairs:
         if not pair.signals:
             raise AccordError(f"nothing to compare: {pair.bag} and {first[0]} share no sample")
@@ -161,7 +161,7 @@ def signals_of(run: BagRun) -> dict[str, Array]:
         for i, joint in enumerate(motion.joints)
     }
     if run.has_base:
-        signals |= dict(zip(_PLACE, motion.position.T))
+        signals |= dict(zip(_POSITIONS, motion.position.T))
         signals |= dict(zip(TURNS, _angles(motion.orientation)))
     signals |= {f"switch/{name}": on.astype(float) for name, on in motion.switches.items()}
     return signals
@@ -174,8 +174,8 @@ def _angles(orientation: Array) -> Array:
 
 def _resampled(
     run: BagRun, signals: Mapping[str, Array], grid: Array, events: Sequence[float]
-) -> Callable[[str], tuple[Array, Known]]:
-    """Return a function from a signal's name to its values on a grid (m,), and where known.
+) -> Callable[[str], tuple[Array, Mask]]:
+    """Return a function from a signal's name to its values on a grid (m,), and where it is known.
 
     Args:
         run: recorded run.
@@ -188,75 +188,73 @@ def _resampled(
     resampling = Resampling(motion.time, grid, period, events)
     if run.has_base:
         axes, twist = quaternion_matrix(motion.orientation), motion.twist
-        positions = resampling.moving(motion.position, np.einsum("kij,kj->ki", axes, twist[:, :3]))
-        angles = _angles(resampling.turning(motion.orientation, twist[:, 3:]))
-        base = dict(zip((*_PLACE, *TURNS), (*positions.T, *angles)))
+        velocity = np.einsum("kij,kj->ki", axes, twist[:, :3])  # in the world's axes
+        positions = resampling.cubic(motion.position, velocity)
+        angles = _angles(resampling.orientations(motion.orientation, twist[:, 3:]))
+        base = dict(zip((*_POSITIONS, *TURNS), (*positions.T, *angles)))
 
-    def value_of(name: str) -> tuple[Array, Known]:
-        if name.startswith(_HELD):
-            return resampling.held(signals[name])
+    def resampled(name: str) -> tuple[Array, Mask]:
+        if name.startswith(_CONSTANT):
+            return resampling.piecewise_constant(signals[name])
         if name.startswith(_RATE):
-            return resampling.rates(signals[name])
-        values = base.get(name)
-        if values is None:
-            pair = (signals[kind + name.removeprefix("q/")] for kind in ("q/", _RATE))
-            values = resampling.moving(*(columns[:, None] for columns in pair))[:, 0]
+            return resampling.linear_rates(signals[name])
+        if name in base:
+            values = base[name]
+        else:
+            rates = signals[_RATE + name.removeprefix("q/")]
+            values = resampling.cubic(signals[name][:, None], rates[:, None])[:, 0]
         return values, np.ones(len(values), dtype=bool)
 
-    return value_of
+    return resampled
 
 
 def _compare_pair(
-    reference: Path,
-    first: BagRun,
-    other: Path,
-    second: BagRun,
+    reference: tuple[Path, BagRun],
+    other: tuple[Path, BagRun],
     patterns: Sequence[str],
     window: tuple[float, float],
 ) -> Pair:
     """Compare two runs.
 
     Args:
-        reference, first: path and run of the reference.
-        other, second: path and run that is compared with it.
+        reference: path and run of the reference.
+        other: path and run that is compared with it.
         patterns: names or patterns of signals; all if empty.
         window: first and last time to compare [s].
     """
+    (first_path, first), (second_path, second) = reference, other
     first_signals, second_signals = signals_of(first), signals_of(second)
-    if not (common := [name for name in first_signals if name in second_signals]):
-        raise AccordError(f"{reference} and {other} have no signal in common")
-    chosen = _choose(common, patterns)
-    time = first.trajectory.time
-    times = second.trajectory.time
-    begin, end = max(time[0], times[0], window[0]), min(time[-1], times[-1], window[1])
-    grid, interpolated, stamps_left = common_grid(time, times, begin, end)
+    common = [name for name in first_signals if name in second_signals]
+    if not common:
+        raise AccordError(f"{first_path} and {second_path} have no signal in common")
+    names = _choose(common, patterns)
+    times = first.trajectory.time, second.trajectory.time
+    begin = max(window[0], *(time[0] for time in times))
+    end = min(window[1], *(time[-1] for time in times))
+    grid, interpolated, stamps_left = common_grid(*times, begin, end)
     if not len(grid):
-        bags = ((reference, time), (other, times))
-        spans = " and ".join(f"{name} ({t[0]:g} to {t[-1]:g} s)" for name, t in bags)
+        bags = zip((first_path, second_path), times, strict=True)
+        spans = " and ".join(f"{path} ({time[0]:g} to {time[-1]:g} s)" for path, time in bags)
         within = " within the limits given" if np.isfinite(window).any() else ""
         raise AccordError(f"{spans} have no time in common{within}")
     # Values of both on the grid; a signal is compared where both are known.
     events = [event.time for run in (first, second) for event in run.trajectory.events]
-    resamplers = [
-        _resampled(first, first_signals, grid, events),
-        _resampled(second, second_signals, grid, events),
-    ]
+    first_on_grid = _resampled(first, first_signals, grid, events)
+    second_on_grid = _resampled(second, second_signals, grid, events)
     deviations, left_out = {}, {}
-    for name in chosen:
-        (first_values, first_known), (second_values, second_known) = (
-            side(name) for side in resamplers
-        )
-        both_known = first_known & second_known
-        if both_known.any():
-            deviations[name] = _deviation(
-                grid[both_known], (second_values - first_values)[both_known], name
-            )
-        if not both_known.all():
-            left_out[name] = int((~both_known).sum())
-    skipped = (set(first_signals) ^ set(second_signals)) | (set(chosen) - set(deviations))
+    for name in names:
+        first_values, first_is_known = first_on_grid(name)
+        second_values, second_is_known = second_on_grid(name)
+        is_known = first_is_known & second_is_known
+        if is_known.any():
+            differences = (second_values - first_values)[is_known]
+            deviations[name] = _deviation(grid[is_known], differences, name)
+        if not is_known.all():
+            left_out[name] = int((~is_known).sum())
+    skipped = (set(first_signals) ^ set(second_signals)) | (set(names) - set(deviations))
     return Pair(
-        str(other), float(grid[-1] - grid[0]), deviations, interpolated, stamps_left, left_out,
-        tuple(sorted(skipped)),
+        str(second_path), float(grid[-1] - grid[0]), deviations, interpolated, stamps_left,
+        left_out, tuple(sorted(skipped)),
     )  # fmt: skip
 
 
@@ -268,33 +266,36 @@ def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
     return [n for n in names if not patterns or any(fnmatchcase(n, p) for p in patterns)]
 
 
-def _deviation(grid: Array, error: Array, name: str) -> Deviation:
+def _deviation(grid: Array, differences: Array, name: str) -> Deviation:
     """Return the deviation of a signal from its differences (m,) at the times of a grid (m,)."""
-    if not np.isfinite(error).all():
-        first_bad_time = grid[int(np.flatnonzero(~np.isfinite(error))[0])]
-        raise AccordError(f"{name} is not a finite number at t = {first_bad_time:g} s")
-    if name in TURNS:  # an angle is the same after a whole turn
-        error = error - 2.0 * np.pi * np.round(error / (2.0 * np.pi))
-    worst = int(np.abs(error).argmax())
-    largest = float(abs(error[worst]))
-    rms = float(np.sqrt(np.mean(error**2)))
-    return Deviation(rms, largest, float(grid[worst]))
+    is_finite = np.isfinite(differences)
+    if not is_finite.all():
+        raise AccordError(f"{name} is not a finite number at t = {grid[is_finite.argmin()]:g} s")
+    if name in TURNS:
+        differences = differences - 2.0 * np.pi * np.round(differences / (2.0 * np.pi))
+    worst = int(np.abs(differences).argmax())
+    rms = float(np.sqrt(np.mean(differences**2)))
+    return Deviation(rms, float(abs(differences[worst])), float(grid[worst]))
 
 
-def common_grid(one: Array, other: Array, start: float, stop: float) -> tuple[Array, int, int]:
-    """Return the times at which to compare two recordings.
+def common_grid(first: Array, second: Array, start: float, stop: float) -> tuple[Array, int, int]:
+    """Return the times at which to compare two recordings from `start` to `stop` [s].
 
     If one has a sample at every time of the other, these are the other's times, and nothing is
     interpolated. Otherwise they are the times of both.
+
+    Args:
+        first, second: times of the samples of each recording (k,) [s].
+        start, stop: limits of the compared time.
 
     Returns:
         times (m,) [s]; at how many of them only one recording has a sample; how many time stamps
         are left out.
     """
-    inside = [t[(t >= start - SLACK) & (t <= stop + SLACK)] for t in (one, other)]
-    times = np.union1d(*inside)
-    times = times[np.diff(times, prepend=-np.inf) > SLACK]
+    inside = [t[(t >= start - SLACK) & (t <= stop + SLACK)] for t in (first, second)]
+    union = np.union1d(*inside)
+    union = union[np.diff(union, prepend=-np.inf) > SLACK]  # equal times once
     fewer, more = sorted(inside, key=len)
-    single = 2 * len(times) - len(fewer) - len(more)
-    one_has_all = len(fewer) and len(more) == len(times)
-    return (fewer, 0, single) if one_has_all and single else (times, single, 0)
+    only_in_one = 2 * len(union) - len(fewer) - len(more)
+    one_has_all = len(fewer) and len(more) == len(union)
+    return (fewer, 0, only_in_one) if one_has_all and only_in_one else (union, only_in_one, 0)

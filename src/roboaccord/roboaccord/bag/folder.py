@@ -42,12 +42,12 @@ def scan_of(path: Path) -> McapScan:
     Raises:
         AccordError: if the package for other storages than plain MCAP is not installed.
     """
-    sqlite = path.name.removesuffix(PACKED).endswith(".db3")
-    if not (sqlite or path.suffix == PACKED):
+    is_sqlite = path.name.removesuffix(PACKED).endswith(".db3")
+    if not is_sqlite and path.suffix != PACKED:
         return McapScan(path)
-    what = f"what reads {path.name}"
-    storage: McapScan = load("storages", "db3" if sqlite else "packed", what)(path)
-    return storage
+    entry = "db3" if is_sqlite else "packed"
+    scan: McapScan = load("storages", entry, f"what reads {path.name}")(path)
+    return scan
 
 
 def unpacked(data: bytes, scan: McapScan) -> bytes:
@@ -78,13 +78,13 @@ def bag_files(bag: Path) -> list[Path]:
     if not bag.is_dir():
         raise AccordError(f"{bag} is not a bag: it does not exist")
     names = read_metadata(bag).get("relative_file_paths")
-    listed = [bag / Path(str(name)).name for name in names] if isinstance(names, list) else []
-    present = sorted((path for path in bag.iterdir() if is_storage(path)), key=_in_order)
-    files = [path for path in listed if path.is_file()]
-    if 0 < len(files) < len(listed):
-        missing = next(path.name for path in listed if path not in files)
+    in_yaml = [bag / Path(str(name)).name for name in names] if isinstance(names, list) else []
+    files = [path for path in in_yaml if path.is_file()]
+    if 0 < len(files) < len(in_yaml):
+        missing = next(path.name for path in in_yaml if path not in files)
         raise AccordError(f"{bag} is damaged: {missing} of its metadata.yaml is missing")
-    files = files or present
+    if not files:
+        files = sorted((path for path in bag.iterdir() if is_storage(path)), key=_natural_order)
     for path in files:
         if not is_storage(path):
             raise AccordError(f"{bag} is not a bag: {path.name} is neither of MCAP nor of sqlite3")
@@ -94,8 +94,8 @@ def bag_files(bag: Path) -> list[Path]:
     return files
 
 
-def _in_order(path: Path) -> list[tuple[int, str]]:
-    """Return a key that sorts file names with numbers in them by the numbers."""
+def _natural_order(path: Path) -> list[tuple[int, str]]:
+    """Return a key that sorts file names by the numbers in them: bag_2 before bag_10."""
     return [(int(word) if word.isdigit() else -1, word) for word in re.split(r"(\d+)", path.name)]
 
 
@@ -127,17 +127,19 @@ def _doubts_of_file(scan: McapScan) -> Iterator[str]:
 
 def doubt_of_metadata(bag: Path, scans: Sequence[McapScan]) -> str:
     """Return a warning if metadata.yaml does not agree with the files that were read, or ""."""
-    file = bag / "metadata.yaml"
-    if not (metadata := read_metadata(bag)):
-        return f"{file} is missing or damaged; {scans[0].path.name} is read without it"
+    file, metadata, first = bag / "metadata.yaml", read_metadata(bag), scans[0]
+    if not metadata:
+        return f"{file} is missing or damaged; {first.path.name} is read without it"
+    # Our own bags have the same metadata in the MCAP file itself.
     complete = all(scan.complete for scan in scans)
-    inside = scans[0].of_rosbag2 if len(scans) == 1 and scans[0].own and complete else {}
-    if inside and metadata != inside:
-        names = [n for n in {**inside, **metadata} if inside.get(n) != metadata.get(n)]
-        return f"{file} differs from {scans[0].path.name}, which is used, in {names[0]}"
-    count, present = metadata.get("message_count"), sum(scan.counts.total() for scan in scans)
-    if count != present and (complete or count):
-        return f"{file} counts {count} messages, {present} are there"
+    in_mcap = first.of_rosbag2 if len(scans) == 1 and first.own and complete else {}
+    if in_mcap and metadata != in_mcap:
+        keys = {**in_mcap, **metadata}
+        key = next(key for key in keys if in_mcap.get(key) != metadata.get(key))
+        return f"{file} differs from {first.path.name}, which is used, in {key}"
+    counted, read = metadata.get("message_count"), sum(scan.counts.total() for scan in scans)
+    if counted != read and (complete or counted):
+        return f"{file} counts {counted} messages, {read} are there"
     return ""
 
 
@@ -154,17 +156,17 @@ def last_runs(count: int, folder: Path = RUNS) -> list[Path]:
     Raises:
         AccordError: if there are fewer than `count`.
     """
-    inside = [bag for bag in _bags_in(folder, "*/*") if bag.name == "bag"]
-    bags = sorted({*_bags_in(folder, "*"), *inside}, key=_time_written)
+    in_run_folders = [bag for bag in _bags_in(folder, "*/*") if bag.name == "bag"]
+    bags = sorted({*_bags_in(folder, "*"), *in_run_folders}, key=_time_written)
     if len(bags) < count:
-        have = f"{len(bags)} recorded runs" if bags else "no recorded run"
-        raise AccordError(f"{folder} holds {have}: name {count}, or record one with accord run")
+        number = f"{len(bags)} recorded runs" if bags else "no recorded run"
+        raise AccordError(f"{folder} holds {number}: name {count}, or record one with accord run")
     return bags[-count:]
 
 
-def _bags_in(folder: Path, depth: str) -> list[Path]:
+def _bags_in(folder: Path, pattern: str) -> list[Path]:
     """Return the folders with storage files that match a glob pattern below a folder."""
-    return [*{file.parent for file in folder.glob(f"{depth}/*") if is_storage(file)}]
+    return [*{file.parent for file in folder.glob(f"{pattern}/*") if is_storage(file)}]
 
 
 def _time_written(bag: Path) -> tuple[int, str]:

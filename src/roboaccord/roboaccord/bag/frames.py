@@ -1,8 +1,8 @@
 """The outermost layer of an MCAP file: records one after the other, and a running checksum.
 
-A record is an opcode, a length and a content, as MCAP's specification fixes. `Frames` iterates over
-the records of a file. A file that was cut, such as that of a killed run, ends within a record or
-without a footer; any other irregular end is damage.
+A record is an opcode (its kind), a length and a content, as MCAP's specification fixes. `Frames`
+iterates over the records of a file. A file that was cut, such as that of a killed run, ends within
+a record or without a footer; any other irregular end is damage.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Frames:
         self._stream = stream
         self._size = stream.seek(0, 2)
         stream.seek(max(self._size - len(MAGIC), len(MAGIC)))
-        self._closed = stream.read() == MAGIC
-        self._head = b""
+        self._is_closed = stream.read() == MAGIC  # the file ends as one that was closed
+        self._record_head = b""  # opcode and length of the current record
         self.at = stream.seek(len(MAGIC))
         """Offset of the current record."""
         self.checksum = crc32(MAGIC)
@@ -47,19 +47,19 @@ class Frames:
         """Whether the last record was the footer, followed by the magic bytes."""
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
-        """Yield opcode and content of each record; of a cut one what is there.
+        """Yield opcode and content of each record, and of a cut one what is left of it.
 
         Raises:
             DamageError: if a record goes beyond the end of a file that was closed.
         """
         while not self.ended:
             self.at = self._stream.tell()
-            self._head = self._stream.read(RECORD.size)
+            self._record_head = self._stream.read(RECORD.size)
             remaining = self._size - self.at - RECORD.size
-            opcode, length = RECORD.unpack(self._head) if remaining >= 0 else (0, 0)
+            opcode, length = RECORD.unpack(self._record_head) if remaining >= 0 else (0, 0)
             self.length = length
             if length > remaining:
-                if self._closed:
+                if self._is_closed:
                     raise DamageError("a record goes beyond the end of the file")
                 self.cut = True
                 if remaining >= 0:
@@ -69,13 +69,13 @@ class Frames:
             yield opcode, content
             self.checksum = 0 if opcode == Opcode.DATA_END else self.checksum_with(content)
             if opcode == Opcode.FOOTER:
-                self._end()
+                self._check_end()
 
     def checksum_with(self, content: bytes) -> int:
         """Return the checksum up to the end of `content`, the first bytes of the current record."""
-        return crc32(content, crc32(self._head, self.checksum))
+        return crc32(content, crc32(self._record_head, self.checksum))
 
-    def _end(self) -> None:
+    def _check_end(self) -> None:
         """Check that only the magic bytes follow the footer."""
         rest = self._size - self._stream.tell()
         magic = self._stream.read(min(rest, len(MAGIC)))

@@ -35,7 +35,10 @@ from roboaccord.scenario.setups import recorded_setup
 
 
 class Commands(NamedTuple):
-    """Commands of a run: times of the states that they answer (k,) [s], and values (k, m)."""
+    """Commands of a run: times of the states that they answer (k,) [s], and values (k, m).
+
+    The values are efforts [N m], wrenches [N, N m] or twists [m/s, rad/s].
+    """
 
     time: Array
     effort: Array
@@ -60,7 +63,7 @@ class BagRun(Drawn):
         engine, engine_version, transport: of the run; "" for a foreign bag.
         versions: of the software of the run.
         urdf: the description, or "".
-        contacts: messages with contacts, for `bag.transforms.read_arrows`.
+        contacts: messages with contacts, for `bag.contact_markers.read_arrows`.
         sha256: hash of the trajectory that was recorded with it; None for an incomplete run.
         complete: whether the files were closed properly.
     """
@@ -96,11 +99,9 @@ class BagRun(Drawn):
         names = "robot engine engine_version transport complete sha256 scenario versions".split()
         return {
             **{name: to_json(getattr(self, name)) for name in names},
-            "joints": motion.joints,
-            "samples": len(motion),
-            "duration": float(motion.time[-1] - motion.time[0]),
-            "events": to_json(motion.events),
-        }
+            "joints": motion.joints, "samples": len(motion),
+            "duration": float(motion.time[-1] - motion.time[0]), "events": to_json(motion.events),
+        }  # fmt: skip
 
 
 def read_run(bag: Path) -> BagRun:
@@ -120,8 +121,8 @@ def checked_run(content: Content) -> BagRun:
     run = run_of(content)
     if content.hashes and content.hashes != {run.trajectory.sha256()}:
         states = f"the {len(run.trajectory)} states that it holds"
-        wrong = f"{content.bag} is damaged: {states} do not have the hash stored with them"
-        raise AccordError(f"{wrong}; accord recover {content.bag} keeps what can be read")
+        damage = f"{content.bag} is damaged: {states} do not have the hash stored with them"
+        raise AccordError(f"{damage}; accord recover {content.bag} keeps what can be read")
     content.log_doubts()
     return run
 
@@ -146,64 +147,58 @@ def run_of(content: Content) -> BagRun:
     """
     robot = content.robot
     facts = content.facts()
-    joints, states = content.states(facts)
-    time, has_base, keep, base = content.base(states[0])
-    efforts = EffortCodec(joints)
-    commands = content.commands(names.EFFORTS, efforts.decode)
-    wrenches, twists = (content.commands(n, decode_wrench) for n in (names.WRENCH, names.TWIST))
+    joints, (state_times, *state_values) = content.states(facts)
+    base = content.base(state_times)
+    efforts = content.commands(names.EFFORTS, EffortCodec(joints).decode)
+    wrenches = content.commands(names.WRENCH, decode_wrench)
+    twists = content.commands(names.TWIST, decode_wrench)
     in_namespace = content.raw(f"{content.namespace}/{names.DESCRIPTION}")
     descriptions = in_namespace or content.raw(f"/{names.DESCRIPTION}")
-    q, qd, effort = (values[keep] for values in states[1:])
+    q, qd, effort = (values[base.states] for values in state_values)
+    position, orientation, twist = np.split(base.values, (3, 7), axis=1)
     trajectory = Trajectory(
-        joints, time, q, qd, effort, base[:, :3], base[:, 3:7], base[:, 7:],
-        tuple(content.events()), content.switches(facts, time),
-        wrench=_in_force(wrenches, time), commanded=_in_force(commands, time, math.nan),
+        joints, base.time, q, qd, effort, position, orientation, twist,
+        tuple(content.events()), content.switches(facts, base.time),
+        wrench=_by_row(wrenches, base.time), commanded=_by_row(efforts, base.time, math.nan),
     )  # fmt: skip
     texts = {name: facts.get(name, "") for name in ("engine", "engine_version", "transport")}
     return BagRun(
-        robot=robot,
-        trajectory=trajectory,
-        has_base=has_base,
-        commands=_commands(commands, len(joints)),
-        wrenches=_commands(wrenches, 6),
-        twists=_commands(twists, 6),
-        findings=tuple(content.events(names.FINDINGS)),
-        scenario=facts.get("scenario", {}),
-        versions=facts.get("versions", {}),
-        **texts,
+        robot=robot, trajectory=trajectory, has_base=base.is_recorded,
+        commands=_as_arrays(efforts, len(joints)), wrenches=_as_arrays(wrenches, 6),
+        twists=_as_arrays(twists, 6), findings=tuple(content.events(names.FINDINGS)),
+        scenario=facts.get("scenario", {}), versions=facts.get("versions", {}), **texts,
         urdf=decode_string(descriptions[-1]) if descriptions else "",
         contacts=content.raw(f"/{robot}/{names.CONTACTS}"),
-        sha256=next(iter(content.hashes), None),
-        complete=content.complete,
-    )
+        sha256=next(iter(content.hashes), None), complete=content.complete,
+    )  # fmt: skip
 
 
-def _in_force(
-    rows: Sequence[tuple[float, Array]], time: Array, missing: float = 0.0
+def _by_row(
+    commands: Sequence[tuple[float, Array]], time: Array, missing: float = 0.0
 ) -> Array | None:
     """Return the commands (k, m) in the rows of a trajectory; None where there are none.
 
     A row has the command of the interval that ends at its time, which answered the state before.
 
     Args:
-        rows: time of the answered state [s] and values (m,) of each command.
+        commands: time of the answered state [s] and values (m,) of each command.
         time: of the states (k,) [s].
         missing: value in rows without a command.
     """
-    if not rows:
+    if not commands:
         return None
-    in_force = np.full((len(time), len(rows[0][1])), missing)
-    stamps = np.searchsorted(time, [row[0] for row in rows])
-    for stamp, (answered, values) in zip(stamps, rows, strict=True):
-        if stamp + 1 < len(time) and time[stamp] - answered < SLACK:
-            in_force[stamp + 1] = values
-    return in_force
+    by_row = np.full((len(time), len(commands[0][1])), missing)
+    indices = np.searchsorted(time, [answered for answered, _ in commands])
+    for index, (answered, values) in zip(indices, commands, strict=True):
+        if index + 1 < len(time) and time[index] - answered < SLACK:
+            by_row[index + 1] = values
+    return by_row
 
 
-def _commands(rows: Sequence[tuple[float, Array]], width: int) -> Commands:
-    """Return (time, values) pairs as arrays; `width` is the number of values in a row."""
-    values = np.array([row[1] for row in rows]).reshape(len(rows), width)
-    return Commands(np.array([row[0] for row in rows]), values)
+def _as_arrays(commands: Sequence[tuple[float, Array]], width: int) -> Commands:
+    """Return (time, values) pairs as arrays; `width` is the number of values of a command."""
+    values = np.array([values for _, values in commands]).reshape(len(commands), width)
+    return Commands(np.array([time for time, _ in commands]), values)
 
 
 def play(bag: Path, setup: Setup, observer: Observer) -> None:
@@ -218,13 +213,20 @@ def play(bag: Path, setup: Setup, observer: Observer) -> None:
     for file in bag_files(bag):
         scan = scan_of(file)
         switchings = _switchings(scan_of(file), setup) if setup.initial.switches else []
-        _play(scan, setup, observer, switchings)
+        _play_file(scan, setup, observer, switchings)
         if scan.damage and not scan.whole:
             raise AccordError(f"{scan.path} is damaged {scan.damage}")
 
 
-def _play(scan: McapScan, setup: Setup, observer: Observer, switchings: list[Event]) -> None:
-    """Show the states and events of one file to an observer."""
+def _play_file(scan: McapScan, setup: Setup, observer: Observer, switchings: list[Event]) -> None:
+    """Show the states and events of one file to an observer.
+
+    Args:
+        scan: reader of the file.
+        setup: robot and scenario.
+        observer: called with each event and state.
+        switchings: events of switches in order of time; they are used up.
+    """
     states, odometry, events = (
         f"/{setup.robot.name}/{name}" for name in (names.STATES, names.ODOMETRY, names.EVENTS)
     )
@@ -232,24 +234,22 @@ def _play(scan: McapScan, setup: Setup, observer: Observer, switchings: list[Eve
         states: JointStateCodec(setup.joints).decode,
         odometry: OdometryCodec().decode,
     }
-    # Joint states and odometry that wait for each other, by time.
-    halves: dict[str, dict[float, Any]] = {states: {}, odometry: {}}
+    # Joint states and odometry that wait for each other: by topic, decoded messages by time.
+    waiting: dict[str, dict[float, Any]] = {states: {}, odometry: {}}
     switches = dict(setup.initial.switches)
     for message in scan.messages():
         topic, data = scan.channels[message.channel].topic, message.data
         if topic == events:
             for event in decode_events(data):
                 observer.on_event(event)
-        elif topic in halves:
-            decoded = decode[topic](data)
-            time = decoded[0]
-            halves[topic][time] = decoded
-            if all(time in by_time for by_time in halves.values()):
-                _, q, qd, effort = halves[states][time]
-                _, position, orientation, twist = halves[odometry][time]
-                for (
-                    by_time
-                ) in halves.values():  # both topics are in order: an older one can no longer arrive
+        elif topic in waiting:
+            time, *values = decode[topic](data)
+            waiting[topic][time] = values
+            if all(time in by_time for by_time in waiting.values()):
+                q, qd, effort = waiting[states][time]
+                position, orientation, twist = waiting[odometry][time]
+                # Both topics are in order: an older message can no longer arrive.
+                for by_time in waiting.values():
                     by_time.clear()
                 while switchings and switchings[0].time < time - SLACK:
                     switching = switchings.pop(0)
@@ -261,11 +261,9 @@ def _play(scan: McapScan, setup: Setup, observer: Observer, switchings: list[Eve
 def _switchings(scan: McapScan, setup: Setup) -> list[Event]:
     """Return the events of switches, which may be recorded after later states."""
     topic, switches = f"/{setup.robot.name}/{names.EVENTS}", setup.initial.switches
-    events = [
-        event
-        for message in scan.messages()
-        if scan.channels[message.channel].topic == topic
-        for event in decode_events(message.data)
-    ]
+    events = list[Event]()
+    for message in scan.messages():
+        if scan.channels[message.channel].topic == topic:
+            events += decode_events(message.data)
     events.sort(key=lambda event: event.time)
     return [e for e in events if e.subject in switches and e.kind.endswith(("_on", "_off"))]

@@ -37,17 +37,15 @@ from roboaccord.contract.files import check_file
 
 _MESSAGE_HEAD = struct.Struct("<HIQQ")  # channel, sequence, log and publish time
 SEQUENCE = 0xFFFFFFFF  # mask of a sequence number, a uint32 that wraps around
-# Bytes of a chunk besides the name of its compression and its records, by the MCAP specification.
-_CHUNK_FIXED = 8 + 8 + 8 + 4 + 4 + 8
-# Start and end time, unpacked size, checksum, length of the compression's name.
+# Head of a chunk: start and end time, unpacked size, checksum, length of the compression's name.
 _CHUNK_HEAD = struct.Struct("<QQQII")
-_LENGTH = struct.Struct("<Q")  # length of the records
+_LENGTH = struct.Struct("<Q")  # length of the chunk's records, after the compression's name
 _INDEX_HEAD = struct.Struct("<HI")  # channel, bytes that follow
 _CHECKSUM = 4  # bytes of a CRC-32
-# bytes to which every file may unpack, since small files of few states pack better than _RATIO;
-# 64 MiB are no burden, and any from 10 MB to 1 GB would do
-_FLOOR = 1 << 26
-_RATIO = 200  # factor by which a larger file may unpack: four times the 50 of a robot at rest
+# bytes to which every file may unpack, since small files of few states pack better than
+# _LARGEST_RATIO; 64 MiB are no burden, and any from 10 MB to 1 GB would do
+_SMALLEST_ROOM = 1 << 26
+_LARGEST_RATIO = 200  # by which a larger file may unpack: four times the 50 of a robot at rest
 KNOWN = frozenset(int(opcode) for opcode in Opcode)  # opcodes of the specification
 
 
@@ -89,7 +87,8 @@ class McapScan:
     """Bytes to which compressed data may still unpack."""
 
     def __post_init__(self) -> None:
-        self.room = max(_FLOOR, _RATIO * check_file(self.path, sys.maxsize).stat().st_size)
+        size = check_file(self.path, sys.maxsize).stat().st_size
+        self.room = max(_SMALLEST_ROOM, _LARGEST_RATIO * size)
 
     def spend(self, size: int) -> None:
         """Subtract the size of unpacked data [bytes] from `room`.
@@ -139,20 +138,18 @@ class McapScan:
         if records.cut:
             if opcode == Opcode.CHUNK and not self.whole:
                 yield from self._cut_chunk(content, records.length)
-            elif (
-                opcode == Opcode.MESSAGE_INDEX
-                and len(content) >= (head := _INDEX_HEAD.size)
-                and records.length != head + _INDEX_HEAD.unpack_from(content)[1]
-            ):
-                raise DamageError("an index does not hold together")
+            elif opcode == Opcode.MESSAGE_INDEX and len(content) >= _INDEX_HEAD.size:
+                _, size = _INDEX_HEAD.unpack_from(content)
+                if records.length != _INDEX_HEAD.size + size:
+                    raise DamageError("an index does not hold together")
         elif opcode == Opcode.FOOTER:
             self._check_index(Footer.read(stream), records, content)
         elif self.whole:  # behind the data section: the index
             if opcode == Opcode.STATISTICS and self.unchecked_whole:
-                count, present = Statistics.read(stream).message_count, self.counts.total()
-                if count != present:
+                counted, read = Statistics.read(stream).message_count, self.counts.total()
+                if counted != read:
                     self.whole = False
-                    raise DamageError(f"{count} messages are counted, {present} are there")
+                    raise DamageError(f"{counted} messages are counted, {read} are there")
         elif opcode == Opcode.HEADER:
             self.own = Header.read(stream).library.startswith(LIBRARY)
         elif opcode == Opcode.CHUNK:
@@ -207,10 +204,17 @@ class McapScan:
             )
 
     def _open_chunk(self, chunk: Chunk, length: int) -> tuple[bytes, bool]:
-        """Return the unpacked records of a chunk, and whether a checksum covers them."""
-        if chunk.compression not in COMPRESSIONS or length != _CHUNK_FIXED + len(
-            chunk.compression
-        ) + len(chunk.data):
+        """Return the unpacked records of a chunk, and whether a checksum covers them.
+
+        Args:
+            chunk: the record.
+            length: of its content [bytes].
+
+        Raises:
+            DamageError: if its lengths contradict each other, or it does not match its checksum.
+        """
+        stated = _CHUNK_HEAD.size + len(chunk.compression) + _LENGTH.size + len(chunk.data)
+        if chunk.compression not in COMPRESSIONS or length != stated:
             raise DamageError("a chunk does not hold together")
         size = chunk.uncompressed_size
         try:
@@ -231,13 +235,14 @@ class McapScan:
             DamageError: if the chunk is shorter than it states.
         """
         try:
-            _, _, size, _, letters = _CHUNK_HEAD.unpack_from(content)
-            compression = content[_CHUNK_HEAD.size : _CHUNK_HEAD.size + letters].decode()
-            data_offset = _CHUNK_HEAD.size + letters + _LENGTH.size
-            (packed,) = _LENGTH.unpack_from(content, data_offset - _LENGTH.size)
+            _, _, size, _, name_length = _CHUNK_HEAD.unpack_from(content)
+            name_end = _CHUNK_HEAD.size + name_length
+            compression = content[_CHUNK_HEAD.size : name_end].decode()
+            (packed_size,) = _LENGTH.unpack_from(content, name_end)
         except (struct.error, ValueError):
             return
-        if packed != length - data_offset or (not compression and size != packed):
+        data_offset = name_end + _LENGTH.size
+        if packed_size != length - data_offset or (not compression and size != packed_size):
             raise DamageError("a chunk does not hold together")
         raw = content[data_offset:]
         try:

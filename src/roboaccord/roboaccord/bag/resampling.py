@@ -1,10 +1,11 @@
 """Signals of one recording at the times of another.
 
 How a signal is interpolated depends on how it changes: efforts and switches are constant in the
-interval up to their sample (`held`), positions and orientations follow a cubic through the samples
-with the recorded rates (`moving`, `turning`), and rates are linear except where they jump
-(`rates`). A jump is found in the recording (`find_jumps`), or an event of either run lies in the
-interval. The result does not depend on the order of two recordings (test_resample).
+interval up to their sample (`piecewise_constant`), positions and orientations follow a cubic
+through the samples with the recorded rates (`cubic`, `orientations`), and rates are linear except
+where they jump (`linear_rates`). A jump is found in the recording (`find_jumps`), or an event of
+either run lies in the interval. The result does not depend on the order of two recordings
+(test_resample).
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ from roboaccord.numerics.rotations import quaternion_product
 SLACK = 1e-9  # s: the resolution of a time stamp
 # A jump is so many times steeper than its neighbours. A sine of more than five samples a period
 # never is: of 5.1, the interval around its zero is 1 / cos(2 pi / 5.1) = 3 times as steep.
-JUMP = 3.0
-FLAT = 1e-6  # share of the largest rate: a smaller change, taken as linear, errs by less than that
+JUMP_STEEPNESS = 3.0
+# share of the largest rate: a smaller change, taken as linear, errs by less than that
+SMALLEST_JUMP = 1e-6
 # Share of the change of rates in an interval by which their mean may miss the slope. A jump at
 # the share s of the interval misses by |s - 1/2| of it, smooth rates v by h v'' / (12 v').
-BEND = 0.125
+LARGEST_SHARE_OF_CHANGE = 0.125
 # Share of the largest rate that their mean may miss the slope by in any case, as where v' is 0: a
 # sine of 180 samples a period misses by (2 pi / 180)^2 / 12 = 1e-4 there.
-LEAST = 1e-4
-Known = NDArray[np.bool_]  # for each time, whether a value is known
+LARGEST_SHARE_OF_RATE = 1e-4
+Mask = NDArray[np.bool_]  # for each time, whether a value is known
 
 
 class Resampling:
@@ -44,101 +46,110 @@ class Resampling:
 
     def __init__(self, times: Array, grid: Array, period: float, events: Sequence[float]) -> None:
         self._times = times
-        # For each time of the grid: the sample at or after it, whether it is a sample, the sample
-        # before, length of the interval between them [s], and share of it that has passed.
+        # For each time of the grid: index of the sample at or after it, whether it is that sample's
+        # time, index of the sample before, length of the interval between them [s], and the share
+        # of it that has passed.
         self._after = np.minimum(np.searchsorted(times, grid - SLACK), len(times) - 1)
         self._is_sample = np.abs(times[self._after] - grid) <= SLACK
         self._before = np.where(self._is_sample, self._after, np.maximum(self._after - 1, 0))
-        size = np.where(self._is_sample, 1.0, times[self._after] - times[self._before])
-        self._interval = size[:, None]
-        self._share = np.where(self._is_sample, 1.0, (grid - times[self._before]) / size)
-        self._is_held = self._is_sample | (times[self._after] - grid < period - SLACK)
+        interval = np.where(self._is_sample, 1.0, times[self._after] - times[self._before])
+        self._interval = interval[:, None]
+        self._share = np.where(self._is_sample, 1.0, (grid - times[self._before]) / interval)[
+            :, None
+        ]
+        self._is_in_force = self._is_sample | (times[self._after] - grid < period - SLACK)
+        # For each sample, whether an event lies in the interval before it.
         self._has_event = np.zeros(len(times) + 2, dtype=bool)
         for event in events:  # one at a sample counts for the intervals on both sides
             first, last = np.searchsorted(times, [event - SLACK, event + SLACK])
             self._has_event[first : last + 1] = True
 
-    def held(self, values: Array) -> tuple[Array, Known]:
-        """Return values (m,) that are constant up to their sample, and where they are known."""
-        return values[self._after], self._is_held
+    def piecewise_constant(self, values: Array) -> tuple[Array, Mask]:
+        """Return values (k,), constant up to their sample, on the grid (m,); and where known."""
+        return values[self._after], self._is_in_force
 
-    def moving(self, values: Array, rates: Array) -> Array:
-        """Return values (m, n): by cubics where the rates (k, n) fit, else linearly."""
-        bulge, fits = self._bulge(values, rates)
-        return self._linear(values) + np.where(fits, bulge, 0.0)
+    def cubic(self, values: Array, rates: Array) -> Array:
+        """Return values (k, n) interpolated by cubics where the rates (k, n) fit, else linearly."""
+        correction, fits = self._cubic_correction(values, rates)
+        return self._linear(values) + np.where(fits, correction, 0.0)
 
-    def rates(self, values: Array) -> tuple[Array, Known]:
+    def linear_rates(self, values: Array) -> tuple[Array, Mask]:
         """Return rates (k,) interpolated linearly (m,), and where they are known: not at a jump."""
         jumps = self._has_event[: len(values)] | find_jumps(self._times, values)
         return self._linear(values[:, None])[:, 0], self._is_sample | ~jumps[self._after]
 
-    def turning(self, orientation: Array, spin: Array) -> Array:
+    def orientations(self, quaternions: Array, spin: Array) -> Array:
         """Return quaternions (m, 4) between samples (k, 4), on the shortest path.
 
         They follow a cubic where the angular velocities in the body's axes (k, 3) fit, and
         otherwise turn at a uniform rate (slerp).
         """
         # Of the quaternions q and -q of a rotation, the one nearer to the previous sample.
-        same_sign = np.einsum("ij,ij->i", orientation[1:], orientation[:-1]) >= 0.0
-        orientation = (
-            orientation * np.cumprod(np.append(1.0, np.where(same_sign, 1.0, -1.0)))[:, None]
-        )
-        first, second = orientation[self._before], orientation[self._after]
-        # Slerp: q = (sin((1 - s) a) q1 + sin(s a) q2) / sin a, with the angle a between q1 and q2.
+        same_sign = np.einsum("ij,ij->i", quaternions[1:], quaternions[:-1]) >= 0.0
+        signs = np.cumprod(np.append(1.0, np.where(same_sign, 1.0, -1.0)))
+        quaternions = quaternions * signs[:, None]
+        # Cubic: the rate of a quaternion is q (w, 0) / 2.
+        spin_quaternions = np.vstack([spin.T, 0.0 * spin[:, 0]])
+        rates = 0.5 * quaternion_product(quaternions.T, spin_quaternions).T
+        correction, fits = self._cubic_correction(quaternions, rates)
+        cubic = self._linear(quaternions) + correction
+        cubic /= np.linalg.norm(cubic, axis=1, keepdims=True)
+        return np.where(fits, cubic, self._slerp(quaternions))
+
+    def _slerp(self, quaternions: Array) -> Array:
+        """Return quaternions (m, 4) that turn uniformly between samples (k, 4).
+
+        q = (sin((1 - s) a) q1 + sin(s a) q2) / sin a, with the angle a between q1 and q2 and the
+        share s of the interval [Shoemake 1985].
+        """
+        first, second, share = quaternions[self._before], quaternions[self._after], self._share
         half = np.arctan2(
             np.linalg.norm(first - second, axis=1), np.linalg.norm(first + second, axis=1)
         )
-        share = self._share[:, None]
         angle = 2.0 * half[:, None]
         is_small = angle < 1e-6  # rad; for smaller angles chord and arc are equal up to round-off
         sine = np.where(is_small, 1.0, np.sin(angle))
-        weight_1 = np.where(is_small, 1.0 - share, np.sin((1.0 - share) * angle) / sine)
-        weight_2 = np.where(is_small, share, np.sin(share * angle) / sine)
-        slerp = np.where(self._is_sample[:, None], second, weight_1 * first + weight_2 * second)
-        # Cubic: the rate of a quaternion is q (w, 0) / 2.
-        quaternion_rates = (
-            0.5 * quaternion_product(orientation.T, np.vstack([spin.T, 0.0 * spin[:, 0]])).T
-        )
-        bulge, fits = self._bulge(orientation, quaternion_rates)
-        cubic = self._linear(orientation) + bulge
-        return np.where(fits, cubic / np.linalg.norm(cubic, axis=1, keepdims=True), slerp)
+        first_weight = np.where(is_small, 1.0 - share, np.sin((1.0 - share) * angle) / sine)
+        second_weight = np.where(is_small, share, np.sin(share * angle) / sine)
+        between = first_weight * first + second_weight * second
+        return np.where(self._is_sample[:, None], second, between)
 
     def _linear(self, values: Array) -> Array:
         """Return values (k, n) interpolated linearly (m, n)."""
-        before, after = values[self._before], values[self._after]
-        share = self._share[:, None]
+        before, after, share = values[self._before], values[self._after], self._share
         return np.where(self._is_sample[:, None], after, (1.0 - share) * before + share * after)
 
-    def _bulge(self, values: Array, rates: Array) -> tuple[Array, Known]:
+    def _cubic_correction(self, values: Array, rates: Array) -> tuple[Array, Mask]:
         """Return what Hermite's cubic adds to a straight line (m, n), and where rates fit (m, 1).
 
         With the share s of the interval h, the change d of the rate and the difference e of the
         mean of both rates from the slope, it is s (1 - s) h ((1 - 2 s) e - d / 2). Rates do not fit
         where e is large: they were not recorded, or something hit.
         """
-        size, share = self._interval, self._share[:, None]
-        change = rates[self._after] - rates[self._before]
+        h, s = self._interval, self._share
+        d = rates[self._after] - rates[self._before]
         mean = 0.5 * (rates[self._after] + rates[self._before])
-        miss = mean - (values[self._after] - values[self._before]) / size
-        bulge = share * (1.0 - share) * size * ((1.0 - 2.0 * share) * miss - 0.5 * change)
-        allowed_miss = BEND * _length(change) + LEAST * _length(rates).max(initial=0.0)
-        return bulge, ~self._is_sample[:, None] & (_length(miss) <= allowed_miss)
+        e = mean - (values[self._after] - values[self._before]) / h
+        correction = s * (1.0 - s) * h * ((1.0 - 2.0 * s) * e - 0.5 * d)
+        allowed = LARGEST_SHARE_OF_CHANGE * _norms(d)
+        allowed = allowed + LARGEST_SHARE_OF_RATE * _norms(rates).max(initial=0.0)
+        return correction, ~self._is_sample[:, None] & (_norms(e) <= allowed)
 
 
-def _length(vectors: Array) -> Array:
+def _norms(vectors: Array) -> Array:
     """Return the norms (k, 1) of vectors (k, n)."""
     return np.asarray(np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
-def find_jumps(times: Array, values: Array) -> Known:
+def find_jumps(times: Array, values: Array) -> Mask:
     """Return for each sample whether a rate (k,) jumps in the interval before it (k,).
 
-    A jump is JUMP times steeper than the intervals on both sides; at an end, than the next two.
-    Where a force begins to act, the next interval is as steep: that is no jump.
+    A jump is JUMP_STEEPNESS times steeper than the intervals on both sides; at an end, than the
+    next two. Where a force begins to act, the next interval is as steep: that is no jump.
     """
     change = np.abs(np.diff(values))
     slope = change / np.diff(times)
     padded = np.concatenate([slope[2:3], slope, slope[-3:-2]])
     nearby = np.maximum(padded[:-2], padded[2:]) if len(slope) > 2 else np.full(len(slope), np.inf)
-    large = change > FLAT * np.abs(values).max(initial=0.0)
-    return np.append(False, large & (slope > JUMP * nearby))
+    is_large = change > SMALLEST_JUMP * np.abs(values).max(initial=0.0)
+    return np.append(False, is_large & (slope > JUMP_STEEPNESS * nearby))

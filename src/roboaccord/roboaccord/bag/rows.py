@@ -26,48 +26,57 @@ def decode_padded(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Array
     _log.warning("the joint states lack velocities or efforts; they are read as zero")
 
     def decode(data: bytes) -> tuple[float, Array, Array, Array]:
-        time, names, *columns = read_joint_state(data)
-        index = {name: i for i, name in enumerate(names)}
-        if not set(joints) <= set(index) or len(columns[0]) != len(names):
+        time, names, q, qd, effort = read_joint_state(data)
+        if not set(joints) <= set(names) or len(q) != len(names):
             raise AccordError("the joint states change their joints within the bag")
+        index = {name: i for i, name in enumerate(names)}
         order = [index[name] for name in joints]
-        full = [c[order] if len(c) == len(names) else np.zeros(len(joints)) for c in columns]
-        return time, full[0], full[1], full[2]
+
+        def padded(values: Array) -> Array:
+            return values[order] if len(values) == len(names) else np.zeros(len(joints))
+
+        return time, padded(q), padded(qd), padded(effort)
 
     return decode
 
 
-def since_reset(rows: Sequence[tuple[Any, ...]], bag: Path) -> list[tuple[Any, ...]]:
-    """Return the rows since the last jump back in time, one for each time; `bag` is for the log.
+def rows_since_reset(rows: Sequence[tuple[Any, ...]], bag: Path) -> list[tuple[Any, ...]]:
+    """Return the rows since the last jump back in time, only the first one for each time.
 
     A time of 0 begins a run anew, even after another 0: the start was changed.
+
+    Args:
+        rows: decoded messages, each a tuple that begins with its time [s].
+        bag: named in the log.
     """
     kept: list[tuple[Any, ...]] = []
     for row in rows:
         if kept and row[0] < kept[-1][0]:
             _log.warning("%s: time jumps back to %g s; what was before is left out", bag, row[0])
             kept.clear()
-        kept = kept if row[0] else []
+        if row[0] == 0.0:
+            kept.clear()
         if not kept or row[0] > kept[-1][0]:
             kept.append(row)
     return kept
 
 
-def interpolate_base(time: Array, times: Array, values: Array) -> Array:
-    """Return the base at times (m, 13), interpolated linearly from samples (k, 13).
+def interpolate_base(grid: Array, times: Array, values: Array) -> Array:
+    """Return the base at the times of a grid (m, 13), interpolated linearly from samples.
 
     Args:
-        time: times to interpolate at (m,) [s].
+        grid: times to interpolate at (m,) [s].
         times: of the samples (k,) [s].
-        values: position, quaternion and twist (k, 13).
+        values: position, quaternion and twist of the samples (k, 13).
     """
     values = values.copy()
-    turns = values[:, 3:7]
-    # The sign of each quaternion is that of its neighbour; interpolated ones are normalised.
-    flips = np.cumprod(np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0))
-    turns[1:] *= flips[:, None]
-    base = np.column_stack([np.interp(time, times, column) for column in values.T])
-    exact = np.isin(time, times)
-    norm = np.linalg.norm(base[~exact, 3:7], axis=1, keepdims=True)
-    base[~exact, 3:7] /= np.where(norm > 0.0, norm, 1.0)
+    # Of the quaternions q and -q of a rotation, the one nearer to the previous sample.
+    quaternions = values[:, 3:7]
+    products = (quaternions[1:] * quaternions[:-1]).sum(axis=1)
+    quaternions[1:] *= np.cumprod(np.where(products < 0.0, -1.0, 1.0))[:, None]
+    base = np.column_stack([np.interp(grid, times, column) for column in values.T])
+    # An interpolated quaternion is normalised.
+    is_between = ~np.isin(grid, times)
+    norm = np.linalg.norm(base[is_between, 3:7], axis=1, keepdims=True)
+    base[is_between, 3:7] /= np.where(norm > 0.0, norm, 1.0)
     return base

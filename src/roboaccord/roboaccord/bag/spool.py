@@ -21,9 +21,9 @@ from roboaccord.contract.errors import AccordError
 
 FLUSH_PERIOD = 0.5  # s of wall time: a killed run loses no more than that
 # bytes that may wait for the disk; if more do, the run waits: 30 s of the snake (2.3 MB/s)
-HELD = 64 << 20
+LARGEST_QUEUE = 64 << 20
 # bytes that wake the thread before its period ends: a chunk, of which the writer makes one piece
-WAKE = 1 << 20
+WAKING_QUEUE = 1 << 20
 
 
 class Spool:
@@ -39,9 +39,10 @@ class Spool:
 
     def __init__(self, writer: RunWriter, path: Path) -> None:
         self._writer, self._path = writer, path
-        self._waiting: deque[tuple[Connection, int, bytes] | threading.Event] = deque()
+        # Messages (connection, time [ns], data), and events to set once all before them is written.
+        self._queue: deque[tuple[Connection, int, bytes] | threading.Event] = deque()
         # Bytes put and written; each is counted by one thread.
-        self._put_bytes, self._written_bytes = (0, 0)
+        self._put_bytes, self._written_bytes = 0, 0
         self._lock = threading.Lock()  # held while the writer is used
         self._wake, self._thread_ended, self._closing = threading.Event(), threading.Event(), False
         self._failure: Exception | None = None
@@ -56,20 +57,21 @@ class Spool:
         """
         if self._failure:
             raise self._failure
-        self._waiting.append((connection, time_ns, data))
+        self._queue.append((connection, time_ns, data))
         self._put_bytes += len(data)
-        if self._put_bytes - self._written_bytes > WAKE:
+        queued_bytes = self._put_bytes - self._written_bytes
+        if queued_bytes > WAKING_QUEUE:
             self._wake.set()
-            if self._put_bytes - self._written_bytes > HELD:
-                self.flush()
+        if queued_bytes > LARGEST_QUEUE:
+            self.flush()
 
     def add_topic(self, topic: Topic) -> Connection:
         """Add a topic to the bag, and return its connection."""
         with self._lock:
             return self._writer.add_topic(topic)
 
-    def note(self, key: str, value: str) -> None:
-        """Store a fact in the metadata of the bag."""
+    def set_custom_data(self, key: str, value: str) -> None:
+        """Store a text in the metadata of the bag."""
         with self._lock:
             self._writer.set_custom_data(key, value)
 
@@ -80,7 +82,7 @@ class Spool:
             AccordError: if the disk is full.
         """
         done = threading.Event()
-        self._waiting.append(done)
+        self._queue.append(done)
         self._wake.set()
         while not done.wait(FLUSH_PERIOD) and self._thread.is_alive():
             continue
@@ -109,8 +111,8 @@ class Spool:
             while not self._closing:  # half a period leaves a margin on a busy machine
                 self._wake.wait(FLUSH_PERIOD / 2.0)
                 self._wake.clear()
-                self._write()
-            self._write()
+                self._write_queue()
+            self._write_queue()
             self._writer.close()
         except OSError as error:
             reason = error.strerror or error
@@ -123,19 +125,18 @@ class Spool:
         finally:
             self._thread_ended.set()
 
-    def _write(self) -> None:
+    def _write_queue(self) -> None:
         """Write what is queued, and pass the chunk to the operating system."""
-        waiting = self._waiting
-        while waiting:
+        while self._queue:
             # Messages up to the next flush, whose event is set once they are written.
             batch: list[tuple[Connection, int, bytes]] = []
             done: threading.Event | None = None
-            while waiting and done is None:
-                item = waiting.popleft()
-                if isinstance(item, threading.Event):
-                    done = item
+            while self._queue and done is None:
+                entry = self._queue.popleft()
+                if isinstance(entry, threading.Event):
+                    done = entry
                 else:
-                    batch.append(item)
+                    batch.append(entry)
             with self._lock:
                 self._writer.write_all(batch)
             self._written_bytes += sum(len(data) for _, _, data in batch)

@@ -37,17 +37,18 @@ from rosbags.rosbag2.storage_mcap import McapWriter, PendingChunk
 
 from roboaccord.bag.frames import MAGIC, RECORD
 from roboaccord.bag.records import SEQUENCE
-from roboaccord.bag.topics import LIBRARY, Topic, distribution_version
-from roboaccord.bag.transforms import typestore
+from roboaccord.bag.run_facts import distribution_version
+from roboaccord.bag.topics import LIBRARY, Topic
+from roboaccord.bag.typestore import typestore
 from roboaccord.contract.files import drafting, writing
 
-_MESSAGE = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log and publish time
-_HEAD = 9  # bytes of opcode (1) and length (8), which the length of a record does not count
-_FIXED = 22  # bytes of a message record before its data: channel 2, sequence 4, two times of 8
-_CHUNK = 1 << 20  # bytes of a chunk, as in rosbags
+# Head of a message's record: opcode and length, then channel, sequence, log and publish time.
+_MESSAGE_HEAD = struct.Struct("<BQHIQQ")
+_CHUNK_SIZE = 1 << 20  # bytes, as in rosbags
 _CRC = struct.Struct("<I")  # checksum
-_PLACE = struct.Struct("<Q")  # offset in the file
-_INDEX_HEAD = struct.Struct("<BQHI")  # opcode, length, channel, bytes that follow
+_OFFSET = struct.Struct("<Q")  # in the file
+# Head of an index's record: opcode and length, then channel and number of bytes that follow.
+_INDEX_HEAD = struct.Struct("<BQHI")
 _DATA_END = RECORD.size + _CRC.size  # bytes of the record that ends the data section
 _FOOTER = 20  # bytes of the footer's content: two offsets of 8 and a checksum of 4
 _FOREVER = rosbag.QosTime(9223372036, 854775807)  # RMW_DURATION_INFINITE
@@ -116,29 +117,32 @@ class FastMcapWriter(McapWriter):
 
     def write_all(self, messages: Iterable[Message]) -> None:
         """Append messages to the pending chunk; one that is full is written, and the next begun."""
-        stats, pack, kind = self.channel_stats, _MESSAGE.pack, int(Opcode.MESSAGE)
+        counts, pack, opcode = self.channel_stats, _MESSAGE_HEAD.pack, int(Opcode.MESSAGE)
+        fixed_length = _MESSAGE_HEAD.size - RECORD.size  # of a record's content, without the data
         chunk, offset = self.chunk, self.chunk.bio.tell()
         parts: list[bytes | memoryview] = []
         first, last = chunk.message_start_time, chunk.message_end_time
         for connection, time, data in messages:
-            # Header and data of a message; the index has its time and its offset in the chunk.
-            channel, length = connection.id, _FIXED + len(data)
+            # Head and data of a message; the index has its time and its offset in the chunk.
+            channel, length = connection.id, fixed_length + len(data)
             chunk.msgs[channel].append((time, offset))
-            stats[channel] += 1
-            parts += pack(kind, length, channel, stats[channel] & SEQUENCE, time, time), data
-            offset += _HEAD + length
-            first, last = time if time < first else first, time if time > last else last
-            if offset > _CHUNK:
+            counts[channel] += 1
+            sequence = counts[channel] & SEQUENCE
+            parts += pack(opcode, length, channel, sequence, time, time), data
+            offset += RECORD.size + length
+            first = time if time < first else first
+            last = time if time > last else last
+            if offset > _CHUNK_SIZE:
                 self._append(parts, first, last)
                 self.close_chunk()
                 chunk, offset, parts = self.chunk, 0, []
                 first, last = chunk.message_start_time, chunk.message_end_time
         self._append(parts, first, last)
 
-    def _append(self, pieces: Sequence[bytes | memoryview], first: int, last: int) -> None:
+    def _append(self, parts: Sequence[bytes | memoryview], first: int, last: int) -> None:
         """Append bytes to the pending chunk, whose times are now `first` to `last` [ns]."""
-        if pieces:
-            self.chunk.bio.write(b"".join(pieces))
+        if parts:
+            self.chunk.bio.write(b"".join(parts))
             self.chunk.message_start_time, self.chunk.message_end_time = first, last
             self.message_start_time = min(first, self.message_start_time)
             self.message_end_time = max(last, self.message_end_time)
@@ -146,31 +150,27 @@ class FastMcapWriter(McapWriter):
     def close_chunk(self) -> None:
         """Write the pending chunk with its checksum, and its index."""
         chunk, content = self.chunk, self.chunk.bio.getvalue()
-        first, last, packed = (
-            chunk.message_start_time, chunk.message_end_time, self.compressor(content),
-        )  # fmt: skip
+        first, last = chunk.message_start_time, chunk.message_end_time
+        packed = self.compressor(content)
         # The chunk, and behind it an index of times and offsets for each channel.
-        start, name = self.bio.tell(), self.compression
-        data = _record(Chunk(name, packed, last, first, crc32(content), len(content)))
-        size, index_offsets = len(data), dict[int, int]()
-        for key, messages in chunk.msgs.items():
-            index_offsets[key] = start + len(data)
+        start = self.bio.tell()
+        data = _record(Chunk(self.compression, packed, last, first, crc32(content), len(content)))
+        chunk_length, index_offsets = len(data), dict[int, int]()
+        for channel, messages in chunk.msgs.items():
+            index_offsets[channel] = start + len(data)
             index = np.array(messages, "<u8").tobytes()
-            data += _INDEX_HEAD.pack(Opcode.MESSAGE_INDEX, 6 + len(index), key, len(index)) + index
+            length = _INDEX_HEAD.size - RECORD.size + len(index)
+            data += _INDEX_HEAD.pack(Opcode.MESSAGE_INDEX, length, channel, len(index)) + index
         # The entry of the chunk in the summary.
         chunk_index = ChunkIndex(
-            size,
-            start,
-            name,
-            len(packed),
-            last,
-            len(data) - size,
-            index_offsets,
-            first,
-            len(content),
-        )
-        self.chunks.append(summary := BytesIO())
+            chunk_length=chunk_length, chunk_start_offset=start, compression=self.compression,
+            compressed_size=len(packed), message_end_time=last,
+            message_index_length=len(data) - chunk_length, message_index_offsets=index_offsets,
+            message_start_time=first, uncompressed_size=len(content),
+        )  # fmt: skip
+        summary = BytesIO()
         summary.write(_record(chunk_index)[RECORD.size :])  # rosbags finds its size by `tell`
+        self.chunks.append(summary)
         self._emit(memoryview(data))
         self.chunk = PendingChunk(2**63 - 1, 0, BytesIO(), defaultdict(list))
 
@@ -188,7 +188,7 @@ class FastMcapWriter(McapWriter):
             self.bio = stream
         data = section.getbuffer()
         footer_offset = len(data) - len(MAGIC) - _FOOTER
-        summary_offset = _PLACE.unpack_from(data, footer_offset)[0] - start
+        summary_offset = _OFFSET.unpack_from(data, footer_offset)[0] - start
         # Checksum of the data section: of all before its end record; then that of the summary.
         data_checksum = crc32(data[: summary_offset - _DATA_END], self._crc)
         _CRC.pack_into(data, summary_offset - _CRC.size, data_checksum)
@@ -200,10 +200,10 @@ class FastMcapWriter(McapWriter):
     def _emit(self, data: bytes | memoryview) -> None:
         """Write a part of the file, completely or not at all."""
         self._crc = crc32(data, self._crc)
-        start, rest = self.bio.tell(), memoryview(data)
+        start, remaining = self.bio.tell(), memoryview(data)
         try:
-            while rest:
-                rest = rest[self.bio.write(rest) :]
+            while remaining:
+                remaining = remaining[self.bio.write(remaining) :]
         except OSError:
             self.bio.truncate(start)
             raise
@@ -268,13 +268,12 @@ class RunWriter(Writer):
         for connection in self.connections:
             ext: Any = connection.ext
             topic = {
-                "name": connection.topic,
-                "type": connection.msgtype,
+                "name": connection.topic, "type": connection.msgtype,
                 "serialization_format": ext.serialization_format,
                 "offered_qos_profiles": dump_qos_v9(ext.offered_qos_profiles),
                 "type_description_hash": connection.digest,
-            }
-            counted = {"topic_metadata": topic, "message_count": 0}
-            information["topics_with_message_count"].append(counted)
+            }  # fmt: skip
+            entry = {"topic_metadata": topic, "message_count": 0}
+            information["topics_with_message_count"].append(entry)
         with writing(self.path / "metadata.yaml") as draft:
             draft.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")

@@ -17,10 +17,10 @@ import numpy as np
 from roboaccord.bag.content import Content
 from roboaccord.bag.topics import TARGET_JOINTS, TARGET_TWIST
 from roboaccord.cdr import CdrWriter, decode_wrench, encode_wrench, read_joint_state
-from roboaccord.cdr.wire import by_name
+from roboaccord.cdr.wire import indices_of
 from roboaccord.contract.state import Array, Target
 
-_JOINTS = ("position", "velocity", "effort")  # fields of a JointState, in its order
+_JOINT_FIELDS = ("position", "velocity", "effort")  # of a JointState, in its order
 
 
 def encode_target(
@@ -36,8 +36,8 @@ def encode_target(
     """
     before = before or Target()
     messages = {}
-    pairs = [(getattr(target, name), getattr(before, name)) for name in _JOINTS]
-    if not all(_same(*pair) for pair in pairs):
+    pairs = [(getattr(target, name), getattr(before, name)) for name in _JOINT_FIELDS]
+    if not all(_are_equal(*pair) for pair in pairs):
         writer = CdrWriter(time)
         writer.string("")
         writer.strings(joints)
@@ -46,7 +46,7 @@ def encode_target(
             if values is not None:
                 writer.numbers(values)
         messages[TARGET_JOINTS] = bytes(writer.data)
-    if not messages or not _same(target.twist, before.twist):
+    if not messages or not _are_equal(target.twist, before.twist):
         # A TwistStamped has the same layout as a WrenchStamped: a header and six numbers.
         messages[TARGET_TWIST] = encode_wrench(time, target.twist, "base_link")
     return messages
@@ -61,7 +61,7 @@ def read_targets(content: Content, joints: Sequence[str]) -> list[tuple[float, T
     changes = [
         decode_change(name, data, joints)
         for name in (TARGET_TWIST, TARGET_JOINTS)
-        for data in content.since_reset(name)
+        for data in content.messages_since_reset(name)
     ]
     targets: list[tuple[float, Target]] = []
     for time, change in sorted(changes, key=lambda pair: pair[0]):
@@ -79,20 +79,20 @@ def decode_change(name: str, data: bytes, joints: Sequence[str]) -> tuple[float,
         time, twist = decode_wrench(data)
         return time, {"twist": twist}
     time, names, *columns = read_joint_state(data)
-    order = by_name(names, joints, "JointState")
+    order = indices_of(joints, names, "JointState")
     values = (column[order] if len(column) else None for column in columns)
-    return time, dict(zip(_JOINTS, values, strict=True))
+    return time, dict(zip(_JOINT_FIELDS, values, strict=True))
 
 
 def add_change(targets: list[tuple[float, Target]], time: float, change: Mapping[str, Any]) -> None:
     """Append the target that a change at a tick gives; two changes of one tick give one target."""
-    last = targets[-1] if targets else (-1.0, Target())
-    if last[0] == time:
+    last_time, last_target = targets[-1] if targets else (-1.0, Target())
+    if last_time == time:
         targets.pop()
-    targets.append((time, replace(last[1], **change)))
+    targets.append((time, replace(last_target, **change)))
 
 
-def _same(a: Array | None, b: Array | None) -> bool:
+def _are_equal(a: Array | None, b: Array | None) -> bool:
     """Return whether two arrays are equal, NaN to NaN, or both are None."""
     if a is None or b is None:
         return a is b

@@ -1,26 +1,18 @@
-"""Topics of a bag: names, message types and which are latched; and the facts of a run.
+"""Topics of a bag: their names and message types, and which of them are latched.
 
 Constants below name the topics of a robot R, without `/R/` in front; ROS nodes use the same names
-(roboaccord_ros, graph/names.py). A latched topic keeps its last message for late subscribers. Facts
-are what is needed to repeat a run; they are recorded as JSON on the topic `scenario`.
+(roboaccord_ros, graph/names.py). A latched topic keeps its last message for late subscribers.
 
 A new topic is a name, its type in NAMES, and a place in STEPPED (in every bag), OPTIONAL (where it
-is used), SECOND (of the reference) or FIRST (once, before the first state). Existing names and the
-keys of `facts` are in users' bags and stay; readers must accept older bags without a new key.
+is used), SECOND (of the reference, which is shown as a second robot) or FIRST (once, before the
+first state). Existing names are in users' bags and stay.
 """
 
 from __future__ import annotations
 
-import json
-import platform
-import sys
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 
-from roboaccord.cdr import encode_string, encode_surfaces
-from roboaccord.contract.results import Json
-from roboaccord.scenario.setup import Robot, Setup
-from roboaccord.scenario.surroundings import surfaces_around
+from roboaccord.scenario.setup import Robot
 
 LIBRARY = "roboaccord"
 """Start of the library's name in the header of our own files, which have all checksums."""
@@ -73,12 +65,9 @@ KINDS = {name: kind for kind, names in NAMES.items() for name in names}
 def run_topics(robot: str) -> list[Topic]:
     """Return the topics that are in every bag of a robot."""
     frames = "tf2_msgs/msg/TFMessage"
-    return [
-        *(topic_of(robot, name) for name in FIRST),
-        Topic(TF_STATIC, frames, True),
-        Topic(TF, frames),
-        *(topic_of(robot, name) for name in STEPPED),
-    ]
+    transforms = [Topic(TF_STATIC, frames, latched=True), Topic(TF, frames)]
+    first, stepped = ([topic_of(robot, name) for name in names] for names in (FIRST, STEPPED))
+    return [*first, *transforms, *stepped]
 
 
 def optional_topics(robot: str) -> list[Topic]:
@@ -110,44 +99,3 @@ def input_topics(robot: Robot) -> dict[str, str]:
 def switch_topic(robot: str, switch: str) -> Topic:
     """Return the topic of the state of a switch."""
     return Topic(f"/{robot}/{switch}/state", "std_msgs/msg/Bool", True)
-
-
-def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str:
-    """Return what is needed to repeat a run, as JSON: scenario, engine, seed and versions.
-
-    The initial states of all switches are included, so that a reader of the bag can follow them
-    without knowing the robot.
-    """
-    data: dict[str, Json] = {
-        "scenario": setup.scenario.data(),
-        "engine": engine,
-        "engine_version": engine_version,
-        "transport": transport,
-        "seed": setup.scenario.seed,
-        "switches": dict(setup.initial.switches),
-        "versions": {
-            "python": platform.python_version(),
-            "numpy": sys.modules["numpy"].__version__,
-            "roboaccord": distribution_version("roboaccord"),
-            setup.robot.package: distribution_version(setup.robot.package),
-            "platform": platform.platform(),
-        },
-    }
-    return json.dumps(data, sort_keys=True)
-
-
-def first_messages(setup: Setup, facts: str) -> dict[str, bytes]:
-    """Return the messages on the topics FIRST, by name of the topic."""
-    around = encode_surfaces(surfaces_around(setup))
-    texts = {DESCRIPTION: encode_string(setup.urdf()), SCENARIO: encode_string(facts)}
-    return {**texts, SURROUNDINGS: around}
-
-
-def distribution_version(package: str) -> str:
-    """Return the version of a package; its distribution may have the prefix `roboaccord-`."""
-    for name in (package, f"roboaccord-{package.replace('_', '-')}"):
-        try:
-            return version(name)
-        except PackageNotFoundError:
-            continue
-    return "unknown"

@@ -17,6 +17,7 @@ from rosbags.interfaces import Connection
 from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2.errors import WriterError
 
+from roboaccord.bag import run_facts
 from roboaccord.bag import topics as names
 from roboaccord.bag.resampling import SLACK
 from roboaccord.bag.spool import Spool
@@ -52,18 +53,22 @@ class BagWriter:
         self, path: Path, setup: Setup, engine: str, engine_version: str, transport: str
     ) -> None:
         self.path = Path(path)
+        if self.path.exists():
+            raise AccordError(f"{self.path} exists already; choose another name for the bag")
         self._setup = setup
         self._robot = setup.robot.name
         self._run_facts = engine, engine_version, transport
         self._states = JointStateCodec(setup.joints)
         self._odometry = OdometryCodec()
         self._efforts = EffortCodec(setup.joints)
-        self._connections: dict[str, Connection] = {}
-        self._switches: dict[str, bool] = {}
-        self._next_tf = 0.0
+        self._transforms = RobotTransforms(setup.tree, setup.joints)
+        self._spool: Spool  # from `__enter__` on
+        self._connections: dict[str, Connection] = {}  # by name of the topic
+        topics = names.STATES, names.ODOMETRY, names.EFFORTS
+        self._states_topic, self._odometry_topic, self._efforts_topic = map(self._topic, topics)
+        self._switches: dict[str, bool] = {}  # as last recorded
+        self._next_tf = 0.0  # time from which on transforms are due [s]
         self._has_state = False
-        if self.path.exists():
-            raise AccordError(f"{self.path} exists already; choose another name for the bag")
 
     def __enter__(self) -> Self:
         """Create the bag and write what comes before the first state; no bag remains if that fails.
@@ -71,39 +76,32 @@ class BagWriter:
         Raises:
             AccordError: if the folder exists or cannot be written.
         """
-        self._transforms = RobotTransforms(self._setup.tree, self._setup.joints)
         with ExitStack() as undo:
             try:
-                self._writer = RunWriter(self.path, version=9, storage_plugin=StoragePlugin.MCAP)
-                self._writer.open()
+                writer = RunWriter(self.path, version=9, storage_plugin=StoragePlugin.MCAP)
+                writer.open()
             except (OSError, WriterError) as error:
                 if isinstance(error, OSError):
                     shutil.rmtree(self.path, ignore_errors=True)
                 raise AccordError(f"cannot write {self.path}: {_reason(error)}") from None
             undo.callback(shutil.rmtree, self.path, ignore_errors=True)
-            self._spool = Spool(self._writer, self.path)
+            self._spool = Spool(writer, self.path)
             undo.callback(self._close, complain=False)
-            self._begin()
+            self._write_first_messages()
+            writer.write_unfinished(self._robot)
+            self.flush()
             undo.pop_all()
         return self
 
-    def _begin(self) -> None:
+    def _write_first_messages(self) -> None:
         """Write everything that comes before the first state."""
-        self._spool.note("robot", self._robot)
+        self._spool.set_custom_data("robot", self._robot)
         for topic in names.run_topics(self._robot):
             self.add_topic(topic)
-        states = (names.STATES, names.ODOMETRY, names.EFFORTS)
-        self._state_connection, self._odometry_connection, self._command_connection = (
-            self._connections[f"/{self._robot}/{name}"] for name in states
-        )
-        self._tf_connection = self._connections[names.TF]
-        self._write = self._spool.put
-        facts = names.facts(self._setup, *self._run_facts)
-        for name, data in names.first_messages(self._setup, facts).items():
-            self.write_raw(f"/{self._robot}/{name}", 0, data)
+        facts = run_facts.facts(self._setup, *self._run_facts)
+        for name, data in run_facts.first_messages(self._setup, facts).items():
+            self.write_raw(self._topic(name), 0, data)
         self.write_raw(names.TF_STATIC, 0, self._transforms.static())
-        self._writer.write_unfinished(self._robot)
-        self.flush()
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Close the bag in any case: what was recorded remains."""
@@ -119,21 +117,20 @@ class BagWriter:
 
     def finish(self, sha256: str) -> None:
         """Store the hash of the trajectory, which marks the run as complete."""
-        self._spool.note("sha256", sha256)
+        self._spool.set_custom_data("sha256", sha256)
 
     def note_loss(self, events: int) -> None:
         """Store the number of events that could not be recorded."""
-        self._spool.note(names.LOST_EVENTS, str(events))
+        self._spool.set_custom_data(names.LOST_EVENTS, str(events))
 
     def on_state(self, state: RobotState) -> None:
-        """Record joints and base, and the transforms at 50 Hz of simulated time."""
-        # Joints and base, transforms if they are due, and switches that changed.
+        """Record joints and base, switches that changed, and the transforms if they are due."""
         time_ns = round(state.time * 1e9)
-        self._write(self._state_connection, time_ns, self._states.encode(state))
-        self._write(self._odometry_connection, time_ns, self._odometry.encode(state))
+        self.write_raw(self._states_topic, time_ns, self._states.encode(state))
+        self.write_raw(self._odometry_topic, time_ns, self._odometry.encode(state))
         if state.time >= self._next_tf - SLACK:
             self._next_tf = state.time + TF_PERIOD
-            self._write(self._tf_connection, time_ns, self._transforms.encode(state))
+            self.write_raw(names.TF, time_ns, self._transforms.encode(state))
         for name, value in state.switches.items():
             if self._switches.get(name) is not value:
                 topic = names.switch_topic(self._robot, name)
@@ -147,9 +144,8 @@ class BagWriter:
     def on_command(self, state: RobotState, command: Command) -> None:
         """Record efforts, and wrench, twist and findings where the controller has any."""
         time_ns = round(state.time * 1e9)
-        self._write(
-            self._command_connection, time_ns, self._efforts.encode(state.time, command.effort)
-        )
+        efforts = self._efforts.encode(state.time, command.effort)
+        self.write_raw(self._efforts_topic, time_ns, efforts)
         # A TwistStamped has the same layout as a WrenchStamped: a header and six numbers.
         for name, vector in ((names.WRENCH, command.wrench), (names.TWIST, command.twist)):
             if vector is not None:
@@ -160,8 +156,8 @@ class BagWriter:
 
     def on_event(self, event: Event) -> None:
         """Record an event."""
-        topic = f"/{self._robot}/{names.EVENTS}"
-        self.write_raw(topic, round(event.time * 1e9), encode_events([event], self._robot))
+        data = encode_events([event], self._robot)
+        self.write_raw(self._topic(names.EVENTS), round(event.time * 1e9), data)
 
     def write_contacts(self, state: RobotState, data: bytes) -> None:
         """Record the contacts in a state, given as the bytes of a MarkerArray."""
@@ -180,7 +176,7 @@ class BagWriter:
         """
         if topic not in self._connections:
             raise AccordError(f"{topic} is not a topic of the bag {self.path.name}")
-        self._write(self._connections[topic], time_ns, data)
+        self._spool.put(self._connections[topic], time_ns, data)
 
     def add_topic(self, topic: Topic) -> None:
         """Add a topic to the bag, unless it is there."""
@@ -194,6 +190,10 @@ class BagWriter:
             AccordError: if the disk is full.
         """
         self._spool.flush()
+
+    def _topic(self, name: str) -> str:
+        """Return the full name of one of the robot's topics."""
+        return f"/{self._robot}/{name}"
 
     def _write_optional(self, name: str, time_ns: int, data: bytes) -> None:
         """Record a message on a topic that is added when it is first used."""

@@ -2,8 +2,8 @@
 
 Names never change within a run, so each codec builds its message once, as a template, and only
 overwrites its time stamp and numbers. Decoding first compares the fixed bytes with the template
-(`wire.Fixed`), which is fast; a message of another layout, such as one with other names or another
-order, is read item by item. A codec has one buffer: use one codec in each thread.
+(`wire.FixedBytes`), which is fast; a message of another layout, such as one with other names or
+another order, is read item by item. A codec has one buffer: use one codec in each thread.
 
 Layouts are those of ROS (test_cdr). TRUE is in bags and stays. The purpose is speed: measure with
 `make speed` after a change.
@@ -22,6 +22,8 @@ from roboaccord.contract.state import Array, RobotState
 
 # numbers of a nav_msgs/Odometry: pose (3 + 4), twist (3 + 3), and the covariance of each (6 x 6)
 _POSE, _TWIST, _COVARIANCE = 7, 6, 36
+_ODOMETRY = _POSE + _COVARIANCE + _TWIST + _COVARIANCE
+_TWIST_SLICE = slice(_POSE + _COVARIANCE, _POSE + _COVARIANCE + _TWIST)
 TRUE = "/true"  # suffix to the name of a joint whose encoder has failed, for its true values
 
 
@@ -59,42 +61,44 @@ class JointStateCodec:
             writer.count(count)
             starts.append(writer.doubles(count))
         self._buffer = writer.data
-        self._q, self._qd, self._effort = (wire.view(self._buffer, s, count) for s in starts)
+        self._q, self._qd, self._effort = (wire.doubles_in(self._buffer, s, count) for s in starts)
         self._start = starts[0]
-        self._fixed = wire.Fixed(writer, self._start)
-        # Reads the stamp and the counts of velocities and efforts, which follow after the names.
+        self._fixed = wire.FixedBytes(writer, self._start)
+        # Reads the stamp and the counts of velocities and efforts, each at the end of the numbers
+        # before; the count of positions is among the fixed bytes.
         ends = [start + 8 * count for start in starts[:2]]
         gap = ends[1] - ends[0] - 4
-        self._head_format = struct.Struct(f"<2s2xiI{ends[0] - wire.FRAME_AT}xI{gap}xI")
-        self._stride = (starts[1] - starts[0]) // 8
-        self._expected = (count, count)
+        self._stamp_and_counts = struct.Struct(f"<4xiI{ends[0] - wire.FRAME_AT}xI{gap}xI")
+        self._stride = (starts[1] - starts[0]) // 8  # from a position to its velocity [numbers]
         self._frame_id = frame_id
-        self._sender_codec: JointStateCodec | None = (
-            None  # codec of a sender with other names or another order
-        )
+        # Codec of a sender with other names or another order, and for each joint the index there
+        # of its true values and of those that its encoder measured (n,).
+        self._sender_codec: JointStateCodec | None = None
         self._order, self._measured = np.zeros((2, count), np.intp)
+        # Codec with more names, for states with failed encoders.
         self._extended_codec: JointStateCodec | None = None
         self.encoders: tuple[tuple[int, float, float], ...] = ()
 
     def encode(self, state: RobotState) -> bytes:
         """Return a state as message bytes."""
         if state.encoders:
-            return self._encode_broken(state)
+            return self._encode_extended(state)
         wire.stamp_into(self._buffer, state.time)
         self._q[:] = state.q
         self._qd[:] = state.qd
         self._effort[:] = state.effort
         return bytes(self._buffer)
 
-    def _encode_broken(self, state: RobotState) -> bytes:
+    def _encode_extended(self, state: RobotState) -> bytes:
         """Return a state with failed encoders as message bytes, by a codec with more names."""
-        joints = [joint for joint, *_ in state.encoders]
-        names = (*self.joints, *(self.joints[joint] + TRUE for joint in joints))
+        failed = [joint for joint, *_ in state.encoders]
+        names = (*self.joints, *(self.joints[joint] + TRUE for joint in failed))
         if self._extended_codec is None or self._extended_codec.joints != names:
             self._extended_codec = JointStateCodec(names, self._frame_id)
-        by_encoders = state.measured
-        pairs = (by_encoders.q, state.q), (by_encoders.qd, state.qd), (state.effort, state.effort)
-        q, qd, effort = (np.concatenate([measured, true[joints]]) for measured, true in pairs)
+        measured = state.measured
+        q = np.concatenate([measured.q, state.q[failed]])
+        qd = np.concatenate([measured.qd, state.qd[failed]])
+        effort = np.concatenate([state.effort, state.effort[failed]])
         return self._extended_codec.encode(RobotState(state.time, q, qd, effort))
 
     def decode(self, data: bytes) -> tuple[float, Array, Array, Array]:
@@ -106,14 +110,14 @@ class JointStateCodec:
             AccordError: naming a joint that is missing or has no value.
         """
         self.encoders = ()
-        values = self._decode_own(data)
+        values = self._decode_by_template(data)
         if values is None and self._sender_codec is not None:
-            values = self._sender_codec._decode_own(data)
+            values = self._sender_codec._decode_by_template(data)
             if values is not None:
-                return self._sorted(*values)
-        return values or self._decode_foreign(data)
+                return self._from_sender(*values)
+        return values or self._decode_by_item(data)
 
-    def _sorted(
+    def _from_sender(
         self, time: float, q: Array, qd: Array, effort: Array
     ) -> tuple[float, Array, Array, Array]:
         """Return values of a sender with another order in our order, and set `encoders`."""
@@ -124,32 +128,33 @@ class JointStateCodec:
         )
         return time, q[order], qd[order], effort[order]
 
-    def _decode_own(self, data: bytes) -> tuple[float, Array, Array, Array] | None:
+    def _decode_by_template(self, data: bytes) -> tuple[float, Array, Array, Array] | None:
         """Return the content of a message with the layout of the template; None for any other."""
-        if self._fixed.begins(data):
-            _, sec, nanosec, *counts = self._head_format.unpack_from(data)
-            if (counts[0], counts[1]) == self._expected:
-                n, stride = len(self.joints), self._stride
-                numbers = np.frombuffer(data, wire.DOUBLE, n + 2 * stride, self._start)
-                return (  # copies, which a state makes read-only
-                    wire.unstamp(sec, nanosec),
-                    numbers[:n].copy(),
-                    numbers[stride : stride + n].copy(),
-                    numbers[2 * stride :].copy(),
-                )
-        return None
+        if not self._fixed.are_in(data):
+            return None
+        n, stride = len(self.joints), self._stride
+        sec, nanosec, velocities, efforts = self._stamp_and_counts.unpack_from(data)
+        if velocities != n or efforts != n:
+            return None
+        numbers = np.frombuffer(data, wire.DOUBLE, n + 2 * stride, self._start)
+        return (  # copies, which a state makes read-only
+            wire.unstamp(sec, nanosec),
+            numbers[:n].copy(),
+            numbers[stride : stride + n].copy(),
+            numbers[2 * stride :].copy(),
+        )
 
-    def _decode_foreign(self, data: bytes) -> tuple[float, Array, Array, Array]:
+    def _decode_by_item(self, data: bytes) -> tuple[float, Array, Array, Array]:
         """Return the content of a message of another layout, and keep a codec for its sender."""
         time, names, q, qd, effort = read_joint_state(data)
-        measured = wire.by_name(names, self.joints, "JointState")
+        measured = wire.indices_of(self.joints, names, "JointState")
         true_names = [name + TRUE if name + TRUE in names else name for name in self.joints]
-        order = wire.by_name(names, true_names, "JointState")
+        order = wire.indices_of(true_names, names, "JointState")
         for values, field in ((q, "position"), (qd, "velocity"), (effort, "effort")):
             wire.check_length(values, names, field, "JointState")
         self._measured, self._order = (np.array(indices, np.intp) for indices in (measured, order))
         self._sender_codec = JointStateCodec(names)  # further messages will have this layout
-        return self._sorted(time, q, qd, effort)
+        return self._from_sender(time, q, qd, effort)
 
 
 class OdometryCodec:
@@ -164,12 +169,12 @@ class OdometryCodec:
         writer = wire.CdrWriter()
         writer.string(frame_id)
         writer.string(child_frame_id)
-        self._start = writer.doubles(_POSE + _TWIST + 2 * _COVARIANCE)
+        self._start = writer.doubles(_ODOMETRY)
         self._buffer = writer.data
-        self._fixed = wire.Fixed(writer, self._start)
-        numbers = wire.view(self._buffer, self._start, _POSE + _TWIST + 2 * _COVARIANCE)
+        self._fixed = wire.FixedBytes(writer, self._start)
+        numbers = wire.doubles_in(self._buffer, self._start, _ODOMETRY)
         self._position, self._orientation = numbers[:3], numbers[3:_POSE]
-        self._twist = numbers[_POSE + _COVARIANCE : _POSE + _COVARIANCE + _TWIST]
+        self._twist = numbers[_TWIST_SLICE]
 
     def encode(self, state: RobotState) -> bytes:
         """Return pose and twist of a state as message bytes."""
@@ -185,17 +190,16 @@ class OdometryCodec:
         Raises:
             AccordError: if the message is cut off.
         """
-        size = _POSE + _TWIST + 2 * _COVARIANCE
-        if self._fixed.begins(data):
+        if self._fixed.are_in(data):
             time = wire.unstamp(*wire.STAMP.unpack_from(data, wire.STAMP_AT))
-            numbers = np.frombuffer(data, wire.DOUBLE, size, self._start)
+            numbers = np.frombuffer(data, wire.DOUBLE, _ODOMETRY, self._start)
         else:
             reader = wire.CdrReader(data, "Odometry")
             time = reader.time()
             reader.string()
             reader.string()
-            numbers = reader.doubles(size)
-        twist = numbers[_POSE + _COVARIANCE : _POSE + _COVARIANCE + _TWIST]
+            numbers = reader.doubles(_ODOMETRY)
+        twist = numbers[_TWIST_SLICE]
         return time, numbers[:3].copy(), numbers[3:_POSE].copy(), twist.copy()
 
 
@@ -218,8 +222,8 @@ class EffortCodec:
         self._start = writer.doubles(len(self.joints))
         writer.data += wire.STAMP.pack(0, 0)  # time_from_start
         self._buffer = writer.data
-        self._fixed = wire.Fixed(writer, self._start)
-        self._effort = wire.view(self._buffer, self._start, len(self.joints))
+        self._fixed = wire.FixedBytes(writer, self._start)
+        self._effort = wire.doubles_in(self._buffer, self._start, len(self.joints))
 
     def encode(self, time: float, effort: Array) -> bytes:
         """Return efforts (n,) [N m] that answer the state at `time` [s] as message bytes."""
@@ -233,20 +237,20 @@ class EffortCodec:
         Raises:
             AccordError: naming a joint that is missing, unknown, or has no effort.
         """
-        if self._fixed.begins(data):
+        if self._fixed.are_in(data):
             time = wire.unstamp(*wire.STAMP.unpack_from(data, wire.STAMP_AT))
             effort = np.frombuffer(data, wire.DOUBLE, len(self.joints), self._start).copy()
             return time, effort
-        return self._decode_foreign(data)
+        return self._decode_by_item(data)
 
-    def _decode_foreign(self, data: bytes) -> tuple[float, Array]:
+    def _decode_by_item(self, data: bytes) -> tuple[float, Array]:
         """Return time and efforts of a message of another layout."""
         kind = "JointTrajectory"
         reader = wire.CdrReader(data, kind)
         time = reader.time()
         reader.string()
         names = reader.strings()
-        order = wire.by_name(names, self.joints, kind)
+        order = wire.indices_of(self.joints, names, kind)
         for name in names:
             if name not in self.joints:
                 raise AccordError(f"{name} in a {kind} is not a joint of this robot")

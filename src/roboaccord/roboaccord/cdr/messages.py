@@ -33,7 +33,7 @@ LENGTH_PER_FORCE = 0.002
 # m, of an arrow: more than its head, less than a robot; the shortest for an unknown force
 SHORTEST, LONGEST = 0.03, 0.5
 RED, ORANGE = (0.9, 0.1, 0.1, 1.0), (1.0, 0.6, 0.0, 1.0)  # r, g, b, opacity: by eye, unlike links
-NONE = (0.0, 0.0, 0.0, 0.0)  # colour of a marker that only deletes others
+INVISIBLE = (0.0, 0.0, 0.0, 0.0)  # colour of a marker that only deletes others
 NO_POINTS = np.zeros((0, 3))
 ONES = np.ones(3)
 
@@ -100,8 +100,9 @@ def encode_statuses(time: float, statuses: Sequence[Status]) -> bytes:
         for text in (name, message, hardware_id):
             writer.string(text)
         writer.count(len(values))
-        for text in (text for pair in values.items() for text in pair):
-            writer.string(text)
+        for key, value in values.items():
+            writer.string(key)
+            writer.string(value)
     return bytes(writer.data)
 
 
@@ -135,9 +136,12 @@ def encode_events(events: Sequence[Event], robot: str) -> bytes:
 def _status(event: Event, robot: str, first: tuple[int, int]) -> Status:
     """Return the status of an event; `first` is the time stamp of the message."""
     values = {"impulse": repr(float(event.impulse))}
-    values |= {n: repr(float(v)) for n in ("energy", "size") if (v := getattr(event, n))}
-    if (stamp_of_event := stamp(event.time)) != first:
-        values["time"] = f"{stamp_of_event[0]}.{stamp_of_event[1]:09d}"
+    for name, value in (("energy", event.energy), ("size", event.size)):
+        if value:
+            values[name] = repr(float(value))
+    seconds, nanoseconds = stamp(event.time)
+    if (seconds, nanoseconds) != first:
+        values["time"] = f"{seconds}.{nanoseconds:09d}"
     return Status(event.kind, event.subject, robot, values)
 
 
@@ -157,9 +161,9 @@ def _event(status: Status, time: float) -> Event:
     """Return the event of a status; `time` is that of the message [s]."""
     values = status.values
     try:
-        when = float(values.get("time", time))
+        event_time = float(values.get("time", time))
         numbers = (float(values.get(name, "0")) for name in ("impulse", "energy", "size"))
-        return Event(when, status.name, status.message, *numbers)
+        return Event(event_time, status.name, status.message, *numbers)
     except ValueError:
         raise AccordError(f"{status.name} event has values {values!r}, not all numbers") from None
 
@@ -172,14 +176,14 @@ def encode_contacts(time: float, contacts: Sequence[ContactPoint], frame_id: str
     """
     writer = CdrWriter.without_stamp()
     writer.count(1 + 2 * len(contacts))
-    _write(writer, time, frame_id, _Marker(0, ARROW, action=DELETE_ALL))
+    _write_marker(writer, time, frame_id, _Marker(0, ARROW, action=DELETE_ALL))
     for i, contact in enumerate(contacts):
         size = np.full(3, DIAMETER)
-        ball = _Marker(2 * i, SPHERE, position=contact.position, scale=size, colour=RED)
-        _write(writer, time, frame_id, ball)
+        sphere = _Marker(2 * i, SPHERE, position=contact.position, scale=size, colour=RED)
+        _write_marker(writer, time, frame_id, sphere)
         points = contact_arrow(contact)
         arrow = _Marker(2 * i + 1, ARROW, scale=ARROW_SIZE, colour=ORANGE, points=points)
-        _write(writer, time, frame_id, arrow)
+        _write_marker(writer, time, frame_id, arrow)
     return bytes(writer.data)
 
 
@@ -199,7 +203,7 @@ def encode_surfaces(surfaces: Sequence[Surface], frame_id: str = "odom") -> byte
         triangles = _Marker(
             0, TRIANGLES, namespace=surface.name, scale=ONES, colour=colour, points=points
         )
-        _write(writer, 0.0, frame_id, triangles)
+        _write_marker(writer, 0.0, frame_id, triangles)
     return bytes(writer.data)
 
 
@@ -212,11 +216,11 @@ class _Marker(NamedTuple):
     namespace: str = NAMESPACE
     position: Array = ORIGIN
     scale: Array = ORIGIN
-    colour: Sequence[float] = NONE
+    colour: Sequence[float] = INVISIBLE
     points: Array = NO_POINTS
 
 
-def _write(writer: CdrWriter, time: float, frame_id: str, marker: _Marker) -> None:
+def _write_marker(writer: CdrWriter, time: float, frame_id: str, marker: _Marker) -> None:
     """Append a visualization_msgs/msg/Marker to a message, field by field."""
     writer.align(4)
     writer.data += STAMP.pack(*stamp(time))

@@ -98,6 +98,9 @@ class CdrReader:
     Args:
         data: bytes of the message.
         kind: name of its type, for error messages.
+
+    Attributes:
+        at: offset of what is read next.
     """
 
     def __init__(self, data: bytes, kind: str) -> None:
@@ -108,7 +111,11 @@ class CdrReader:
             raise AccordError(f"a {kind} is not a little-endian CDR message")
 
     def raw(self, size: int, align: int = 1) -> bytes:
-        """Return the next bytes behind the alignment; refuse a message that is too short."""
+        """Return the next `size` bytes, from a multiple of `align` on.
+
+        Raises:
+            AccordError: if the message is too short.
+        """
         self.at += -(self.at - len(HEADER)) % align
         content = bytes(self.data[self.at : self.at + size])
         if len(content) != size:
@@ -142,36 +149,37 @@ class CdrReader:
         return self.doubles(self.count())
 
 
-def view(buffer: bytearray, start: int, number: int) -> Array:
+def doubles_in(buffer: bytearray, start: int, number: int) -> Array:
     """Return a view of `number` doubles from an offset on, to overwrite them in place."""
     return np.ndarray((number,), DOUBLE, buffer, start)
 
 
-class Fixed:
+class FixedBytes:
     """The bytes between stamp and numbers, which are the same in every message of a run.
 
     Bytes for alignment are not compared: they are zero here, and arbitrary in rclpy's messages.
 
     Args:
-        writer: that wrote a message.
+        writer: that wrote such a message.
         stop: offset of the numbers.
     """
 
     def __init__(self, writer: CdrWriter, stop: int) -> None:
-        self._size, self._stop = len(writer.data), stop
-        self.data = bytes(writer.data[FRAME_AT:stop])
-        self._bytes = np.frombuffer(self.data, np.uint8)
-        self._mask = np.full(len(self.data), 255, dtype=np.uint8)
+        self._message_size, self._stop = len(writer.data), stop
+        self._expected = bytes(writer.data[FRAME_AT:stop])
+        self._expected_array = np.frombuffer(self._expected, np.uint8)
+        self._mask = np.full(len(self._expected), 255, dtype=np.uint8)  # 0 at bytes for alignment
         self._mask[[at - FRAME_AT for at in writer.padding if at < stop]] = 0
 
-    def begins(self, data: bytes) -> bool:
+    def are_in(self, data: bytes) -> bool:
         """Return whether a message has these bytes, and is complete."""
-        if len(data) < self._size or data[:2] != HEADER[:2]:
+        if len(data) < self._message_size or data[:2] != HEADER[:2]:
             return False
-        fixed = data[FRAME_AT : self._stop]
-        if fixed == self.data:
+        found = data[FRAME_AT : self._stop]
+        if found == self._expected:
             return True
-        return not ((np.frombuffer(fixed, np.uint8) ^ self._bytes) & self._mask).any()
+        different = np.frombuffer(found, np.uint8) ^ self._expected_array
+        return not (different & self._mask).any()
 
 
 def stamp_into(buffer: bytearray, time: float) -> None:
@@ -179,7 +187,7 @@ def stamp_into(buffer: bytearray, time: float) -> None:
     STAMP.pack_into(buffer, STAMP_AT, *divmod(round(time * 1e9), NANOSECONDS))
 
 
-def by_name(names: Sequence[str], joints: Sequence[str], kind: str) -> list[int]:
+def indices_of(joints: Sequence[str], names: Sequence[str], kind: str) -> list[int]:
     """Return the index in `names` of each joint; `kind` of message is for the error.
 
     Raises:

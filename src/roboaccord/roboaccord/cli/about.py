@@ -67,7 +67,7 @@ def doctor_command() -> Result:
       accord doctor
     """
     # Of each item: whether it is there, and a note.
-    rows = {
+    rows: dict[str, tuple[bool, str]] = {
         "python": (True, f"{platform.python_version()} in {sys.prefix}"),
         "numba": (HAS_NUMBA, "" if HAS_NUMBA else "kernels run 100 times slower"),
     }
@@ -75,11 +75,10 @@ def doctor_command() -> Result:
         rows[extra] = (not missing(extra), missing(extra))
     for engine in engine_names():
         availability = spec(engine).look()
-        rows[engine] = (
-            (True, availability.version)
-            if isinstance(availability, Available)
-            else (False, availability.reason)
-        )
+        if isinstance(availability, Available):
+            rows[engine] = (True, availability.version)
+        else:
+            rows[engine] = (False, availability.reason)
     for module, use in OPTIONAL.items():
         rows[module] = (True, "") if is_importable(module) else (False, f"for {use}")
     for program, use in PROGRAMS.items():
@@ -118,6 +117,7 @@ def list_command(
     catalogue = read_catalogue(robot)
     for name, reason in catalogue.broken.items():
         warn(f"robot {name} is left out: {reason}")
+    # Command lines, and what they do.
     next_steps = {
         "accord run {} SCENARIO": "run one and record it",
         "accord crosscheck {} SCENARIO": "check the engines on it",
@@ -181,11 +181,9 @@ def new_robot_command(
     files = write_package(name, package)
     local = "--no-build-isolation " if importlib.util.find_spec("setuptools") else ""
     commands = (
-        f"pip install --no-deps {local}-e {package}",
-        f"accord run {name} swing",
-        f"accord crosscheck {name} swing",
-        f"python -m pytest {package}",
-    )
+        f"pip install --no-deps {local}-e {package}", f"accord run {name} swing",
+        f"accord crosscheck {name} swing", f"python -m pytest {package}",
+    )  # fmt: skip
     shown = [f"{package}: {len(files)} files. Now:", *(f"  {command}" for command in commands)]
     data = {"package": str(package), "files": [str(file) for file in files], "next": commands}
     return Result(data, shown, used={"dir": None})

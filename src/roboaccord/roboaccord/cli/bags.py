@@ -30,46 +30,53 @@ from roboaccord.report.signals import RunSignals
 from roboaccord.run.output import fresh, make_folder
 
 FILE = "PNG, SVG, or an HTML page to zoom in"
+Runs = Annotated[list[Path] | None, typer.Argument(
+    metavar="[RUN]...", autocompletion=complete_bag,
+    help="Run folders or bags; the others are compared with the first. Default: the last "
+    "two under runs/.",
+)]  # fmt: skip
+Patterns = Annotated[list[str] | None, typer.Option(
+    metavar="PATTERN",
+    help="Signals to compare: q/JOINT, qd/JOINT, effort/JOINT, base/x, y, z, roll, "
+    "pitch, yaw, switch/NAME, or patterns such as 'q/*'. May be repeated. Default: all, of "
+    "which those that differ most are shown.",
+)]  # fmt: skip
+Start = Annotated[Seconds | None, typer.Option(
+    "--from", metavar="S", help="Start of the interval."
+)]  # fmt: skip
+Stop = Annotated[Seconds | None, typer.Option("--to", metavar="S", help="End of the interval.")]
+Tolerance = Annotated[Annotated[float, Quantity("", "each signal's")] | None, typer.Option(
+    metavar="X", min=0.0,
+    help="Largest difference that passes, in each signal's unit. Default, where the "
+    "scenario is the same: 1e-9, which only recordings of the same run keep; 0.05 with a "
+    "bag from Gazebo.",
+)]  # fmt: skip
+PlotFile = Annotated[Path | None, typer.Option(
+    "--plot", metavar="FILE", help=f"Draw it: {FILE}."
+)]  # fmt: skip
+RunsAndSignals = Annotated[list[str] | None, typer.Argument(
+    metavar="[RUN]... [SIGNAL]...", autocompletion=complete_bag,
+    help="Run folders or bags, the last one under runs/ by default; names of signals or "
+    "patterns, path, joints and speed by default.",
+)]  # fmt: skip
+ListSignals = Annotated[bool, typer.Option(
+    "--list", help="List the signals instead, with their units."
+)]  # fmt: skip
+Against = Annotated[bool, typer.Option(
+    "--xy", help="Plot the second of two signals against the first."
+)]  # fmt: skip
+OutFile = Annotated[Path | None, typer.Option(
+    metavar="FILE", help=f"{FILE}. Default: a new plot.png under runs/."
+)]  # fmt: skip
 
 
 def compare_command(
-    runs: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[RUN]...",
-            help="Run folders or bags; the others are compared with the first. Default: the last "
-            "two under runs/.",
-            autocompletion=complete_bag,
-        ),
-    ] = None,
-    signals: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN",
-            help="Signals to compare: q/JOINT, qd/JOINT, effort/JOINT, base/x, y, z, roll, "
-            "pitch, yaw, switch/NAME, or patterns such as 'q/*'. May be repeated. Default: all, of "
-            "which those that differ most are shown.",
-        ),
-    ] = None,
-    start: Annotated[
-        Seconds | None, typer.Option("--from", metavar="S", help="Start of the interval.")
-    ] = None,
-    stop: Annotated[
-        Seconds | None, typer.Option("--to", metavar="S", help="End of the interval.")
-    ] = None,
-    tolerance: Annotated[
-        Annotated[float, Quantity("", "each signal's")] | None,
-        typer.Option(
-            metavar="X",
-            min=0.0,
-            help="Largest difference that passes, in each signal's unit. Default, where the "
-            "scenario is the same: 1e-9, which only recordings of the same run keep; 0.05 with a "
-            "bag from Gazebo.",
-        ),
-    ] = None,
-    file: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help=f"Draw it: {FILE}.")
-    ] = None,
+    runs: Runs = None,
+    signals: Patterns = None,
+    start: Start = None,
+    stop: Stop = None,
+    tolerance: Tolerance = None,
+    file: PlotFile = None,
 ) -> Result:
     """Show what changed between recorded runs: settings, figures, motion, signals.
 
@@ -96,25 +103,10 @@ def compare_command(
 
 @by_option("list", "", "xy out", "")
 def plot_command(
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[RUN]... [SIGNAL]...",
-            help="Run folders or bags, the last one under runs/ by default; names of signals or "
-            "patterns, path, joints and speed by default.",
-            autocompletion=complete_bag,
-        ),
-    ] = None,
-    listing: Annotated[
-        bool, typer.Option("--list", help="List the signals instead, with their units.")
-    ] = False,
-    xy: Annotated[
-        bool, typer.Option("--xy", help="Plot the second of two signals against the first.")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help=f"{FILE}. Default: a new plot.png under runs/."),
-    ] = None,
+    words: RunsAndSignals = None,
+    listing: ListSignals = False,
+    xy: Against = False,
+    out: OutFile = None,
 ) -> Result:
     """Plot signals of recorded runs, several runs overlaid.
 

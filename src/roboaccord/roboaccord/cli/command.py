@@ -64,54 +64,38 @@ def add_command(
         robot: whose command it is; "" for one of `accord` itself.
     """
     full_name = f"{robot.replace('_', '-')} {name}".lstrip()
-    mode_entries = added_modes("commands", f"{robot}.{name}" if robot else name)
-    in_pieces = hasattr(function, "in_pieces")
+    added = added_modes("commands", f"{robot}.{name}" if robot else name)
     modes: Modes | None = getattr(function, "modes", None)
-    modes = with_added(modes, mode_entries) if modes else None
-    # Parameters of the command come first, then those of added modes. Where two have the same name,
-    # the command's counts.
-    functions = [function, *(other.command for other in mode_entries.values())]
-    parameter_names = dict.fromkeys(name for f in functions for name in parameters_of(f))
-    by_name = {n: p for f in functions[::-1] for n, p in parameters_of(f).items()}
-    signature = inspect.Signature([by_name[name] for name in parameter_names])
+    modes = with_added(modes, added) if modes else None
+    functions = [function, *(mode.command for mode in added.values())]
+    signature = joint_signature(functions)
+    parameters = typer_parameters(function, signature, modes)
 
     @functools.wraps(function)
-    def command(ctx: typer.Context, **given: Value) -> None:
-        quiet = bool(given.pop("as_json", False))
+    def command(ctx: typer.Context, **values: Value) -> None:
+        as_json = bool(values.pop("as_json", False))
         # Which parameters the modes in force take, and which function has the mode.
-        taken, in_force = taken_by(modes, full_name, ctx, given) if modes else (given, ())
-        mode_function = next(
-            (mode_entries[mode].command for mode in in_force if mode in mode_entries), function
-        )
-        os.environ.update({TRUST: "1"} if given.get("trust") else {})
-        check_numbers(signature, given)
+        taken, in_force = taken_by(modes, full_name, ctx, values) if modes else (values, ())
+        of_modes = [added[mode].command for mode in in_force if mode in added]
+        os.environ.update({TRUST: "1"} if values.get("trust") else {})
+        check_numbers(signature, values)
         # Call it: what it prints itself goes to stderr.
-        token = call.set(Call(full_name, quiet))
+        token = call.set(Call(full_name, as_json))
+        cluster = str(values.get("cluster") or "")  # only a command in pieces has it
         try:
-            cluster = str(given.get("cluster") or "")
-            work = on_cluster(cluster) if in_pieces and cluster else nullcontext()
-            with redirect_stdout(sys.stderr), work:
-                result = call_with(mode_function, given)
+            with redirect_stdout(sys.stderr), on_cluster(cluster) if cluster else nullcontext():
+                result = call_with(of_modes[0] if of_modes else function, values)
         finally:
             call.reset(token)
         # Print the result, with the options that had an effect.
         if result is not None:
             used = options_of(signature, taken) | dict(result.used)
             used = {key: value for key, value in used.items() if value is not None}
-            show(result, used, units_of(signature), quiet)
+            show(result, used, units_of(signature), as_json)
             result.after()
             if not result.ok:
                 raise typer.Exit(1)
 
-    # The signature from which Typer makes the options.
-    parameters = [inspect.Parameter("ctx", KEYWORD, annotation=typer.Context)]
-    parameters += map(with_unit, signature.parameters.values())
-    if in_pieces:
-        parameters.append(inspect.Parameter("cluster", KEYWORD, default="", annotation=Cluster))
-    if takes_file(signature) and (not modes or "trust" in " ".join(modes.takes.values()).split()):
-        parameters.append(inspect.Parameter("trust", KEYWORD, default=False, annotation=Trust))
-    if get_type_hints(function)["return"] is Result:
-        parameters.append(inspect.Parameter("as_json", KEYWORD, default=False, annotation=AsJson))
     command.__doc__ = unwrapped(documented(functions))
     command.__dict__["modes"] = modes
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -119,27 +103,56 @@ def add_command(
     app.command(name, cls=getattr(function, "command_class", None))(command)
 
 
+def joint_signature(functions: Sequence[Callable[..., Result | None]]) -> inspect.Signature:
+    """Return the parameters of a command, then those of its added modes.
+
+    Where two functions have a parameter of the same name, the first one's counts.
+    """
+    by_name = dict[str, inspect.Parameter]()
+    for function in functions:
+        for name, parameter in parameters_of(function).items():
+            by_name.setdefault(name, parameter)
+    return inspect.Signature([*by_name.values()])
+
+
+def typer_parameters(
+    function: Callable[..., Result | None], signature: inspect.Signature, modes: Modes | None
+) -> list[inspect.Parameter]:
+    """Return the parameters from which Typer makes the options, with those that commands share."""
+    parameters = [inspect.Parameter("ctx", KEYWORD, annotation=typer.Context)]
+    parameters += map(with_unit, signature.parameters.values())
+    if hasattr(function, "in_pieces"):
+        parameters.append(inspect.Parameter("cluster", KEYWORD, default="", annotation=Cluster))
+    if takes_file(signature) and (not modes or "trust" in " ".join(modes.takes.values()).split()):
+        parameters.append(inspect.Parameter("trust", KEYWORD, default=False, annotation=Trust))
+    if get_type_hints(function)["return"] is Result:
+        parameters.append(inspect.Parameter("as_json", KEYWORD, default=False, annotation=AsJson))
+    return parameters
+
+
 def documented(functions: Sequence[Callable[..., Result | None]]) -> str:
     """Return the help of a command and its added modes: all descriptions, then all examples."""
-    split_docs = [(inspect.getdoc(function) or "").partition(EXAMPLES) for function in functions]
-    examples = "".join(
-        "\n\n" + example_text.strip("\n") for *_, example_text in split_docs if example_text
-    )
-    return "\n\n".join(text for text, *_ in split_docs) + (EXAMPLES + examples if examples else "")
+    texts, examples = list[str](), list[str]()
+    for function in functions:
+        text, _, example = (inspect.getdoc(function) or "").partition(EXAMPLES)
+        texts.append(text)
+        if example:
+            examples.append(example.strip("\n"))
+    if examples:
+        texts[-1] += EXAMPLES
+    return "\n\n".join(texts + examples)
 
 
-def call_with(function: Callable[..., Result | None], given: Used) -> Result | None:
+def call_with(function: Callable[..., Result | None], values: Used) -> Result | None:
     """Call the function of a command; parameters that are dataclasses are made of their fields."""
-    values = {name: given[name] for name in parameters_of(function)}
-    groups = {
-        name: kind(**{field.name: values.pop(field.name) for field in fields(kind)})
-        for name, kind in groups_of(function).items()
-    }
-    return function(**values, **groups)
+    arguments: dict[str, object] = {name: values[name] for name in parameters_of(function)}
+    for name, kind in groups_of(function).items():
+        arguments[name] = kind(**{field.name: arguments.pop(field.name) for field in fields(kind)})
+    return function(**arguments)
 
 
 def taken_by(
-    modes: Modes, command: str, ctx: typer.Context, given: Used
+    modes: Modes, command: str, ctx: typer.Context, values: Used
 ) -> tuple[Used, Sequence[str]]:
     """Return the parameters that the modes in force take, and the names of these modes.
 
@@ -147,28 +160,29 @@ def taken_by(
         modes: of the command.
         command: its full name, for messages.
         ctx: of the call, which knows the parameters that were typed.
-        given: value of each parameter.
+        values: of each parameter.
 
     Raises:
         AccordError: if a parameter was typed that these modes do not take.
     """
-    # By parameter: flag without dashes. By flag: value, how a user writes it, whether it was typed.
-    flags, values, typed = dict[str, str](), dict[str, Value](), set[str]()
+    # The flag of each parameter, without dashes; then by flag: value, how a user writes it, and
+    # whether it was typed.
+    flags, by_flag, typed = dict[str, str](), dict[str, Value](), set[str]()
     written = {":=": "NAME:=VALUE"}
     for parameter in ctx.command.params:
         name, text = str(parameter.name), parameter.opts[0]
-        flag, value = text.lstrip("-"), given.get(name)
+        flag, value = text.lstrip("-"), values.get(name)
         if text == flag:  # a positional argument
             text = re.findall(r"\w+", getattr(parameter, "metavar", None) or name.upper())[0]
             if isinstance(value, list):
                 typed |= {":=" for word in value if ":=" in str(word)}
                 value = [word for word in value if ":=" not in str(word)]
-        flags[name], values[flag], written[flag] = flag, value, text
+        flags[name], by_flag[flag], written[flag] = flag, value, text
         if value != [] and str(ctx.get_parameter_source(name)).endswith("COMMANDLINE"):
             typed.add(flag)
-    taken = modes.check(command, typed, values, written)
-    taken_values = {name: value for name, value in given.items() if flags[name] in taken}
-    return taken_values, modes.of(values)
+    taken = modes.check(command, typed, by_flag, written)
+    taken_values = {name: value for name, value in values.items() if flags[name] in taken}
+    return taken_values, modes.of(by_flag)
 
 
 def unwrapped(text: str) -> str:

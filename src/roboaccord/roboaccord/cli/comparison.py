@@ -1,4 +1,9 @@
-"""How a comparison of recorded runs is printed; tables must fit 80 columns (test_desk)."""
+"""How a comparison of recorded runs is printed, by `accord compare` and in notebooks.
+
+`shown_of` lists the runs as A, B, C, ..., then the keys of their scenarios and the figures that
+differ, when their motions part, the deviations of signals, and the verdict. All is computed in
+report/comparison.py. Tables must fit 80 columns (test_desk).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ from string import ascii_uppercase
 from rich.console import RenderableType
 from rich.text import Text
 
-from roboaccord.bag.compare import TURNS, Pair
+from roboaccord.bag.compare import TURNS, Deviation, Pair
 from roboaccord.cli.console import figure_lines, make_table
 from roboaccord.cli.rendering import NONE, tables_of
 from roboaccord.contract.results import unit_of
@@ -44,14 +49,11 @@ def shown_of(comparison: Comparison, *, whole: bool = False) -> list[RenderableT
     output += ["", *(_difference_line(parting, letters) for parting in comparison.partings)]
     for letter, pair in zip(letters[1:], comparison.signals.pairs, strict=True):
         output += ["", *_deviation_table(letter, pair, whole)]
-    tolerance, why, verdict = (
-        comparison.signals.tolerance,
-        comparison.signals.why,
-        comparison.verdict,
-    )
+    tolerance, why = comparison.signals.tolerance, comparison.signals.why
     if comparison.judged:
-        output.append(f"{verdict} at tolerance {tolerance:g}{f', {why}' if why else ''}")
-    if why and verdict == "fail" and "engine" in changes:
+        reason = f", {why}" if why else ""
+        output.append(f"{comparison.verdict} at tolerance {tolerance:g}{reason}")
+    if why and comparison.verdict == "fail" and "engine" in changes:
         output.append("to judge whether an engine is right, step by step: accord crosscheck")
     return output
 
@@ -89,13 +91,15 @@ def _arrow(values: Sequence[str] | Sequence[float], unit: str) -> tuple[str, str
     old, new = values
     change = ""
     if isinstance(old, float) and isinstance(new, float) and math.isfinite(old + new):
-        crosses = old * new <= 0.0  # zero: a percentage would mean nothing
-        percent = "" if crosses else f" ({100.0 * (new / old - 1.0):+.3g} %)"
-        change = " (same)" if new == old else percent
+        if new == old:
+            change = " (same)"
+        elif old * new > 0.0:  # otherwise a percentage would mean nothing
+            change = f" ({100.0 * (new / old - 1.0):+.3g} %)"
     return f"{_short(old)} -> {_short(new)} {unit}".rstrip() + change, ""
 
 
 def _short(value: str | float) -> str:
+    """Return a value in up to four digits; a dash for NaN."""
     if isinstance(value, str):
         return value
     return NONE if math.isnan(value) else f"{value:.4g}"
@@ -118,26 +122,25 @@ def _difference_line(parting: Parting, letters: Sequence[str]) -> Text:
 def _deviation_table(letter: str, pair: Pair, whole: bool) -> Iterator[RenderableType]:
     """Yield the table of how far a run's signals are from those of run A, and what was left out."""
     yield f"{letter} against A, {pair.duration:g} {unit_of(Pair, 'duration')}"
-    kinds = dict[str, list[str]]()
+    names_by_kind = dict[str, list[str]]()
     for name in pair.signals:
         kind = "turn" if name in TURNS else name.partition("/")[0]
-        kinds.setdefault(name if whole else kind, []).append(name)
+        names_by_kind.setdefault(name if whole else kind, []).append(name)
     # Of each kind, the signal with the largest deviation.
-    worst = {
-        (names[0] if len(names) == 1 else f"{name}, worst of {len(names)}"): pair.signals[name]
-        for names in kinds.values()
-        for name in [max(names, key=lambda n: pair.signals[n].max)]
-    }
+    worst = dict[str, Deviation]()
+    for names in names_by_kind.values():
+        name = max(names, key=lambda name: pair.signals[name].max)
+        label = name if len(names) == 1 else f"{name}, worst of {len(names)}"
+        worst[label] = pair.signals[name]
     yield from tables_of([*worst.values()], labels=worst)
     if pair.stamps_left:
-        only = f"{pair.stamps_left} that only one has are left out"
-        yield f"compared at the time stamps that both bags have; {only}"
+        left_out = f"{pair.stamps_left} that only one has are left out"
+        yield f"compared at the time stamps that both bags have; {left_out}"
     if pair.interpolated:
-        only = f"{pair.interpolated} time stamps that only one bag has"
-        yield f"interpolated at {only}: positions by cubics, rates by lines"
+        stamps = f"{pair.interpolated} time stamps that only one bag has"
+        yield f"interpolated at {stamps}: positions by cubics, rates by lines"
     if pair.skipped:
-        names = ", ".join(pair.skipped)
-        yield Text(f"not compared, for lack of common samples: {names}")
+        yield Text(f"not compared, for lack of common samples: {', '.join(pair.skipped)}")
     if pair.left_out:
-        count, names = sum(pair.left_out.values()), ", ".join(pair.left_out)
-        yield Text(f"{count} values left out, unknown between samples: {names}")
+        count = sum(pair.left_out.values())
+        yield Text(f"{count} values left out, unknown between samples: {', '.join(pair.left_out)}")

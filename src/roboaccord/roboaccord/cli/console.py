@@ -32,7 +32,7 @@ from roboaccord.contract.state import RobotState
 COMPILING = "starting (compiles at first)"  # label of a bar until the first step is done
 # s of simulated time between updates of a progress bar, of 20 us each, which Rich redraws ten
 # times a second; any from 0.01 to 0.1 would do
-STRIDE = 0.05
+UPDATE_PERIOD = 0.05
 
 
 class Screen(Console):
@@ -137,13 +137,17 @@ def make_table(
 
 
 def figure_lines(rows: Mapping[str, tuple[str, str]]) -> list[str]:
-    """Return one aligned line for each figure, NAME  VALUE UNIT; long lines are wrapped."""
+    """Return one aligned line for each figure, NAME  VALUE UNIT; long lines are wrapped.
+
+    Args:
+        rows: value and unit as texts, by name of the figure.
+    """
     width, lines = max(len(name) for name in rows) + 2, list[str]()
-    no_breaks = {"break_long_words": False, "break_on_hyphens": False}
     for name, (value, unit) in rows.items():
-        indents = {"initial_indent": f"{name:<{width}}", "subsequent_indent": " " * width}
-        text = f"{value} {unit}".rstrip()
-        lines.append(textwrap.fill(text, out.width, **indents, **no_breaks))  # type: ignore[arg-type]
+        lines.append(textwrap.fill(
+            f"{value} {unit}".rstrip(), out.width, initial_indent=f"{name:<{width}}",
+            subsequent_indent=" " * width, break_long_words=False, break_on_hyphens=False,
+        ))  # fmt: skip
     return lines
 
 
@@ -170,8 +174,8 @@ class ProgressObserver(Observer):
         self._next_update = 0.0
 
     def on_state(self, state: RobotState) -> None:
-        """Move the bar, at most every STRIDE of simulated time."""
+        """Move the bar, at most every UPDATE_PERIOD of simulated time."""
         if state.time >= self._next_update:
-            self._next_update = state.time + STRIDE
+            self._next_update = state.time + UPDATE_PERIOD
             label = self._label if state.time > 0 else None
             self._bar.update(self._task, completed=state.time, description=label)

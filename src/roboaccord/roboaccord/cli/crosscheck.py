@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 # Findings of rules that are printed at most; `accord check` lists all. They must leave the table
 # of levels on a screen of 24 lines: any from 3 to 12 would do.
-SHOWN = 10
+MOST_FINDINGS = 10
 NO_EFFORT = "no effort acted: --set controller.name=random moves and tests every joint"
 
 
@@ -57,51 +57,49 @@ class Profile(StrEnum):
     BOTH = "both"
 
 
+Subject = Annotated[str, typer.Argument(
+    metavar="ROBOT|FILE|BAG|LOG", autocompletion=complete_robot,
+    help="See `accord list`; a URDF, xacro, SDF or MJCF file; a recorded run; or the log "
+    "of your own simulator or robot: CSV, NPZ, MAT, Parquet or a bag.",
+)]  # fmt: skip
+Refine = Annotated[int, typer.Option(
+    min=1, max=6, help="Number of physics steps: dt, dt/2, dt/4, ..."
+)]  # fmt: skip
+Perturb = Annotated[list[str] | None, typer.Option(
+    metavar="ENGINE:KIND[:WHERE]=VALUE",
+    help="Falsify one engine, to see whether the check finds it: its mass, inertia, axis, "
+    "gravity, friction, gear, delay, ... at a link or joint, or at all if none is named.",
+)]  # fmt: skip
+ProfileName = Annotated[Profile, typer.Option(
+    help="Engines with the workspace's settings, with those that their authors would "
+    "choose, or both side by side.",
+)]  # fmt: skip
+RobotOfRecording = Annotated[str, typer.Option(
+    "--robot", metavar="FILE", help="Robot file of a LOG, or robot of a BAG."
+)]  # fmt: skip
+EveryTick = Annotated[bool, typer.Option(
+    "--all", help="Look at every tick of a motion; by default levels draw 2,000."
+)]  # fmt: skip
+Verbose = Annotated[bool, typer.Option(
+    "--verbose", help="Show what engines print as they load the model."
+)]  # fmt: skip
+
+
 @CROSSCHECK
 def crosscheck_command(
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="ROBOT|FILE|BAG|LOG",
-            help="See `accord list`; a URDF, xacro, SDF or MJCF file; a recorded run; or the log "
-            "of your own simulator or robot: CSV, NPZ, MAT, Parquet or a bag.",
-            autocompletion=complete_robot,
-        ),
-    ],
+    what: Subject,
     words: options.ScenarioIfAny = None,
     engines: options.Engines = "",
-    refine: Annotated[
-        int, typer.Option(min=1, max=6, help="Number of physics steps: dt, dt/2, dt/4, ...")
-    ] = 3,
+    refine: Refine = 3,
     changes: options.Changes = None,
     faults: options.Faults = None,
     base: options.Base = "",
     packages: options.Packages = None,
-    perturb: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ENGINE:KIND[:WHERE]=VALUE",
-            help="Falsify one engine, to see whether the check finds it: its mass, inertia, axis, "
-            "gravity, friction, gear, delay, ... at a link or joint, or at all if none is named.",
-        ),
-    ] = None,
-    profile: Annotated[
-        Profile,
-        typer.Option(
-            help="Engines with the workspace's settings, with those that their authors would "
-            "choose, or both side by side.",
-        ),
-    ] = Profile.DEFAULT,
-    of: Annotated[
-        str, typer.Option("--robot", metavar="FILE", help="Robot file of a LOG, or robot of a BAG.")
-    ] = "",
-    every: Annotated[
-        bool,
-        typer.Option("--all", help="Look at every tick of a motion; by default levels draw 2,000."),
-    ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Show what engines print as they load the model.")
-    ] = False,
+    perturb: Perturb = None,
+    profile: ProfileName = Profile.DEFAULT,
+    of: RobotOfRecording = "",
+    every: EveryTick = False,
+    verbose: Verbose = False,
     folder: options.Out = None,
     force: options.Force = False,
 ) -> Result:
@@ -140,21 +138,21 @@ def crosscheck_command(
     if subject_mode(what) == "BAG":
         return recording_result(what, of, scenario, changes or ())
     setup = options.load_setup(what, scenario, changes, faults, base, packages, arguments=arguments)
-    findings, is_file = checked(setup), isinstance(setup.robot, FileRobot)
-    chosen = options.choose_engines(engines)
+    findings, is_file = apply_rules(setup), isinstance(setup.robot, FileRobot)
+    names = options.choose_engines(engines)
     # Engines with deliberate errors, where --perturb asks for them.
-    falsified = in_profile(falsify(chosen, perturb or []), profile)
+    specs = in_profile(with_errors(names, perturb or []), profile)
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
-    with results(folder, default, force=force) as out, watched() as watch:
+    with results(folder, default, force=force) as out, progress_bar() as callbacks:
         report = crosscheck(
-            setup, engines=falsified, refine=refine, out=out, command=command_line(),
-            refused=leave_out if is_file or not engines else None,
-            changed=bool(changes or faults), progress=watch, every=every,
+            setup, engines=specs, refine=refine, out=out, command=command_line(),
+            refused=print_left_out if is_file or not engines else None,
+            changed=bool(changes or faults), progress=callbacks, every=every,
         )  # fmt: skip
-    result = report_result(setup, report, out, chosen, findings)
+    result = report_result(setup, report, out, names, findings)
     # Of a file, engines that were named and could not run let the check fail.
-    wanted = {name_of(engine) for engine in falsified} if is_file and engines else set()
-    return replace(result, ok=report.ok and wanted <= set(report.engines))
+    required = {name_of(engine) for engine in specs} if is_file and engines else set()
+    return replace(result, ok=report.ok and required <= set(report.engines))
 
 
 def recording_result(bag: str, robot: str, scenario: str, changes: Sequence[str]) -> Result:
@@ -171,7 +169,7 @@ def recording_result(bag: str, robot: str, scenario: str, changes: Sequence[str]
 
 
 @contextmanager
-def watched() -> Iterator[Progress]:
+def progress_bar() -> Iterator[Progress]:
     """Show a progress bar; yield the callbacks by which a check reports its jobs."""
     with progress() as bar:
         task = bar.add_task(COMPILING, total=None)
@@ -216,7 +214,7 @@ def report_result(
     return Result(data, output, used=used, ok=report.ok, names=own_names)
 
 
-def checked(setup: Setup) -> Sequence[Any] | None:
+def apply_rules(setup: Setup) -> Sequence[Any] | None:
     """Apply the rules for robot files, print errors and warnings, and return all findings.
 
     None for a robot that is no file, and where no installed package has rules, which are the entry
@@ -226,20 +224,20 @@ def checked(setup: Setup) -> Sequence[Any] | None:
         return None
     findings: Sequence[Any] = load("functions", "findings")(setup.robot.file(setup))
     severe = [finding for finding in findings if finding.severity != "note"]
-    for finding in severe[:SHOWN]:
+    for finding in severe[:MOST_FINDINGS]:
         log.print(finding, soft_wrap=True)
-    if len(severe) > SHOWN:
-        note(f"{len(severe) - SHOWN} more: accord check {setup.robot.path}")
+    if len(severe) > MOST_FINDINGS:
+        note(f"{len(severe) - MOST_FINDINGS} more: accord check {setup.robot.path}")
     return findings
 
 
-def leave_out(name: str, error: AccordError) -> None:
+def print_left_out(name: str, error: AccordError) -> None:
     """Print on stderr that an engine is left out, and why."""
     reason = str(error).removeprefix(f"{name}: ")
     log.print(f"left out: {name}: {reason}", soft_wrap=True)
 
 
-def falsify(engines: list[str], texts: list[str]) -> list[Engine]:
+def with_errors(engines: list[str], texts: list[str]) -> list[Engine]:
     """Return the engines; those that `ENGINE:KIND[:WHERE]=VALUE` texts name have these errors.
 
     Raises:
@@ -266,6 +264,8 @@ def in_profile(engines: list[Engine], profile: Profile) -> list[Engine]:
         return engines
     by_name = dict[str, Engine]()
     for engine in engines:
-        both = [engine, engine if engine == REFERENCE else spec(engine).as_expert()]
-        by_name |= {name_of(e): e for e in both[profile == Profile.EXPERT :]}
+        expert = engine if engine == REFERENCE else spec(engine).as_expert()
+        if profile == Profile.BOTH:
+            by_name[name_of(engine)] = engine
+        by_name[name_of(expert)] = expert
     return [*by_name.values()]

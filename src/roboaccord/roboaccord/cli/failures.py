@@ -1,10 +1,10 @@
 """Turn an error into one line on stderr and an exit status.
 
 main.py catches every error of a command and asks the functions here, in this order: is a limit of
-the operating system behind it (`lack`), was an option typed that another package or a scenario has
-(`hint_for_option`), and can the error be worded in one line at all (`line_of`)? An error that none
-of them words is a bug of this project and keeps its traceback (test_cli_errors). A new wording is
-a new case in `lack` or `line_of`; exit status 2 for errors must stay.
+the operating system behind it (`exhausted_limit`), was an option typed that another package or a
+scenario has (`hint_for_option`), and can the error be worded in one line at all (`line_of`)? An
+error that none of them words is a bug of this project and keeps its traceback (test_cli_errors). A
+new wording is a new case in `exhausted_limit` or `line_of`; exit status 2 for errors must stay.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from roboaccord.contract.plugins import lacking
 from roboaccord.scenario.user_code import explain
 
 
-def lack(error: BaseException | None) -> str:
+def exhausted_limit(error: BaseException | None) -> str:
     """Return one line that names the exhausted limit of the operating system behind an error.
 
     The error and those that led to it are searched; "" where none comes from such a limit.
@@ -54,8 +54,9 @@ def hint_for_option(error: BaseException, words: list[str]) -> str:
     if ctx is None:
         return ""
     command = ctx.command_path.split()[1:]
-    if line := lacking("options", ".".join([*command, key]), " ".join([*command, option])):
-        return line
+    missing_package = lacking("options", ".".join([*command, key]), " ".join([*command, option]))
+    if missing_package:
+        return missing_package
     # A key of the scenario, which only commands with --set take.
     if not any("--set" in parameter.opts for parameter in ctx.command.params):
         return ""

@@ -79,28 +79,28 @@ def results(
     top = folder or fresh(Path("runs") / default)
     if not adds and not force:
         check_folder(top)
-    old_files = set_aside(top) if force and not adds else None
-    is_new, earlier = not top.exists(), Marker.of(top)
+    aside = set_aside(top) if force and not adds else None
+    is_new, old_marker = not top.exists(), Marker.of(top)
     make_folder(top)
     paths_before = {top, *top.rglob("*")}
-    own_marker = Marker(call.get().name, earlier.files if earlier else ())
-    own_marker.write(top)
+    command = call.get().name
+    Marker(command, old_marker.files if old_marker else ()).write(top)
     try:
         yield top
     except BaseException:
-        if old_files:
-            put_back(old_files, top)
-            earlier = Marker.of(top)
+        if aside:
+            put_back(aside, top)
+            old_marker = Marker.of(top)
         raise
     else:
-        if old_files:
-            shutil.rmtree(old_files)
+        if aside:
+            shutil.rmtree(aside)
     finally:
         # Mark what is there now, or remove a folder that stayed empty.
-        listed = earlier.files if earlier else ()
-        new_files = {n for n in files_in(top) if n in listed or _is_made(top / n, paths_before)}
-        if new_files or earlier:
-            Marker(own_marker.command, tuple(sorted(new_files))).write(top)
+        old_files = old_marker.files if old_marker else ()
+        files = {n for n in files_in(top) if n in old_files or _was_written(top / n, paths_before)}
+        if files or old_marker:
+            Marker(command, tuple(sorted(files))).write(top)
         else:
             (top / MARKER).unlink(missing_ok=True)
             if is_new:
@@ -108,7 +108,7 @@ def results(
                     top.rmdir()
 
 
-def _is_made(file: Path, before: set[Path]) -> bool:
+def _was_written(file: Path, before: set[Path]) -> bool:
     """Return whether the running command wrote a file.
 
     Either this process wrote it, or it is in a folder that did not exist before: worker processes
@@ -154,14 +154,14 @@ def set_aside(top: Path) -> Path | None:
     marker = Marker.of(top)
     if marker is None:
         return None
-    inside, aside = top.resolve(), None
+    resolved, aside = top.resolve(), None
     try:
-        aside = Path(tempfile.mkdtemp(prefix=f".{inside.name}_", dir=inside.parent))
+        aside = Path(tempfile.mkdtemp(prefix=f".{resolved.name}_", dir=resolved.parent))
         for name in (*marker.files, MARKER):
-            path = inside / name
-            if inside in path.parents and is_file(path) and path.resolve() == path:
+            path = resolved / name
+            if resolved in path.parents and is_file(path) and path.resolve() == path:
                 _move(path, aside / name)
-                _remove_empty(path.parent, inside)
+                _remove_empty(path.parent, resolved)
     except OSError as error:
         if aside:
             put_back(aside, top)
@@ -177,11 +177,13 @@ def put_back(aside: Path, top: Path) -> None:
 
 
 def _move(path: Path, to: Path) -> None:
+    """Move a file to a path, whose folder is made."""
     to.parent.mkdir(parents=True, exist_ok=True)
     path.replace(to)
 
 
 def _remove_empty(folder: Path, top: Path) -> None:
+    """Remove a folder, and those above it up to `top`, as long as they are empty."""
     while folder != top and not any(folder.iterdir()):
         folder.rmdir()
         folder = folder.parent

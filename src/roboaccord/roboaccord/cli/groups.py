@@ -58,14 +58,14 @@ class Group(TyperGroup):
         """
         if name in COMMANDS or name in entries("commands"):
             errors.need(f"accord {name} needs", *NEEDS.get(name, ()))
-            core = COMMANDS.get(name)
-            return command_at(name, core) if core else added_command(name)
+            place = COMMANDS.get(name)
+            return command_at(name, place) if place else added_command(name)
         return robot_commands(name) if _is_robot(name) else None
 
     def list_commands(self, ctx: Context) -> list[str]:
         """Return the names of all commands and robots, in the order of the help."""
-        others = sorted(name for name in entries("commands") if "." not in name)
-        return [*COMMANDS, *others, *robot_names()]
+        added_names = sorted(name for name in entries("commands") if "." not in name)
+        return [*COMMANDS, *added_names, *robot_names()]
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return a command for the list in the help.
@@ -73,8 +73,9 @@ class Group(TyperGroup):
         For a robot, and for a command whose libraries are missing, a placeholder with a line of
         help is enough: nothing is imported.
         """
-        if words := errors.missing(*NEEDS.get(cmd_name, ())):
-            return _group(TyperGroup, cmd_name, f"Needs {words.partition(':')[0]}.")
+        missing = errors.missing(*NEEDS.get(cmd_name, ()))
+        if missing:
+            return _group(TyperGroup, cmd_name, f"Needs {missing.partition(':')[0]}.")
         if not _is_robot(cmd_name):
             return self.load(cmd_name)
         return _group(TyperGroup, cmd_name, f"Commands of the robot {cmd_name}.")
@@ -87,9 +88,9 @@ class Group(TyperGroup):
         Raises:
             AccordError: for an unknown command, or one whose libraries are not installed.
         """
-        name, *others = args
+        name, *words = args
         if command := self.load(name):
-            return name, command, others
+            return name, command, words
         hint = errors.did_you_mean(name, self.list_commands(ctx))
         full_name = ".".join(filter(None, [self.owner, name]))
         advice = lacking("commands", full_name, name) or lacking(
@@ -99,6 +100,7 @@ class Group(TyperGroup):
 
 
 def _is_robot(name: str) -> bool:
+    """Return whether a word of the command line names a robot, with hyphens or underscores."""
     return name.replace("-", "_") in robot_names()
 
 
@@ -117,13 +119,14 @@ def command_at(name: str, place: str, robot: str = "") -> Command:
     return _command(name, getattr(import_module(module), function), robot)
 
 
-def added_command(full: str) -> Command:
+def added_command(full_name: str) -> Command:
     """Import a command that a package adds: NAME to `accord`, ROBOT.NAME to a robot's group."""
-    robot, _, name = full.rpartition(".")
-    return _command(name, load("commands", full), robot)
+    robot, _, name = full_name.rpartition(".")
+    return _command(name, load("commands", full_name), robot)
 
 
 def _command(name: str, function: Callable[..., Result | None], robot: str) -> Command:
+    """Return a function as a command, of `accord` itself where `robot` is ""."""
     from roboaccord.cli.command import add_command
 
     single_app = typer.Typer(add_completion=False)
@@ -135,24 +138,26 @@ def robot_commands(name: str) -> Command:
     """Return the group of a robot's commands; a command is imported when it is run."""
     from roboaccord.scenario.setup import find_robot
 
-    robot, robot_name = find_robot(name), name
-    others = [other for other in added("commands", robot.name) if "." not in other]
+    robot, typed_name = find_robot(name), name
+    added_names = [other for other in added("commands", robot.name) if "." not in other]
 
     class RobotGroup(Group):
+        """The robot's own commands, and those that packages add to them."""
+
         owner = robot.name
 
         def load(self, name: str) -> Command | None:
-            if name in others:
+            if name in added_names:
                 return added_command(f"{robot.name}.{name}")
             try:
                 place = robot.cli.get(name)
                 return command_at(name, place, robot.name) if place else None
             except ImportError as error:
-                needs = f"the commands of {robot_name} need {error.name}{place_of(error)}"
+                needs = f"the commands of {typed_name} need {error.name}{place_of(error)}"
                 raise errors.AccordError(f"{needs}: accord doctor reports what to do") from error
 
         def list_commands(self, ctx: Context) -> list[str]:
-            return [*robot.cli, *sorted(others)]
+            return [*robot.cli, *sorted(added_names)]
 
         def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
             return self.load(cmd_name)

@@ -1,10 +1,11 @@
 """What SIGINT and SIGTERM do to a command: it closes its files, and then the process ends.
 
-`minded` is the context in which `main` runs a command. Its handler raises KeyboardInterrupt for
-SIGINT (Ctrl-C) and `Terminated` for SIGTERM, so that `finally` blocks close files; signals that
-arrived are listed in RECEIVED. Some libraries lose such an exception, for Python drops it in a
-callback or a destructor: then it is raised again after AGAIN, and after LAST the process is ended
-without it. `until_interrupted` is for work whose regular end is Ctrl-C.
+`signals_handled` is the context in which `main` runs a command. Its handler raises
+KeyboardInterrupt for SIGINT (Ctrl-C) and `Terminated` for SIGTERM, so that `finally` blocks close
+files; signals that arrived are listed in RECEIVED. Some libraries lose such an exception, for
+Python drops it in a callback or a destructor: then it is raised again after RAISE_AGAIN, and after
+FORCED_END the process is ended without it. `until_interrupted` is for work whose regular end is
+Ctrl-C.
 
 What must stay: exit statuses 130 and 143, and that the first signal counts (test_signals).
 """
@@ -27,10 +28,10 @@ from roboaccord.contract import errors
 from roboaccord.contract.errors import Terminated
 
 # s until a dropped exception is raised again: callbacks take less, and users do not notice it
-AGAIN = 0.01
+RAISE_AGAIN = 0.01
 # s after SIGTERM; the supervising process of start.py, if there is one, kills at GRACE: 0.4 s
 # earlier, which is ample for a signal.
-LAST = GRACE + 0.4
+FORCED_END = GRACE + 0.4
 
 
 @contextmanager
@@ -45,7 +46,7 @@ def until_interrupted() -> Iterator[None]:
 
 
 @contextmanager
-def minded() -> Iterator[list[signal.Signals]]:
+def signals_handled() -> Iterator[list[signal.Signals]]:
     """Handle SIGINT and SIGTERM while a command runs; yield the list of signals received.
 
     SIGTERM ends a command as Ctrl-C does. The first signal counts: a second SIGTERM is ignored, so
@@ -53,9 +54,11 @@ def minded() -> Iterator[list[signal.Signals]]:
     signal are its consequence, and are not printed.
     """
     RECEIVED.clear()
-    ending_timer = threading.Timer(
-        LAST, lambda: leave(complain(WORDS[RECEIVED[0]], 128 + RECEIVED[0]))
-    )
+
+    def end_process() -> None:
+        leave(complain(WORDS[RECEIVED[0]], 128 + RECEIVED[0]))
+
+    ending_timer = threading.Timer(FORCED_END, end_process)
     ending_timer.daemon = True  # it ends the process where a library loses the exception
 
     def raise_interrupt(number: int, _: FrameType | None) -> None:
@@ -85,12 +88,13 @@ def _report_unraisable(lost: sys.UnraisableHookArgs) -> None:
     """Raise an interrupt again, by a timer, that Python drops in a callback or destructor."""
     if isinstance(lost.exc_value, KeyboardInterrupt):
         signal.signal(signal.SIGALRM, partial(_raise, lost.exc_type))
-        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+        signal.setitimer(signal.ITIMER_REAL, RAISE_AGAIN)
     elif not RECEIVED:
         sys.__unraisablehook__(lost)
 
 
 def _raise(kind: type[BaseException], *_: int | FrameType | None) -> NoReturn:
+    """Raise an error of a class; the arguments of a signal handler are ignored."""
     raise kind
 
 

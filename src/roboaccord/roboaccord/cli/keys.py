@@ -1,36 +1,28 @@
-"""Driving by keys: the key map, the keys that a terminal sends, and the targets that they give.
+"""Driving by keys: the key map, and the targets that pressed keys give.
 
 `read_key_map` reads config/teleop/keyboard.yaml, which says for each robot what each key asks for:
-velocities of the base or of joints, switches, or faults of joints. `terminal_keys` reads keys from
-stdin. `Keyboard` is the input of a run that turns the keys into targets: a held key, which the
-terminal repeats, keeps its target alive, and after a time of silence the target lapses.
+velocities of the base or of joints, switches, or faults of joints. `Keyboard` is the input of a run
+that turns the keys of a terminal (terminal.py) into targets: a held key, which the terminal
+repeats, keeps its target alive, and after a time of silence the target lapses.
 
 Keys, velocities and the silence are changed in the file. To let a key ask for something new, extend
-`Asked` and `_action`. The keys in FIXED are the same for every robot (test_teleop).
+`Request` and `_action`. The keys in FIXED are the same for every robot (test_teleop).
 """
 
 from __future__ import annotations
 
 import math
-import os
-import re
-import select
-import signal
-import sys
-import termios
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import numpy as np
 from pydantic import BaseModel, Field, StrictBool, ValidationError
 
 from roboaccord.cli.console import note
-from roboaccord.cli.signals import go_on
-from roboaccord.contract.errors import AccordError, Terminated, check_known, did_you_mean
+from roboaccord.cli.terminal import END, Read
+from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.contract.fault import KINDS, Fault, parse_fault
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target
 from roboaccord.description.resources import share
@@ -38,23 +30,16 @@ from roboaccord.description.yaml_files import read_yaml
 from roboaccord.run.inputs import EFFORT, SILENCE, VELOCITY, LiveInputs
 from roboaccord.scenario.setup import Setup
 
-STDIN = 0  # file descriptor
 AXES = ("linear.x", "linear.y", "linear.z", "angular.x", "angular.y", "angular.z")
-ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}  # last byte of an escape sequence
 MEANINGS = {  # what a positive and a negative velocity do
     "linear.x": ("forward", "back"), "linear.y": ("left", "right"), "linear.z": ("up", "down"),
     "angular.z": ("turn left", "turn right"),
 }  # fmt: skip
 FIXED = {"space": "stop", "+ -": "more or less", "q": "end"}
-END = "\x04"  # ASCII end of transmission, Ctrl-D: the input has ended
 FACTOR = 1.1  # + multiplies velocities by it, - divides: 7 presses double them (1.1^7 = 1.95)
-_KEYS = re.compile(r"\x1b[\[O]([A-D])|.", re.DOTALL)  # an arrow, or any other character
-_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-Read = Callable[[], list[str]]  # returns the keys since its last call
 
 # What a key asks for: a switch on or off, a velocity or effort, or a fault of a joint.
-Asked = StrictBool | float | Annotated[str, Field(pattern=rf"^({'|'.join(KINDS)})\b")]
+Request = StrictBool | float | Annotated[str, Field(pattern=rf"^({'|'.join(KINDS)})\b")]
 
 
 class KeyMap(BaseModel, extra="forbid", frozen=True):
@@ -65,7 +50,7 @@ class KeyMap(BaseModel, extra="forbid", frozen=True):
     """
 
     silence: float = Field(SILENCE, gt=0, lt=float("inf"))
-    robots: dict[str, dict[str, dict[str, Asked]]]
+    robots: dict[str, dict[str, dict[str, Request]]]
 
 
 @dataclass(frozen=True)
@@ -119,35 +104,40 @@ class Keyboard(LiveInputs):
         super().__init__(setup.joints, key_map.silence)
         robot = setup.robot.name
         check_known("the key map has no keys for ", robot, key_map.robots)
-        self.words = {
-            key: ", ".join(_words(name, value) for name, value in asked.items())
-            for key, asked in key_map.robots[robot].items()
-        }
-        self._actions = {k: _action(setup, k, a) for k, a in key_map.robots[robot].items()}
+        self.meanings, self._actions = dict[str, str](), dict[str, Action]()  # by key
+        for key, requests in key_map.robots[robot].items():
+            self.meanings[key] = ", ".join(
+                _meaning(name, value) for name, value in requests.items()
+            )
+            self._actions[key] = _action(setup, key, requests)
         self._kind = EFFORT if setup.robot.input_topics.efforts else VELOCITY
         self._read, self._new_switches = read, dict[str, bool]()
         self._new_faults = list[Fault]()
         self.factor, self.over, self._input_ended = 1.0, False, False
 
     def target(self, state: RobotState) -> Target | None:
+        """Read the keys that were pressed, and return the target that is in force."""
         for key in self._read():
             self._press(key)
         target = super().target(state)
         # No target is pending any more.
-        if self._input_ended and not self.over and self._next == math.inf:
+        if self._input_ended and not self.over and self._next_lapse == math.inf:
             note("the input has ended, so the drive ends")
             self.over = True
         return target
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
+        """Return the switches that keys have set since the last call."""
         switches, self._new_switches = self._new_switches, {}
         return switches or NO_SWITCHES
 
     def faults(self, state: RobotState) -> Sequence[Fault]:
+        """Return the faults that keys have caused since the last call."""
         faults, self._new_faults = self._new_faults, []
         return faults
 
     def _press(self, key: str) -> None:
+        """Do what a key asks for."""
         if key == "q":
             self.over = True
         elif key == END:
@@ -166,13 +156,17 @@ class Keyboard(LiveInputs):
             self._new_faults += action.faults
 
 
-def _action(setup: Setup, key: str, asked: Mapping[str, bool | float | str]) -> Action:
-    """Return the action of a key, with names checked against the robot's axes, joints, switches."""
-    faults = [parse_fault(f"{n}={kind}") for n, kind in asked.items() if isinstance(kind, str)]
-    setup.failing(faults)
+def _action(setup: Setup, key: str, requests: Mapping[str, bool | float | str]) -> Action:
+    """Return the action of a key, from its requests by name of an axis, joint or switch.
+
+    Raises:
+        AccordError: for a name that is none of the robot's.
+    """
+    faults = [parse_fault(f"{n}={kind}") for n, kind in requests.items() if isinstance(kind, str)]
+    setup.failing(faults)  # refuses a fault that the robot cannot have
     joints, switches = setup.joints, setup.initial.switches
     twist, joint_values, switch_values = np.zeros(len(AXES)), dict[int, float](), dict[str, bool]()
-    for name, value in asked.items():
+    for name, value in requests.items():
         if isinstance(value, str):
             continue
         if name in switches and isinstance(value, bool):
@@ -187,77 +181,12 @@ def _action(setup: Setup, key: str, asked: Mapping[str, bool | float | str]) -> 
     return Action(twist if twist.any() else None, joint_values, switch_values, faults)
 
 
-def _words(name: str, value: bool | float | str) -> str:
+def _meaning(name: str, value: bool | float | str) -> str:
     """Return what a key does: `forward`, `magnet_a on`, `joint_11 frozen`, `elbow 2`."""
     if name in MEANINGS and isinstance(value, float | int):
         return MEANINGS[name][value < 0]
     if isinstance(value, str):
         return f"{name} {value}"
-    return f"{name} {('off', 'on')[value] if isinstance(value, bool) else f'{value:g}'}"
-
-
-@contextmanager
-def terminal_keys() -> Iterator[Read]:
-    """Read keys from stdin as they are typed, without echo; a pipe is read too.
-
-    Yield a function that returns the keys since its last call; the last key is `END`. A signal that
-    ends the process counts as the key q; a second one, before q is read, interrupts. The terminal
-    is restored at the end, whatever ends the block.
-    """
-    pending: list[str] = []
-    end_signals: list[int] = []
-    is_open = sys.stdin is not None  # without stdin, descriptor 0 may be any file
-
-    def read() -> list[str]:
-        nonlocal is_open
-        keys, pending[:] = list(pending), []
-        while is_open and (data := _typed()) is not None:
-            is_open = bool(data)
-            text = data.decode(errors="ignore")
-            keys += [ARROWS.get(m[1] or "", m[0]) for m in _KEYS.finditer(text)]
-        return keys if is_open else [*keys, END]
-
-    def press_q(number: int, _: FrameType | None) -> None:
-        if pending:  # q was not read: a second signal
-            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
-        pending.append("q")
-        end_signals.append(number)
-        if number == signal.SIGINT:
-            go_on()
-
-    handlers_before = {number: signal.signal(number, press_q) for number in _ENDS}
-    try:
-        with _raw():
-            yield read
-        if signal.SIGTERM in end_signals:
-            raise Terminated
-    finally:
-        for number, handler in handlers_before.items():
-            signal.signal(number, handler)
-
-
-def _typed() -> bytes | None:
-    """Return the bytes that were typed: None if there are none yet, b"" at the end of input."""
-    try:
-        return os.read(STDIN, 1024) if select.select([STDIN], [], [], 0.0)[0] else None
-    except OSError:  # the terminal has been closed
-        return b""
-
-
-@contextmanager
-def _raw() -> Iterator[None]:
-    """Let the terminal pass each character as it is typed, without echo and without Ctrl-Z."""
-    if not os.isatty(STDIN):
-        yield
-        return
-    saved = termios.tcgetattr(STDIN)
-    raw = termios.tcgetattr(STDIN)
-    raw[3] &= ~(termios.ICANON | termios.ECHO)
-    raw[6] = [*raw[6]]
-    raw[6][termios.VSUSP] = b"\0"
-    termios.tcsetattr(STDIN, termios.TCSADRAIN, raw)
-    try:
-        yield
-    finally:
-        with suppress(termios.error):
-            termios.tcsetattr(STDIN, termios.TCSAFLUSH, saved)
+    if isinstance(value, bool):
+        return f"{name} on" if value else f"{name} off"
+    return f"{name} {value:g}"

@@ -36,14 +36,12 @@ VERDICTS: dict[Verdict | None, str] = {
     "pass": "green", "fail": "red", "undecided": "yellow", None: "default",
 }  # fmt: skip
 OUTCOMES: dict[Outcome, Text] = {
-    Outcome.WITHIN: Text("within", "green"),
-    Outcome.OUTSIDE: Text("outside", "red"),
-    Outcome.NOT_JUDGED: Text("not judged", "yellow"),
-    Outcome.EXCUSED: Text("excused", "yellow"),
+    Outcome.WITHIN: Text("within", "green"), Outcome.OUTSIDE: Text("outside", "red"),
+    Outcome.NOT_JUDGED: Text("not judged", "yellow"), Outcome.EXCUSED: Text("excused", "yellow"),
     Outcome.DOES_NOT_APPLY: Text("–", "dim"),
-}
+}  # fmt: skip
 ACCELERATION = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
-FINEST = 3  # physics steps in the table: those that the verdict needs (STEPS of extrapolation.py)
+FINEST_STEPS = 3  # in the table: those that the verdict needs (STEPS of extrapolation.py)
 
 
 @dataclass(frozen=True)
@@ -68,19 +66,16 @@ def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
         return [report.line()]
     versions = ", ".join(f"{engine} {report.versions[engine]}" for engine in report.engines)
     verdict = Text(report.describe(), VERDICTS[report.verdict])
+    below_verdict = [*report.reasons, *report.remarks]
+    for engine, resolved in report.resolution.items():
+        below_verdict.append(f"{engine}: would have seen {summary_of(resolved)}")
     return [
         *(statistics_tables(report) if report.chaotic else distance_tables(report)),
-        *own_tables(report),
-        Text(versions),
-        *outcome_tables(report),
+        *added_level_tables(report), Text(versions), *outcome_tables(report),
         Text.assemble("verdict: ", verdict),
-        *(Padding(Text(line), (0, 0, 0, 2)) for line in [*report.reasons, *report.remarks]),
-        *(
-            Padding(Text(f"{engine}: would have seen {summary_of(resolved)}"), (0, 0, 0, 2))
-            for engine, resolved in report.resolution.items()
-        ),
+        *(Padding(Text(line), (0, 0, 0, 2)) for line in below_verdict),
         *([f"report: {page}"] if page else []),
-    ]
+    ]  # fmt: skip
 
 
 def outcome_tables(report: Report) -> list[Table]:
@@ -92,7 +87,7 @@ def outcome_tables(report: Report) -> list[Table]:
     return [table] if levels else []
 
 
-def own_tables(report: Report) -> list[Table]:
+def added_level_tables(report: Report) -> list[Table]:
     """Return a table of figures for each level that another package adds."""
     core_levels, tables = {level.name for level in LEVELS}, []
     for level in [name for name in report.rows if name not in core_levels]:
@@ -107,16 +102,13 @@ def own_tables(report: Report) -> list[Table]:
 def distance_tables(report: Report) -> list[RenderableType]:
     """Return the table of distances, a row for each engine, and the meaning of its columns."""
     runs = report.checks["trajectory"]
-    steps = ", ".join(f"{1e3 * dt:g}" for dt in next(iter(runs.values())).dt[-FINEST:])
-    rows = [
-        Distance(
-            report.checks.get("acceleration", {}).get(engine),
-            report.checks.get("one_step", {}).get(engine),
-            replace(run, error=run.error[-FINEST:]),
-            report.noise[engine],
-        )
-        for engine, run in runs.items()
-    ]
+    steps = ", ".join(f"{1e3 * dt:g}" for dt in next(iter(runs.values())).dt[-FINEST_STEPS:])
+    accelerations = report.checks.get("acceleration", {})
+    one_steps, rows = report.checks.get("one_step", {}), list[Distance]()
+    for engine, run in runs.items():
+        finest = replace(run, error=run.error[-FINEST_STEPS:])
+        checks = accelerations.get(engine), one_steps.get(engine), finest
+        rows.append(Distance(*checks, report.noise[engine]))
     title = f"{report.robot} {report.scenario}: distance from the reference at steps of {steps} ms"
     return tables_of(rows, *DISTANCES, title=title, labels=runs)
 
@@ -145,6 +137,6 @@ def statistics_tables(report: Report) -> list[RenderableType]:
 
 
 def acceleration_of(report: Report, engine: str) -> str:
-    """Return the largest relative error of acceleration as text, "" where it was not checked."""
+    """Return the largest relative error of acceleration as text; "" where it was not checked."""
     check = report.checks.get("acceleration", {}).get(engine)
     return number(check.max if check else None, ".1e", "")

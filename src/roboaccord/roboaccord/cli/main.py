@@ -1,10 +1,10 @@
 """The command `accord`: runs a command line and turns its errors into an exit status.
 
 `main` is the entry point of the process. It installs the handlers of signals (interrupts.py), calls
-`run`, which handles `--debug`, and that calls the Typer application, whose commands are found by
-groups.py. Every error ends in `_run`, which prints it as one line (worded in failures.py). A signal
-raises KeyboardInterrupt in the command; its number is kept in RECEIVED, and `main` ends the process
-with the status that belongs to it.
+`run`, which handles `--debug`; `_run` then calls the Typer application, whose commands are found by
+groups.py, and prints every error as one line (worded in failures.py). A signal raises
+KeyboardInterrupt in the command; its number is kept in RECEIVED, and `main` ends the process with
+the status that belongs to it.
 
 The exit statuses must stay: 0, 1 for a failed verdict, 2 for an error, 130 for SIGINT and 143 for
 SIGTERM. No library may be imported at the top, so that the command starts quickly (test_start).
@@ -22,9 +22,9 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from roboaccord.cli.failures import complain, hint_for_option, lack, line_of
+from roboaccord.cli.failures import complain, exhausted_limit, hint_for_option, line_of
 from roboaccord.cli.groups import Group
-from roboaccord.cli.interrupts import leave, minded
+from roboaccord.cli.interrupts import leave, signals_handled
 from roboaccord.cli.signals import RECEIVED, WORDS
 from roboaccord.contract import errors
 from roboaccord.scenario.user_code import DEBUG, shows_tracebacks
@@ -61,7 +61,10 @@ def main() -> NoReturn:
     sys.warnoptions.append("ignore:resource_tracker")
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     status = INTERRUPTED
-    with minded() as signals, suppress(KeyboardInterrupt):  # raised after `run` has returned
+    with (
+        signals_handled() as signals,
+        suppress(KeyboardInterrupt),
+    ):  # raised after `run` has returned
         status = run(sys.argv[1:])
     # The first signal that arrived decides; without one, the interrupt came from the keyboard.
     if status == INTERRUPTED or signals:
@@ -97,7 +100,7 @@ def _run(words: list[str]) -> int:
             return INTERRUPTED
         if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
             return 0  # rich and Typer exit with 1 here, which stands for a failed verdict
-        message = lack(error) or hint_for_option(error, words) or line_of(error)
+        message = exhausted_limit(error) or hint_for_option(error, words) or line_of(error)
         if message is None:
             raise
         if shows_tracebacks():

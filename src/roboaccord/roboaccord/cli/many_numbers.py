@@ -1,8 +1,8 @@
 """Options that take any number of numbers, negative ones too: `--q 0 1.2 -0.5`.
 
 A command line would take `-0.5` for an option. The decorator `gathers` therefore makes a command
-join the numbers behind such an option into one word before Typer reads them, and `numbers` splits
-that word again. A number is at most LARGEST, as in scenarios.
+join the numbers behind such an option into one word before Typer reads them (`join_numbers`), and
+`numbers` splits that word again. A number is at most LARGEST, as in scenarios.
 """
 
 from __future__ import annotations
@@ -21,36 +21,32 @@ if TYPE_CHECKING:
     from typer._click import Context
 
 
-def gathering(*options: str) -> type[TyperCommand]:
-    """Return a class of commands that joins the numbers behind each of `options` into one word."""
-
-    class Gathering(TyperCommand):
-        def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-            return super().parse_args(ctx, gather(args, options))
-
-    return Gathering
-
-
 def gathers(*options: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator for the function of a command whose `options` take many numbers."""
-    return marked("command_class", gathering(*options))
+
+    class NumberJoiningCommand(TyperCommand):
+        """A command that joins the numbers behind its options into one word."""
+
+        def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+            return super().parse_args(ctx, join_numbers(args, options))
+
+    return marked("command_class", NumberJoiningCommand)
 
 
-def gather(words: Sequence[str], options: Sequence[str]) -> list[str]:
+def join_numbers(words: Sequence[str], options: Sequence[str]) -> list[str]:
     """Return the words of a command line; numbers behind each of `options` are one word."""
-    gathered: list[str] = []
+    result: list[str] = []
     for word in words:
-        if _is_number(word) and gathered and gathered[-1] in options:
-            gathered.append(word)
-        elif _is_number(word) and len(gathered) > 1 and gathered[-2] in options:
-            gathered[-1] += f" {word}"
+        is_further = len(result) > 1 and result[-2] in options and result[-1] not in options
+        if is_further and _is_number(word):
+            result[-1] += f" {word}"
         else:
-            gathered.append(word)
-    return gathered
+            result.append(word)
+    return result
 
 
 def numbers(words: str, option: str) -> list[float]:
-    """Return the numbers in the word that `gather` made.
+    """Return the numbers in the word that `join_numbers` made.
 
     Raises:
         AccordError: for a word that is not a number, or where there is none.
@@ -69,6 +65,7 @@ def quantity(word: str) -> float:
 
 
 def _is_number(word: str) -> bool:
+    """Return whether a word can be read as a number, negative, infinite or NaN."""
     try:
         float(word)
     except ValueError:

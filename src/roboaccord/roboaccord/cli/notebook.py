@@ -48,23 +48,24 @@ def _printed(result: object) -> Console:
 
 def shown_of(result: Any) -> Sequence[RenderableType]:
     """Return what the command prints of a result; its `repr` where no command prints it."""
+    # Another package prints the result, or the report of a log by the class of its check.
     for kind in (type(result), type(getattr(result, "step", None))):
-        if (name := f"show.{kind.__name__}") in entries("functions"):  # another package has it
-            return list[RenderableType](load("functions", name)(result))
-    match type(result).__name__:
-        case name if name in PRINTERS:
-            module, _, function = PRINTERS[name].partition(":")
-            shown = getattr(import_module(f"{__package__}.{module}"), function)(result)
-            return list[RenderableType](shown)
+        entry = f"show.{kind.__name__}"
+        if entry in entries("functions"):
+            return list[RenderableType](load("functions", entry)(result))
+    name = type(result).__name__
+    if name in PRINTERS:
+        module, _, function = PRINTERS[name].partition(":")
+        shown = getattr(import_module(f"{__package__}.{module}"), function)(result)
+        return list[RenderableType](shown)
+    match name:
         case "BagRun":
             words = f"{result.robot} in {result.engine} {result.engine_version}".strip()
             return [words, *shown_of(result.trajectory)]
         case "Trajectory":
-            rows = {
-                "samples": (str(len(result)), ""),
-                "time": (f"{result.time[0]:g} to {result.time[-1]:g}", "s"),
-                "joints": (", ".join(result.joints), ""),
-                "events": (str(len(result.events)), ""),
-            }
-            return figure_lines(rows)
+            time = f"{result.time[0]:g} to {result.time[-1]:g}"
+            return figure_lines({
+                "samples": (str(len(result)), ""), "time": (time, "s"),
+                "joints": (", ".join(result.joints), ""), "events": (str(len(result.events)), ""),
+            })  # fmt: skip
     return [repr(result)]

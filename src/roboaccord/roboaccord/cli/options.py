@@ -36,7 +36,7 @@ R = TypeVar("R")
 
 
 def listed(text: str) -> list[str]:
-    """Return the words of a text, which commas separate."""
+    """Return the words of a text that commas separate: of "a, b", "a" and "b"."""
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
@@ -45,116 +45,70 @@ def either(names: Sequence[str], word: str = "or") -> str:
     return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-RobotName = Annotated[
-    str,
-    typer.Argument(
-        metavar="ROBOT|FILE",
-        help="See `accord list`; or a URDF, xacro, SDF or MJCF file.",
-        autocompletion=complete_robot,
-    ),
-]
-ScenarioName = Annotated[
-    str,
-    typer.Argument(
-        metavar="SCENARIO",
-        help="A scenario of the robot, or a YAML file.",
-        autocompletion=complete_scenario,
-    ),
-]
-ScenarioIfAny = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[SCENARIO] [NAME:=VALUE]...",
-        help="A scenario of the robot, or a YAML file; a robot's file needs none. Arguments of a "
-        "xacro file.",
-        autocompletion=complete_scenario,
-    ),
-]
-Changes = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a scenario key; may be repeated."),
-]
-Faults = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fault",
-        metavar="JOINT=KIND[@S]",
-        help="Let a joint fail, at a time: frozen, frozen:RAD (from the start), loose, "
-        "weak:FRACTION, slipping:N_M, backlash:RAD, stuck or drifting:RAD_PER_S; may be repeated. "
-        "It replaces the scenario's key faults.",
-    ),
-]
-Engine = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME", help=f"{either(simulator_names())}.", autocompletion=complete_engines
-    ),
-]
-Engines = Annotated[
-    str,
-    typer.Option(
-        metavar="LIST",
-        help="Engines, separated by commas. Default: "
-        f"{either((REFERENCE, *default_names()), 'and')}, with a line for each that is not "
-        "installed.",
-        autocompletion=complete_engines,
-    ),
-]
+RobotName = Annotated[str, typer.Argument(
+    metavar="ROBOT|FILE", autocompletion=complete_robot,
+    help="See `accord list`; or a URDF, xacro, SDF or MJCF file.",
+)]  # fmt: skip
+ScenarioName = Annotated[str, typer.Argument(
+    metavar="SCENARIO", autocompletion=complete_scenario,
+    help="A scenario of the robot, or a YAML file.",
+)]  # fmt: skip
+ScenarioIfAny = Annotated[list[str] | None, typer.Argument(
+    metavar="[SCENARIO] [NAME:=VALUE]...", autocompletion=complete_scenario,
+    help="A scenario of the robot, or a YAML file; a robot's file needs none. Arguments of a "
+    "xacro file.",
+)]  # fmt: skip
+Changes = Annotated[list[str] | None, typer.Option(
+    "--set", metavar="KEY=VALUE", help="Change a scenario key; may be repeated."
+)]  # fmt: skip
+Faults = Annotated[list[str] | None, typer.Option(
+    "--fault", metavar="JOINT=KIND[@S]",
+    help="Let a joint fail, at a time: frozen, frozen:RAD (from the start), loose, "
+    "weak:FRACTION, slipping:N_M, backlash:RAD, stuck or drifting:RAD_PER_S; may be repeated. "
+    "It replaces the scenario's key faults.",
+)]  # fmt: skip
+Engine = Annotated[str, typer.Option(
+    metavar="NAME", autocompletion=complete_engines, help=f"{either(simulator_names())}."
+)]  # fmt: skip
+Engines = Annotated[str, typer.Option(
+    metavar="LIST", autocompletion=complete_engines,
+    help="Engines, separated by commas. Default: "
+    f"{either((REFERENCE, *default_names()), 'and')}, with a line for each that is not installed.",
+)]  # fmt: skip
 # A motion of 10 s takes from half a second to 200 s; other speeds show nothing.
-Speed = Annotated[
-    Ratio, typer.Option(min=0.05, max=20.0, help="Seconds of motion a second of film or page.")
-]
-Stay = Annotated[
-    Seconds,
-    typer.Option(metavar="S", min=0.0, help="How long the page stays; default: until Ctrl-C."),
-]
+Speed = Annotated[Ratio, typer.Option(
+    min=0.05, max=20.0, help="Seconds of motion a second of film or page."
+)]  # fmt: skip
+Stay = Annotated[Seconds, typer.Option(
+    metavar="S", min=0.0, help="How long the page stays; default: until Ctrl-C."
+)]  # fmt: skip
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        help="Folder for the results; one with something else in it is refused. "
-        "Default: a new one under runs/.",
-    ),
-]
-Force = Annotated[
-    bool,
-    typer.Option(
-        "--force",
-        help="Use --out whatever it holds: files that accord wrote there are deleted, others "
-        "are kept unless the results have the same names.",
-    ),
-]
-
-
-Base = Annotated[
-    str,
-    typer.Option(
-        metavar="BASE",
-        help="How the root of a robot's file moves: fixed (default), planar or free.",
-    ),
-]
-Packages = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--package",
-        metavar="NAME=DIR",
-        help="Folder of a ROS package that a robot's file names; may be repeated. Default: a "
-        "folder of that name beside the file or above it, or the package as installed.",
-    ),
-]
-Trust = Annotated[
-    bool, typer.Option("--trust", help="Let the expressions of a xacro file do all that you can.")
-]
-Cluster = Annotated[
-    str,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Work on a Dask cluster with this scheduler, tcp://HOST:PORT; default: on the cores "
-        "of this machine.",
-    ),
-]
+Out = Annotated[Path | None, typer.Option(
+    "--out", metavar="DIR",
+    help="Folder for the results; one with something else in it is refused. "
+    "Default: a new one under runs/.",
+)]  # fmt: skip
+Force = Annotated[bool, typer.Option(
+    "--force",
+    help="Use --out whatever it holds: files that accord wrote there are deleted, others "
+    "are kept unless the results have the same names.",
+)]  # fmt: skip
+Base = Annotated[str, typer.Option(
+    metavar="BASE", help="How the root of a robot's file moves: fixed (default), planar or free."
+)]  # fmt: skip
+Packages = Annotated[list[str] | None, typer.Option(
+    "--package", metavar="NAME=DIR",
+    help="Folder of a ROS package that a robot's file names; may be repeated. Default: a "
+    "folder of that name beside the file or above it, or the package as installed.",
+)]  # fmt: skip
+Trust = Annotated[bool, typer.Option(
+    "--trust", help="Let the expressions of a xacro file do all that you can."
+)]  # fmt: skip
+Cluster = Annotated[str, typer.Option(
+    metavar="ADDRESS",
+    help="Work on a Dask cluster with this scheduler, tcp://HOST:PORT; default: on the cores "
+    "of this machine.",
+)]  # fmt: skip
 
 
 def choose_engines(names: str) -> list[str]:
@@ -162,10 +116,10 @@ def choose_engines(names: str) -> list[str]:
 
     A default engine that is not installed is reported in a line on stderr.
     """
-    chosen = listed(names) or installed_names(note)
-    for name in chosen:
-        check_engine(name)
-    return chosen
+    engines = listed(names) or installed_names(note)
+    for engine in engines:
+        check_engine(engine)
+    return engines
 
 
 def load_setup(

@@ -3,7 +3,7 @@
 `add_command` (command.py) asks these functions about the signature of a command. A parameter that
 is a dataclass stands for its fields, each an option. The unit of an option is part of its type and
 is added to its help. The options that a command ran with are printed with its result; those listed
-in APART, which change no figure, are not (test_modes, test_units).
+in NO_FIGURES, which change no figure, are not (test_modes, test_units).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from roboaccord.scenario.scenario import Scenario
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-APART = {"out", "force", "timeout", "view", "speed", "stay", "csv", "npz", "mat", "verbose"}
+NO_FIGURES = {"out", "force", "timeout", "view", "speed", "stay", "csv", "npz", "mat", "verbose"}
 """Options that change no figure, such as where results are written."""
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 UNLIMITED = ("timeout", "stay")  # options whose value may be infinite
 # largest count, such as of steps or seeds: a million runs of 1 s take 12 days, a typing error
-MOST = 1_000_000
-NAMES = {"deg": "degrees"}  # units that have another name in a sentence
+LARGEST_COUNT = 1_000_000
+UNIT_NAMES = {"deg": "degrees"}  # units that have another name in a sentence
 
 
 def groups_of(function: Callable[..., Result | None]) -> dict[str, type[DataclassInstance]]:
@@ -64,53 +64,56 @@ def with_unit(parameter: inspect.Parameter) -> inspect.Parameter:
     for info in infos if unit not in ("", "1") else ():
         first, stop, rest = (info.help or "").removesuffix(".").partition(". ")
         start = f"{first}, in" if first else "In"
-        info.help = f"{start} {NAMES.get(unit, unit)}{stop}{rest}."
+        info.help = f"{start} {UNIT_NAMES.get(unit, unit)}{stop}{rest}."
     kind = plain_type(parameter.annotation)
     return parameter.replace(annotation=Annotated[(kind, *infos)] if infos else kind)
 
 
-def check_numbers(signature: inspect.Signature, given: Used) -> None:
+def check_numbers(signature: inspect.Signature, values: Used) -> None:
     """Refuse options whose numbers are not finite, or out of range.
 
-    A count is at most MOST; any other number, and the seed, at most LARGEST.
+    A count is at most LARGEST_COUNT; any other number, and the seed, at most LARGEST.
 
     Raises:
         AccordError: naming the option.
     """
     for name, info in options(signature).items():
         flag = f"--{_flag(name, info).replace('_', '-')}"
-        value = given.get(name)
+        value = values.get(name)
         for number in value if isinstance(value, (list, tuple)) else (value,):
             if isinstance(number, bool) or not isinstance(number, (int, float)):
                 continue
             if math.isnan(number) or (math.isinf(number) and name not in UNLIMITED):
                 raise AccordError(f"{flag}: {number:g} is not a number")
-            largest = MOST if isinstance(number, int) and name != "seed" else LARGEST
+            largest = LARGEST_COUNT if isinstance(number, int) and name != "seed" else LARGEST
             if math.isfinite(number) and abs(number) > largest:
                 raise AccordError(f"{flag}: {number:g} is out of range: {largest:g} at most")
 
 
-def options_of(signature: inspect.Signature, given: Used) -> dict[str, Value]:
-    """Return the options that were given and may change figures, by the name of their flag."""
-    values = {_flag(name, info): given.get(name) for name, info in options(signature).items()}
-    empty_values: tuple[object, ...] = (None, "", [], ())
-    return {key: v for key, v in values.items() if key not in APART and v not in empty_values}
+def options_of(signature: inspect.Signature, values: Used) -> dict[str, Value]:
+    """Return the options that have a value and may change figures, by the name of their flag."""
+    by_flag = {_flag(name, info): values.get(name) for name, info in options(signature).items()}
+    empty: tuple[object, ...] = (None, "", [], ())
+    return {key: v for key, v in by_flag.items() if key not in NO_FIGURES and v not in empty}
 
 
 def takes_file(signature: inspect.Signature) -> bool:
     """Return whether an argument of a command may be a robot's file."""
-    annotations = (e for p in signature.parameters.values() for e in get_args(p.annotation)[1:])
-    return any(isinstance(e, ArgumentInfo) and "FILE" in (e.metavar or "") for e in annotations)
+    for parameter in signature.parameters.values():
+        for info in get_args(parameter.annotation)[1:]:
+            if isinstance(info, ArgumentInfo) and "FILE" in (info.metavar or ""):
+                return True
+    return False
 
 
 def options(signature: inspect.Signature) -> dict[str, OptionInfo]:
     """Return those parameters of a function that are options, not positional arguments."""
-    return {
-        name: annotation
-        for name, parameter in signature.parameters.items()
-        for annotation in get_args(parameter.annotation)[1:]
-        if isinstance(annotation, OptionInfo)
-    }
+    infos = dict[str, OptionInfo]()
+    for name, parameter in signature.parameters.items():
+        for annotation in get_args(parameter.annotation)[1:]:
+            if isinstance(annotation, OptionInfo):
+                infos[name] = annotation
+    return infos
 
 
 def units_of(signature: inspect.Signature) -> dict[str, str]:

@@ -42,15 +42,17 @@ def lines_of(result: DataclassInstance, *names: str) -> list[str]:
         names: of the fields and properties to show; all quantities by default.
     """
     rows = {}
-    for name, quantity in _chosen(type(result), names).items():
+    for name, quantity in _named_quantities(type(result), names).items():
         value, heading = _value(result, name), heading_of(name, quantity)
         meaning = f": {quantity.meaning}" if quantity.meaning else ""
-        for key, item in value.items() if isinstance(value, Mapping) else [("", value)]:
+        values = value if isinstance(value, Mapping) else {"": value}
+        for key, item in values.items():
             text = text_of(item, quantity)
             unit = quantity.shown or quantity.unit
-            unit = "" if text in (NONE, NOTHING) or unit == "1" else unit
-            line = (text, unit + meaning) if unit else (text + meaning, "")
-            rows[f"{heading}, {key}" if key else heading], meaning = line, ""
+            has_unit = unit not in ("", "1") and text not in (NONE, NOTHING)
+            line = (text, unit + meaning) if has_unit else (text + meaning, "")
+            rows[f"{heading}, {key}" if key else heading] = line
+            meaning = ""  # only in the first line
     return figure_lines(rows)
 
 
@@ -71,23 +73,23 @@ def tables_of(
         labels: of the rows, printed in a first column.
     """
     # Headings of the columns, with units.
-    chosen = _chosen(kind or type(rows[0]), names)
-    form = "[{}]" if len(chosen) < NARROW else "{}"
-    names_shown = [heading_of(*item) for item in chosen.items()]
-    headings = {name: _column(name, q, form, names_shown) for name, q in chosen.items()}
+    columns = _named_quantities(kind or type(rows[0]), names)
+    unit_form = "[{}]" if len(columns) < NARROW else "{}"
+    bare_headings = [heading_of(*column) for column in columns.items()]
+    headings = {n: _column_heading(n, q, unit_form, bare_headings) for n, q in columns.items()}
     row_labels = list(labels)
     table = make_table(
         *([""] if row_labels else ()), *headings.values(), title=title,
-        words=[headings[name] for name, q in chosen.items() if q.form == "s"],
-        text=[headings[name] for name, q in chosen.items() if q.form == "text"],
+        words=[headings[name] for name, q in columns.items() if q.form == "s"],
+        text=[headings[name] for name, q in columns.items() if q.form == "text"],
     )  # fmt: skip
     # Cells, and below the table the meaning of each column.
     for number, row in enumerate(rows):
-        cells = (text_of(_value(row, name), quantity) for name, quantity in chosen.items())
+        cells = (text_of(_value(row, name), quantity) for name, quantity in columns.items())
         table.add_row(*row_labels[number : number + 1], *cells)
-    explained = [f"{heading_of(name, q)}: {q.meaning}" for name, q in chosen.items() if q.meaning]
+    explained = [f"{heading_of(name, q)}: {q.meaning}" for name, q in columns.items() if q.meaning]
     meanings = dict.fromkeys(line.replace("\n", " ") for line in explained)
-    return [table, *([Text("; ".join(meanings))] if meanings else [])]
+    return [table, Text("; ".join(meanings))] if meanings else [table]
 
 
 def grid_of(
@@ -122,25 +124,25 @@ def rendered(result: DataclassInstance) -> list[RenderableType]:
         field.name: value for field in fields(result)
         if (value := getattr(result, field.name)) is not None or "if_any" not in field.metadata
     }  # fmt: skip
-    names = _in_lines(result, values)
+    names = _names_of_lines(result, values)
     output: list[RenderableType] = [*lines_of(result, *names)] if names else []
-    for group in _inner(result, values):
-        if len(group) > 1:
-            output += tables_of([*group.values()], labels=group)
+    for by_heading in _inner_results(result, values):
+        if len(by_heading) > 1:
+            output += tables_of([*by_heading.values()], labels=by_heading)
         else:
-            ((title, inner),) = group.items()
-            output += [title, *rendered(inner)]
+            ((heading, inner),) = by_heading.items()
+            output += [heading, *rendered(inner)]
     by_name = quantities(type(result))
     for name, value in values.items():
-        output += _tabled(value, name, by_name.get(name, Quantity("")))
+        output += _as_table(value, name, by_name.get(name, Quantity("")))
     return output
 
 
-def _in_lines(result: DataclassInstance, values: Mapping[str, object]) -> list[str]:
+def _names_of_lines(result: DataclassInstance, values: Mapping[str, object]) -> list[str]:
     """Return the names of the quantities that are printed as lines, because no table has them."""
     inline_fields = inline(type(result))
     missing = {field.name for field in fields(result)} - values.keys()
-    in_tables = {n for n, v in values.items() if _rows(v) or _cells(v) or is_dataclass(v)}
+    in_tables = {n for n, v in values.items() if _results(v) or _grid(v) or is_dataclass(v)}
     return [
         name for name in quantities(type(result))
         if (first := name.partition(".")[0]) not in missing
@@ -148,7 +150,7 @@ def _in_lines(result: DataclassInstance, values: Mapping[str, object]) -> list[s
     ]  # fmt: skip
 
 
-def _inner(
+def _inner_results(
     result: DataclassInstance, values: Mapping[str, object]
 ) -> Iterable[Mapping[str, DataclassInstance]]:
     """Return the fields that are dataclasses, by heading, grouped by their class."""
@@ -159,34 +161,34 @@ def _inner(
     for name, value in values.items():
         if not is_dataclass(value) or isinstance(value, type) or name in hidden:
             continue
-        if _chosen(type(value), ()):
+        if _named_quantities(type(value), ()):
             heading = heading_of(name, by_name.get(name, Quantity("")))
             groups.setdefault(type(value), {})[heading] = value
     return groups.values()
 
 
-def _tabled(value: object, name: str, quantity: Quantity) -> Iterable[RenderableType]:
+def _as_table(value: object, name: str, quantity: Quantity) -> Iterable[RenderableType]:
     """Return a field as a table, or files as a line; nothing for any other value."""
     title = quantity.meaning or heading_of(name, quantity)
-    if rows := _rows(value):
-        return tables_of(rows, title=title, labels=value if isinstance(value, Mapping) else ())
+    if results := _results(value):
+        return tables_of(results, title=title, labels=value if isinstance(value, Mapping) else ())
     if isinstance(value, list) and value and isinstance(value[0], Path):
         return [file_line(value)]
-    if cells := _cells(value):
+    if grid := _grid(value):
         unit = quantity.shown or quantity.unit
         title += f" [{unit}]" if unit not in ("", "1") else ""
-        values_of = {label: row.values() for label, row in cells.items()}
-        return [grid_of(["", *next(iter(cells.values()))], values_of, quantity, title)]
+        values_by_label = {label: row.values() for label, row in grid.items()}
+        return [grid_of(["", *next(iter(grid.values()))], values_by_label, quantity, title)]
     return []
 
 
-def _rows(value: object) -> list[DataclassInstance]:
+def _results(value: object) -> list[DataclassInstance]:
     """Return the dataclasses in a field's value, one for each row; [] for any other value."""
     items = [*value.values()] if isinstance(value, Mapping) else value
     return items if isinstance(items, list) and items and is_dataclass(items[0]) else []
 
 
-def _cells(value: object) -> Mapping[str, Mapping[str, Value]]:
+def _grid(value: object) -> Mapping[str, Mapping[str, Value]]:
     """Return a field's value if it is a mapping of mappings, the rows of a grid; else {}."""
     rows = value if isinstance(value, Mapping) else {}
     return rows if all(isinstance(row, Mapping) for row in rows.values()) else {}
@@ -205,17 +207,12 @@ def text_of(value: Value, quantity: Quantity) -> str:
         items = [f"{key} {text_of(item, quantity)}" for key, item in value.items()]
         return ", ".join(items) or NOTHING
     if isinstance(value, Iterable):
-        items_list = list(value)
-        is_nested = any(
-            isinstance(part, Iterable) and not isinstance(part, str) for part in items_list
-        )
-        is_interval = (
-            isinstance(value, tuple)
-            and len(items_list) == 2
-            and not isinstance(items_list[0], Iterable)
-        )
-        separator = "; " if is_nested else " to " if is_interval else ", "
-        return separator.join(text_of(part, quantity) for part in items_list) or NOTHING
+        parts, separator = list(value), ", "
+        if any(isinstance(part, Iterable) and not isinstance(part, str) for part in parts):
+            separator = "; "
+        elif isinstance(value, tuple) and len(parts) == 2 and not isinstance(parts[0], Iterable):
+            separator = " to "
+        return separator.join(text_of(part, quantity) for part in parts) or NOTHING
     if isinstance(value, complex):
         imaginary = f"{value.imag:+{quantity.form}}i" if value.imag else ""
         return f"{value.real:{quantity.form}}{imaginary}"
@@ -233,24 +230,28 @@ def heading_of(name: str, quantity: Quantity) -> str:
     return quantity.name or name.rpartition(".")[2].replace("_", " ")
 
 
-def _column(name: str, quantity: Quantity, form: str, others: Sequence[str]) -> str:
+def _column_heading(name: str, quantity: Quantity, unit_form: str, bare: Sequence[str]) -> str:
     """Return the heading of a column, with the unit below it.
 
-    Where `others` has the same heading twice, the names of the enclosing fields stand above it.
+    Args:
+        name: of the field, dotted where it is one of an inner result.
+        quantity: unit and heading of the field.
+        unit_form: how the unit is written, such as "[{}]".
+        bare: headings of all columns, without units. Where two are the same, the names of the
+            enclosing fields stand above the heading.
     """
     unit, heading = quantity.shown or quantity.unit, heading_of(name, quantity)
-    if others.count(heading) > 1:
+    if bare.count(heading) > 1:
         heading = "\n".join(filter(None, [*name.split(".")[:-1], heading]))
-    return heading + ("\n" + form.format(unit) if unit not in ("", "1") else "")
+    return heading + ("\n" + unit_form.format(unit) if unit not in ("", "1") else "")
 
 
-def _chosen(kind: type[DataclassInstance], names: Sequence[str]) -> dict[str, Quantity]:
+def _named_quantities(kind: type[DataclassInstance], names: Sequence[str]) -> dict[str, Quantity]:
     """Return the named quantities of a class; without names, all but those of inner classes."""
     by_name, inline_fields = quantities(kind), inline(kind)
-    all_names = [
-        name for name in by_name if "." not in name or name.partition(".")[0] in inline_fields
-    ]
-    return {name: by_name[name] for name in names or all_names}
+    if not names:
+        names = [n for n in by_name if "." not in n or n.partition(".")[0] in inline_fields]
+    return {name: by_name[name] for name in names}
 
 
 def _value(result: DataclassInstance, name: str) -> Value:

@@ -89,8 +89,9 @@ def show(result: Result, options: Used, units: Mapping[str, str], as_json: bool)
             out.print(item.title, style="table.title")  # a table wraps its title at its own width
             item.title = None
         out.print(item)
-    if words := words_of(options, units):
-        out.print(Text(filled("with ", words), style="dim"))
+    texts = option_texts(options, units)
+    if texts:
+        out.print(Text(joined("with ", texts), style="dim"))
 
 
 def renamed(data: Json, names: Mapping[str, str]) -> Json:
@@ -99,35 +100,35 @@ def renamed(data: Json, names: Mapping[str, str]) -> Json:
         return data
     word = re.compile(rf"(?<![\w/.-])({'|'.join(map(re.escape, names))})(?![\w/.-])")
 
-    def renew(value: Json) -> Json:
+    def with_names(value: Json) -> Json:
         if isinstance(value, str):
             return word.sub(lambda match: names[match[1]], value)
         if isinstance(value, Mapping):
-            return {key: renew(item) for key, item in value.items()}
-        return [renew(item) for item in value] if isinstance(value, list | tuple) else value
+            return {key: with_names(item) for key, item in value.items()}
+        return [with_names(item) for item in value] if isinstance(value, list | tuple) else value
 
-    return renew(data)
+    return with_names(data)
 
 
-def words_of(options: Used, units: Mapping[str, str]) -> list[str]:
+def option_texts(options: Used, units: Mapping[str, str]) -> list[str]:
     """Return one text for each option, NAME VALUE UNIT; a switch that is on is its name alone."""
-    words = []
+    texts = []
     for name, value in options.items():
         if value is True:
-            words.append(name)
+            texts.append(name)
         elif value is not False:
-            words.append(f"{name} {_text(value)} {units.get(name, '')}".rstrip())
-    return words
+            texts.append(f"{name} {_text(value)} {units.get(name, '')}".rstrip())
+    return texts
 
 
-def filled(start: str, words: Iterable[str]) -> str:
-    """Return words joined by commas, wrapped between words at the width of the terminal.
+def joined(start: str, texts: Iterable[str]) -> str:
+    """Return texts joined by commas, wrapped between them at the width of the terminal.
 
     Lines after the first are indented by the length of `start`.
     """
-    text = ", ".join(word.replace(" ", "\xa0") for word in words)
+    line = ", ".join(text.replace(" ", "\xa0") for text in texts)
     lines = textwrap.wrap(
-        text, out.width - len(start), break_long_words=False, break_on_hyphens=False
+        line, out.width - len(start), break_long_words=False, break_on_hyphens=False
     )
     return start + f"\n{' ' * len(start)}".join(lines).replace("\xa0", " ")
 
@@ -135,12 +136,15 @@ def filled(start: str, words: Iterable[str]) -> str:
 def used_by(setup: Setup, *names: str) -> dict[str, Value]:
     """Return scenario keys to be printed with figures: those named, or the most important ones."""
     scenario = setup.scenario
-    keys = names or ("duration", "control_period", "physics_step", "seed")
-    controller = {"controller": scenario.controller.get("name", "none")} if not names else {}
-    return {**controller, **{name: getattr(scenario, name) for name in keys}}
+    if names:
+        return {name: getattr(scenario, name) for name in names}
+    keys = ("duration", "control_period", "physics_step", "seed")
+    controller = scenario.controller.get("name", "none")
+    return {"controller": controller, **{name: getattr(scenario, name) for name in keys}}
 
 
 def _text(value: Value) -> str:
+    """Return the value of an option as text."""
     if isinstance(value, str):
         return value
     if isinstance(value, Iterable):

@@ -6,8 +6,8 @@ loads robot and scenario, chooses the transport, calls `run` of door/runs.py and
 (`shown_of`), which run/metrics.py computes. With `--view` a display, a page in the browser, follows
 the run; `RunDisplay` is its interface, and packages add displays by entry points.
 
-A new option is also added to RUN (door/runs.py), or to `Watching` if it changes no figure. Names of
-options stay.
+A new option is also added to RUN (door/runs.py), or to `ViewOptions` if it changes no figure. Names
+of options stay.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import TIMEOUT
 from roboaccord.simulators.base import Simulator
 
-WATCHED = ("direct", "ros")  # transports that run in this process, so that a display can follow
+IN_PROCESS = ("direct", "ros")  # transports that run in this process: a display can follow
 DISPLAY = "browser"  # entry point of `roboaccord.displays`, called with a setup and a speed
 
 
@@ -64,7 +64,7 @@ class RunDisplay(Observer, Protocol):
 
 
 @dataclass(frozen=True)
-class Watching:
+class ViewOptions:
     """Options of a run that change no figure: the longest wait, and how to watch the run."""
 
     timeout: Annotated[
@@ -78,17 +78,20 @@ class Watching:
     stay: options.Stay = math.inf
 
 
-UNWATCHED = Watching()
+NO_VIEW = ViewOptions()
 
-TransportName = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="direct, ros (nodes in one process) or ros_processes. "
-        "Default: ros where rclpy is installed, else direct. ROS stays on this machine unless "
-        "ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET is set; only then does ROS_DOMAIN_ID apply.",
-    ),
-]
+TransportName = Annotated[str, typer.Option(
+    metavar="NAME",
+    help="direct, ros (nodes in one process) or ros_processes. "
+    "Default: ros where rclpy is installed, else direct. ROS stays on this machine unless "
+    "ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET is set; only then does ROS_DOMAIN_ID apply.",
+)]  # fmt: skip
+ControllerName = Annotated[str, typer.Option(
+    metavar="MODULE:CLASS", help="Class of your own controller."
+)]  # fmt: skip
+RecordedRun = Annotated[Path | None, typer.Option(
+    metavar="BAG", help="Repeat what people did in a driven run, from its bag."
+)]  # fmt: skip
 
 
 @RUN
@@ -101,14 +104,9 @@ def run_command(
     faults: options.Faults = None,
     base: options.Base = "",
     packages: options.Packages = None,
-    controller: Annotated[
-        str, typer.Option(metavar="MODULE:CLASS", help="Class of your own controller.")
-    ] = "",
-    inputs: Annotated[
-        Path | None,
-        typer.Option(metavar="BAG", help="Repeat what people did in a driven run, from its bag."),
-    ] = None,
-    watch: Watching = UNWATCHED,
+    controller: ControllerName = "",
+    inputs: RecordedRun = None,
+    watch: ViewOptions = NO_VIEW,
     folder: options.Out = None,
     force: options.Force = False,
 ) -> Result:
@@ -142,21 +140,22 @@ def run_command(
     if recorded:  # the length of the recorded run, unless --set changes it
         changes = [f"duration={recorded.duration!r}", *(changes or [])]
         faults = faults or list(recorded.fault_texts)
-    model_options = (faults, base, packages)
-    setup = options.load_setup(robot, scenario, changes, *model_options, arguments=arguments)
-    transport = choose(setup, controller, transport, view=watch.view)
+    setup = options.load_setup(
+        robot, scenario, changes, faults, base, packages, arguments=arguments
+    )
+    transport = choose_transport(setup, controller, transport, view=watch.view)
     default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
     # Run, with a progress bar and perhaps a display.
     with ExitStack() as closing:
         out = closing.enter_context(results(folder, default, force=force))
         bar = closing.enter_context(progress())
         label = f"{engine} over {transport}"
-        progressing = ProgressObserver(bar, label, setup.scenario.duration)
-        live = closing.enter_context(watched(setup, watch.speed)) if watch.view else None
+        progress_observer = ProgressObserver(bar, label, setup.scenario.duration)
+        live = closing.enter_context(open_display(setup, watch.speed)) if watch.view else None
         result = run(
             setup, engine=engine, controller=controller, inputs=recorded or NO_INPUTS,
             transport=transport, timeout=watch.timeout, tell=note, out=out,
-            observers=(progressing, live) if live else (progressing,),
+            observers=(progress_observer, live) if live else (progress_observer,),
             wrap=live.wrap if live else lambda simulator: simulator,
         )  # fmt: skip
     used = used_by(setup) | {"transport": transport}
@@ -165,7 +164,7 @@ def run_command(
     return Result(result, shown_of(result), used=used, after=after)
 
 
-def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> str:
+def choose_transport(setup: Setup, controller: str, transport: str, *, view: bool) -> str:
     """Return the transport of a run, and refuse a run that is impossible before it starts.
 
     Where no transport is named, it is `ros` if that is available, and otherwise `direct`.
@@ -184,7 +183,7 @@ def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> str:
         transport = "direct"
     Figures(setup)  # refuses a duration that is not a whole number of control periods
     transport = transport or "ros"
-    if view and transport not in WATCHED:
+    if view and transport not in IN_PROCESS:
         raise AccordError(f"--view cannot watch transport {transport}: use direct or ros")
     if view:
         load("displays", DISPLAY, "run --view")  # refuses --view where no display is installed
@@ -192,7 +191,7 @@ def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> str:
 
 
 @contextmanager
-def watched(setup: Setup, speed: float) -> Iterator[RunDisplay]:
+def open_display(setup: Setup, speed: float) -> Iterator[RunDisplay]:
     """Open a display and yield it; it is closed if the block fails, and otherwise stays open."""
     display: RunDisplay = load("displays", DISPLAY, "run --view")(setup, speed)
     log.print(f"watch at {display.url}")

@@ -1,9 +1,9 @@
 """Start of the command `accord`: a process that supervises the one that works.
 
 Native code that hangs or crashes cannot print a line. So `main` forks: the child runs the command
-(main.py), and the parent runs `mind`, which passes signals on to the child, kills it when it has
-not ended GRACE after a signal, prints the one line on stderr for it, and ends the processes that
-the child has left behind. On Linux the parent adopts these, for it is their "subreaper".
+(main.py), and the parent runs `supervise`, which passes signals on to the child, kills it when it
+has not ended GRACE after a signal, prints the one line on stderr for it, and ends the processes
+that the child has left behind. On Linux the parent adopts these, for it is their "subreaper".
 
 Exit statuses (128 + signal) and the line on stderr stay, as scripts rely on them. No library may be
 imported here. test_signals kills, hangs and crashes commands.
@@ -22,15 +22,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from roboaccord.cli.signals import GRACE, MINDED, NO_PROCESS, TAKEN, WORDS
+from roboaccord.cli.signals import GOES_ON, GRACE, NO_PROCESS, SUPERVISED, WORDS
 from roboaccord.numerics.machine import SPARSE, can_start_threads, end_with, python
 
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: the terminal sent it, to the child as well
 # s after the end of a command until processes that it started are killed: ample for a signal to
 # arrive, and a delay that users hardly notice
-SOON = 0.5
-WAITED_FOR = (*WORDS, TAKEN, signal.SIGCHLD)
+ORPHAN_GRACE = 0.5
+AWAITED = (*WORDS, GOES_ON, signal.SIGCHLD)  # signals for which the parent waits
 
 
 def main() -> NoReturn:
@@ -39,23 +39,23 @@ def main() -> NoReturn:
         os.environ["PYTHONUTF8"] = "1"  # our files are UTF-8, and libraries read them by the locale
         os.execv(sys.executable, python(*sys.orig_argv[1:]))
     parent = os.getpid()
-    # rclpy has executed the child anew.
-    is_minded = os.environ.get(MINDED) == f"{os.getppid()} {parent}"
-    if sys.platform == "linux" and not is_minded:
-        # Signals are blocked until `mind` waits for them.
-        mask_before = signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)
+    # So it is if rclpy has executed the child anew.
+    is_supervised = os.environ.get(SUPERVISED) == f"{os.getppid()} {parent}"
+    if sys.platform == "linux" and not is_supervised:
+        # Signals are blocked until `supervise` waits for them.
+        mask_before = signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED)
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
         try:
             child = os.fork()
         except OSError:
             os._exit(_complain(NO_PROCESS, 2))
         if child:
-            os._exit(mind(child))
-        os.environ[MINDED] = f"{parent} {os.getpid()}"
-        if (
-            signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-        ):  # ignored in the background of a script
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends at once while libraries load
+            os._exit(supervise(child))
+        os.environ[SUPERVISED] = f"{parent} {os.getpid()}"
+        # Ctrl-C ends the child at once while libraries load; in the background of a script it is
+        # ignored.
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask_before)
         end_with(parent, signal.SIGTERM)
         if not can_start_threads():
@@ -66,43 +66,47 @@ def main() -> NoReturn:
     run()
 
 
-def mind(child: int) -> int:
+def supervise(child: int) -> int:
     """Supervise a child until it ends; return the exit status of the command."""
-    received, until = 0, math.inf  # first signal, and when the child is killed [s]
-    while (ended := _reap(child)) is None:
-        info = signal.sigtimedwait(WAITED_FOR, max(0.0, min(until - time.monotonic(), 3600.0)))
-        if info and info.si_signo == TAKEN:  # it was no end after all
-            received, until = 0, math.inf
+    # Number of the first signal, and time of the monotonic clock at which the child is killed [s].
+    received, kill_time = 0, math.inf
+    while (code := _reap(child)) is None:
+        info = signal.sigtimedwait(AWAITED, max(0.0, min(kill_time - time.monotonic(), 3600.0)))
+        if info and info.si_signo == GOES_ON:
+            received, kill_time = 0, math.inf
         elif info and info.si_signo != signal.SIGCHLD:
             if info.si_code != SI_KERNEL:  # else the child has it already
                 os.kill(child, info.si_signo)
-            received, until = received or info.si_signo, min(until, time.monotonic() + GRACE)
-        elif time.monotonic() >= until:
+            received = received or info.si_signo
+            kill_time = min(kill_time, time.monotonic() + GRACE)
+        elif time.monotonic() >= kill_time:
             os.kill(child, signal.SIGKILL)
-    if received or ended < 0:
+    if received or code < 0:
         now = time.monotonic()
-        end_orphans(max(now + SOON, min(until, now + GRACE)))
-    if ended >= 0:
-        return ended
-    number = signal.Signals(received or -ended)
+        end_orphans(max(now + ORPHAN_GRACE, min(kill_time, now + GRACE)))
+    if code >= 0:
+        return code
+    number = signal.Signals(received or -code)
     if number in WORDS:
         return _complain(WORDS[number], 128 + number)
     return _complain(f"ended by {number.name}; is there enough memory, and room in /dev/shm?", 2)
 
 
-def end_orphans(until: float) -> None:
+def end_orphans(kill_time: float) -> None:
     """End the processes that the child has left behind, but not a browser that it opened.
 
     Args:
-        until: time of the monotonic clock [s] from which on they are killed; some need a moment to
-            tidy up.
+        kill_time: time of the monotonic clock [s] from which on they are killed; some need a moment
+            to tidy up.
     """
-    for number, limit in ((signal.SIGTERM, until), (signal.SIGKILL, until + SOON)):
-        for orphan in (orphans := _orphans()):
+    attempts = ((signal.SIGTERM, kill_time), (signal.SIGKILL, kill_time + ORPHAN_GRACE))
+    for number, end in attempts:
+        orphans = _orphans()
+        for orphan in orphans:
             with suppress(ProcessLookupError):
                 os.kill(orphan, number)
-        while orphans and _orphans() and time.monotonic() < limit:
-            signal.sigtimedwait(WAITED_FOR, 0.02)
+        while orphans and _orphans() and time.monotonic() < end:
+            signal.sigtimedwait(AWAITED, 0.02)
             _reap(0)
 
 

@@ -1,8 +1,8 @@
 """`accord teleop`: drive a robot by the keys of a terminal, in this process or over ROS.
 
-In this process, the keyboard (keys.py) is the input of a run that `RealTime` paces by the wall
-clock. With `--ros` the robot runs elsewhere: `drive_over_ros` sends targets to it at RATE and
-receives its state, over a `RosLink`, which roboaccord_ros implements and provides by the entry
+In this process, the keyboard (keys.py, terminal.py) is the input of a run that `RealTime` paces by
+the wall clock. With `--ros` the robot runs elsewhere: `drive_over_ros` sends targets to it at RATE
+and receives its state, over a `RosLink`, which roboaccord_ros implements and provides by the entry
 point `ros` of `roboaccord.teleop`. `Dashboard` is the table that a driver sees, within 80 columns.
 What keys do is changed in config/teleop/keyboard.yaml.
 """
@@ -26,10 +26,11 @@ from rich.table import Table
 
 from roboaccord.cli.console import Screen, log, make_table, note
 from roboaccord.cli.folder import results
-from roboaccord.cli.keys import AXES, FIXED, Keyboard, read_key_map, terminal_keys
+from roboaccord.cli.keys import AXES, FIXED, Keyboard, read_key_map
 from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, RobotName, load_setup
 from roboaccord.cli.result import Result, used_by
 from roboaccord.cli.run import shown_of
+from roboaccord.cli.terminal import terminal_keys
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Observer
@@ -40,14 +41,15 @@ from roboaccord.contract.state import RobotState, Target
 from roboaccord.engines import check_engine
 from roboaccord.run.output import fresh
 from roboaccord.run.pace import Pace
-from roboaccord.run.runner import RunRequest, check_room_for_ros, run_direct
+from roboaccord.run.ros_limits import check_room_for_ros
+from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 STREAMS = (1, 2)  # file descriptors of stdout and stderr
 # s: default duration, because the motion is kept in memory: 0.9 GB of the snake's at 1 kHz
-LONGEST = 600.0
+DEFAULT_DURATION = 600.0
 RATE = 20.0  # Hz of messages and of the screen: ten within the 0.5 s after which a key lapses
 
 
@@ -75,24 +77,28 @@ class RosLink(Protocol):
         """Return the simulator of the robot, or "" while that is unknown."""
 
 
+DrivenScenario = Annotated[str, typer.Option(metavar="NAME", help="Scenario to drive.")]
+Duration = Annotated[Seconds, typer.Option(metavar="S", min=0.0, help="Duration of the drive.")]
+KeyMapFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Key map, in YAML.")]
+OverRos = Annotated[bool, typer.Option(
+    "--ros", help="Drive a robot that `ros2 launch` started, over its topics."
+)]  # fmt: skip
+Namespace = Annotated[str, typer.Option(
+    metavar="NAME", help="Namespace of the launch, for --ros."
+)]  # fmt: skip
+
+
 @by_option("ros", "namespace", "engine fault out force", "scenario set duration keys trust")
 def teleop_command(
     robot: RobotName,
     engine: Engine = "reference",
-    scenario: Annotated[str, typer.Option(metavar="NAME", help="Scenario to drive.")] = "teleop",
+    scenario: DrivenScenario = "teleop",
     changes: Changes = None,
     faults: Faults = None,
-    duration: Annotated[
-        Seconds, typer.Option(metavar="S", min=0.0, help="Duration of the drive.")
-    ] = LONGEST,
-    keys: Annotated[Path | None, typer.Option(metavar="FILE", help="Key map, in YAML.")] = None,
-    ros: Annotated[
-        bool,
-        typer.Option("--ros", help="Drive a robot that `ros2 launch` started, over its topics."),
-    ] = False,
-    namespace: Annotated[
-        str, typer.Option(metavar="NAME", help="Namespace of the launch, for --ros.")
-    ] = "",
+    duration: Duration = DEFAULT_DURATION,
+    keys: KeyMapFile = None,
+    ros: OverRos = False,
+    namespace: Namespace = "",
     folder: Out = None,
     force: Force = False,
 ) -> Result:
@@ -120,16 +126,16 @@ def teleop_command(
         check_engine(engine)
         screen = Dashboard(setup, keyboard, f"{setup.robot.name} {setup.scenario.name} in {engine}")
         default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
-        with results(folder, default, force=force) as out, shown(screen):
+        with results(folder, default, force=force) as out, screen_shown(screen):
             pace = RealTime(screen, setup.scenario.control_period)
             result = run_direct(RunRequest(
                 setup=setup, engine=engine, bag=fresh(out / "bag"), inputs=keyboard,
-                observers=(pace,), wrap=compiled,
+                observers=(pace,), wrap=compile_kernels,
             ))  # fmt: skip
     return Result(result, shown_of(result), used={**used_by(setup), "duration": None})
 
 
-def compiled(simulator: Simulator) -> Simulator:
+def compile_kernels(simulator: Simulator) -> Simulator:
     """Compile all kernels of a simulator, so that no key press waits for it, and return it."""
     simulator.compile_all()
     return simulator
@@ -139,7 +145,7 @@ def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
     """Drive a robot that runs in another process, until the keyboard or the duration ends it."""
     screen = Dashboard(setup, keyboard, f"{setup.robot.name} over ROS")
     started, state = time.monotonic(), setup.initial
-    with connection(setup, namespace) as link, shown(screen):
+    with connect(setup, namespace) as link, screen_shown(screen):
         while not keyboard.over and time.monotonic() - started < setup.scenario.duration:
             target = keyboard.target(state)
             for fault in keyboard.faults(state):
@@ -149,12 +155,12 @@ def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
         keyboard.stop()
         link.exchange(keyboard.target(state), {}, 1.0 / RATE)
         engine = link.engine()
-    wall = time.monotonic() - started
-    drive = Drive(setup.robot.name, engine, wall)
-    return Result(drive, [f"drove for {wall:.1f} s in {engine or 'an unknown simulator'}"])
+    wall_time = time.monotonic() - started
+    drive = Drive(setup.robot.name, engine, wall_time)
+    return Result(drive, [f"drove for {wall_time:.1f} s in {engine or 'an unknown simulator'}"])
 
 
-def connection(setup: Setup, namespace: str) -> AbstractContextManager[RosLink]:
+def connect(setup: Setup, namespace: str) -> AbstractContextManager[RosLink]:
     """Return the connection over ROS, which the package roboaccord_ros provides.
 
     Raises:
@@ -171,32 +177,34 @@ class RealTime(Observer):
     """Paces a run in real time and shows it; lost time is not caught up."""
 
     def __init__(self, screen: Dashboard, period: float) -> None:
-        self._screen, self._pace, self._factor = screen, Pace(period, 1.0), math.nan
-        # Simulated and wall time when the factor was last computed [s].
-        self._factor_base = (0.0, 0.0)
+        self._screen, self._pace = screen, Pace(period, 1.0)
+        self._factor = math.nan  # simulated time over wall time, computed every second
+        self._factor_times = (0.0, 0.0)  # simulated and wall time of its last computation [s]
 
     def on_state(self, state: RobotState) -> None:
         """Wait until the state is due, and show it."""
         now = time.monotonic()
-        if not self._factor_base[0]:  # at the first tick kernels are compiled
-            self._factor_base = (state.time, now)
+        simulated_before, wall_before = self._factor_times
+        if not simulated_before:  # at the first tick kernels are compiled
+            self._factor_times = (state.time, now)
             self._pace.restart()
         else:
             self._pace.wait()
-        if now - self._factor_base[1] > 1.0:
-            self._factor = (state.time - self._factor_base[0]) / (now - self._factor_base[1])
-            self._factor_base = (state.time, now)
+            if now - wall_before > 1.0:
+                self._factor = (state.time - simulated_before) / (now - wall_before)
+                self._factor_times = (state.time, now)
         self._screen.show(state, self._factor)
 
 
 @contextmanager
-def shown(screen: Dashboard) -> Iterator[None]:
+def screen_shown(screen: Dashboard) -> Iterator[None]:
     """Show a screen on stderr if that is a terminal; otherwise print the keys once.
 
     What is printed meanwhile, by native libraries too, is held back until the screen is closed.
     """
     if not log.is_terminal:
-        note("keys: " + "; ".join(f"{k} {w}" for k, w in (screen.keyboard.words | FIXED).items()))
+        meanings = screen.keyboard.meanings | FIXED
+        note("keys: " + "; ".join(f"{key} {meaning}" for key, meaning in meanings.items()))
         yield
         return
     # Point descriptors 1 and 2 at a file; the screen writes to a copy of the terminal's.
@@ -227,18 +235,18 @@ class Dashboard:
 
     def __init__(self, setup: Setup, keyboard: Keyboard, title: str) -> None:
         self.keyboard, self._title = keyboard, title
-        self._joints, self._efforts = setup.joints, setup.effort_limits
+        self._joints, self._effort_limits = setup.joints, setup.effort_limits
         limits = {joint.name: (joint.lower, joint.upper) for joint in setup.tree.moving}
         self._limits = [limits.get(name, (-math.inf, math.inf)) for name in setup.joints]
-        self._shown: tuple[RobotState, float] = (setup.initial, math.nan)
+        self._state_and_factor: tuple[RobotState, float] = (setup.initial, math.nan)
 
     def show(self, state: RobotState, factor: float) -> None:
         """Set the state to show, and the real-time factor, NaN where it is not known."""
-        self._shown = state, factor
+        self._state_and_factor = state, factor
 
     def table(self) -> Table:
         """Return the table, as rich asks for it."""
-        state, factor = self._shown
+        state, factor = self._state_and_factor
         table = make_table("", "", title=self._title, words=[""])
         table.show_header = False
         pace_text = "" if math.isnan(factor) else f"   real time x {factor:.2f}"
@@ -250,16 +258,16 @@ class Dashboard:
         for name, value in state.switches.items():
             table.add_row(name, "on" if value else "off")
         for i in self._joints_to_show(state):
-            low, high = (f"{math.degrees(limit):.0f}" for limit in self._limits[i])
-            limits_text = f"   limits {low} {high}" if math.isfinite(self._limits[i][0]) else ""
-            effort = f"   {state.effort[i]:.2f} of {self._efforts[i]:g} N m"
-            table.add_row(
-                self._joints[i], f"{math.degrees(state.q[i]):.1f} deg{limits_text}{effort}"
-            )
-        keys = [f"{key:<6}{word:<20}" for key, word in self.keyboard.words.items()]
+            low, high = self._limits[i]
+            text = f"{math.degrees(state.q[i]):.1f} deg"
+            if math.isfinite(low):
+                text += f"   limits {math.degrees(low):.0f} {math.degrees(high):.0f}"
+            effort = f"{state.effort[i]:.2f} of {self._effort_limits[i]:g} N m"
+            table.add_row(self._joints[i], f"{text}   {effort}")
+        keys = [f"{key:<6}{meaning:<20}" for key, meaning in self.keyboard.meanings.items()]
         for i in range(0, len(keys), 2):
             table.add_row("" if i else "hold", "".join(keys[i : i + 2]).rstrip())
-        fixed_keys = ", ".join(f"{key} {word}" for key, word in FIXED.items())
+        fixed_keys = ", ".join(f"{key} {meaning}" for key, meaning in FIXED.items())
         table.add_row("", f"{fixed_keys}; {self.keyboard.silence:g} s without a key stops")
         return table
 
@@ -276,7 +284,8 @@ class Dashboard:
         if target is None:
             return "nothing yet"
         values = dict(zip(AXES, target.twist, strict=True))
-        for row in (target.velocity, target.effort):
-            values |= dict(zip(self._joints, row if row is not None else (), strict=False))
+        for by_joint in (target.velocity, target.effort):
+            if by_joint is not None:
+                values |= dict(zip(self._joints, by_joint, strict=True))
         asked = ", ".join(f"{name} {value:.2f}" for name, value in values.items() if value)
         return (asked or "stand still") + f"   (x {self.keyboard.factor:.2f})"

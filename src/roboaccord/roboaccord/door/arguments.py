@@ -62,11 +62,13 @@ def setup_of(
     return load_setup(str(robot), str(scenario or ""), changes_of(settings), **options)
 
 
-def subject_mode(what: Subject | Recording) -> str:
+def subject_mode(subject: Subject | Recording) -> str:
     """Return the mode of a command: SETUP, "FILE", "FILE.xacro", "ROBOT" or, for a run, "BAG"."""
-    if isinstance(what, Setup):
+    if isinstance(subject, Setup):
         return SETUP
-    name = str(what) if isinstance(what, str | Path) else "a/run"
+    if not isinstance(subject, str | Path):
+        return "BAG"
+    name = str(subject)
     if is_file(name):
         return "FILE.xacro" if name.endswith(".xacro") else "FILE"
     is_bag = os.path.lexists(name) or "/" in name or name.endswith((".mcap", ".db3"))
@@ -85,7 +87,7 @@ def bag_of(recording: Recording) -> Path:
     return Path(recording) if isinstance(recording, str | Path) else recording.request.bag
 
 
-def folder_of(out: str | Path | None, setup: Setup, what: str) -> Path:
-    """Return the folder for results: `out`, or a new one under runs/ that `what` ends."""
-    name = f"{setup.robot.name}_{setup.scenario.name}_{what}"
+def folder_of(out: str | Path | None, setup: Setup, ending: str) -> Path:
+    """Return the folder for results: `out`, or a new one under runs/, ROBOT_SCENARIO_ENDING."""
+    name = f"{setup.robot.name}_{setup.scenario.name}_{ending}"
     return fresh(Path("runs") / name) if out is None else Path(out)

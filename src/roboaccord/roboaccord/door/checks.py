@@ -3,8 +3,9 @@
 `crosscheck` is what `ra.crosscheck` and the command call. For a robot it runs the check of the room
 crosscheck/ and writes the page; for a recorded run it calls `check_recording`. CROSSCHECK states
 which arguments go with a robot, a file or a bag: a new argument is named there, too. Names of
-arguments and types of results stay (docs/python.md). Logs are only recognised here, by their
-endings TABLES; another package checks them, by its mode `crosscheck.LOG`.
+arguments and types of results stay (docs/python.md). Logs (tables of a motion that was recorded
+elsewhere) are only recognised here, by TABLE_SUFFIXES; another package checks them, by its mode
+`crosscheck.LOG`.
 """
 
 from __future__ import annotations
@@ -19,16 +20,8 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.modes import ROBOTS, Modes
 from roboaccord.contract.plugins import lacking
 from roboaccord.crosscheck.runs import QUIET, Progress
-from roboaccord.door import arguments as common
-from roboaccord.door.arguments import (
-    Options,
-    Recording,
-    Settings,
-    Subject,
-    bag_of,
-    folder_of,
-    setup_of,
-)
+from roboaccord.door import arguments
+from roboaccord.door.arguments import Options, Recording, Settings, Subject, subject_mode
 from roboaccord.engines import installed_names
 from roboaccord.run.output import write_text
 from roboaccord.run.runner import Run
@@ -42,28 +35,32 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.level import AnyLevel
     from roboaccord.crosscheck.report import Report
 
-Refused = Callable[[str, AccordError], None]  # called with an engine and why it is left out
-TABLES = (".csv", ".txt", ".tsv", ".npz", ".mat", ".parquet")  # endings of files that are logs
+OnRefused = Callable[[str, AccordError], None]
+"""Called with the name of an engine that is left out, and the reason."""
+TABLE_SUFFIXES = (".csv", ".txt", ".tsv", ".npz", ".mat", ".parquet")
 
 
-def _modes(given: Mapping[str, Any]) -> list[str]:
-    """Return the mode in force; refuse a log if no installed package checks logs."""
-    mode, robot = common.subject_mode(given["what"]), given.get("robot")
-    line = lacking("commands", "crosscheck.LOG", "the check of a log") if mode == "BAG" else ""
-    if line and (is_table(given["what"]) or (is_file(str(robot)) and not given.get("words"))):
-        raise AccordError(line)
+def _modes(options: Mapping[str, Any]) -> list[str]:
+    """Return the mode that options choose; refuse a log if no installed package checks logs."""
+    subject, robot = options["what"], options.get("robot")
+    mode = subject_mode(subject)
+    message = lacking("commands", "crosscheck.LOG", "the check of a log") if mode == "BAG" else ""
+    if message and (is_table(subject) or (is_file(str(robot)) and not options.get("words"))):
+        raise AccordError(message)
     return [mode]
 
 
-def is_table(what: Recording) -> bool:
+def is_table(recording: Recording) -> bool:
     """Return whether a recording is the path of a log that is a table."""
-    return isinstance(what, str | Path) and Path(what).suffix.lower() in TABLES
+    return isinstance(recording, str | Path) and Path(recording).suffix.lower() in TABLE_SUFFIXES
 
 
-WHOLE = "engines refine perturb profile verbose out force refused progress changed command "
-WHOLE += "all levels"
+# Options that go with a check of engines, besides those that describe the robot.
+ENGINE_OPTIONS = (
+    "engines refine perturb profile verbose out force refused progress changed command all levels"
+)
 CROSSCHECK = Modes(_modes, {
-    **{mode: f"{names} {WHOLE}" for mode, names in ROBOTS.items()},
+    **{mode: f"{robot_options} {ENGINE_OPTIONS}" for mode, robot_options in ROBOTS.items()},
     "BAG": "words robot set trust",
 })  # fmt: skip
 
@@ -77,7 +74,7 @@ def crosscheck(
     engines: Sequence[Engine] | None = None,
     settings: Settings | None = None,
     refine: int = 3,
-    refused: Refused | None = None,
+    refused: OnRefused | None = None,
     progress: Progress = QUIET,
     changed: bool = False,
     command: str = "",
@@ -103,22 +100,21 @@ def crosscheck(
     Raises:
         AccordError: if something that is needed is missing, or an argument is wrong.
     """
-    if not isinstance(robot_or_recording, Setup) and (
-        common.subject_mode(robot_or_recording) == "BAG"
-    ):
+    if not isinstance(robot_or_recording, Setup) and subject_mode(robot_or_recording) == "BAG":
         from roboaccord.bag.reader import read_run
 
-        run, changes = read_run(bag_of(robot_or_recording)), common.changes_of(settings)
+        run = read_run(arguments.bag_of(robot_or_recording))
+        changes = arguments.changes_of(settings)
         return check_recording(run, str(robot or ""), str(scenario or ""), changes, **options)
     from roboaccord.crosscheck.run import run_crosscheck
     from roboaccord.robots.excitation import excited
 
     assert not isinstance(robot_or_recording, Run)
-    setup = setup_of(robot_or_recording, scenario, settings, **options)
-    folder = folder_of(out, setup, "crosscheck")
+    setup = arguments.setup_of(robot_or_recording, scenario, settings, **options)
+    folder = arguments.folder_of(out, setup, "crosscheck")
     setup, notes = excited(setup)
     if engines is None:
-        engines, refused = installed_names(common.tell), refused or _tell_refused
+        engines, refused = installed_names(arguments.tell), refused or _tell_refused
     report = run_crosscheck(
         setup, engines, refine=refine, out=folder, command=command, refused=refused,
         changed=changed or bool(settings or options.get("faults")), progress=progress,
@@ -131,7 +127,7 @@ def crosscheck(
 def _write_page(report: Report, folder: Path) -> None:
     """Write report.html, if the libraries for it are installed."""
     if lacking := missing("report"):
-        common.tell(f"no report.html beside summary.json: it needs {lacking}")
+        arguments.tell(f"no report.html beside summary.json: it needs {lacking}")
         return
     from roboaccord.report.figures import render_report
 
@@ -140,7 +136,7 @@ def _write_page(report: Report, folder: Path) -> None:
 
 def _tell_refused(name: str, error: AccordError) -> None:
     """Log that an engine is left out, and why."""
-    common.tell(f"left out: {name}: {error}")
+    arguments.tell(f"left out: {name}: {error}")
 
 
 def check_recording(
@@ -165,8 +161,10 @@ def check_recording(
         name = robot or str(run.scenario.get("robot", run.robot))
         if robot or not is_file(name):
             return check_bag(run, setup=load_setup(name, scenario, changes, **options))
-        recorded = run.setup().robot
-        named = load_scenario(recorded.package, recorded.key, scenario, changes)
-        return check_bag(run, setup=Setup.of(named, recorded))
-    changes = [*([f"robot={json.dumps(find_robot(robot).key)}"] if robot else ()), *changes]
-    return check_bag(run, setup=run.setup(changes) if run.scenario else None)
+        recorded_robot = run.setup().robot
+        named = load_scenario(recorded_robot.package, recorded_robot.key, scenario, changes)
+        return check_bag(run, setup=Setup.of(named, recorded_robot))
+    if not run.scenario:
+        return check_bag(run, setup=None)
+    robot_change = [f"robot={json.dumps(find_robot(robot).key)}"] if robot else []
+    return check_bag(run, setup=run.setup([*robot_change, *changes]))

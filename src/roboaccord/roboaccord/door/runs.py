@@ -26,9 +26,10 @@ from roboaccord.scenario.watch import TIMEOUT
 from roboaccord.simulators.base import Simulator
 
 
-def _modes(given: Mapping[str, Any]) -> list[str]:
-    """Return the modes in force: how the robot is given, and `with --view`."""
-    return [arguments.subject_mode(given["robot"]), *(["with --view"] if given.get("view") else [])]
+def _modes(options: Mapping[str, Any]) -> list[str]:
+    """Return the modes that options choose: how the robot is given, and `with --view`."""
+    robot_mode = arguments.subject_mode(options["robot"])
+    return [robot_mode, "with --view"] if options.get("view") else [robot_mode]
 
 
 RUN = Modes(_modes, {
@@ -82,8 +83,9 @@ def run(
     if isinstance(run_inputs, RecordedInputs):
         run_inputs.check(setup)
     runner = find_runner(transport)
-    if not controller and (servo := chatter(setup)):
-        tell(servo)
+    warning = "" if controller else chatter(setup)
+    if warning:
+        tell(warning)
     bag = fresh(arguments.folder_of(out, setup, engine) / "bag")
     result = runner(RunRequest(
         setup=setup, engine=engine, bag=bag, controller=controller, inputs=run_inputs, wrap=wrap,

@@ -1,6 +1,7 @@
 """Engines with deliberate errors, which test whether the cross-check finds errors.
 
-perturbation.py lists the kinds of errors and parses them; wrapped.py makes the engines:
+perturbation.py lists the kinds of errors and parses them, model_errors.py builds errors into
+models, and wrapped.py makes the engines:
 
     broken = falsify.wrap("dart", after_step=lose_a_step)
 

@@ -1,8 +1,9 @@
 """Kinds of deliberate errors, and how users write them: ENGINE:KIND[:WHERE]=VALUE.
 
 To add a kind, add an entry to KINDS (unit, bounds, and the value that changes nothing), and its
-effect to TEXT, MODEL or OUTSIDE of wrapped.py. Users type the names and the form above, so these
-stay. test_perturbations runs every kind at its neutral value.
+effect to URDF_ERRORS or MODEL_ERRORS of model_errors.py or to SIGNAL_ERRORS of wrapped.py. Users
+type the names and the form above, so these stay. test_perturbations runs every kind at its neutral
+value.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from types import MappingProxyType
 
 from roboaccord.contract.errors import AccordError
 
-EVERY = "*"  # WHERE for an error of all links or joints
+EVERYWHERE = "*"  # WHERE for an error of all links or joints
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Kind:
     Args:
         meaning: of the value, for `--help` and tables.
         unit: of the value.
-        place: what WHERE names: `link`, `joint`, or "" for an error that has one place only.
+        place: what WHERE names: `link`, `joint`, or "" for an error of the whole model.
         neutral: the value that changes nothing.
         least, most: bounds of the value.
         whole: whether the value must be a whole number.
@@ -86,33 +87,29 @@ class Perturbation:
     engine: str
     kind: str
     value: float
-    where: str = EVERY
+    where: str = EVERYWHERE
 
-    def at(self, name: str) -> bool:
-        """Return whether the perturbation applies to a link or joint."""
-        return self.where in (EVERY, name)
-
-    def pick(self, names: Iterable[str]) -> list[str]:
-        """Return those of `names` to which the perturbation applies.
+    def affected(self, names: Iterable[str]) -> list[str]:
+        """Return those links or joints of `names` to which the perturbation applies.
 
         Raises:
             AccordError: if it applies to none of them.
         """
-        picked = [name for name in names if self.at(name)]
+        affected = [name for name in names if self.where in (EVERYWHERE, name)]
         link_or_joint = KINDS[self.kind].place
-        if not picked and self.where != EVERY:
+        if not affected and self.where != EVERYWHERE:
             raise self.impossible(f"there is no {link_or_joint} {self.where}")
-        if not picked:
-            what = "a limit" if self.kind == "limit" else self.kind
-            raise self.impossible(f"no {link_or_joint} has {what}")
-        return picked
+        if not affected:
+            quantity = "a limit" if self.kind == "limit" else self.kind
+            raise self.impossible(f"no {link_or_joint} has {quantity}")
+        return affected
 
     def impossible(self, reason: str) -> AccordError:
         """Return the error that says why the perturbation does not apply to a model."""
         return AccordError(f"--perturb {self}: {reason}")
 
     def __str__(self) -> str:
-        where = "" if self.where == EVERY else f":{self.where}"
+        where = "" if self.where == EVERYWHERE else f":{self.where}"
         return f"{self.engine}:{self.kind}{where}={self.value:g}"
 
 
@@ -134,13 +131,13 @@ def parse_perturbation(text: str) -> Perturbation:
         value = math.nan
     if not math.isfinite(value):
         raise AccordError(f"--perturb {text}: {number!r} is not a number")
-    about = KINDS[kind]
-    if not about.least <= value <= about.most or (about.whole and value != round(value)):
-        number = "whole number" if about.whole else "number"
-        bounds = f"from {about.least:g} to {about.most:g}"
-        if math.isinf(about.most):
-            bounds = f"of {about.least:g} at least"
+    limits = KINDS[kind]
+    if not limits.least <= value <= limits.most or (limits.whole and value != round(value)):
+        number = "whole number" if limits.whole else "number"
+        bounds = f"from {limits.least:g} to {limits.most:g}"
+        if math.isinf(limits.most):
+            bounds = f"of {limits.least:g} at least"
         raise AccordError(f"--perturb {text}: {kind} takes a {number} {bounds}")
-    if where and not about.place:
+    if where and not limits.place:
         raise AccordError(f"--perturb {text}: {kind} has one place only; leave out {where}")
-    return Perturbation(engine, kind, value, where or EVERY)
+    return Perturbation(engine, kind, value, where or EVERYWHERE)

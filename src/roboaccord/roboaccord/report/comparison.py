@@ -2,8 +2,8 @@
 
 `compare` takes the first run as the reference of the others. Deviations of signals and the verdict
 come from bag/compare.py; here the keys of the scenarios that differ are added, the figures of each
-run, and `Parting`: the time from which links or joints of two runs are farther from each other than
-a threshold. cli/comparison.py prints it all; `Comparison.overlay` draws it. Names of fields are
+run, and `Parting`: when links or joints of two runs were first farther from each other than a
+threshold. cli/comparison.py prints it all; `Comparison.overlay` draws it. Names of fields are
 keys of `--json` and stay (test_scripts_read_what_they_read_before).
 """
 
@@ -31,7 +31,7 @@ from roboaccord.report.signals import RunSignals
 from roboaccord.run.metrics import UNITS, GeneralFigures, metrics_of
 from roboaccord.run.runner import Run
 
-APART = 1e-3  # m, rad: threshold without a tolerance; as HORIZON of crosscheck/noise
+DEFAULT_THRESHOLD = 1e-3  # m or rad, without a tolerance; as HORIZON of crosscheck/noise
 
 
 @dataclass(frozen=True)
@@ -110,18 +110,22 @@ class Comparison(Drawn):
     def overlay(self) -> Overlay:
         """Return panels of path, distance from the first run, and speed, for all runs."""
         panels = [panel for panel in overview(self.data) if panel.equal]
-        if drawn_partings := [p for p in self.partings if p.kind == "link"] or self.partings:
-            kind, unit = drawn_partings[0].kind, drawn_partings[0].unit
-            traces = [
-                Trace("distance", p.run, *_farthest(self.data[0], self.data[p.run], kind)[:2])
-                for p in drawn_partings
-            ]
-            label = f"largest distance of a {kind} [{unit}]"
-            times = [p.time for p in drawn_partings if p.time is not None]
-            mark = min(times, default=None)
-            panels.append(Panel(f"distance from {self.labels[0]}", TIME, label, traces, mark=mark))
+        partings = [parting for parting in self.partings if parting.kind == "link"] or self.partings
+        if partings:
+            panels.append(self._distance_panel(partings))
         panels += over_time(self.data, ["com.speed"])
         return Overlay(panels, self.labels)
+
+    def _distance_panel(self, partings: Sequence[Parting]) -> Panel:
+        """Return the panel of the distances of runs from the first one, of links or of joints."""
+        kind, unit, traces = partings[0].kind, partings[0].unit, list[Trace]()
+        for parting in partings:
+            time, distance, _ = _farthest(self.data[0], self.data[parting.run], kind)
+            traces.append(Trace("distance", parting.run, time, distance))
+        label = f"largest distance of a {kind} [{unit}]"
+        times = [parting.time for parting in partings if parting.time is not None]
+        mark = min(times, default=None)
+        return Panel(f"distance from {self.labels[0]}", TIME, label, traces, mark=mark)
 
     @property
     def labels(self) -> list[str]:
@@ -154,34 +158,37 @@ def compare(
     signal_comparison = by_signal.compare(
         bags[0], bags[1:], signals=signals, start=start, stop=stop, tolerance=tolerance
     )
-    # Keys that differ, partings of links and joints, and whether the scenarios are the same.
-    changes = changes_of(run_signals)
-    threshold = APART if tolerance is None else tolerance
+    # When the motions part, by links and by joints.
+    threshold = DEFAULT_THRESHOLD if tolerance is None else tolerance
     window = -math.inf if start is None else start, math.inf if stop is None else stop
-    pairs = [(n, kind) for n in range(1, len(run_signals)) for kind in ("link", "joint")]
-    divergences = (_parting(first, run_signals[n], kind, n, threshold, window) for n, kind in pairs)
-    partings = [parting for parting in divergences if parting]
+    partings = []
+    for number, other in enumerate(others, start=1):
+        for kind in ("link", "joint"):
+            parting = _parting(first, other, kind, number, threshold, window)
+            if parting:
+                partings.append(parting)
+    # Keys that differ, and whether the scenarios are the same.
+    changes = changes_of(run_signals)
     same_scenario = {change.key for change in changes} <= {"engine", "transport", "physics_step"}
-    paths, judged = [run.path for run in run_signals], tolerance is not None or same_scenario
     return Comparison(
-        paths, changes, _figures(run_signals), partings, judged, signal_comparison, run_signals
-    )
+        runs=[run.path for run in run_signals], changes=changes, figures=_figures(run_signals),
+        partings=partings, judged=tolerance is not None or same_scenario,
+        signals=signal_comparison, data=run_signals,
+    )  # fmt: skip
 
 
 def _figures(runs: Sequence[RunSignals]) -> list[FigureChange]:
     """Return all figures of the runs; only the general ones of a run whose robot is unknown."""
-    figures = []
+    by_run = list[Mapping[str, float]]()
     for run in runs:
         general = GeneralFigures()
         general.add(run.motion)
-        run_figures = metrics_of(run.setup, run.motion) if run.setup else general.figures(())
-        figures.append(run_figures)
-    return [
-        FigureChange(
-            name, UNITS.get(name, ""), [run_figures.get(name, math.nan) for run_figures in figures]
-        )
-        for name in dict.fromkeys(name for run_figures in figures for name in run_figures)
-    ]
+        by_run.append(metrics_of(run.setup, run.motion) if run.setup else general.figures(()))
+    changes = []
+    for name in dict.fromkeys(name for figures in by_run for name in figures):
+        values = [figures.get(name, math.nan) for figures in by_run]
+        changes.append(FigureChange(name, UNITS.get(name, ""), values))
+    return changes
 
 
 def _parting(
@@ -203,23 +210,19 @@ def _parting(
     """
     time, distance, names = _farthest(first, other, kind)
     in_window = (time >= window[0] - SLACK) & (time <= window[1] + SLACK)
-    names = [place for place, keep in zip(names, in_window, strict=True) if keep]
+    names = [name for name, inside in zip(names, in_window, strict=True) if inside]
     time, distance = time[in_window], distance[in_window]
     if not len(time):
         return None
     above, worst = np.flatnonzero(distance > threshold), int(distance.argmax())
     index = int(above[0]) if len(above) else None
     return Parting(
-        run=number,
-        kind=kind,
+        run=number, kind=kind, threshold=threshold,
         unit="m" if kind == "link" else first[f"{names[worst]}.q"].unit,
-        threshold=threshold,
         time=None if index is None else float(time[index]),
         where="" if index is None else names[index],
-        largest=float(distance[worst]),
-        largest_at=float(time[worst]),
-        largest_where=names[worst],
-    )
+        largest=float(distance[worst]), largest_at=float(time[worst]), largest_where=names[worst],
+    )  # fmt: skip
 
 
 def _farthest(first: RunSignals, other: RunSignals, kind: str) -> tuple[Array, Array, list[str]]:
@@ -227,25 +230,23 @@ def _farthest(first: RunSignals, other: RunSignals, kind: str) -> tuple[Array, A
 
     Positions are interpolated linearly between samples.
     """
-    (names, first_positions), (other_names, other_positions) = (
-        _places(run, kind) for run in (first, other)
-    )
-    common = [name for name in names if name in other_names]
+    first_names, first_positions = _positions(first, kind)
+    other_names, other_positions = _positions(other, kind)
+    common = [name for name in first_names if name in other_names]
     times = first.motion.time, other.motion.time
     grid, _, _ = common_grid(*times, max(t[0] for t in times), min(t[-1] for t in times))
     if not common or not len(grid):
         return np.zeros(0), np.zeros(0), []
-    first_common = first_positions[:, [names.index(name) for name in common]]
+    first_common = first_positions[:, [first_names.index(name) for name in common]]
     other_common = other_positions[:, [other_names.index(name) for name in common]]
-    distance = np.linalg.norm(
-        _interpolated(grid, times[1], other_common) - _interpolated(grid, times[0], first_common),
-        axis=2,
-    )
+    first_on_grid = _interpolated(grid, times[0], first_common)
+    other_on_grid = _interpolated(grid, times[1], other_common)
+    distance = np.linalg.norm(other_on_grid - first_on_grid, axis=2)
     worst = distance.argmax(axis=1)
     return grid, distance[np.arange(len(grid)), worst], [common[i] for i in worst.tolist()]
 
 
-def _places(run: RunSignals, kind: str) -> tuple[list[str], Array]:
+def _positions(run: RunSignals, kind: str) -> tuple[list[str], Array]:
     """Return names of n links or joints, and their positions (k, n, 3) or angles (k, n, 1)."""
     if kind == "joint":
         return [*run.motion.joints], run.motion.q[:, :, None]

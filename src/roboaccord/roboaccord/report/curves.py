@@ -29,6 +29,7 @@ Figure = dict[str, Json]
 COLOURS = {"reference": "#5b8def", "gazebo": "#c264b8"}  # of engines
 DEFAULTS = ("#ee7733", "#12a594")  # colours of the default engines, in their order
 SPARE = ("#c9a227", "#8e7cc3", "#d1495b", "#6b9e3f")  # colours of other engines
+# Colours of text, of less important text and lines, of the grid, and of the background.
 INK, SOFT, RULE, PAGE = "#1d2430", "#5d6878", "#d5dae1", "#ffffff"
 BLUE, RED, GREEN, AMBER = "#3366cc", "#d1495b", "#12a594", "#ffb000"
 EMPTY = "#e3e7ec"  # colour of a map where there is no value
@@ -46,11 +47,11 @@ def thin_peaks(time: ArrayLike, values: ArrayLike) -> tuple[Array, Array]:
     times, samples = np.asarray(time, dtype=float), np.asarray(values, dtype=float)
     stretches = np.array_split(np.arange(len(samples)), min(len(samples), POINTS) or 1)
     finite = np.where(np.isfinite(samples), samples, -np.inf)
-    keep = [int(s[np.argmax(finite[s])]) for s in stretches if len(s)]
-    return times[keep], samples[keep]
+    peaks = [int(indices[np.argmax(finite[indices])]) for indices in stretches if len(indices)]
+    return times[peaks], samples[peaks]
 
 
-def line(
+def engine_curve(
     engine: str,
     engines: Sequence[str],
     x: ArrayLike,
@@ -78,16 +79,16 @@ def axis(title: str) -> Figure:
     return {"title": {"text": title}}
 
 
-def log(title: str, curves: Sequence[ArrayLike]) -> Figure:
+def log_axis(title: str, curves: Sequence[ArrayLike]) -> Figure:
     """Return a logarithmic axis over the decades of curves, without the few lowest values."""
     values = np.array([v for curve in curves for v in plain(curve)], dtype=float)
     values = values[values > 0.0]
-    scale: Figure = {**axis(title), "type": "log", "exponentformat": "power"}
+    without_range: Figure = {**axis(title), "type": "log", "exponentformat": "power"}
     if not len(values):
-        return scale
+        return without_range
     low = math.floor(math.log10(np.quantile(values, OUTLIERS)))
     high = math.ceil(math.log10(values.max()) + 1e-9)
-    return {**scale, "range": [low, high], "dtick": max(1, round((high - low) / 6))}
+    return {**without_range, "range": [low, high], "dtick": max(1, round((high - low) / 6))}
 
 
 def stride(count: int) -> int:

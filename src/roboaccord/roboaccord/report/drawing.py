@@ -49,7 +49,7 @@ DASHES = {
 EDGE = 3.0  # pixels: smallest distance of a word from a line: the width of a line (1.5 points)
 # Offsets of a word from its dot [points], in order of preference, at it and one and two lines of
 # text away: the first free one is used.
-PLACES = [
+OFFSETS = [
     (x, y) for r in (6, 14, 24) for x, y in ((r, r), (-r, r), (r, -r), (-r, -r), (0, r), (0, -r))
 ]
 # Direction of view of all scenes [degrees], as in Matplotlib's `view_init`: by eye, near its
@@ -102,8 +102,9 @@ def save(figure: Figure, path: Path) -> None:
 
 def legend(axes: Axes, columns: int = 4) -> None:
     """Add a legend above the axes, with each name once."""
-    named = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    _figure(axes).legend(named.values(), named.keys(), loc="outside upper left", ncols=columns)
+    handles, labels = axes.get_legend_handles_labels()
+    by_label = dict(zip(labels, handles, strict=True))
+    _figure(axes).legend(by_label.values(), by_label, loc="outside upper left", ncols=columns)
 
 
 def heat_map(
@@ -120,7 +121,7 @@ def heat_map(
     """
     from matplotlib import colormaps
 
-    half_x, half_y = (0.5 * (middles[1] - middles[0]) for middles in (x, y))
+    half_x, half_y = 0.5 * (x[1] - x[0]), 0.5 * (y[1] - y[0])
     # Outer edges of the cells.
     extent = (x[0] - half_x, x[-1] + half_x, y[0] - half_y, y[-1] + half_y)
     axes.grid(visible=False)
@@ -130,10 +131,12 @@ def heat_map(
         extent=extent, origin="lower", aspect="auto", interpolation="none",
         vmin=None if cut is None else 0.0, vmax=cut,
     )  # fmt: skip
-    more = cut is not None and bool(np.nanmax(values) > cut)
+    has_more = cut is not None and bool(np.nanmax(values) > cut)
     # Cuts off the outer halves of the outermost cells.
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
-    bar = _figure(axes).colorbar(image, ax=axes, label=unit, extend="max" if more else "neither")
+    bar = _figure(axes).colorbar(
+        image, ax=axes, label=unit, extend="max" if has_more else "neither"
+    )
     bar.outline.set_visible(False)
 
 
@@ -151,9 +154,10 @@ def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[
     dark = [line for line in axes.lines if line.get_color() != RULE]
     lines = [line.get_transform().transform_path(line.get_path()) for line in dark]
     lines += [patch.get_transform().transform_path(patch.get_path()) for patch in axes.patches]
+    # All offsets without crossing a line, then all offsets regardless of lines.
+    attempts = [(offset, lines) for offset in OFFSETS] + [(offset, []) for offset in OFFSETS]
     for dot, word in zip(dots, words, strict=True):
-        # All places without crossing a line, then all places regardless of lines.
-        for offset, obstacles in [(offset, lines) for offset in PLACES] + [(p, []) for p in PLACES]:
+        for offset, obstacles in attempts:
             x, y = offset
             note = axes.annotate(
                 word, dot, offset, textcoords="offset points",
@@ -163,10 +167,10 @@ def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[
             )  # fmt: skip
             box = note.get_window_extent()
             inside = all(axes.bbox.contains(*corner) for corner in box.corners())
-            hides = any(box.overlaps(other) for other in occupied) or any(
-                line.intersects_bbox(box.padded(EDGE), filled=False) for line in obstacles
-            )
-            if inside and not hides:
+            padded = box.padded(EDGE)
+            is_free = not any(box.overlaps(other) for other in occupied)
+            crosses = any(line.intersects_bbox(padded, filled=False) for line in obstacles)
+            if inside and is_free and not crosses:
                 occupied.append(box)
                 break
             note.remove()
@@ -196,14 +200,14 @@ def pointer(axes: Axes, start: Array, end: Array, colour: str, name: str = "") -
 def draw_page(axes: Axes, page: Mapping[str, Any]) -> None:
     """Draw a two-dimensional Plotly figure that consists of curves, dots and vertical lines."""
     for curve in page["data"]:
-        x = curve["x"] if "x" in curve else [curve["name"]] * len(curve["y"])
+        y = np.array(curve["y"]) if isinstance(curve["y"][0], str) else _floats(curve["y"])
+        x = curve["x"] if "x" in curve else [curve["name"]] * len(y)
         stroke, marker = curve.get("line", {}), curve.get("marker", {})
-        lines = "lines" in curve.get("mode", "")
+        has_lines = "lines" in curve.get("mode", "")
         axes.errorbar(
-            x, np.array(curve["y"]) if isinstance(curve["y"][0], str) else _floats(curve["y"]),
-            yerr=_floats(curve["error_y"]["array"]) if "error_y" in curve else None,
-            linestyle=DASHES.get(stroke.get("dash", ""), "-") if lines else "none",
-            marker="" if lines else "o", color=marker.get("color", stroke.get("color")),
+            x, y, yerr=_floats(curve["error_y"]["array"]) if "error_y" in curve else None,
+            linestyle=DASHES.get(stroke.get("dash", ""), "-") if has_lines else "none",
+            marker="" if has_lines else "o", color=marker.get("color", stroke.get("color")),
             linewidth=stroke.get("width", 1.5), alpha=curve.get("opacity", 1.0),
             label=curve.get("name") if curve.get("showlegend", True) else None,
         )  # fmt: skip

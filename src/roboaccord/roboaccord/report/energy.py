@@ -30,8 +30,8 @@ ITEMS = {key: (quantities(EnergyBook)[key].meaning, colour) for key, colour in C
 """Name and colour of each item, by its field in `EnergyBook`."""
 JOULE = unit_of(EnergyBook, "kinetic")
 TIME = curves.axis(f"time [{unit_of(EnergyBook, 'time')}]")
-ROW = 210  # px: height of one simulator's axes: three fit a screen of 720
-FAINT = 1e-9  # share of the energy put in; a smaller item is round-off, and is shown as 0
+ROW_HEIGHT = 210  # px: height of one simulator's axes: three fit a screen of 720
+ROUND_OFF = 1e-9  # share of the energy put in; a smaller item is shown as 0
 
 Books = Mapping[str, EnergyBook]
 
@@ -65,7 +65,7 @@ def changes(book: EnergyBook, key: str) -> Array:
 
 def book_figure(books: Books) -> curves.Figure:
     """Return the figure of all items over time, with axes for each simulator, one above another."""
-    shown = [key for key in ITEMS if any(np.abs(changes(b, key)).max() > 0 for b in books.values())]
+    keys = [key for key in ITEMS if any(np.abs(changes(b, key)).max() > 0 for b in books.values())]
     # Plotly names its axes yaxis, yaxis2, yaxis3, ...; the time axis belongs to the lowest.
     last = str(len(books)) if len(books) > 1 else ""
     layout: curves.Figure = {"xaxis": {**TIME, "anchor": f"y{last}"}}
@@ -75,7 +75,7 @@ def book_figure(books: Books) -> curves.Figure:
         domain = [max(top - 0.85 / len(books), 0.0), top]
         layout[f"yaxis{number}"] = {**curves.axis(f"{engine} [{JOULE}]"), "domain": domain}
         step = curves.stride(len(book.time))
-        for key in shown:
+        for key in keys:
             name, colour = ITEMS[key]
             dash = "dot" if key == "rest" else "solid"
             style: curves.Figure = {"color": colour, "width": 1.8, "dash": dash}
@@ -84,7 +84,7 @@ def book_figure(books: Books) -> curves.Figure:
                 "showlegend": row == 0, "yaxis": f"y{number}", "line": style,
                 "x": curves.plain(book.time[::step]), "y": curves.plain(changes(book, key)[::step]),
             })  # fmt: skip
-    return {"data": data, "layout": layout, "height": 90 + ROW * len(books)}
+    return {"data": data, "layout": layout, "height": 90 + ROW_HEIGHT * len(books)}
 
 
 def energy_figure(books: Books, engines: Sequence[str]) -> curves.Figure:
@@ -93,8 +93,8 @@ def energy_figure(books: Books, engines: Sequence[str]) -> curves.Figure:
     for engine, book in books.items():
         step = curves.stride(len(book.time))
         time = book.time[::step]
-        data.append(curves.line(engine, engines, time, book.kinetic[::step]))
-        work = curves.line(engine, engines, time, book.net_work[::step])
+        data.append(curves.engine_curve(engine, engines, time, book.kinetic[::step]))
+        work = curves.engine_curve(engine, engines, time, book.net_work[::step])
         data.append({**work, "yaxis": "y2", "showlegend": False})
     layout = {
         "xaxis": {**TIME, "anchor": "y2"},
@@ -106,12 +106,13 @@ def energy_figure(books: Books, engines: Sequence[str]) -> curves.Figure:
 
 def _energy_cell(value: float, put_in: float) -> str:
     """Return an energy [J] as text, with its share of the energy put in [J]."""
-    if abs(value) <= FAINT * put_in:
+    if abs(value) <= ROUND_OFF * put_in:
         return "0"
     if not put_in:
         return f"{value:.4g}"
-    share = 100 * value / put_in
-    return f"{value:.4g} ({share:{'.0f' if abs(share) >= 10 else '.2g'}} %)"
+    percent = 100 * value / put_in
+    form = ".0f" if abs(percent) >= 10 else ".2g"
+    return f"{value:.4g} ({percent:{form}} %)"
 
 
 def _sources_text(book: EnergyBook) -> str:

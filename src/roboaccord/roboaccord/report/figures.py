@@ -21,19 +21,8 @@ from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
 from roboaccord.crosscheck.measures.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.rotations import quaternion_rpy
-from roboaccord.report.curves import (
-    DASHES,
-    JOINTS,
-    REFERENCE,
-    Figure,
-    axis,
-    colour_of,
-    line,
-    log,
-    plain,
-    stride,
-    thin_peaks,
-)
+from roboaccord.report import curves
+from roboaccord.report.curves import REFERENCE, Figure, engine_curve
 from roboaccord.report.energy import ITEMS, TIME, book_figure, book_rows, energy_figure
 from roboaccord.report.plots import render_page
 from roboaccord.report.signals import TURNS
@@ -67,22 +56,23 @@ def path_figure(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) 
     i, j = sorted(np.argsort(-spans, kind="stable")[:2].tolist())
     data = []
     for engine, run in runs.items():
-        positions = run.position[:: stride(len(run))]
-        data.append(line(engine, engines, positions[:, i], positions[:, j]))
+        positions = run.position[:: curves.stride(len(run))]
+        data.append(engine_curve(engine, engines, positions[:, i], positions[:, j]))
     metre = unit_of(Trajectory, "position")
     layout = {
-        "xaxis": axis(f"{'xyz'[i]} of base_link [{metre}]"),
-        "yaxis": {**axis(f"{'xyz'[j]} [{metre}]"), "scaleanchor": "x"},
+        "xaxis": curves.axis(f"{'xyz'[i]} of base_link [{metre}]"),
+        "yaxis": {**curves.axis(f"{'xyz'[j]} [{metre}]"), "scaleanchor": "x"},
     }
     return {"data": data, "layout": layout}
 
 
 def one_step_figure(checks: Mapping[str, OneStepCheck], engines: Sequence[str]) -> Figure:
     """Return the figure of the largest error in each control period, over time."""
-    peaks = {engine: thin_peaks(check.time, check.error) for engine, check in checks.items()}
+    peaks = {engine: curves.thin_peaks(check.time, check.error) for engine, check in checks.items()}
     title = f"largest error [{unit_of(OneStepCheck, 'error')}]"
-    layout = {"xaxis": TIME, "yaxis": log(title, [error for _, error in peaks.values()])}
-    return {"data": [line(e, engines, *peak) for e, peak in peaks.items()], "layout": layout}
+    yaxis = curves.log_axis(title, [error for _, error in peaks.values()])
+    data = [engine_curve(engine, engines, *peak) for engine, peak in peaks.items()]
+    return {"data": data, "layout": {"xaxis": TIME, "yaxis": yaxis}}
 
 
 def convergence_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence[str]) -> Figure:
@@ -97,8 +87,8 @@ def convergence_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence
         drawn.append(error)
         size = 17 if engine == REFERENCE else 10  # larger, so that it is visible behind others
         dots: Figure = {"mode": "markers", "name": engine}
-        dots["marker"] = {"size": size, "color": colour_of(engine, engines)}
-        data.append(line(engine, engines, dt, error) | dots)
+        dots["marker"] = {"size": size, "color": curves.colour_of(engine, engines)}
+        data.append(engine_curve(engine, engines, dt, error) | dots)
         if check.order is not None:
             data[-1]["name"] = f"{engine}, order {check.order:.2f}"
             # A line of that slope through the mean of the points.
@@ -106,19 +96,15 @@ def convergence_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence
             ends = np.array([dt.max() * 1.25, dt.min() / 1.25])
             fit = middle[1] * (ends / middle[0]) ** check.order
             drawn.append(fit)
-            curve = line(engine, engines, ends, fit, "dash", 1.5)
+            curve = engine_curve(engine, engines, ends, fit, "dash", 1.5)
             data.append({**curve, "showlegend": False, "hoverinfo": "skip"})
     ticks = sorted({dt for check in checks.values() for dt in check.dt})
-    layout = {
-        "xaxis": {
-            **axis(f"physics step [m{unit_of(ConvergenceCheck, 'dt')}]"),
-            "type": "log",
-            "tickvals": ticks,
-            "ticktext": [f"{1e3 * t:g}" for t in ticks],
-        },
-        "yaxis": log(f"largest distance [{unit_of(ConvergenceCheck, 'error')}]", drawn),
-    }
-    return {"data": data, "layout": layout}
+    xaxis = {
+        **curves.axis(f"physics step [m{unit_of(ConvergenceCheck, 'dt')}]"), "type": "log",
+        "tickvals": ticks, "ticktext": [f"{1e3 * dt:g}" for dt in ticks],
+    }  # fmt: skip
+    yaxis = curves.log_axis(f"largest distance [{unit_of(ConvergenceCheck, 'error')}]", drawn)
+    return {"data": data, "layout": {"xaxis": xaxis, "yaxis": yaxis}}
 
 
 def distance_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence[str]) -> Figure:
@@ -127,30 +113,27 @@ def distance_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence[st
     drawn: list[Array] = []
     milli = f"m{unit_of(ConvergenceCheck, 'dt')}"
     for engine, check in checks.items():
-        for dash, (dt, values) in zip(DASHES, check.distance.items(), strict=False):
-            time, distance = thin_peaks(check.time, values)
+        for dash, (dt, values) in zip(curves.DASHES, check.distance.items(), strict=False):
+            time, distance = curves.thin_peaks(check.time, values)
             drawn.append(distance)
-            curve = line(engine, engines, time, distance, dash, 1.6)
+            curve = engine_curve(engine, engines, time, distance, dash, 1.6)
             data.append({**curve, "opacity": 1, "name": f"{engine}, {1e3 * float(dt):g} {milli}"})
     title = f"largest distance of a link [{unit_of(ConvergenceCheck, 'distance')}]"
-    return {"data": data, "layout": {"xaxis": TIME, "yaxis": log(title, drawn)}}
+    return {"data": data, "layout": {"xaxis": TIME, "yaxis": curves.log_axis(title, drawn)}}
 
 
 def events_figure(events: Mapping[str, Sequence[Event]], engines: Sequence[str]) -> Figure:
     """Return the figure of events along time, with a row for each engine."""
     data: list[Figure] = []
-    for engine, rows in events.items():
-        times = np.array([row.time for row in rows])
-        colour = colour_of(engine, engines)
+    for engine, engine_events in events.items():
+        times = np.array([event.time for event in engine_events])
+        colour = curves.colour_of(engine, engines)
         dots: Figure = {
-            "y": [engine] * len(rows),
-            "mode": "markers",
-            "opacity": 1,
-            "text": [f"{row.kind} {row.subject}" for row in rows],
-            "marker": {"size": 9, "symbol": "line-ns-open", "color": colour},
-            "showlegend": False,
-        }
-        data.append(line(engine, engines, times, times) | dots)
+            "y": [engine] * len(engine_events), "mode": "markers", "opacity": 1,
+            "text": [f"{event.kind} {event.subject}" for event in engine_events],
+            "marker": {"size": 9, "symbol": "line-ns-open", "color": colour}, "showlegend": False,
+        }  # fmt: skip
+        data.append(engine_curve(engine, engines, times, times) | dots)
     layout: Figure = {"xaxis": TIME, "yaxis": {"type": "category"}}
     return {"data": data, "layout": layout, "height": 110 + 40 * len(events)}
 
@@ -162,38 +145,47 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
         `time` [s], `engines`, and `groups`: for each quantity its unit and its signals. A signal
         has `value`, its values by engine, and `apart`, their differences from the first engine's.
     """
-    # The reference first, then the others; joints that are drawn.
+    # The reference first, then the others.
     ordered = sorted(engines, key=lambda engine: engine != REFERENCE)
     runs = {engine: trajectories[engine] for engine in ordered if engine in trajectories}
-    base_run = next(iter(runs.values()))
-    time = base_run.time[:: stride(len(base_run))]
-    count = len(base_run.joints)
-    joints = np.unique(np.linspace(0, count - 1, min(count, JOINTS)).round().astype(int)).tolist()
-
-    def sampled(pick: Callable[[Trajectory], Array]) -> Json:
-        values = {e: np.interp(time, run.time, pick(run)) for e, run in runs.items()}
-        first = next(iter(values))
-        differences = {e: plain(v - values[first], 3) for e, v in values.items() if e != first}
-        return {"value": {e: plain(v, 5) for e, v in values.items()}, "apart": differences}
-
+    first = next(iter(runs.values()))
+    time = first.time[:: curves.stride(len(first))]
+    joints = {first.joints[i]: i for i in _drawn_joints(len(first.joints))}
     groups: Figure = {}
     for name in ("q", "qd", "effort", "position"):
-        titles = (
-            enumerate("xyz") if name == "position" else [(i, base_run.joints[i]) for i in joints]
-        )
-        signals = {title: sampled(partial(_column, name, i)) for i, title in titles}
+        columns = {axis: i for i, axis in enumerate("xyz")} if name == "position" else joints
+        signals = {
+            title: _signal(time, runs, partial(_column, name, i)) for title, i in columns.items()
+        }
         if signals:
             quantity = quantities(Trajectory)[name]
             groups[quantity.meaning] = {"unit": quantity.unit, "signals": signals}
     # Angles of the base: those that change, and the yaw.
-    turns = {axis: partial(_turn, i) for i, axis in enumerate(TURNS)}
-    changing = {
-        axis: sampled(turn)
-        for axis, turn in turns.items()
-        if np.ptp(turn(base_run)) or axis == "yaw"
+    angles = {
+        turn: _signal(time, runs, partial(_angle, i))
+        for i, turn in enumerate(TURNS)
+        if turn == "yaw" or np.ptp(_angle(i, first))
     }
-    groups["base orientation"] = {"unit": "rad", "signals": changing}
-    return {"time": plain(time), "engines": list(runs), "groups": groups}
+    groups["base orientation"] = {"unit": "rad", "signals": angles}
+    return {"time": curves.plain(time), "engines": list(runs), "groups": groups}
+
+
+def _drawn_joints(count: int) -> list[int]:
+    """Return the indices of up to JOINTS evenly spaced joints of `count`."""
+    spaced = np.linspace(0, count - 1, min(count, curves.JOINTS))
+    return [*map(int, np.unique(spaced.round()))]
+
+
+def _signal(
+    time: Array, runs: Mapping[str, Trajectory], values_of: Callable[[Trajectory], Array]
+) -> Json:
+    """Return a signal at times (m,) [s]: `value` and `apart`, both by engine, as `signals_of`."""
+    values = {e: np.interp(time, run.time, values_of(run)) for e, run in runs.items()}
+    first, *others = values
+    return {
+        "value": {engine: curves.plain(values[engine], 5) for engine in values},
+        "apart": {engine: curves.plain(values[engine] - values[first], 3) for engine in others},
+    }
 
 
 def _column(name: str, index: int, run: Trajectory) -> Array:
@@ -202,7 +194,7 @@ def _column(name: str, index: int, run: Trajectory) -> Array:
     return values[:, index]
 
 
-def _turn(index: int, run: Trajectory) -> Array:
+def _angle(index: int, run: Trajectory) -> Array:
     """Return roll, pitch or yaw of the base (k,) [rad], without jumps by whole turns."""
     return np.unwrap([quaternion_rpy(q)[index] for q in run.orientation])
 
@@ -212,19 +204,11 @@ def render_report(report: Report) -> str:
     events = [(engine, event) for engine, of_engine in report.events.items() for event in of_engine]
     events.sort(key=lambda entry: entry[1].time)
     return render_page(
-        "template.html",
-        result=report,
-        verdict=report.describe(),
-        findings=report.levels,
-        colours={engine: colour_of(engine, report.engines) for engine in report.engines},
-        levels=tables_of(report),
-        tolerances=tolerance_rows(report.tolerances),
-        metrics=metric_rows(report.metrics),
-        items=[name for name, _ in ITEMS.values()],
-        books=book_rows(report.energy),
-        events=events[:EVENTS_SHOWN],
-        event_count=len(events),
-        units=quantities(Event),
-        figures=figures_of(report),
+        "template.html", result=report, verdict=report.describe(), findings=report.levels,
+        colours={engine: curves.colour_of(engine, report.engines) for engine in report.engines},
+        levels=tables_of(report), tolerances=tolerance_rows(report.tolerances),
+        metrics=metric_rows(report.metrics), items=[name for name, _ in ITEMS.values()],
+        books=book_rows(report.energy), events=events[:EVENTS_SHOWN], event_count=len(events),
+        units=quantities(Event), figures=figures_of(report),
         signals=signals_of(report.trajectories, report.engines),
-    )
+    )  # fmt: skip

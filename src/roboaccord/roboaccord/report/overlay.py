@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TIME = "time [s]"  # title of the time axis
-FEW = (BLUE, RED, GREEN, "#ee7733", "#8e7cc3", "#c264b8")  # colours of up to six curves
-COLUMN = 12  # names in a column of a legend: as many as a panel is high
+SIX_COLOURS = (BLUE, RED, GREEN, "#ee7733", "#8e7cc3", "#c264b8")  # of up to six curves
+LEGEND_ROWS = 12  # names in a column of a legend: as many as a panel is high
 HEIGHT, WIDTH = 2.6, 8.4  # inches, of a panel: 250 x 806 pixels, three on a screen
 
 
@@ -86,7 +86,7 @@ class Overlay:
                 count = len(axes.get_legend_handles_labels()[0])
                 if count > 1 or len(self.runs) > 1:  # a single curve is named by the title
                     placement: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
-                    axes.legend(**placement, ncols=-(-count // COLUMN), fontsize="small")
+                    axes.legend(**placement, ncols=-(-count // LEGEND_ROWS), fontsize="small")
         return figure
 
     def pages(self) -> list[Page]:
@@ -121,8 +121,8 @@ class Overlay:
         names, index, count = panel.signals, trace.run, len(self.runs)
         if len(names) > 1:
             index, count = names.index(trace.signal), len(names)
-        if count <= len(FEW):
-            return FEW[index]
+        if count <= len(SIX_COLOURS):
+            return SIX_COLOURS[index]
         from matplotlib import colormaps
         from matplotlib.colors import to_hex
 
@@ -134,28 +134,32 @@ class Overlay:
         With several signals and runs, colours stand for signals and dashes for runs; the legend
         names the signals by the curves of the first run, and the runs by grey curves.
         """
-        one_signal, several_runs, data = len(panel.signals) == 1, len(self.runs) > 1, list[Any]()
+        has_one_signal, has_several_runs = len(panel.signals) == 1, len(self.runs) > 1
+        data = list[Any]()
         for trace in panel.traces:
-            run, step = self.runs[trace.run], 1 if whole else stride(len(trace.x))
+            run = self.runs[trace.run]
+            name, in_legend = trace.signal, has_one_signal or trace.run == 0
+            if has_several_runs and has_one_signal:
+                name = run
+            elif not in_legend:
+                name = f"{trace.signal}, {run}"
+            step = 1 if whole else stride(len(trace.x))
             x, y = trace.x[::step], trace.y[::step]
-            name = run if one_signal and several_runs else trace.signal
-            in_legend = one_signal or trace.run == 0
-            name = name if in_legend else f"{name}, {run}"
             data.append({
                 **_line(name, self._colour(panel, trace), trace.run), "showlegend": in_legend,
                 "x": x if whole else plain(x), "y": y if whole else plain(y),
             })  # fmt: skip
-        for i, label in enumerate(self.runs if several_runs and not one_signal else ()):
-            data.append({**_line(label, SOFT, i), "x": [None], "y": [None]})
+        if has_several_runs and not has_one_signal:
+            for i, label in enumerate(self.runs):
+                data.append({**_line(label, SOFT, i), "x": [None], "y": [None]})
         yaxis = axis(panel.ylabel) | ({"scaleanchor": "x"} if panel.equal else {})
         layout: Page = {"xaxis": axis(panel.xlabel), "yaxis": yaxis, "showlegend": True}
         if panel.mark is not None:
-            line_style: Page = {"dash": "dot", "color": SOFT}
-            mark: Page = {
+            layout["shapes"] = [{
                 "type": "line", "x0": panel.mark, "x1": panel.mark, "yref": "paper", "y0": 0,
-                "y1": 1, "line": line_style, "name": f"part at {panel.mark:.4g} s",
-            }  # fmt: skip
-            layout["shapes"] = [mark]
+                "y1": 1, "line": {"dash": "dot", "color": SOFT},
+                "name": f"part at {panel.mark:.4g} s",
+            }]  # fmt: skip
         return {"data": data, "layout": layout}
 
 
@@ -186,54 +190,52 @@ def plot(
     names = dict.fromkeys(name for run in run_signals for name in run)
     chosen = list[str]()
     for pattern in signals:
-        if not (
-            matches := [n for n in names if any(n in run.choose(pattern) for run in run_signals)]
-        ):
+        matches = {name for run in run_signals for name in run.choose(pattern)}
+        if not matches:
             hint = did_you_mean(pattern, [*names])
             raise AccordError(f"no run and no signal {pattern}{hint}; see --list")
-        chosen += [name for name in matches if name not in chosen]
+        chosen += [name for name in names if name in matches and name not in chosen]
     if xy:
         if len(chosen) != 2:
             raise AccordError(f"--xy plots one signal against another: name two, not {len(chosen)}")
-        panels = [over(run_signals, chosen[0], chosen[1])]
+        panels = [against(run_signals, chosen[0], chosen[1])]
     else:
         panels = over_time(run_signals, chosen) if chosen else overview(run_signals)
     return Overlay(panels, labels_of(run_signals))
 
 
-def over(runs: Sequence[RunSignals], x: str, y: str) -> Panel:
+def against(runs: Sequence[RunSignals], x: str, y: str) -> Panel:
     """Return a panel of signal y against signal x.
 
     Raises:
         AccordError: if no run has both at the same times.
     """
-    pairs = [(i, run[x], run[y]) for i, run in enumerate(runs) if x in run and y in run]
-    if not pairs or any(
-        len(x_signal.time) != len(y_signal.time) for _, x_signal, y_signal in pairs
-    ):
+    pairs = {i: (run[x], run[y]) for i, run in enumerate(runs) if x in run and y in run}
+    if not pairs or any(len(xs.time) != len(ys.time) for xs, ys in pairs.values()):
         raise AccordError(f"{x} and {y} are not known at the same times")
-    first, second = pairs[0][1:]
-    traces = [
-        Trace(f"{y} against {x}", i, x_signal.values, y_signal.values)
-        for i, x_signal, y_signal in pairs
-    ]
-    equal = first.unit == second.unit == "m"
-    return Panel(f"{y} against {x}", first.axis, second.axis, traces, equal)
+    title = f"{y} against {x}"
+    traces = [Trace(title, i, xs.values, ys.values) for i, (xs, ys) in pairs.items()]
+    first_x, first_y = next(iter(pairs.values()))
+    equal = first_x.unit == first_y.unit == "m"
+    return Panel(title, first_x.axis, first_y.axis, traces, equal)
 
 
 def over_time(runs: Sequence[RunSignals], names: Sequence[str]) -> list[Panel]:
     """Return panels over time, one for all signals of the same kind and unit."""
-    kinds: dict[tuple[str, str], list[tuple[int, Signal]]] = {}
+    # Index of the run and signal, by kind and unit.
+    by_kind: dict[tuple[str, str], list[tuple[int, Signal]]] = {}
     for name in names:
         for i, run in enumerate(runs):
             if name in run:
                 signal = run[name]
-                kinds.setdefault((signal.kind, signal.unit), []).append((i, signal))
+                by_kind.setdefault((signal.kind, signal.unit), []).append((i, signal))
     panels = []
-    for (kind, unit), signals in kinds.items():
-        axes, titles = ({getattr(s, name) for _, s in signals} for name in ("axis", "name"))
-        label = axes.pop() if len(axes) == 1 else f"{kind} [{unit}]"
-        title = titles.pop() if len(titles) == 1 else label.partition(" [")[0]
+    for (kind, unit), signals in by_kind.items():
+        first = signals[0][1]
+        has_one_axis = all(signal.axis == first.axis for _, signal in signals)
+        has_one_name = all(signal.name == first.name for _, signal in signals)
+        label = first.axis if has_one_axis else f"{kind} [{unit}]"
+        title = first.name if has_one_name else label.partition(" [")[0]
         traces = [Trace(signal.name, i, signal.time, signal.values) for i, signal in signals]
         panels.append(Panel(title, TIME, label, traces))
     return panels
@@ -242,13 +244,15 @@ def over_time(runs: Sequence[RunSignals], names: Sequence[str]) -> list[Panel]:
 def overview(runs: Sequence[RunSignals]) -> list[Panel]:
     """Return panels that give an overview: the path in its plane, some joints, and the speed."""
     panels = []
-    if point := next((p for p in ("com", "base") if all(f"{p}.x" in run for run in runs)), ""):
-        names = [f"{point}.{axis}" for axis in "xyz"]
+    # The path of the centre of mass or of the base, in the plane of its two largest extents.
+    points = [point for point in ("com", "base") if all(f"{point}.x" in run for run in runs)]
+    if points:
+        names = [f"{points[0]}.{axis}" for axis in "xyz"]
         spans = [max(float(np.ptp(run[name].values)) for run in runs) for name in names]
         x, y = (names[i] for i in sorted(np.argsort([-s for s in spans], kind="stable")[:2]))
-        panels.append(over(runs, x, y))
+        panels.append(against(runs, x, y))
     joints = runs[0].motion.joints
     count = min(len(joints), JOINTS)
-    chosen_joints = [joints[round(i)] for i in np.linspace(0, len(joints) - 1, count)]
-    panels += over_time(runs, [f"{name}.q" for name in chosen_joints])
+    drawn_joints = [joints[round(i)] for i in np.linspace(0, len(joints) - 1, count)]
+    panels += over_time(runs, [f"{name}.q" for name in drawn_joints])
     return panels + over_time(runs, ["com.speed"])

@@ -34,14 +34,13 @@ def render_page(template: str, package: str = __package__, **values: Any) -> str
     """
     import jinja2
 
-    here, templates = files(__package__), files(package)
+    here = files(__package__)
+    folders = {template: files(package)}  # templates that it extends are here
+    loader = jinja2.FunctionLoader(
+        lambda name: folders.get(name, here).joinpath(name).read_text("utf-8")
+    )
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(
-            lambda name: (templates if name == template else here).joinpath(name).read_text("utf-8")
-        ),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     plotly = files("plotly").joinpath("package_data/plotly.min.js")
@@ -60,16 +59,16 @@ def _with_heads(table: str) -> str:
     """
     heads = [TAG.sub("", head).strip() for head in HEAD.findall(table)]
 
-    def row(match: re.Match[str]) -> str:
+    def with_heads_in_row(row: re.Match[str]) -> str:
         names = iter(heads)
 
-        def labelled(cell: re.Match[str]) -> str:
-            brief = " data-short" if len(TAG.sub("", cell[2]).strip()) <= SHORT else ""
-            return f'<td data-head="{next(names, "")}"{brief}{cell[1] or ""}>{cell[2]}</td>'
+        def with_head(cell: re.Match[str]) -> str:
+            short = " data-short" if len(TAG.sub("", cell[2]).strip()) <= SHORT else ""
+            return f'<td data-head="{next(names, "")}"{short}{cell[1] or ""}>{cell[2]}</td>'
 
-        return CELL.sub(labelled, match[0])
+        return CELL.sub(with_head, row[0])
 
-    return ROW.sub(row, table)
+    return ROW.sub(with_heads_in_row, table)
 
 
 @dataclass(frozen=True)

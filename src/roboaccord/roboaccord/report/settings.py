@@ -1,8 +1,8 @@
 """Settings in which recorded runs differ, and labels of runs that name them.
 
-Settings are the keys of the scenario, the engine and the transport. Where at most FEW of them
-differ, a run's label has their values, and otherwise its folder. Names of `SettingChange` are keys
-of `--json` and stay.
+Settings are the keys of the scenario, the engine and the transport. Where at most KEYS_IN_LABEL of
+them differ, a run's label has their values, and otherwise its folder. Names of `SettingChange` are
+keys of `--json` and stay.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from roboaccord.run.runner import Run
 from roboaccord.scenario.keys import in_yaml, keys_of
 
 NONE = "–"  # value of a key that a run does not have
-FEW = 2  # keys in a label at most: more are too long for a legend
+KEYS_IN_LABEL = 2  # at most: more are too long for a legend
 
 
 def read_runs(runs: Sequence[Path | str | BagRun | Run | RunSignals]) -> list[RunSignals]:
@@ -62,12 +62,13 @@ def labels_of(runs: Sequence[RunSignals]) -> list[str]:
     """
     changes = changes_of(runs)
     labels = [_folder(run) for run in runs]
-    if 0 < len(changes) <= FEW:
-        keys = [change.key.rpartition(".")[2] for change in changes]
-        rows = zip(*(change.values for change in changes), strict=True)
-        labels = [", ".join(map(" ".join, zip(keys, row, strict=True))) for row in rows]
+    if 0 < len(changes) <= KEYS_IN_LABEL:
+        labels = []
+        for i in range(len(runs)):
+            values = (f"{change.key.rpartition('.')[2]} {change.values[i]}" for change in changes)
+            labels.append(", ".join(values))
     all_different = len({*labels}) == len(labels)
-    return labels if all_different else [f"{i + 1}: {n}" for i, n in enumerate(labels)]
+    return labels if all_different else [f"{i + 1}: {label}" for i, label in enumerate(labels)]
 
 
 def _folder(run: RunSignals) -> str:

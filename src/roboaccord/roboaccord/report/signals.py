@@ -21,9 +21,9 @@ import numpy as np
 
 from roboaccord.bag.columns import columns, table
 from roboaccord.bag.compare import signals_of
+from roboaccord.bag.contact_markers import read_arrows
 from roboaccord.bag.folder import find_bag
 from roboaccord.bag.reader import BagRun, read_run
-from roboaccord.bag.transforms import read_arrows
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import LEFT_OUT, Quantity, Word
 from roboaccord.contract.state import Array
@@ -35,12 +35,14 @@ from roboaccord.run.runner import Run
 from roboaccord.scenario.setup import Setup
 
 _log = logging.getLogger(__name__)
-BLOCK = 4096  # samples for which the poses of links are computed at once: 12 MB for 30 links
-_MEANINGS = {  # by last part of the name; signals of one meaning share a panel
+POSES_AT_ONCE = (
+    4096  # samples for which the poses of links are computed at once: 12 MB for 30 links
+)
+_MEANINGS = {  # by last part of a signal's name; signals of one meaning share a panel
     "q": "joint position", "qd": "joint velocity", "effort": "joint effort",
     "v": "velocity of base_link in its axes", "w": "angular velocity of base_link in its axes",
 }  # fmt: skip
-_KINDS = {  # by first part of the name; signals of one kind and unit share a panel
+_KINDS = {  # by first part of a signal's name; signals of one kind and unit share a panel
     "base": "base_link", "com": "centre of mass", "contact": "force from outside",
     "energy": "energy", "link": "origin of a link",
 }  # fmt: skip
@@ -123,16 +125,20 @@ class RunSignals(Mapping[str, Signal]):
 
     def groups(self) -> list[SignalGroup]:
         """Return the signals in groups; all joints, or all links, are one group each."""
-        names_by_key = dict[str, list[str]]()
+        by_pattern = dict[str, list[str]]()
         for name in self:
-            kind, _, last = name.rpartition(".")
-            is_joint = kind in self.motion.joints
-            key = (
-                f"*.{last}" if is_joint else f"link:*.{last}" if kind.startswith("link:") else name
-            )
-            names_by_key.setdefault(key, []).append(name)
-        first = {key: self._sources[names[0]][:2] for key, names in names_by_key.items()}
-        return [SignalGroup(key, len(names), *first[key]) for key, names in names_by_key.items()]
+            first, _, last = name.rpartition(".")
+            pattern = name
+            if first in self.motion.joints:
+                pattern = f"*.{last}"
+            elif first.startswith("link:"):
+                pattern = f"link:*.{last}"
+            by_pattern.setdefault(pattern, []).append(name)
+        groups = []
+        for pattern, names in by_pattern.items():
+            unit, meaning, _, _ = self._sources[names[0]]
+            groups.append(SignalGroup(pattern, len(names), unit, meaning))
+        return groups
 
     @cached_property
     def setup(self) -> Setup | None:
@@ -179,28 +185,30 @@ class RunSignals(Mapping[str, Signal]):
         """Yield origins and rotations of the links in blocks of samples, to save memory."""
         assert self.tree
         motion = self.motion
-        for first in range(0, len(motion), BLOCK):
-            block = slice(first, first + BLOCK)
+        for first in range(0, len(motion), POSES_AT_ONCE):
+            block = slice(first, first + POSES_AT_ONCE)
             pose = motion.position[block], motion.orientation[block]
             yield self.tree.forward(motion.joints, motion.q[block], *pose)
 
     def _add_recorded(self) -> None:
         """Add the signals that were recorded: of joints, base and switches."""
-        values, turns = table(self.run).T, signals_of(self.run)
-        for column, samples in zip(columns(self.run)[1:], values[1:], strict=True):
-            raw, _, unit = column.removesuffix("]").rpartition(" [")
-            kind, _, name = raw.partition("/")
+        # Columns are called KIND/NAME [UNIT]; the first one is the time.
+        for column, values in zip(columns(self.run)[1:], table(self.run).T[1:], strict=True):
+            kind_and_name, _, unit = column.removesuffix("]").rpartition(" [")
+            kind, _, name = kind_and_name.partition("/")
             if kind == "base":
                 if self.run.has_base and not name.startswith("q"):
                     meaning = _MEANINGS.get(name[0], f"{name} of base_link")
-                    self._add(f"base.{name}", unit, meaning, samples)
+                    self._add(f"base.{name}", unit, meaning, values)
             elif kind == "switch":
-                self._add(f"switch:{name}", unit, "switch, 1 for on", samples)
+                self._add(f"switch:{name}", unit, "switch, 1 for on", values)
             else:
-                self._add(f"{name}.{kind}", unit, _MEANINGS[kind], samples)
-        for turn in TURNS if self.run.has_base else ():
-            angles = np.unwrap(turns[f"base/{turn}"])
-            self._add(f"base.{turn}", "rad", f"{turn} of base_link", angles)
+                self._add(f"{name}.{kind}", unit, _MEANINGS[kind], values)
+        if self.run.has_base:
+            signals = signals_of(self.run)
+            for turn in TURNS:
+                angles = np.unwrap(signals[f"base/{turn}"])
+                self._add(f"base.{turn}", "rad", f"{turn} of base_link", angles)
 
     def _add_links(self, tree: Tree) -> None:
         """Add the signals that follow from the description: centre of mass, energies, links."""
@@ -220,9 +228,10 @@ class RunSignals(Mapping[str, Signal]):
         """Add energies and, for a base that moves freely, the force from outside."""
         for i, kind in enumerate(("kinetic", "potential")):
             self._add(f"energy.{kind}", "J", f"{kind} energy", partial(self._column, "energies", i))
-        total, work = (lambda: self.energies.sum(axis=1)), partial(net_work, self.motion)
-        self._add("energy.total", "J", "kinetic and potential energy", total)
-        self._add("energy.work", "J", "work of efforts and wrenches since the start", work)
+        total = "kinetic and potential energy"
+        self._add("energy.total", "J", total, lambda: self.energies.sum(axis=1))
+        work = "work of efforts and wrenches since the start"
+        self._add("energy.work", "J", work, partial(net_work, self.motion))
         if self.setup and self.run.has_base and self.setup.scenario.base in ("free", "planar"):
             for i, axis in enumerate("xyz"):
                 column = partial(self._column, "outer_force", i)

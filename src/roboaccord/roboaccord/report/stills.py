@@ -26,7 +26,7 @@ from roboaccord.run.runner import Run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ROW = 2.2  # inches: height of each figure where there are several: half of SIZE
+ROW_HEIGHT = 2.2  # inches: height of each figure where there are several: half of SIZE
 
 
 def plot_of(result: object, what: Sequence[str], out: str | PurePath | None = None) -> Figure:
@@ -57,13 +57,12 @@ def _overlay(result: object, what: Sequence[str]) -> Overlay | None:
 
 def _figures(result: object, what: Sequence[str]) -> list[Mapping[str, Any]]:
     """Return the named figures of a result's page, as Plotly has them."""
-    match result:
-        case Report():
-            by_id = figures.figures_of(result)
-            for figure in what:
-                check_known("unknown figure ", figure, by_id)
-            first = "convergence" if "convergence" in by_id else "path"
-            return [by_id[figure] for figure in what or (first,)]
+    if isinstance(result, Report):
+        by_id = figures.figures_of(result)
+        for figure in what:
+            check_known("unknown figure ", figure, by_id)
+        default = "convergence" if "convergence" in by_id else "path"
+        return [by_id[figure] for figure in what or (default,)]
     name = f"plot.{type(result).__name__}"
     if name in entries("functions"):  # another package draws it
         return [load("functions", name)(result)]
@@ -72,7 +71,7 @@ def _figures(result: object, what: Sequence[str]) -> list[Mapping[str, Any]]:
 
 def _drawn(pages: Sequence[Mapping[str, Any]]) -> Figure:
     """Return the figures of a page, drawn one below the other."""
-    with styled((SIZE[0], max(SIZE[1], ROW * len(pages)))) as figure:
+    with styled((SIZE[0], max(SIZE[1], ROW_HEIGHT * len(pages)))) as figure:
         for axes, page in zip(figure.subplots(len(pages), squeeze=False)[:, 0], pages, strict=True):
             draw_page(axes, page)
         if any(len(axes.get_legend_handles_labels()[0]) > 1 for axes in figure.axes):

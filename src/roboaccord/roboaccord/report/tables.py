@@ -40,25 +40,26 @@ class Table(NamedTuple):
 
 def tables_of(report: Report) -> list[Table]:
     """Return the tables of all levels that have figures, and that of the noise."""
-    tables = [table for level in report.rows if (table := level_table(report, level)).rows]
-    floor = [Row(engine, _noise_cells(noise)) for engine, noise in report.noise.items()]
+    tables = [level_table(report, level) for level in report.rows]
+    noise = [Row(engine, _noise_cells(noise)) for engine, noise in report.noise.items()]
     columns = ("engine", "floor", "rate", "agree until")
-    return [*tables, *[Table("noise", "Noise floor and horizon", columns, floor)] * bool(floor)]
+    tables.append(Table("noise", "Noise floor and horizon", columns, noise))
+    return [table for table in tables if table.rows]
 
 
 def level_table(report: Report, level: str) -> Table:
     """Return the table of a level, with a row for each engine that has figures."""
-    rows_by_engine = {engine: rows for engine, rows in report.rows[level].items() if rows}
-    entries = {head: entry for rows in rows_by_engine.values() for head, entry in rows.items()}
+    rows_by_engine = {engine: row for engine, row in report.rows[level].items() if row}
+    entries = {head: entry for row in rows_by_engine.values() for head, entry in row.items()}
     columns = [f"{head} [{e.unit}]" if e.unit else head for head, e in entries.items()]
-    outcomes = {e: f.outcome for e, f in report.levels.get(level, {}).items()}
-    lines = [
-        Row(engine, [text_of(rows[head]) if head in rows else NONE for head in entries],
-            outcomes.get(engine, ""))
-        for engine, rows in rows_by_engine.items()
-    ]  # fmt: skip
+    findings = report.levels.get(level, {})
+    outcomes = {engine: finding.outcome for engine, finding in findings.items()}
+    table_rows = []
+    for engine, row in rows_by_engine.items():
+        cells = [text_of(row[head]) if head in row else NONE for head in entries]
+        table_rows.append(Row(engine, cells, outcomes.get(engine, "")))
     title = report.titles.get(level) or level.replace("_", " ")
-    return Table(level, title, ("engine", *columns), lines)
+    return Table(level, title, ("engine", *columns), table_rows)
 
 
 def text_of(entry: Entry) -> str:

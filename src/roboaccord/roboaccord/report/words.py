@@ -10,16 +10,14 @@ In the texts, the twin is the reference, computed again with the engine's own ti
 
 from __future__ import annotations
 
-import string
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, Reason
 from roboaccord.crosscheck.causes.explain import MOST
 from roboaccord.crosscheck.report import Report
 from roboaccord.report import phrases
-from roboaccord.report.cause_words import hidden, text_of, with_interval
-from roboaccord.report.phrases import Figures
+from roboaccord.report.cause_words import text_of, unnoticed, with_interval
+from roboaccord.report.phrases import FORMATTER, Figures
 
 
 def words_of(what: Reason | Finding | Report | Sequence[Reason]) -> str:
@@ -30,30 +28,20 @@ def words_of(what: Reason | Finding | Report | Sequence[Reason]) -> str:
         text = words_of(what.reasons)
         return f"{what.excuse} ({text})" if what.outcome == Outcome.EXCUSED else text
     if not isinstance(what, Reason):
-        return "; ".join(filter(None, map(words_of, what)))
-    form = TEXTS.get(what.code)
-    if form is None:
+        return _joined(map(words_of, what))
+    template = TEXTS.get(what.code)
+    if template is None:
         figures = ", ".join(f"{name} {_plain(value)}" for name, value in what.figures.items())
         return ": ".join(filter(None, [str(what.code).replace("_", " "), figures]))
-    return form(what.figures) if callable(form) else FORMS.format(form, **what.figures)
-
-
-class _Forms(string.Formatter):
-    """`str.format` with two more formats: `.3g%` in percent, and `.3gm` in thousandths (mm, ms)."""
-
-    def format_field(self, value: Any, form: str) -> str:
-        """Return a figure in a format as text."""
-        if form.endswith("g%"):
-            return f"{format(100 * value, form[:-1])} %"
-        return format(1e3 * value, form[:-1]) if form.endswith("gm") else str(format(value, form))
-
-
-FORMS = _Forms()
+    if callable(template):
+        return template(what.figures)
+    return FORMATTER.format(template, **what.figures)
 
 
 def _line(report: Report) -> str:
     """Return the report of a single recorded run as one line."""
-    step, others = report.step, [f for f in report.levels.findings if f.level != "one_step"]
+    step = report.step
+    others = [finding for finding in report.levels.findings if finding.level != "one_step"]
     words = [
         f"one step {_outcome(report.finding)}: {100 * step.relative:.3g} % of the change, allowed "
         f"{100 * step.allowed:.3g} %",
@@ -61,12 +49,14 @@ def _line(report: Report) -> str:
         f"{step.skipped} skipped, delay {step.delay} ticks",
         report.finding.reason,
     ]
-    words += [f"{f.level} {_outcome(f)}" + f": {f.reason}" * bool(f.reason) for f in others]
-    return "undecided: " * (report.verdict == "undecided") + words_of_all(words)
+    for finding in others:
+        reason = f": {finding.reason}" if finding.reason else ""
+        words.append(f"{finding.level} {_outcome(finding)}{reason}")
+    return ("undecided: " if report.verdict == "undecided" else "") + _joined(words)
 
 
-def words_of_all(words: Sequence[str]) -> str:
-    """Return the parts that are not empty, joined by semicolons."""
+def _joined(words: Iterable[str]) -> str:
+    """Return the words that are not empty, joined by semicolons."""
     return "; ".join(filter(None, words))
 
 
@@ -80,70 +70,72 @@ def _plain(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _text(of: Figures) -> str:
+def _text(figures: Figures) -> str:
     """Return a text that a user, an engine or an error gave."""
-    return f"{of['engine']}: {of['text']}" if "engine" in of else str(of["text"])
+    return (
+        f"{figures['engine']}: {figures['text']}" if "engine" in figures else str(figures["text"])
+    )
 
 
-def _but_unresolved(of: Figures) -> str:
+def _but_unresolved(figures: Figures) -> str:
     """Return that only ticks without an event could be compared with the twin."""
     text = "each tick without an event matches the twin; the reference does not resolve the others"
-    return f"{text} ({words_of(of['of'])})"
+    return f"{text} ({words_of(figures['of'])})"
 
 
-def _suspect(of: Figures) -> str:
+def _suspect(figures: Figures) -> str:
     """Return since when a run is outside, by how much, and the suspected cause."""
-    how_far, what = words_of(of["how_far"]), words_of(of["what"])
-    return f"outside since t = {of['since']:g} s, {how_far}: {of['link']}: {what}"
+    how_far, what = words_of(figures["how_far"]), words_of(figures["what"])
+    return f"outside since t = {figures['since']:g} s, {how_far}: {figures['link']}: {what}"
 
 
-def _residuals(of: Figures) -> str:
+def _residuals(figures: Figures) -> str:
     """Return the size of the residuals in windows of a log, and what explains them."""
-    explanation = of["of"]
+    explanation = figures["of"]
     form = "residuals of {share:.3g%} of what the efforts do in {window} steps"
-    text = FORMS.format(form, **of)
+    text = FORMATTER.format(form, **figures)
     if explanation.causes:
         sets = (explanation.causes, *explanation.instead)
         return f"{text}: {'; or '.join('; '.join(map(with_interval, causes)) for causes in sets)}"
-    first, last = of["span"]
-    where = f"{of['where']}, from {first:.3g} to {last:.3g} s"
+    first, last = figures["span"]
+    where = f"{figures['where']}, from {first:.3g} to {last:.3g} s"
     text += f", which no {MOST} known errors explain; look at {where}"
     most = "; ".join(map(with_interval, explanation.most))
     return f"{text}; most of it by {most}" if most else text
 
 
-def _level(of: Figures) -> str:
+def _level(figures: Figures) -> str:
     """Return engine and level."""
-    return f"{of['engine']}: {of['level']}"
+    return f"{figures['engine']}: {figures['level']}"
 
 
 TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.TEXT: _text,
     Code.BELOW_ROUND_OFF: "below round-off",
-    Code.ALLOWED: phrases.allowed,
+    Code.ALLOWED: phrases.allowed_limit,
     Code.FEW_JUDGED: phrases.few_judged,
     Code.FEW_STEPS: "{steps} physics steps are needed for a verdict: --refine {steps}",
-    Code.COARSE: lambda of: (
+    Code.COARSE: lambda figures: (
         "the physics step is too large to find out why; halve the step, to "
-        f"{of['step'] / 2:g} s at the finest, by one more --refine"
+        f"{figures['step'] / 2:g} s at the finest, by one more --refine"
     ),
     Code.NOTHING_MOVES: "nothing moves: give it rates at the start, such as "
     "--set initial.qd.JOINT=0.5, or efforts",
     Code.NOTHING_CAN_MOVE: "nothing can move",
     Code.KINEMATIC: "the reference is kinematic: one step compares the rates in its place",
-    Code.HIDDEN: lambda of: hidden(**of),
-    Code.CAUSE: lambda of: text_of(of["of"]),
-    Code.MODEL: phrases.model,
+    Code.HIDDEN: lambda figures: unnoticed(**figures),
+    Code.CAUSE: lambda figures: text_of(figures["of"]),
+    Code.MODEL: phrases.model_difference,
     Code.ACCELERATION: "accelerations differ by {error:.2g} relative, allowed {allowed:.0e}",
     Code.OFF_BY: "{size:.2g} {unit} off",
     Code.OFF_BY_SHARE: phrases.off_by_share,
     Code.OFF_BY_ANGLE: phrases.off_by_angle,
-    Code.INSTEAD: phrases.instead,
-    Code.READS: phrases.reads,
-    Code.MISSING: phrases.missing,
+    Code.INSTEAD: phrases.value_instead,
+    Code.READS: phrases.state_read_back,
+    Code.MISSING: phrases.missing_part,
     Code.NO_COMMAND: "no efforts are commanded; the motion shows whether a wrench or a twist acts",
-    Code.DISOBEYED: phrases.disobeyed,
-    Code.SWITCH_DISOBEYED: phrases.switch,
+    Code.DISOBEYED: phrases.effort_disobeyed,
+    Code.SWITCH_DISOBEYED: phrases.switch_disobeyed,
     Code.NO_TWIN: "no twin: {text}",
     Code.NOT_THE_TWIN: "{quantity} of {where} differs by {error:.2g} in the tick at t = {time:g} s "
     "from our equations under the engine's own scheme, but round-off explains only {floor:.1g}",
@@ -157,7 +149,7 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     "in that at t = {time:g} s for one",
     Code.NOT_REPEATED: "the same run again differs by {apart:.2g} from t = {time:g} s on, first in "
     "{quantity} of {where}",
-    Code.NO_MOVE: lambda of: of["text"] or "there is nothing to move",
+    Code.NO_MOVE: lambda figures: figures["text"] or "there is nothing to move",
     Code.NOT_INVARIANT: phrases.not_invariant,
     Code.NO_FREE_TICK: "every tick has an event or a joint at its stop",
     Code.REFERENCE_ERRS: "the reference's own error is {share:.2g%} of the change or more",
@@ -190,7 +182,7 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.UNSETTLED: "the difference of median {figure} is known to +-{precision:.2g} {unit} only, "
     "from seeds and physics step: take more seeds or a smaller step",
     Code.NO_FIGURE_AT_STEP: "at another physics step there is no {figure}: take a smaller step",
-    Code.MEDIANS: phrases.medians,
+    Code.MEDIANS: phrases.medians_differ,
     Code.NO_EVENTS: "nothing happens that an engine logs",
     Code.NO_RESTART: _text,
     Code.EVENT_UNEXPLAINED: phrases.event_unexplained,
@@ -198,14 +190,14 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.EVENT_MISSING: phrases.event_missing,
     Code.NO_BOOK: _text,
     Code.ONLY_GAINS: phrases.only_gains,
-    Code.ENERGY_OF_TWIN: lambda of: FORMS.format(
+    Code.ENERGY_OF_TWIN: lambda figures: FORMATTER.format(
         "the rest of the energy book differs by {left:.2g} J (rms in {length:gm} ms) from that of "
         "our equations under the engine's own scheme, but round-off explains only {bound:.1g} J; "
         "at t = {time:g} s it {gains} more than they do",
-        **of,
-        gains=phrases.gains(of),
+        **figures,
+        gains=phrases.energy_gain(figures),
     ),
-    Code.ENERGY: phrases.energy,
+    Code.ENERGY: phrases.energy_unexplained,
     Code.SUSPECT: _suspect,
     Code.STEP_FAR: "{share:.3g%} of the change of a step where {allowed:.3g%} are allowed",
     Code.LARGEST_ERROR: "largest error beyond what time stepping explains",
@@ -216,9 +208,9 @@ TEXTS: dict[str, str | Callable[[Figures], str]] = {
     Code.LOG_EFFORT_ZERO: "the efforts are all 0 where some acted: this publisher does not measure "
     "them; map another topic or column: --map effort/JOINT=COLUMN",
     Code.LOG_RESIDUALS: _residuals,
-    Code.LEVEL_EXCUSED: lambda of: f"{_level(of)} excused: {words_of(of['of'])}",
-    Code.LEVEL_WITHIN: lambda of: f"{_level(of)} within: {words_of(of['of'])}",
-    Code.NO_EXCUSE_NEEDED: lambda of: f"{_level(of)} needs no excuse here",
+    Code.LEVEL_EXCUSED: lambda figures: f"{_level(figures)} excused: {words_of(figures['of'])}",
+    Code.LEVEL_WITHIN: lambda figures: f"{_level(figures)} within: {words_of(figures['of'])}",
+    Code.NO_EXCUSE_NEEDED: lambda figures: f"{_level(figures)} needs no excuse here",
     Code.EXCITED: "nothing would move: joints start from the middle of their ranges, under random "
     "efforts of seed {seed} (controller.name=random)",
     Code.SENSITIVE: "{engine}: agree until t = {horizon:.4g} s: by then a change in the last bit "

@@ -36,7 +36,8 @@ class Posture(Servo):
     """Proportional and derivative efforts that keep a posture.
 
     Attributes:
-        gains: stiffness and damping of each joint (2, n) [N m/rad, N m s/rad].
+        gains: stiffness k and damping d of each joint (2, n) [N m/rad, N m s/rad], those of a mass
+            M on a spring: k = M omega^2 and d = 2 zeta M omega.
 
     Args:
         posture: angles by joint [rad]; the others as they start.
@@ -55,10 +56,8 @@ class Posture(Servo):
         for name, angle in (posture or {}).items():
             check_known("unknown key controller.posture.", name, setup.joints)
             self._goal[setup.joints.index(name)] = angle
-        # k = M omega^2 and d = 2 zeta M omega, as of a mass on a spring.
-        omega = 2.0 * np.pi * frequency
-        stiffness = inertias(setup) * omega**2
-        self.gains = np.array([stiffness, inertias(setup) * 2.0 * damping * omega])
+        mass, omega = inertias(setup), 2.0 * np.pi * frequency
+        self.gains = np.array([mass * omega**2, mass * 2.0 * damping * omega])
 
     def reset(self, seed: int) -> None:
         """Do nothing: there is nothing to forget."""
@@ -121,14 +120,19 @@ class Random:
     ) -> None:
         self._effort_scale = acceleration * inertias(setup)
         self._bandwidth, self._smooth = bandwidth, smooth
-        self.reset(setup.scenario.seed)
+        self._seed = setup.scenario.seed
+        self._rates, self._phases = self._draw(self._seed)
 
     def reset(self, seed: int) -> None:
         """Draw rates and phases of the sines anew."""
-        rng, shape = np.random.default_rng(seed), (len(self._effort_scale), self.SINES)
         self._seed = seed
-        self._rates = 2.0 * np.pi * rng.uniform(0.0, self._bandwidth, shape)
-        self._phases = rng.uniform(0.0, 2.0 * np.pi, shape)
+        self._rates, self._phases = self._draw(seed)
+
+    def _draw(self, seed: int) -> tuple[Array, Array]:
+        """Return rates [rad/s] and phases [rad] of the sines of each joint (n, SINES)."""
+        rng, shape = np.random.default_rng(seed), (len(self._effort_scale), self.SINES)
+        rates = 2.0 * np.pi * rng.uniform(0.0, self._bandwidth, shape)
+        return rates, rng.uniform(0.0, 2.0 * np.pi, shape)
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts at the time of the state."""
@@ -137,8 +141,7 @@ class Random:
             waves = np.sin(self._rates * state.time + self._phases)
             unit_efforts = waves.sum(axis=1) * np.sqrt(2.0 / self.SINES)
         else:
-            step = int(state.time * self._bandwidth + 1e-6)
-            unit_efforts = np.random.default_rng([self._seed, step]).normal(
-                size=len(self._effort_scale)
-            )
+            step = int(state.time * self._bandwidth + 1e-6)  # round-off must not delay a step
+            rng = np.random.default_rng([self._seed, step])
+            unit_efforts = rng.normal(size=len(self._effort_scale))
         return Command(self._effort_scale * unit_efforts)

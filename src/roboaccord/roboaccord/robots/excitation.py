@@ -17,8 +17,8 @@ from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
 # control periods in which a joint must move; under gravity it does in the first, so any do
-LOOK = 20
-STILL = 1e-9  # rad/s or m/s: smaller rates are round-off
+WATCHED_PERIODS = 20
+ROUND_OFF_RATE = 1e-9  # rad/s or m/s: smaller rates are round-off
 
 
 def excited(setup: Setup) -> tuple[Setup, list[Reason]]:
@@ -28,23 +28,27 @@ def excited(setup: Setup) -> tuple[Setup, list[Reason]]:
     drawn by the scenario's seed. A setup that moves is returned as it is, without a reason.
     """
     scenario = setup.scenario
-    idle, robot = scenario.controller.get("name") == "none", setup.robot
-    if not (idle and isinstance(robot, FileRobot) and setup.joints) or moves(setup):
+    has_controller, robot = scenario.controller.get("name") != "none", setup.robot
+    if (
+        has_controller
+        or not isinstance(robot, FileRobot)
+        or not setup.joints
+        or _joints_move(setup)
+    ):
         return setup, []
-    ranges = robot.ranges(setup)
-    middle = {name: float(np.mean(e)) for name, e in ranges.items() if np.isfinite(e).all()}
+    ranges = robot.ranges(setup).items()
+    middle = {joint: float(np.mean(ends)) for joint, ends in ranges if np.isfinite(ends).all()}
     data = scenario.data()
     data["controller"] = {"name": "random"}
     data["initial"] = {**data["initial"], "q": {**middle, **data["initial"]["q"]}}
     return Setup.of(make_scenario(data), robot), [because(Code.EXCITED, seed=scenario.seed)]
 
 
-def moves(setup: Setup) -> bool:
+def _joints_move(setup: Setup) -> bool:
     """Return whether a joint moves without efforts."""
-    simulator, command = make_simulator(setup), Command(np.zeros(len(setup.joints)))
-    state = simulator.state()
-    for _ in range(LOOK):
-        state = simulator.step(command, setup.scenario.control_period)
-        if np.abs(state.qd).max() > STILL:
+    simulator, no_effort = make_simulator(setup), Command(np.zeros(len(setup.joints)))
+    for _ in range(WATCHED_PERIODS):
+        state = simulator.step(no_effort, setup.scenario.control_period)
+        if np.abs(state.qd).max() > ROUND_OFF_RATE:
             return True
     return False

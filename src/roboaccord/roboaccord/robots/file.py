@@ -5,8 +5,8 @@ limits and initial state. Parameters that a file does not state, such as gravity
 config/parameters.yaml of roboaccord. Before it is simulated the URDF is changed by urdf_changes.py,
 and remarks.py tells the user of these changes. Contacts need a robot with a package of its own.
 
-A robot that stands in exact balance would never move, and show nothing; it starts OFF beside its
-balance instead. OFF and STILL may be tuned; the root link must be called `base_link`.
+A robot that stands in exact balance would never move, and show nothing; it starts BALANCE_OFFSET
+beside its balance instead. The constants may be tuned; the root link must be called `base_link`.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ from roboaccord.simulators.reference import TreeReference
 
 # rad or m: distance of the initial state from a balance, where the range allows it: 6 degrees are
 # seen, and the robot then moves within a second
-OFF = 0.1
+BALANCE_OFFSET = 0.1
 # share of the way to the upper stop that the initial state moves at most: most of it is left
-ROOM_USED = 0.25
-STILL = 1e-9  # rad/s^2 or m/s^2: a smaller acceleration is the round-off of forces in balance
+LARGEST_SHARE = 0.25
+# rad/s^2 or m/s^2: a smaller acceleration is the round-off of forces in balance
+ROUND_OFF_ACCELERATION = 1e-9
 
 
 class FileRobot(RobotFile):
@@ -70,8 +71,8 @@ class FileRobot(RobotFile):
         self.path, self._text = path.absolute(), text
         self.name = name or robot_name(self.path)
         self.summary = f"of {self.path}"
-        self._files = dict[tuple[tuple[str, str], ...], UrdfFile]()
-        self._base_floats, self._moved_from_balance = False, False
+        self._files = dict[tuple[tuple[str, str], ...], UrdfFile]()  # by packages and arguments
+        self._has_floating_base, self._is_moved_from_balance = False, False
 
     @property
     def key(self) -> str:
@@ -90,13 +91,13 @@ class FileRobot(RobotFile):
         if key not in self._files:
             folders = {name: Path(folder) for name, folder in packages.items()}
             file = read_robot(self.path, folders, arguments)
-            self._base_floats = floating_root(ET.fromstring(file.text))[0] is not None
+            self._has_floating_base = floating_root(ET.fromstring(file.text))[0] is not None
             self._files[key] = replace(file, text=single_degrees(file.text))
         return self._files[key]
 
     def floats(self, setup: Setup) -> bool:
         self.file(setup)
-        return self._base_floats
+        return self._has_floating_base
 
     def own_names(self, setup: Setup) -> Mapping[str, str]:
         return {new: old for old, new in self.file(setup).new_names().items() if old != new}
@@ -113,8 +114,8 @@ class FileRobot(RobotFile):
             raise AccordError("base is ball; a robot of a file takes fixed, planar or free")
         file, source = self.file(setup), self.path.name
         if file.lacks:
-            what = f"{file.lacks[0]}, which this simulation does not have: it would move otherwise"
-            raise AccordError(f"{source} has {what}")
+            feature = f"{file.lacks[0]}, which this simulation does not have"
+            raise AccordError(f"{source} has {feature}: it would move otherwise")
         check_description(file)
         text = file.rooted("" if self._text else file.resolved())[0]
         return as_simulated(text, setup.parameters, base), source
@@ -135,26 +136,23 @@ class FileRobot(RobotFile):
             setup: robot and scenario.
             state: at joint positions 0, or those of the scenario.
         """
-        placed = {
-            *setup.scenario.initial.q,
-            *(f.joint for f in setup.faults if f.angle is not None),
-        }
+        frozen_at_angle = (fault.joint for fault in setup.faults if fault.angle is not None)
+        placed = {*setup.scenario.initial.q, *frozen_at_angle}
         ranges = self.ranges(setup)
         # Middle of the range, or its only finite end.
-        q, self._moved_from_balance = np.array(state.q), False
+        q = np.array(state.q)
         for i, name in enumerate(setup.joints):
             lower, upper = ranges[name]
             if name not in placed and not lower < 0.0 < upper:
                 ends = [end for end in (lower, upper) if np.isfinite(end)]
                 q[i] += sum(ends) / len(ends)
         # Away from a balance, towards the upper stops.
-        if not placed and not state.qd.any() and self.balances(setup, q):
-            self._moved_from_balance = True
-            offsets = [
-                min(OFF, ROOM_USED * (ranges[name][1] - angle))
-                for name, angle in zip(setup.joints, q)
-            ]
-            q += offsets
+        self._is_moved_from_balance = (
+            not placed and not state.qd.any() and self._is_balanced(setup, q)
+        )
+        if self._is_moved_from_balance:
+            upper_stops = np.array([ranges[name][1] for name in setup.joints])
+            q += np.minimum(BALANCE_OFFSET, LARGEST_SHARE * (upper_stops - q))
         # q = mimic_matrix @ q_independent + offset
         mimic_matrix, offset = setup.tree.independent(setup.joints)
         independent = [not joint.mimic for joint in setup.tree.moving]
@@ -162,11 +160,11 @@ class FileRobot(RobotFile):
             state, q=mimic_matrix @ q[independent] + offset, qd=mimic_matrix @ state.qd[independent]
         )
 
-    def balances(self, setup: Setup, q: Array) -> bool:
+    def _is_balanced(self, setup: Setup, q: Array) -> bool:
         """Return whether a robot at rest stays at rest at joint positions q (n,) [rad or m].
 
-        That is so where gravity accelerates no joint by more than STILL. False where a controller
-        acts or the base moves: then something moves anyhow.
+        That is so where gravity accelerates no joint by more than ROUND_OFF_ACCELERATION. False
+        where a controller acts or the base moves: then something moves anyhow.
         """
         scenario, gravity = setup.scenario, setup.parameters.gravity
         if scenario.controller.get("name", "none") != "none" or scenario.base != "fixed":
@@ -176,11 +174,9 @@ class FileRobot(RobotFile):
         except AccordError:  # the reference reports it to the user
             return False
         pose = np.zeros(3), np.eye(3)  # of the base: position and rotation
-        forces, inertias = (
-            model.gravity_forces(q, *pose),
-            np.diag(model.mass_matrix(q, *pose)),
-        )
-        return bool(q.size and gravity and (np.abs(forces) < STILL * inertias).all())
+        forces, inertias = model.gravity_forces(q, *pose), np.diag(model.mass_matrix(q, *pose))
+        is_small = np.abs(forces) < ROUND_OFF_ACCELERATION * inertias
+        return bool(q.size and gravity and is_small.all())
 
     def reference(self, setup: Setup) -> Simulator:
         return TreeReference(setup, friction_of(setup))
@@ -192,5 +188,5 @@ class FileRobot(RobotFile):
         return simulate_model(model, engine)
 
     def remarks(self, setup: Setup) -> Mapping[str, str]:
-        moved = OFF if self._moved_from_balance else 0.0
+        moved = BALANCE_OFFSET if self._is_moved_from_balance else 0.0
         return remarks_on_file(setup, self.file(setup), self.ranges(setup), moved)

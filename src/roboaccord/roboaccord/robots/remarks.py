@@ -18,7 +18,7 @@ from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.robots.controllers import inertias
 from roboaccord.scenario.setup import Setup
 
-HELD = {"fixed": "fixed to the world; --base free lets it move", "free": "free"}
+BASE_TEXTS = {"fixed": "fixed to the world; --base free lets it move", "free": "free"}
 """Text on how the root moves, by kind of base."""
 
 
@@ -38,7 +38,7 @@ def remarks_on_file(
     called = f" ({', '.join(renamed)})" if renamed else ""
     remarks = {
         "contact": "none: there is no ground, and what is drawn touches nothing",
-        "base": f"the root link{called} is {HELD.get(base, base)}",
+        "base": f"the root link{called} is {BASE_TEXTS.get(base, base)}",
     }
     if setup.initial.q.any() and moved:
         remarks["start"] = f"joints are moved {moved:g} rad or m away from an equilibrium"
@@ -50,30 +50,32 @@ def remarks_on_file(
 
 
 def _joint_remarks(setup: Setup, ranges: Mapping[str, tuple[float, float]]) -> dict[str, str]:
-    """Return how many joints have stops, friction, springs and drives, and if these act."""
+    """Return how many joints have stops, friction, springs and actuators, and if these act."""
     parameters, moving = setup.parameters, setup.tree.moving
     stops = sum(np.inf not in map(abs, ends) for ends in ranges.values())
     viscous = sum(joint.damping > 0 for joint in moving)
     dry = sum(joint.friction > 0 for joint in moving)
     servos = sum(any(joint.servo) for joint in moving)
     springs = sum(joint.spring[0] > 0 for joint in moving)
+    # Subject, number of joints that have it, whether it acts, and the option that switches it on.
     rows = (
-        ("joint stops", stops, parameters.stops, "--set parameters.stops=1 puts them in"),
-        ("damping", viscous, parameters.damping, "--set parameters.damping=1 puts it in"),
-        ("springs", springs, parameters.springs, "--set parameters.springs=1 puts them in"),
-        (
-            "actuators",
-            servos,
-            parameters.actuators,
-            "--set parameters.actuators=1: they hold the start",
-        ),
-        ("dry friction", dry, parameters.dry_friction, "--set parameters.dry_friction=1"),
+        ("joint stops", stops, parameters.stops, "stops=1 puts them in"),
+        ("damping", viscous, parameters.damping, "damping=1 puts it in"),
+        ("springs", springs, parameters.springs, "springs=1 puts them in"),
+        ("actuators", servos, parameters.actuators, "actuators=1: they hold the start"),
+        ("dry friction", dry, parameters.dry_friction, "dry_friction=1"),
     )
     return {
-        name: f"of {count} joint{'s' * (count > 1)}: {'acts' if acts else f'left out; {option}'}"
-        for name, count, acts, option in rows
+        subject: f"{_of_joints(count)}: "
+        + ("acts" if acts else f"left out; --set parameters.{option}")
+        for subject, count, acts, option in rows
         if count
     }
+
+
+def _of_joints(count: int) -> str:
+    """Return "of 1 joint", "of 2 joints", ..."""
+    return f"of {count} joint" if count == 1 else f"of {count} joints"
 
 
 def _rotor_remark(setup: Setup, file: UrdfFile) -> dict[str, str]:
@@ -82,7 +84,7 @@ def _rotor_remark(setup: Setup, file: UrdfFile) -> dict[str, str]:
     driven = [name for name, inertia in by_joint.items() if inertia and name in setup.joints]
     if not driven:
         return {}
-    count = f"of {len(driven)} joint{'s' * (len(driven) > 1)}"
+    count = _of_joints(len(driven))
     if not setup.parameters.armature:
         return {"rotor inertia": f"{count}: left out; --set parameters.armature=1 puts it in"}
     shares = rotors_of(setup.tree, setup.joints) / inertias(setup)

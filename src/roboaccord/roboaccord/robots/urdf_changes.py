@@ -1,13 +1,15 @@
 """Changes to the URDF of a user's file before it is simulated.
 
 Mimics, stops and rotors that the scenario switches off are removed, and the base may be tied to the
-world by a joint (`as_simulated`). Each change also needs a remark to the user in remarks.py
-(test_any_robot).
+world by a joint (`as_simulated`); `without_tie` takes that joint out again, when a recorded run is
+read. `without_frames` leaves out links that only mark a place. Each change also needs a remark to
+the user in remarks.py (test_any_robot).
 """
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -25,33 +27,40 @@ def as_simulated(text: str, parameters: Any, base: str) -> str:
         parameters: of the scenario: which mimics, stops and rotors act.
         base: kind of base; a base that is tied to the world gets a joint of that type.
     """
-    top = ET.fromstring(text)
-    for joint in top.findall("joint"):
-        for mimic in joint.findall("mimic") if not parameters.mimic else ():
-            joint.remove(mimic)
-        if not parameters.stops:
-            leave_out_stops(joint)
-    for transmission in top.findall("transmission") if not parameters.armature else ():
-        top.remove(transmission)
+    root = ET.fromstring(text)
+    joints = root.findall("joint")
+    if not parameters.mimic:
+        for joint in joints:
+            _remove_all(joint, joint.findall("mimic"))
+    if not parameters.stops:
+        for joint in joints:
+            _remove_stops(joint)
+    if not parameters.armature:  # the inertia of a rotor is in its transmission
+        _remove_all(root, root.findall("transmission"))
     if KINDS[base].tied:
-        top.append(ET.Element("link", name="world"))
-        tie = ET.SubElement(top, "joint", name="world_to_base_link", type=base)
+        ET.SubElement(root, "link", name="world")
+        tie = ET.SubElement(root, "joint", name="world_to_base_link", type=base)
         ET.SubElement(tie, "parent", link="world")
         ET.SubElement(tie, "child", link=ROOT)
         ET.SubElement(tie, "axis", xyz="0 0 1")
-    return ET.tostring(top, encoding="unicode")
+    return ET.tostring(root, encoding="unicode")
 
 
 def without_tie(file: UrdfFile) -> UrdfFile:
     """Return a recorded file without the link `world` and the joint that tied the base to it."""
-    top = ET.fromstring(file.text)
-    ties = top.findall("joint/parent[@link='world']/..")
-    for element in ties + top.findall("link[@name='world']"):
-        top.remove(element)
-    return replace(file, text=ET.tostring(top, encoding="unicode"))
+    root = ET.fromstring(file.text)
+    _remove_all(root, root.findall("joint/parent[@link='world']/.."))
+    _remove_all(root, root.findall("link[@name='world']"))
+    return replace(file, text=ET.tostring(root, encoding="unicode"))
 
 
-def leave_out_stops(joint: ET.Element) -> None:
+def _remove_all(parent: ET.Element, children: Iterable[ET.Element]) -> None:
+    """Remove child elements, in place."""
+    for child in children:
+        parent.remove(child)
+
+
+def _remove_stops(joint: ET.Element) -> None:
     """Remove the stops of a joint, in place."""
     if joint.get("type") == "revolute":
         joint.set("type", "continuous")
@@ -68,17 +77,17 @@ def without_frames(urdf: str) -> str:
 
     They do not change the motion, and DART warns about each.
     """
-    top, tree = ET.fromstring(urdf), Tree.parse(urdf)
-    heavy = {link.name for link in tree.links if link.mass or link.inertia.any()}
-    kept = {ROOT, "world", *heavy}
+    root, tree = ET.fromstring(urdf), Tree.parse(urdf)
+    with_inertia = {link.name for link in tree.links if link.mass or link.inertia.any()}
+    kept = {ROOT, "world", *with_inertia}
     # From the tips to the root: a link that carries a kept link is kept.
     for joint in reversed(tree.joints):
         if joint.child in kept or joint.kind != "fixed":
             kept |= {joint.parent, joint.child}
-    for link in top.findall("link"):
+    for link in root.findall("link"):
         if link.get("name") not in kept:
-            top.remove(link)
-    for element in top.findall("joint"):
-        if any(end.get("link") not in kept for end in element.findall("child")):
-            top.remove(element)
-    return ET.tostring(top, encoding="unicode")
+            root.remove(link)
+    for element in root.findall("joint"):
+        if any(child.get("link") not in kept for child in element.findall("child")):
+            root.remove(element)
+    return ET.tostring(root, encoding="unicode")

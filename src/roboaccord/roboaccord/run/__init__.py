@@ -2,8 +2,9 @@
 
 Inside are: the loop and the factory of simulators (loop), how a controller is asked (answer) and
 paced (pace); inputs from people and bags (inputs); hash, figures and energy balance of a motion
-(metrics, energy_book); transports, found by entry points (runner); many runs from different seeds,
-and work in parallel (sweep, pieces); output files and versions of the software (output, versions).
+(metrics, energy_book); transports, found by entry points, and the limits under which ROS runs
+(runner, ros_limits); many runs from different seeds, and work in parallel (sweep, pieces); output
+files and versions of the software (output, versions).
 
 Observers, inputs, figures and transports may be added. What must stay: the order within a tick, on
 which the hash of a run depends, and the names in `__init__.pyi` (test_door). This room draws and

@@ -1,4 +1,4 @@
-"""A controller's answer to a state: it is asked, and its command is checked and copied.
+"""A controller's answer to a state: its command, checked and copied.
 
 The controller may be a user's code. Whatever it does, such as raising an error, taking too long or
 returning anything but a command, ends in one line that names it (test_user_code, test_time_limits).
@@ -56,8 +56,8 @@ def ask_controller(
 
     Args:
         controller: to be asked.
-        state: it is given the part that encoders measure.
-        target: it is given.
+        state: of the robot; the controller is given the part that encoders measure.
+        target: that people ask for; None for none.
         joints: joint names.
         watch: interrupts a call that takes too long, by `Silence`.
 
@@ -65,7 +65,7 @@ def ask_controller(
         AccordError: if the controller, which may be a user's, raises, takes too long or gives no
             valid command.
     """
-    who = type(controller).__name__
+    name = type(controller).__name__
     # The watch counts the beginning and the end of each call.
     watch.calls += 1
     try:
@@ -75,25 +75,25 @@ def ask_controller(
     except Silence:
         raise no_command(state.time, watch.timeout) from None
     except BaseException as error:
-        what = f"{who} {line_of(error)} at t = {state.time:.6f} s"
-        raise AccordError(f"{what}{place_of(error)}") from error
+        failure = f"{name} {line_of(error)} at t = {state.time:.6f} s"
+        raise AccordError(f"{failure}{place_of(error)}") from error
     finally:
         watch.calls += 1
     if not isinstance(command, Command):
         raise AccordError(
-            f"{who} gave {type(command).__name__}, not a Command, at t = {state.time:.6f} s"
+            f"{name} gave {type(command).__name__}, not a Command, at t = {state.time:.6f} s"
         )
     try:
         command = command.copy()
     except (TypeError, ValueError) as error:
         raise AccordError(
-            f"{who} gave an invalid Command ({error}) at t = {state.time:.6f} s"
+            f"{name} gave an invalid Command ({error}) at t = {state.time:.6f} s"
         ) from error
     if command.findings and not all(isinstance(finding, Event) for finding in command.findings):
-        raise AccordError(f"{who} gave findings that are not events at t = {state.time:.6f} s")
-    check_command(command, joints, who, state.time)
+        raise AccordError(f"{name} gave findings that are not events at t = {state.time:.6f} s")
+    check_command(command, joints, name, state.time)
     if command.switches:
-        check_switches(command, state, who)
+        check_switches(command, state, name)
     return command
 
 
@@ -109,10 +109,11 @@ def answer(
     Where both set a switch, the inputs prevail. Arguments and errors as in `ask_controller`.
     """
     command = ask_controller(controller, state, inputs.target(state), joints, watch)
-    # Only switches that this changes: the command stays as it is where people ask for nothing new.
-    if wished := inputs.switches(state):
+    requested = inputs.switches(state)
+    if requested:
+        # Only switches that this changes: else the command stays as it is.
         commanded, states = command.switches, state.switches
-        changes = {n: on for n, on in wished.items() if n in commanded or states[n] is not on}
+        changes = {n: on for n, on in requested.items() if n in commanded or states[n] is not on}
         command = replace(command, switches={**commanded, **changes})
         check_switches(command, state, type(inputs).__name__)
     return command

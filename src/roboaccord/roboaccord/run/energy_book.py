@@ -1,10 +1,11 @@
-"""Energy balance of a run ("energy book"): work, stored energy, losses, and the residual.
+"""Energy balance of a run ("energy book"): work, stored energy, losses, and the residual ("rest").
 
     work = change of kinetic + potential + friction + damping + stops + impacts + rest
 
-Work, kinetic and potential energy follow from the recorded motion and the description alone. What
-stops, impacts and friction took is measured by the simulator itself, which repeats the run. So the
-rest is not fitted: it is what the time stepping adds or takes, or what was not measured.
+Work, kinetic and potential energy follow from the recorded motion and the description alone. The
+losses, by channel (friction, damping, stops and impacts), are measured by the simulator itself,
+which repeats the run. So the rest is not fitted: it is what the time stepping adds or takes, or
+what was not measured.
 
 `energy_of` makes the book, `Stored` computes kinetic and potential energy, `LossMeter` reads the
 measured losses. The balance is fixed, for it defines the rest; test_energy compares each item with
@@ -51,25 +52,29 @@ class LossMeter(Observer):
     """
 
     def __init__(self, simulator: Simulator) -> None:
-        self._simulator, self._rows = simulator, list[Mapping[str, float]]()
+        self._simulator = simulator
+        self._losses_by_tick = list[Mapping[str, float]]()  # [J] since the tick before, by channel
 
     def on_state(self, state: RobotState) -> None:
         """Read what was lost since the last tick."""
-        self._rows.append(self._simulator.take_losses())
+        self._losses_by_tick.append(self._simulator.take_losses())
 
     @property
     def taken(self) -> Taken:
         """Losses since the start (k,) [J], by channel."""
-        names = self._rows[0] if self._rows else ()
-        return {name: np.cumsum([row[name] for row in self._rows]) for name in names}
+        ticks = self._losses_by_tick
+        channels = ticks[0] if ticks else ()
+        return {channel: np.cumsum([losses[channel] for losses in ticks]) for channel in channels}
 
 
 @dataclass(frozen=True)
 class EnergyBook:
-    """Energy balance of a run at k samples; all but `kinetic` is counted since the start (k,).
+    """Energy balance of a run at k samples.
+
+    `kinetic` is the kinetic energy itself; all other items (k,) are counted since the start.
 
     Args:
-        how: by channel of losses, how the loss was obtained.
+        how: how the loss was obtained, by channel.
         reason: why not all losses were measured; None where all were.
     """
 
@@ -110,41 +115,49 @@ def energy_of(
         setup: robot and scenario.
         engine: that made the run.
         run: motion of the run.
-        taken: losses, if they are known; otherwise the run is repeated to measure them.
+        taken: losses by channel that a simulator measured (k,) [J]; without them the run is
+            repeated to measure them.
     """
-    tree = setup.tree
     simulator = make_simulator(setup, engine)
     if simulator.acceleration(setup.initial, np.zeros(len(setup.joints))) is None:
         return NoBook()
-    # Losses: measured by the simulator, or integrated from the force law; impacts from events.
     measured = taken or repeat(setup, simulator, run)
-    taken = {**measured} if measured else {}
-    how = dict.fromkeys(taken, f"measured by {name_of(engine)}")
-    law = law_of(setup.force_law)
-    if FRICTION not in taken and law:
-        taken[FRICTION] = integrate_law(LawPower(tree, run.joints, law), run)
-        how[FRICTION] = "force law integrated over the control ticks"
-    for event in run.events if measured else ():
-        taken[IMPACTS] = taken[IMPACTS] + event.energy * (run.time > event.time + ROUND_OFF)
+    all_losses, sources = _losses_of(setup, run, measured or {}, name_of(engine))
     # Samples of the curves, the last one included.
-    samples = np.unique(
-        np.append(np.arange(0, len(run), max(1, len(run) // SAMPLES)), len(run) - 1)
-    )
+    stride = max(1, len(run) // SAMPLES)
+    samples = np.unique(np.append(np.arange(0, len(run), stride), len(run) - 1))
     # Stored energy, work, and what remains.
     parameters = setup.parameters.gravity, simulator.armature, simulator.spring
-    stored_energy = Stored(tree, run.joints, *parameters)
-    kinetic, potential_energy = np.array(
-        [stored_energy.of(run.state(i)) for i in samples.tolist()]
-    ).T
-    work, potential = net_work(run)[samples], potential_energy - potential_energy[0]
-    losses = {channel: taken.get(channel, np.zeros(len(run)))[samples] for channel in CHANNELS}
-    stored = kinetic - kinetic[0] + potential
+    stored_energy = Stored(setup.tree, run.joints, *parameters)
+    energies = np.array([stored_energy.of(run.state(i)) for i in samples.tolist()])
+    kinetic, potential = energies[:, 0], energies[:, 1] - energies[0, 1]
+    work = net_work(run)[samples]
+    losses = {channel: all_losses.get(channel, np.zeros(len(run)))[samples] for channel in CHANNELS}
+    stored_change = kinetic - kinetic[0] + potential
     return EnergyBook(
         time=run.time[samples], kinetic=kinetic, net_work=work, potential=potential, **losses,
-        rest=work - stored - sum(losses.values()),
-        how={channel: how.get(channel, UNMEASURED) for channel in CHANNELS},
+        rest=work - stored_change - sum(losses.values()),
+        how={channel: sources.get(channel, UNMEASURED) for channel in CHANNELS},
         reason=UNREPEATED if measured is None else None,
     )  # fmt: skip
+
+
+def _losses_of(
+    setup: Setup, run: Trajectory, measured: Taken, engine: str
+) -> tuple[Taken, dict[str, str]]:
+    """Return the losses (k,) [J] and how each was obtained, both by channel.
+
+    Friction that the simulator does not measure is integrated from the force law. The energy of
+    impacts is in the events, and is added from the sample after an event on.
+    """
+    losses, sources = {**measured}, dict.fromkeys(measured, f"measured by {engine}")
+    law = law_of(setup.force_law)
+    if FRICTION not in losses and law:
+        losses[FRICTION] = integrate_law(LawPower(setup.tree, run.joints, law), run)
+        sources[FRICTION] = "force law integrated over the control ticks"
+    for event in run.events if measured else ():
+        losses[IMPACTS] = losses[IMPACTS] + event.energy * (run.time > event.time + ROUND_OFF)
+    return losses, sources
 
 
 def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:
@@ -161,7 +174,7 @@ def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:
     for i in range(len(run)):
         if i:
             state = simulator.step(run.command(i - 1), run.period(i - 1))
-        if not _same(state, run, i):
+        if not _is_sample(state, run, i):
             return None
         meter.on_state(state)
     return meter.taken
@@ -180,10 +193,11 @@ def net_work(run: Trajectory) -> Array:
     Both are constant over a control period, so that their work in it is exactly effort times change
     of angle, force times displacement, and moment times rotation vector.
     """
+    # Work in each control period (k - 1,) [J].
     steps = (run.effort[1:] * np.diff(run.q, axis=0)).sum(axis=1)
     if run.wrench is not None:
         steps = steps + (run.wrench[1:, :3] * np.diff(run.position, axis=0)).sum(axis=1)
-        steps = steps + (run.wrench[1:, 3:] * _turns(run.orientation)).sum(axis=1)
+        steps = steps + (run.wrench[1:, 3:] * _rotation_vectors(run.orientation)).sum(axis=1)
     return np.concatenate([[0.0], np.cumsum(steps)])
 
 
@@ -224,23 +238,21 @@ class Stored:
         rotational = float(np.einsum("ki,kij,kj", spin, self._inertias, spin))
         translational = float(self._masses @ (motion.linear**2).sum(axis=1))
         rotors = 0.0 if self._armature is None else float(self._armature @ state.qd**2)
-        height = float(self._masses @ motion.position[:, 2])
+        mass_moment = float(self._masses @ motion.position[:, 2])  # sum m z [kg m]
         stiffness, slack = self._spring
         spring_energy = 0.5 * float(np.sum(stiffness * (state.q - slack) ** 2))
-        return 0.5 * (translational + rotational + rotors), self._gravity * height + spring_energy
+        kinetic = 0.5 * (translational + rotational + rotors)
+        return kinetic, self._gravity * mass_moment + spring_energy
 
 
-def _turns(orientation: Array) -> Array:
+def _rotation_vectors(orientation: Array) -> Array:
     """Return the rotation vectors (k - 1, 3) [rad] between successive orientations (k, 4)."""
     rotations = quaternion_matrix(orientation)
     steps = rotations[1:] @ np.swapaxes(rotations[:-1], 1, 2)
     return np.array([rotation_vector(step) for step in steps]).reshape(-1, 3)
 
 
-def _same(state: RobotState, run: Trajectory, index: int) -> bool:
+def _is_sample(state: RobotState, run: Trajectory, index: int) -> bool:
     """Return whether a state equals the recorded sample at `index` exactly."""
-    pairs = (
-        (state.q, run.q), (state.qd, run.qd), (state.position, run.position),
-        (state.orientation, run.orientation), (state.twist, run.twist),
-    )  # fmt: skip
-    return all(np.array_equal(here, there[index]) for here, there in pairs)
+    names = ("q", "qd", "position", "orientation", "twist")
+    return all(np.array_equal(getattr(state, name), getattr(run, name)[index]) for name in names)

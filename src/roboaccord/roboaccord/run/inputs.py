@@ -1,9 +1,10 @@
 """Inputs of a run: targets of the controller, switches and faults that come from outside.
 
-All are classes derived from `Inputs`, given to a run by `inputs=`: `Hold` is one constant target,
-`LiveInputs` what people ask for now, `RecordedInputs` what they did in a recorded run,
-`HeardInputs` what arrives in messages from another process. `Announced` wraps any of them and
-reports targets, so that they are recorded.
+A target (`contract.state.Target`) is what a person asks of the controller: a twist of the base, and
+positions, velocities or efforts of joints. All inputs are classes derived from `Inputs`, given to a
+run by `inputs=`: `Hold` has one constant target, `LiveInputs` what people ask for now,
+`RecordedInputs` what they did in a recorded run, `HeardInputs` what arrives in messages from
+another process. `Announced` wraps any of them and reports each new target, so that it is recorded.
 
 Targets and switches must act at exactly the tick of their time stamp (to ROUND_OFF): only then does
 a repeated run have the hash of the first (test_run_inputs). A new key of scenarios that does not
@@ -33,18 +34,18 @@ from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
 SILENCE = 0.5  # s of wall time after which a request lapses: a held key repeats several times in it
-POSITION, VELOCITY, EFFORT = range(3)  # rows of the array of what joints are asked for
-# Column of a joint of which nothing is asked: no position, velocity 0, effort 0.
+POSITION, VELOCITY, EFFORT = range(3)  # rows of the array of requests, which has a column per joint
+# Column of a joint without a request: no position (NaN), velocity 0, effort 0.
 _NO_REQUEST = np.array([[math.nan], [0.0], [0.0]])
 # Keys that do not change the motion.
 _MOTION_INDEPENDENT = {"name", "description", "duration", "driven", "crosscheck"}
 
 
 class Hold(Inputs):
-    """One target, or none, for the whole run.
+    """One target for the whole run, without switches and faults.
 
     Args:
-        target: the target.
+        target: for the controller; None for none.
     """
 
     over = False
@@ -113,14 +114,14 @@ class LiveInputs(Hold):
     ) -> None:
         super().__init__()
         self.silence, self._clock = silence, clock
-        self._twist: Array | None = None
-        self._joints = np.tile(_NO_REQUEST, len(joints))
-        self._kinds: set[int] = set()
-        # Time of request: twist, then joints [s].
+        self._twist = NO_TWIST
+        self._joint_requests = np.tile(_NO_REQUEST, len(joints))  # (3, n)
+        self._used_rows: set[int] = set()  # POSITION, VELOCITY, EFFORT: asked for so far
+        # Wall time of the latest request: of the twist, then of each joint (1 + n,) [s].
         self._request_times = np.full(1 + len(joints), -math.inf)
-        # When the next request lapses [s]; -inf: the target must be made anew.
-        self._next = math.inf
-        self._target_bytes = b""
+        # Wall time at which the next request lapses [s]; -inf where the target must be made anew.
+        self._next_lapse = math.inf
+        self._target_bytes = b""  # requests of which the present target was made
 
     def ask_twist(self, twist: Array) -> None:
         """Ask for a twist of the base (6,) [m/s, rad/s]."""
@@ -129,46 +130,46 @@ class LiveInputs(Hold):
 
     def ask_joint(self, joint: int, kind: int, value: float) -> None:
         """Ask a joint for a `POSITION` [rad], `VELOCITY` [rad/s] or `EFFORT` [N m]."""
-        self._joints[:, joint] = _NO_REQUEST[:, 0]
-        self._joints[kind, joint] = value
-        self._kinds.add(kind)
+        self._joint_requests[:, joint] = _NO_REQUEST[:, 0]
+        self._joint_requests[kind, joint] = value
+        self._used_rows.add(kind)
         self._record_request(1 + joint)
 
     @property
     def now(self) -> Target | None:
-        """The target that was last returned."""
+        """The target that `target` returned last; None before any request."""
         return self._target
 
     def stop(self) -> None:
         """Let all requests lapse at once."""
-        self._request_times[:] = self._next = -math.inf
+        self._request_times[:] = self._next_lapse = -math.inf
 
     def target(self, state: RobotState) -> Target | None:
+        """Return the target of the requests that have not lapsed; None before any request."""
         now = self._clock()
-        if now >= self._next:
+        if now >= self._next_lapse:
             self._update_target(now)
         return self._target
 
     def _record_request(self, index: int) -> None:
         """Record the time of a request of the twist (0) or a joint (1 + its index)."""
         self._request_times[index] = self._clock()
-        self._next = -math.inf
+        self._next_lapse = -math.inf
 
     def _update_target(self, now: float) -> None:
         """Drop requests that have lapsed at `now` [s], and make a new target if it changed."""
-        ends = self._request_times + self.silence
-        lapsed = ends <= now
-        self._next = float(ends[~lapsed].min(initial=math.inf))
-        self._joints[:, lapsed[1:]] = _NO_REQUEST
-        if self._twist is not None and lapsed[0]:
+        lapse_times = self._request_times + self.silence
+        has_lapsed = lapse_times <= now
+        self._next_lapse = float(lapse_times[~has_lapsed].min(initial=math.inf))
+        self._joint_requests[:, has_lapsed[1:]] = _NO_REQUEST
+        if has_lapsed[0]:
             self._twist = NO_TWIST
-        twist = NO_TWIST if self._twist is None else self._twist
-        key = twist.tobytes() + self._joints.tobytes()
-        if key == self._target_bytes and self._target is not None:
+        target_bytes = self._twist.tobytes() + self._joint_requests.tobytes()
+        if target_bytes == self._target_bytes and self._target is not None:
             return
-        self._target_bytes = key
-        rows = {kind: self._joints[kind].copy() for kind in self._kinds}
-        self._target = Target(twist, rows.get(EFFORT), rows.get(VELOCITY), rows.get(POSITION))
+        self._target_bytes = target_bytes
+        rows = {row: self._joint_requests[row].copy() for row in self._used_rows}
+        self._target = Target(self._twist, rows.get(EFFORT), rows.get(VELOCITY), rows.get(POSITION))
 
 
 class RecordedInputs(Inputs):
@@ -194,12 +195,12 @@ class RecordedInputs(Inputs):
             raise AccordError(f"{bag} does not name its scenario")
         self.bag, self._scenario = bag, make_scenario(run.scenario).data()
         targets = read_targets(content, run.trajectory.joints)
-        self._times = [time for time, _ in targets]
-        self._targets = [None, *(target for _, target in targets)]
-        self._ticks, self._switches = run.trajectory.time, run.trajectory.switches
+        self._target_times = [time for time, _ in targets]
+        self._targets = [None, *(target for _, target in targets)]  # none before the first time
+        self._tick_times, self._switches = run.trajectory.time, run.trajectory.switches
         later_faults = [str(fault) for fault in map(fault_of, run.trajectory.events) if fault]
         self.fault_texts = (*self._scenario["faults"], *later_faults)
-        self.duration = float(self._ticks[-1])
+        self.duration = float(self._tick_times[-1])
 
     def check(self, setup: Setup) -> None:
         """Refuse a setup that is not the recorded one.
@@ -207,21 +208,23 @@ class RecordedInputs(Inputs):
         Raises:
             AccordError: naming the first key that differs.
         """
-        for key, here in setup.scenario.data().items():
-            there = self.fault_texts if key == "faults" else self._scenario[key]
-            if key not in _MOTION_INDEPENDENT and here != there:
-                what = f"{key} {_value_text(there)}, not {_value_text(here)}"
-                raise AccordError(f"{self.bag} was recorded with {what}")
+        for key, value in setup.scenario.data().items():
+            recorded = self.fault_texts if key == "faults" else self._scenario[key]
+            if key not in _MOTION_INDEPENDENT and value != recorded:
+                difference = f"{key} {_value_text(recorded)}, not {_value_text(value)}"
+                raise AccordError(f"{self.bag} was recorded with {difference}")
 
     def target(self, state: RobotState) -> Target | None:
-        return self._targets[bisect_right(self._times, state.time + ROUND_OFF)]
+        """Return the target that was in force at the time of a state."""
+        return self._targets[bisect_right(self._target_times, state.time + ROUND_OFF)]
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
+        """Return the switches of the recorded run in the control period that begins now."""
         if not self._switches:
             return NO_SWITCHES
         # The switches of the tick that ends the coming interval.
-        next_tick = int(self._ticks.searchsorted(state.time + ROUND_OFF))
-        if next_tick == len(self._ticks):
+        next_tick = int(self._tick_times.searchsorted(state.time + ROUND_OFF))
+        if next_tick == len(self._tick_times):
             return NO_SWITCHES
         return {name: bool(on[next_tick]) for name, on in self._switches.items()}
 
@@ -240,7 +243,8 @@ class HeardInputs(Inputs):
     over = False
 
     def __init__(self, joints: Sequence[str]) -> None:
-        self._joints, self._targets = joints, list[tuple[float, Target]]()
+        self._joints = joints
+        self._targets = list[tuple[float, Target]]()  # each with the time from which it is in force
         self.asked: Mapping[str, bool] = NO_SWITCHES
         self.failed = list[Fault]()
 
@@ -266,6 +270,7 @@ class HeardInputs(Inputs):
         return self.asked
 
     def faults(self, state: RobotState) -> Sequence[Fault]:
+        """Return the faults that are due, once each."""
         due = [fault for fault in self.failed if fault.time <= state.time + ROUND_OFF]
         self.failed = [fault for fault in self.failed if fault not in due]
         return due

@@ -2,8 +2,9 @@
 
 At each control tick the controller answers the state with a command; faults that begin are applied;
 observers see the command; the simulator steps by one control period; observers see the events and
-the new state. `Stepper` does the part from the command on, `drive` the whole loop, `simulate` keeps
-the motion, too. `make_simulator` makes the simulator of a setup, which is a robot with a scenario.
+the new state. `Stepper` does the part from the command on, `drive` the whole loop, and `simulate`
+also keeps the motion. `make_simulator` makes the simulator of a setup (a robot with a scenario),
+and `run_setup` runs one for the scenario's duration.
 
 What follows a run is an `Observer`, what comes into it an `Inputs`, and what changes the simulator
 a `Proxy`, so that the loop needs no new case. The order within a tick and times by `tick_time` must
@@ -108,12 +109,13 @@ class Stepper:
     """Steps a simulator from control tick to control tick, and notifies observers of the motion.
 
     Args:
-        simulator: that is stepped.
+        simulator: any engine or the reference.
         initial: the state to start from.
         period: control period [s], a whole number of the simulator's physics steps.
         observers: notified of each state, command and event.
 
     Attributes:
+        period: control period [s].
         tick: number of control periods since the start.
         state: the current one.
 
@@ -131,18 +133,18 @@ class Stepper:
         count_steps(period, simulator.physics_step, "control period over physics step")
         self._simulator, self._initial, self._observers = simulator, initial, observers
         self.period, self._period_ns = period, round(period * NANOSECONDS)
-        self._faults = list[Fault]()
+        self._new_faults = list[Fault]()  # which begin with the next step
         self.tick, self.state = 0, initial
 
     def start(self, state: RobotState | None = None) -> None:
-        """Put the simulator into the initial state, or another one; also to start again."""
+        """Put the simulator into the initial state, or into `state`; may be called again."""
         self.tick, self.state = 0, self._simulator.reset(state or self._initial)
         for observer in self._observers:
             observer.on_state(self.state)
 
     def fail(self, fault: Fault) -> None:
         """Let a joint fail from the next step on."""
-        self._faults.append(fault)
+        self._new_faults.append(fault)
 
     def step(self, command: Command) -> Sequence[Event]:
         """Advance by one control period to the exact time of the tick, and return the events.
@@ -150,8 +152,8 @@ class Stepper:
         Raises:
             AccordError: for a command that is not valid, or a simulation that diverged.
         """
-        while self._faults:
-            self._simulator.fail(self._faults.pop(0))
+        while self._new_faults:
+            self._simulator.fail(self._new_faults.pop(0))
         for observer in self._observers:
             observer.on_command(self.state, command)
         self.tick += 1
@@ -183,11 +185,12 @@ def make_simulator(
     """
     if physics_step is not None:
         setup = setup.at_step(physics_step)
-    engine_spec = None if engine == REFERENCE else spec(engine)
-    unchecked = _make_in_engine(setup, engine_spec) if engine_spec else setup.robot.reference(setup)
-    simulator = check_simulator(unchecked, setup.robot.name)
-    if engine_spec:
-        simulator = engine_spec.complete(simulator)
+    if engine == REFERENCE:
+        simulator = check_simulator(setup.robot.reference(setup), setup.robot.name)
+    else:
+        engine_spec = spec(engine)
+        unchecked = _make_in_engine(setup, engine_spec)
+        simulator = engine_spec.complete(check_simulator(unchecked, setup.robot.name))
     simulator.reset(setup.initial)
     return simulator
 

@@ -1,12 +1,13 @@
 """The motion of a run: kept in memory, or hashed and measured block by block in constant memory.
 
 `KeptMotion` keeps all states. `Motion` keeps BLOCK of them at a time, hashes them and passes them
-to tallies, objects that compute figures of a motion which comes in parts: `GeneralFigures` for
-those of every robot, and the robot's own. Hash and figures do not depend on BLOCK (test_motion).
+to a tally, an object that computes figures of a motion which comes in parts. `GeneralFigures` is
+the tally of the figures that every robot has; each robot has one of its own, and `Figures` is both.
+Hash and figures do not depend on BLOCK (test_motion).
 
 A figure of one robot is computed in its tally, one of all robots in `GeneralFigures`; its unit is
-added to `_BY_UNIT`. Names of figures are keys of the JSON, of `--figure` and of scenarios, and
-stay.
+added to `_NAMES_BY_UNIT`. Names of figures are keys of the JSON, of `--figure` and of scenarios,
+and stay.
 """
 
 from __future__ import annotations
@@ -23,32 +24,33 @@ from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
 
 BLOCK = 1000  # states of a block: 1 s of motion at 1 ms, 1.4 MB of the snake's 21 joints
-_BY_UNIT = {  # unit: names of figures
-    "J": "work net_work",
-    "N m": "peak_effort",
-    "N s": "largest_impulse",
-    "m/s": "speed largest_slip",
-    "rad": "heading heading_overshoot heading_error_max",
-    "s": "held settling_time waypoints_time",
-    "m": "displacement_x displacement_y path_length closure largest_offset travel_per_cycle "
-    "travel_per_cycle_spread travel rise least_distance tip_error",
-    "1": "grips",
-}
-UNITS = {name: unit for unit, names in _BY_UNIT.items() for name in names.split()}
+_NAMES_BY_UNIT = {
+    "J": ("work", "net_work"),
+    "N m": ("peak_effort",),
+    "N s": ("largest_impulse",),
+    "m/s": ("speed", "largest_slip"),
+    "rad": ("heading", "heading_overshoot", "heading_error_max"),
+    "s": ("held", "settling_time", "waypoints_time"),
+    "m": ("displacement_x", "displacement_y", "path_length", "closure", "largest_offset",
+          "travel_per_cycle", "travel_per_cycle_spread", "travel", "rise", "least_distance",
+          "tip_error"),
+    "1": ("grips",),
+}  # fmt: skip
+UNITS = {name: unit for unit, names in _NAMES_BY_UNIT.items() for name in names}
 """Units of the figures, by name."""
 
 
 def work_of(trajectory: Trajectory) -> float:
     """Return the integral of sum |effort qd| dt [J]; efforts are constant between samples."""
-    return float(np.abs(_works(trajectory)).sum())
+    return float(np.abs(_joint_work(trajectory)).sum())
 
 
 def net_work_of(trajectory: Trajectory) -> float:
     """Return the integral of sum effort qd dt [J]; exact, for efforts are constant in between."""
-    return float(_works(trajectory).sum())
+    return float(_joint_work(trajectory).sum())
 
 
-def _works(trajectory: Trajectory) -> Array:
+def _joint_work(trajectory: Trajectory) -> Array:
     """Return the work of each joint between samples (k - 1, n) [J]: effort times change of q."""
     return np.asarray(trajectory.effort[1:] * np.diff(trajectory.q, axis=0))
 
@@ -57,17 +59,17 @@ class GeneralFigures(Tally):
     """Figures that every robot's motion has: work, net work and the largest effort."""
 
     def __init__(self) -> None:
-        self._work, self._net_work, self._peak = 0.0, 0.0, 0.0
+        self._work, self._net_work, self._peak_effort = 0.0, 0.0, 0.0
 
     def add(self, part: Trajectory) -> None:
         """Add the next part of the motion."""
         self._work += work_of(part)
         self._net_work += net_work_of(part)
-        self._peak = max(self._peak, float(np.abs(part.effort).max(initial=0.0)))
+        self._peak_effort = max(self._peak_effort, float(np.abs(part.effort).max(initial=0.0)))
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return work, net work [J] and the largest effort [N m]."""
-        return {"work": self._work, "net_work": self._net_work, "peak_effort": self._peak}
+        return {"work": self._work, "net_work": self._net_work, "peak_effort": self._peak_effort}
 
 
 class Figures(Tally):
@@ -87,7 +89,10 @@ class Figures(Tally):
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return all figures by name."""
-        return {name: v for tally in self._tallies for name, v in tally.figures(events).items()}
+        figures: dict[str, float] = {}
+        for tally in self._tallies:
+            figures |= tally.figures(events)
+        return figures
 
 
 def metrics_of(setup: Setup, trajectory: Trajectory) -> dict[str, float]:
@@ -146,16 +151,19 @@ class Motion(Observer):
         self, joints: Sequence[str], make_tally: Callable[[], Tally] | None = None
     ) -> None:
         self._joints, self._make_tally = joints, make_tally
+        self._tally: Tally | None
+        self._block: list[RobotState]
+        self._hashed: int  # number of states of the block that are already hashed and measured
+        self.states: int
+        self.divergence: str
+        self.events: list[Event]
         self.clear()
 
     def clear(self) -> None:
         """Begin a new motion."""
         self._tally = self._make_tally() if self._make_tally else None
-        self._hash = hashlib.sha256()
-        self._block: list[RobotState] = []
-        self._hashed = 0  # number of states of the block that are already hashed and measured
-        self.states, self.divergence = 0, ""
-        self.events: list[Event] = []
+        self._hash, self._block, self._hashed = hashlib.sha256(), [], 0
+        self.states, self.divergence, self.events = 0, "", []
 
     def on_state(self, state: RobotState) -> None:
         """Add the state of one control tick."""

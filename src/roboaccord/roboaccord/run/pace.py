@@ -1,6 +1,7 @@
 """The pace of a run by the wall clock: when each control tick is due.
 
-Pacing changes no figure, hash or bag; FINEST and SLACK may be tuned (test_pace).
+`Pace` is told of each tick, and waits until the next one is due. Pacing changes no figure, hash or
+bag; SHORTEST_LOOK and LONGEST_DELAY may be tuned (test_pace).
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ import logging
 import time
 
 _log = logging.getLogger(__name__)
-FINEST = 1e-3  # s: shortest time between two looks at the wall clock: a tick at 1 kHz, and no load
+# s: shortest time between two looks at the wall clock: a tick at 1 kHz, and no load
+SHORTEST_LOOK = 1e-3
 # s: a shorter delay is caught up, which is hardly visible; a longer one moves the schedule
-SLACK = 0.2
+LONGEST_DELAY = 0.2
 
 
 class Pace:
@@ -25,8 +27,8 @@ class Pace:
 
     def __init__(self, period: float, pace: float) -> None:
         self._period, self.pace = period, pace
-        self._due = 0.0
-        self._warned = False
+        self._due = 0.0  # time of the monotonic clock at which the next tick is due [s]
+        self._has_warned = False
 
     @property
     def interval(self) -> float:
@@ -36,7 +38,7 @@ class Pace:
     @property
     def look_period(self) -> float:
         """Time between two checks whether a tick is due [s]; 0 where a tick is always due."""
-        return max(self.interval, FINEST) if self.pace else 0.0
+        return max(self.interval, SHORTEST_LOOK) if self.pace else 0.0
 
     def restart(self) -> None:
         """Start the schedule now: the next tick is due after one interval."""
@@ -57,9 +59,9 @@ class Pace:
         if not self.pace:
             return
         self._due += self.interval
-        late = time.monotonic() - self._due
-        if late > SLACK:
-            self._due += late
-            if not self._warned:
+        delay = time.monotonic() - self._due
+        if delay > LONGEST_DELAY:
+            self._due += delay
+            if not self._has_warned:
                 _log.warning("the simulation falls behind the wall clock; no step is left out")
-            self._warned = True
+            self._has_warned = True

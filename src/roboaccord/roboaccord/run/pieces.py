@@ -1,9 +1,9 @@
-"""Work in parallel: pieces of it run on the cores of this machine, or on a Dask cluster.
+"""Work in parallel, on the cores of this machine or on a Dask cluster.
 
-A study calls `run_pieces` with a function and a tuple of arguments for each piece. Within
-`on_cluster` the pieces go to the workers of the cluster, which refuse them if their software is not
-the same; otherwise joblib runs them in processes or threads here. Results must not depend on where,
-or in which order, pieces run (test_pieces, test_cluster).
+The work is split into pieces: calls of one function, each with its own tuple of arguments, all
+given to `run_pieces`. Within `on_cluster` the pieces go to the workers of the cluster, which refuse
+them if their software is not the same; otherwise joblib runs them in processes or threads here.
+Results must not depend on where, or in which order, pieces run (test_pieces, test_cluster).
 
 Dask is used by its own client, not through joblib: joblib's backend spreads large arguments over
 the workers, and loses those on a worker that dies, whereas a task that carries its arguments is
@@ -31,7 +31,7 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-CONNECTING = 10.0  # s to wait for a scheduler: far above the latency of a network
+CONNECT_TIMEOUT = 10.0  # s to wait for a scheduler: far above the latency of a network
 
 cluster: ContextVar[Client | None] = ContextVar("client", default=None)
 """Client of the Dask cluster that is used; set by `on_cluster`, None outside of it."""
@@ -78,7 +78,8 @@ def _run(
     workers: int | None,
 ) -> Iterator[tuple[int, T]]:
     """Yield number and result of each piece when it is done, wherever it runs."""
-    if client := cluster.get():
+    client = cluster.get()
+    if client:
         return on_workers(client, function, calls, threads)
     return _here(function, calls, threads, min(workers or cores(), len(calls)))
 
@@ -98,7 +99,7 @@ def on_cluster(address: str) -> Iterator[None]:
     except ImportError:
         raise AccordError("a cluster needs Dask; run: pip install distributed") from None
     try:
-        client = Client(address, timeout=CONNECTING, set_as_default=False)
+        client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         reason = str(error).partition("\n")[0]
         raise AccordError(f"no Dask scheduler at {address}: {reason}") from None
@@ -123,9 +124,8 @@ def _here(
     options = {"initializer": end_with, "initargs": (os.getpid(),)} if ends_with_parent else {}
     backend = "threading" if threads else "loky"
     run = Parallel(n_jobs=workers, backend=backend, return_as="generator_unordered", **options)
-    with (
-        nullcontext() if threads else safe_path()
-    ):  # until the end: joblib may start new workers at any time
+    # The safe path is kept until the end: joblib may start new workers at any time.
+    with nullcontext() if threads else safe_path():
         results = run(delayed(_numbered)(i, function, call) for i, call in calls.items())
         try:
             for result in results:  # noqa: UP028 - `yield from` would close it before `finally`
@@ -138,7 +138,10 @@ def _here(
 
 
 def _numbered(i: int, function: Callable[[*Ts], T], call: tuple[*Ts]) -> tuple[int, T]:
-    """Run a piece in a fresh context, so that pieces which it starts itself stay on its machine."""
+    """Return number and result of a piece, run in a context without a cluster.
+
+    So the pieces that it starts itself stay on its machine.
+    """
     with users_code():
         return i, Context().run(function, *call)
 
@@ -169,9 +172,8 @@ def on_workers(
         ) from None
     except Exception as error:
         is_dask_error = type(error).__module__.startswith(("distributed", "concurrent.futures"))
-        if not is_dask_error and "deserializ" not in str(
-            error
-        ):  # part of the scheduler's message when workers have other code
+        # The scheduler's message when workers have other code speaks of "deserialization".
+        if not is_dask_error and "deserializ" not in str(error):
             raise
         reason = str(error).partition("\n")[0]
         raise AccordError(f"the cluster failed: {type(error).__name__}: {reason}") from None
@@ -179,17 +181,24 @@ def on_workers(
         client.cancel([*futures])
 
 
-def _remote(call: bytes, asked: Mapping[str, str], threads: bool) -> object:
-    """Run a pickled piece on a worker, after checking that its software is the sender's."""
+def _remote(piece: bytes, software_of_sender: Mapping[str, str], threads: bool) -> object:
+    """Run a pickled piece on a worker, after checking that its software is the sender's.
+
+    Args:
+        piece: pickled function and tuple of arguments.
+        software_of_sender: versions by name, as `software` returns them.
+        threads: whether a worker may run several pieces at a time.
+    """
     from cloudpickle import loads
 
     from roboaccord.run.versions import software
 
     installed = software()
-    for name, needed in asked.items():
-        if needed != (version := installed.get(name)):
+    for name, needed in software_of_sender.items():
+        version = installed.get(name)
+        if version != needed:
             has = f"{name} {version}" if version else f"no {name}"
             raise AccordError(f"worker {os.uname().nodename} has {has}: {needed} is needed")
     with users_code(), nullcontext() if threads else _one_piece_lock:
-        function, arguments = loads(call)
+        function, arguments = loads(piece)
         return function(*arguments)

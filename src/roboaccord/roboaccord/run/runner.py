@@ -2,9 +2,8 @@
 
 A transport is the way in which controller and simulator exchange states and commands. It is a
 function from `RunRequest` to `Run`, found by the entry point group `roboaccord.runners`;
-`run_direct` is the core's own, in one process, and roboaccord_ros adds those over ROS. Before ROS
-is loaded, `check_room_for_ros` refuses machines on which it would crash; its limits are measured,
-as noted beside them.
+`run_direct` is the core's own, in one process, and roboaccord_ros adds those over ROS, which
+`find_runner` refuses on machines where ROS would crash (ros_limits.py).
 
 A new option of a run is a field of `RunRequest` with a default. Keys of `Run.to_json` are those of
 `accord run --json`, and stay.
@@ -12,9 +11,7 @@ A new option of a run is a field of `RunRequest` with a default. Keys of `Run.to
 
 from __future__ import annotations
 
-import os
 import platform
-import resource
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -23,17 +20,17 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated
 
+from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
 from roboaccord.bag.reader import read_run
-from roboaccord.bag.transforms import ContactMarkers, contact_finder
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.interfaces import Inputs, Observer
 from roboaccord.contract.results import Drawn, Json, Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.numerics.machine import check_address_space
 from roboaccord.run.answer import reset_controller
 from roboaccord.run.inputs import Announced
 from roboaccord.run.loop import NO_INPUTS, drive, make_simulator
 from roboaccord.run.metrics import Figures, Motion
+from roboaccord.run.ros_limits import check_room_for_ros
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.robot_file import remarks_on
 from roboaccord.scenario.setup import Setup
@@ -41,10 +38,6 @@ from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 from roboaccord.simulators.base import Simulator
 
 GROUP = "roboaccord.runners"  # of entry points, by name of the transport
-SHARED_MEMORY = "/dev/shm"  # where Fast DDS puts its shared memory
-ROS_SHARED_MEMORY = 2 * 2**20  # bytes; measured: 3 x 655 kB for the three processes of a run
-ROS_FILES = 32  # files open at once; measured: 23
-ROS_LIBRARIES = 1_500_000_000  # bytes of address space; measured: 1,343 MB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +53,7 @@ class RunRequest:
         observers: follow the run, if the transport runs in this process.
         wrap: returns the simulator to use in place of the one made, if the transport runs in this
             process.
-        tell: called with lines about the transport that a person should read.
+        tell: called with each line about the run that a person should read.
         timeout: how long the controller may take for an answer [s of wall time]; making and
             resetting it may take `START_TIMEOUT`, or `timeout` if that is longer.
     """
@@ -117,28 +110,20 @@ class Run(Drawn):
     def to_json(self) -> dict[str, Json]:
         """Return what `accord run --json` prints."""
         setup, motion, last = self.request.setup, self.motion, self.motion.last
+        final_base = {"position": last.position.tolist(), "orientation": last.orientation.tolist()}
         return {
-            "robot": setup.robot.name,
-            "scenario": setup.scenario.name,
-            "engine": self.request.engine,
-            "engine_version": self.engine_version,
-            "transport": self.transport,
-            "duration": self.duration,
-            "steps": motion.states - 1,
-            "wall_time": self.wall_time,
-            "real_time_factor": self.speed,
-            "trajectory_sha256": motion.sha256,
-            "bag": str(self.request.bag),
+            "robot": setup.robot.name, "scenario": setup.scenario.name,
+            "engine": self.request.engine, "engine_version": self.engine_version,
+            "transport": self.transport, "duration": self.duration, "steps": motion.states - 1,
+            "wall_time": self.wall_time, "real_time_factor": self.speed,
+            "trajectory_sha256": motion.sha256, "bag": str(self.request.bag),
             "events": [_event_data(event) for event in motion.events],
             "final": {
-                "time": last.time,
-                "q": dict(zip(setup.joints, last.q.tolist(), strict=True)),
-                "qd": dict(zip(setup.joints, last.qd.tolist(), strict=True)),
-                "base": {n: getattr(last, n).tolist() for n in ("position", "orientation")},
+                "time": last.time, "q": dict(zip(setup.joints, last.q.tolist(), strict=True)),
+                "qd": dict(zip(setup.joints, last.qd.tolist(), strict=True)), "base": final_base,
             },
-            "metrics": dict(motion.figures()),
-            **model_of(setup),
-        }
+            "metrics": dict(motion.figures()), **model_of(setup),
+        }  # fmt: skip
 
 
 def _event_data(event: Event) -> dict[str, Json]:
@@ -153,7 +138,8 @@ def model_of(setup: Setup) -> dict[str, Json]:
     return {"model": dict(remarks)} if remarks else {}
 
 
-Runner = Callable[[RunRequest], Run]  # a transport
+Runner = Callable[[RunRequest], Run]
+"""A transport: it makes the run that is asked for, records it in a bag, and returns it."""
 
 
 def run_direct(request: RunRequest) -> Run:
@@ -167,20 +153,18 @@ def run_direct(request: RunRequest) -> Run:
     motion = Motion(simulator.joints, partial(Figures, setup))
     with BagWriter(request.bag, setup, request.engine, simulator.version, "direct") as bag:
         find_contacts = contact_finder(setup, simulator)
-        marker_observers = (
-            [ContactMarkers(find_contacts, bag.write_contacts)] if find_contacts else []
-        )
+        markers = [ContactMarkers(find_contacts, bag.write_contacts)] if find_contacts else []
         started = time.perf_counter()
-        reset_controller(controller, scenario.seed, max(START_TIMEOUT, request.timeout))
+        reset_controller(controller, scenario.seed, request.start_timeout)
         drive(
             simulator=simulator, controller=controller, initial=setup.initial,
             duration=scenario.duration, control_period=scenario.control_period,
             inputs=Announced(request.inputs, bag.write_target), timeout=request.timeout,
-            observers=(bag, motion, *marker_observers, *request.observers),
+            observers=(bag, motion, *markers, *request.observers),
         )  # fmt: skip
-        wall = time.perf_counter() - started
+        wall_time = time.perf_counter() - started
         bag.finish(motion.sha256)
-    return Run(request, motion, simulator.version, "direct", wall)
+    return Run(request, motion, simulator.version, "direct", wall_time)
 
 
 def find_runner(transport: str) -> Runner:
@@ -198,34 +182,9 @@ def find_runner(transport: str) -> Runner:
     except ImportError as error:
         if (error.name or "").startswith("roboaccord"):
             raise
-        what = f"has no wheel for this machine ({platform.machine()}) or is not installed"
+        reason = f"has no wheel for this machine ({platform.machine()}) or is not installed"
         if error.path:  # a shared library cannot be loaded: its loader states why
-            what = f"cannot be loaded: {error.msg.partition(chr(10))[0]}"
-        needs = f"transport {transport} needs {error.name}, which {what}"
-        raise AccordError(f"{needs}; use --transport direct") from None
+            reason = "cannot be loaded: " + error.msg.partition("\n")[0]
+        need = f"transport {transport} needs {error.name}, which {reason}"
+        raise AccordError(f"{need}; use --transport direct") from None
     return runner
-
-
-def check_room_for_ros(instead: str = "") -> None:
-    """Refuse to load ROS where it would crash: memory, shared memory or open files are too few.
-
-    Args:
-        instead: end of the message, which states what else the user can do.
-
-    Raises:
-        AccordError: that states what to do.
-    """
-    try:
-        check_address_space(ROS_LIBRARIES)
-        memory = os.statvfs(SHARED_MEMORY)
-        free = memory.f_bavail * memory.f_frsize if os.access(SHARED_MEMORY, os.W_OK) else 0
-    except MemoryError as error:
-        raise AccordError(f"{error}{instead}") from None
-    except OSError:
-        free = 0
-    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < ROS_FILES:
-        raise AccordError(f"ROS opens {ROS_FILES} files: raise the limit with ulimit -n{instead}")
-    if free < ROS_SHARED_MEMORY:
-        takes = f"ROS takes {ROS_SHARED_MEMORY // 2**20} MB of shared memory"
-        has = f"{SHARED_MEMORY} has {free // 1024} kB left"
-        raise AccordError(f"{takes}, and {has}: enlarge it{instead}")

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import NamedTuple
 
 from roboaccord.contract.errors import AccordError, DivergedError, check_known
 from roboaccord.contract.interfaces import Engine
@@ -50,8 +51,26 @@ class Cell:
         object.__setattr__(self, "statistics", statistics_of([*self.values.values()]))
 
 
-Job = tuple[str, float, int]
-"""Engine, physics step and seed of a run."""
+class SweepJob(NamedTuple):
+    """A run to make: engine, physics step [s] and seed."""
+
+    engine: str
+    physics_step: float
+    seed: int
+
+
+class SweepRun(NamedTuple):
+    """The figure of a run.
+
+    Args:
+        job: the run.
+        value: of the figure; infinite where the motion diverged, NaN where it is not finite.
+        failure: why there is no value, or "".
+    """
+
+    job: SweepJob
+    value: float
+    failure: str
 
 
 def sweep(
@@ -81,7 +100,7 @@ def sweep(
     """
     if not engines:
         raise AccordError("name at least one engine to sweep")
-    # What is wrong with a step or an engine is reported here, before any process starts.
+    # An error of a step or an engine is raised here, before any process starts.
     steps = list(dict.fromkeys(physics_steps)) or [setup.scenario.physics_step]
     for step in steps:
         make_scenario({**setup.scenario.data(), "physics_step": step})
@@ -89,36 +108,31 @@ def sweep(
         make_simulator(setup, engine)
     data = setup.scenario.data()
     by_name = {name_of(engine): engine for engine in engines}
-    jobs = product(by_name, steps, range(seeds))
-    calls = ((data, job, figure, by_name[job[0]]) for job in jobs)
-    runs = run_pieces(_run, calls, workers=workers, done=lambda run: done(*run[0]))
+    jobs = (SweepJob(*combination) for combination in product(by_name, steps, range(seeds)))
+    calls = ((data, job, figure, by_name[job.engine]) for job in jobs)
+    runs = run_pieces(_run, calls, workers=workers, done=lambda run: done(*run.job))
     return [_cell_of(runs[i : i + seeds]) for i in range(0, len(runs), seeds)]
 
 
-def _run(data: Mapping[str, Json], job: Job, figure: str, engine: Engine) -> tuple[Job, float, str]:
-    """Run one job.
-
-    Returns:
-        the job, the value of the figure, and why there is none or "". The value is infinite where
-        the motion diverged, and NaN where the figure is not finite.
-    """
-    _, step, seed = job
-    setup = Setup.of(make_scenario({**data, "physics_step": step, "seed": seed}))
+def _run(data: Mapping[str, Json], job: SweepJob, figure: str, engine: Engine) -> SweepRun:
+    """Run one job in an engine; `data` are those of the scenario, `figure` is the figure's name."""
+    changes = {"physics_step": job.physics_step, "seed": job.seed}
+    setup = Setup.of(make_scenario({**data, **changes}))
     try:
         trajectory = run_setup(setup, make_simulator(setup, engine))
     except DivergedError as error:
-        return job, math.inf, str(error)
+        return SweepRun(job, math.inf, str(error))
     figures = metrics_of(setup, trajectory)
     check_known("unknown figure ", figure, figures)
     value = float(figures[figure])
     if math.isfinite(value):
-        return job, value, ""
-    return job, math.nan, f"{figure} is {value}"
+        return SweepRun(job, value, "")
+    return SweepRun(job, math.nan, f"{figure} is {value}")
 
 
-def _cell_of(runs: Sequence[tuple[Job, float, str]]) -> Cell:
+def _cell_of(runs: Sequence[SweepRun]) -> Cell:
     """Return the cell of all runs of one engine at one physics step."""
-    values = {seed: value for (*_, seed), value, reason in runs if not reason}
-    failures = {seed: reason for (*_, seed), _, reason in runs if reason}
-    diverged = any(value == math.inf for _, value, reason in runs)
-    return Cell(*runs[0][0][:2], values, failures, diverged)
+    values = {run.job.seed: run.value for run in runs if not run.failure}
+    failures = {run.job.seed: run.failure for run in runs if run.failure}
+    diverged = any(run.value == math.inf for run in runs)
+    return Cell(runs[0].job.engine, runs[0].job.physics_step, values, failures, diverged)

@@ -4,8 +4,8 @@ Four lists are made here, each for one reader: `versions_of` is written into a r
 `made_with` onto the page of a result, `libraries` lists distributions whose versions can change
 figures, and `software` is what files of results and workers of a cluster compare, so that results
 of other code are not reused. The digest covers modules, docstrings included, and the data in the
-folders SHARED of each package; what it covers must stay, or old results would pass for new ones
-(test_pieces).
+folders DATA_FOLDERS of each package; what it covers must stay, or old results would pass for new
+ones (test_pieces).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
-from roboaccord.bag.topics import distribution_version
+from roboaccord.bag.run_facts import distribution_version
 from roboaccord.contract.plugins import entries
 from roboaccord.description.resources import modules_of, share
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 # Folders of data that motions depend on, in a package's share.
-SHARED = ("config", "meshes", "scenarios", "urdf")
-ALWAYS = ("numpy", "scipy", "numba")  # distributions that every motion is computed with
-ROBOTS = ("coal", "pin")  # distributions that the reference models of some robots use
+DATA_FOLDERS = ("config", "meshes", "scenarios", "urdf")
+CORE_LIBRARIES = ("numpy", "scipy", "numba")  # distributions that every motion is computed with
+ROBOT_LIBRARIES = ("coal", "pin")  # distributions that the reference models of some robots use
 CORE = __name__.partition(".")[0]  # "roboaccord"
 
 
@@ -62,7 +62,8 @@ def libraries() -> tuple[str, ...]:
     """Return the distributions whose versions can change results, installed or not."""
     from roboaccord.engines import engine_names, spec
 
-    return (*ALWAYS, *(spec(name).package for name in engine_names()), *ROBOTS)
+    engines = (spec(name).package for name in engine_names())
+    return (*CORE_LIBRARIES, *engines, *ROBOT_LIBRARIES)
 
 
 @cache
@@ -85,7 +86,7 @@ def code_digest() -> str:
 def _digest(package: str) -> str:
     """Return the digest of one package: the names and bytes of its modules and its data."""
     digest = hashlib.sha256()
-    folders = [(share(package) / name, "*") for name in SHARED]
+    folders = [(share(package) / name, "*") for name in DATA_FOLDERS]
     if modules := modules_of(package):
         folders.append((modules, "*.py"))
     for top, pattern in folders:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from roboaccord.report.curves import axis, line
+from roboaccord.report.curves import axis, engine_curve
 
 from roboaccord_files.parity.result import Parity
 
@@ -24,5 +24,5 @@ def errors(result: Parity) -> dict[str, Any]:
         worst = {robot.name: robot.checks["reading"][engine].worst for robot in result.robots}
         largest = {robot: difference.finite for robot, difference in worst.items() if difference}
         marks = {"mode": "markers", "x": [*largest], "y": [*largest.values()]}
-        data += [{**line(engine, [*result.versions], [], []), **marks}] * bool(largest)
+        data += [{**engine_curve(engine, [*result.versions], [], []), **marks}] * bool(largest)
     return {"data": data, "layout": {"yaxis": {**axis("largest error, relative"), "type": "log"}}}

@@ -1,10 +1,10 @@
 """Motion and appearance of the reference (the analytical model) as a second robot in a bag.
 
 During a run the reference may be shown beside the robot: it fades as the motions part, a link turns
-red where an error is found, and it is reset now and then, which crosscheck/companion.py decides.
-Its motion is recorded in topics of its own, and its appearance (`Look`) as messages of
-`/diagnostics`. A new field of `Look` needs a default, and `_look` must accept older bags without
-it; names of values are in bags and stay.
+red where an error is found, and it is reset when the motions can no longer be compared, which
+crosscheck/companion.py decides. Its motion is recorded in topics of its own, and its appearance
+(`Look`) as messages of `/diagnostics`. A new field of `Look` needs a default, and `_look_in` must
+accept older bags without it; names of values are in bags and stay.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ def decode_looks(data: bytes, robot: str) -> list[Look]:
         AccordError: for a message that cannot be decoded.
     """
     time, statuses = decode_statuses(data)
-    return [_look(time, status) for status in statuses if status.name == _status_name(robot)]
+    return [_look_in(status, time) for status in statuses if status.name == _status_name(robot)]
 
 
-def _look(time: float, status: Status) -> Look:
-    """Return the appearance in a status, or refuse one with other values."""
+def _look_in(status: Status, time: float) -> Look:
+    """Return the appearance in a status from a time on [s], or refuse one with other values."""
     try:
         opacity, since, anew = (float(status.values[name]) for name in ("opacity", "since", "anew"))
         return Look(time, opacity, int(anew), status.values["link"], since, status.message)
@@ -85,10 +85,9 @@ def read_pair(bag: Path) -> tuple[BagRun, Trajectory | None, Sequence[Look]]:
     if not content.raw(topic):
         return run, None, ()
     # The second robot is read like a first one, in its own namespace.
-    reference_namespace = f"{content.namespace}/{names.REFERENCE}".strip("/")
-    motion = run_of(
-        replace(content, custom={**content.custom, "robot": reference_namespace})
-    ).trajectory
+    robot = f"{content.namespace}/{names.REFERENCE}".strip("/")
+    of_reference = replace(content, custom={**content.custom, "robot": robot})
+    motion = run_of(of_reference).trajectory
     looks = list[Look]()
     for data in content.raw(f"{content.namespace.rpartition('/')[0]}/{names.DIAGNOSTICS}"):
         for look in decode_looks(data, run.robot):
