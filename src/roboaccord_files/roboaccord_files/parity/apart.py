@@ -32,7 +32,7 @@ APART = {
     "effort": ("limit", "effort"),
     MIMIC: (MIMIC, ""),
 }
-"""The quantities that are listed, each with its element of a URDF's joint and its attribute.
+"""The quantities that are listed, by name: the element of a URDF's joint, and its attribute.
 
 For mimic, which has no number, the element counts as 1.
 """
@@ -73,7 +73,7 @@ def read_apart(case: FileCase, reading: Reading) -> Apart:
     # The engine's reading of the whole text.
     text = strip(bench.planted.get(engine, bench.file.text), ("gazebo", "material"))
     try:
-        reading = reading if text == case.urdf else bench.read(engine, case.settings, text)
+        reading = reading if text == case.text else bench.read(engine, case.settings, text)
     except AccordError as error:
         return Apart(refused=str(error))
     # For each quantity the values in the file and in the engine, where they differ.

@@ -50,10 +50,10 @@ def write_inertial(link: ET.Element, mass: float, inertia: Array) -> None:
     values["inertia"] = dict(zip(AXES, inertia[np.triu_indices(3)], strict=True))
     for tag in values:
         element = inertial.find(tag)
-        _put(ET.SubElement(inertial, tag) if element is None else element, values[tag])
+        _set_numbers(ET.SubElement(inertial, tag) if element is None else element, values[tag])
 
 
-def _put(element: ET.Element, values: Mapping[str, float]) -> None:
+def _set_numbers(element: ET.Element, values: Mapping[str, float]) -> None:
     """Set attributes of an element to numbers; those that already have the value stay as written.
 
     A number is written with the digits that give back the same float.
@@ -77,9 +77,10 @@ def change_inertia(change: Callable[[Array], Array]) -> Edit:
     """Return the repair that replaces the inertia (3, 3) of links by `change` of it."""
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
-        present = inertials(top)
+        stated = inertials(top)
         for link, name in each_of(top, "link", places):
-            write_inertial(link, present[name][0], change(present[name][1]))
+            mass, inertia = stated[name]
+            write_inertial(link, mass, change(inertia))
 
     return repair
 

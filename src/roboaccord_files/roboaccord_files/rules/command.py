@@ -23,14 +23,7 @@ from roboaccord.engines.formats import read_robot
 from roboaccord.run.output import write_text
 from roboaccord.scenario.installed import robot_names
 
-from roboaccord_files.gazebo.files import (
-    all_that_ships,
-    check_for_gazebo,
-    is_ours,
-    is_robot,
-    neighbours,
-    shown_of,
-)
+from roboaccord_files.gazebo import files as gazebo_files
 from roboaccord_files.rules.find import findings
 from roboaccord_files.rules.findings import RuleFinding, gathered
 from roboaccord_files.rules.sarif import sarif
@@ -70,7 +63,9 @@ def _modes_of(given: Mapping[str, Any]) -> list[str]:
     if given["explain"]:
         return ["RULE"]
     named, _ = split_arguments(given["words"] or [])
-    return ["FILE" if any(is_robot(Path(name)) for name in named) else "FILE for Gazebo"]
+    return [
+        "FILE" if any(gazebo_files.is_robot(Path(name)) for name in named) else "FILE for Gazebo"
+    ]
 
 
 @Modes(_modes_of, MODES)
@@ -112,22 +107,24 @@ def check_command(
     packages = packages_in(models, package)
     problems, others = list[RuleFinding](), list[Path]()
     for path in map(Path, named):
-        robot = is_robot(path)
-        if not robot or is_ours(path):
+        robot = gazebo_files.is_robot(path)
+        if not robot or gazebo_files.is_ours(path):
             others.append(path)
         if not robot:
             continue
         file = read_robot(path, packages, arguments)
-        for line in (*file.notes, *neighbours(path)):
+        for line in (*file.notes, *gazebo_files.neighbours(path)):
             note(f"{path.name}: {line}")
         problems += findings(file, mass or 0.0)
     robots = () if named else robot_names()
-    result = check_for_gazebo(others if named else all_that_ships(), models or [], robots)
+    result = gazebo_files.check_for_gazebo(
+        others if named else gazebo_files.all_that_ships(), models or [], robots
+    )
     result = replace(result, findings=tuple(problems))
     if report:
         write_text(report, sarif(problems), ".sarif")
     written = [f"written: {report}"] if report else []
-    shown = [*shown_of(replace(result, findings=gathered(problems))), *written]
+    shown = [*gazebo_files.shown_of(replace(result, findings=gathered(problems))), *written]
     return Result(result.to_json(), shown, ok=result.verdict == "pass")
 
 

@@ -46,12 +46,7 @@ def find_extensions(source: Source) -> Found:
     blocks = [] if source.file.form else source.top.findall("gazebo")
     # Names of fixed joints that are kept, by <preserveFixedJoint> and <disableFixedJointLumping>.
     preserved, not_lumped = (
-        {
-            block.get("reference", "")
-            for block in blocks
-            for element in block.findall(tag)
-            if _acts(element)
-        }
+        {block.get("reference", "") for block in blocks if any(map(_acts, block.findall(tag)))}
         for tag in KEEP
     )
     for block in blocks:
