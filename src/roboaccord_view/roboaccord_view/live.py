@@ -76,8 +76,8 @@ class StateDisplay:
         self._time = 0.0  # time of the last state [s]
         self._path_time = time.monotonic()  # when the path was last drawn [s of the steady clock]
 
-    def note(self, state: RobotState) -> None:
-        """Add a state to the path; begin another path after a reset."""
+    def add_to_path(self, state: RobotState) -> None:
+        """Add the centre of mass of a state to the path; a reset begins another path."""
         if state.time < self._time:
             self._path.clear()
         self._time = state.time
@@ -87,9 +87,9 @@ class StateDisplay:
             del self._path[1::2]
 
     def show(self, state: RobotState, arrows: Array) -> None:
-        """Show the state that was noted last, and contacts by arrows (k, 2, 3) [m]."""
+        """Show a state that was added to the path, and contacts by arrows (k, 2, 3) [m]."""
         self._stage.pose(pose_of(self._setup, state))
-        self._stage.touch(arrows)
+        self._stage.show_contacts(arrows)
         self._clock.value = f"{state.time:.4f} s"
         if time.monotonic() > self._path_time + PATH_PERIOD:
             self._stage.draw_path(np.array(self._path))
@@ -111,7 +111,7 @@ class LiveView(Observer):
     def __init__(self, setup: Setup, speed: float = 1.0, stage: Stage | None = None) -> None:
         self.stage, self._setup = stage or open_stage(setup), setup
         self._latest = setup.initial  # the newest state of the run
-        self._find: Find | None = None  # finds the contacts of a state
+        self._find_contacts: Find | None = None  # returns the contacts of a state
         # Times at which contacts were found [s], and their arrows (k, 2, 3) [m]; the first entry of
         # the arrows is for states before the first time.
         self._times, self._arrows = list[float](), [np.empty((0, 2, 3))]
@@ -133,17 +133,18 @@ class LiveView(Observer):
 
     def wrap(self, simulator: Simulator) -> Simulator:
         """Return the simulator with pushes from the page, and show its contacts."""
-        self._find = contact_finder(self._setup, simulator)
+        self._find_contacts = contact_finder(self._setup, simulator)
         pushed = PushedSimulator(simulator)
         with self._folder:
             self._add_push(pushed)
         return pushed
 
     def on_state(self, state: RobotState) -> None:
-        """Take a state to show, and wait until it is due."""
+        """Note a state, which the thread draws, and wait until it is due."""
         self._latest = state
-        if self._find and (not self._times or state.time >= self._times[-1] + PERIOD - ROUND_OFF):
-            arrows = [contact_arrow(contact) for contact in self._find(state)]
+        is_due = not self._times or state.time >= self._times[-1] + PERIOD - ROUND_OFF
+        if self._find_contacts and is_due:
+            arrows = [contact_arrow(contact) for contact in self._find_contacts(state)]
             self._arrows.append(np.array(arrows).reshape(-1, 2, 3))
             self._times.append(state.time)
         self._pace.pace = float(self._speed.value)
@@ -211,7 +212,7 @@ class LiveView(Observer):
         while not self._stop.wait(1.0 / RATE):
             state = self._latest
             if state is not shown:
-                display.note(state)
+                display.add_to_path(state)
                 display.show(state, self._arrows[-1])
                 shown = state
 

@@ -90,8 +90,8 @@ def _is_local(host: str) -> bool:
         return host == "localhost"
 
 
-def check(fps: float, size: tuple[int, int], speed: float) -> None:
-    """Check the figures of a film.
+def check_film(fps: float, size: tuple[int, int], speed: float) -> None:
+    """Check rate, size [pixels] and speed of a film.
 
     Raises:
         AccordError: for figures out of range.
@@ -110,7 +110,7 @@ def parse_size(text: str) -> tuple[int, int]:
     Raises:
         AccordError: for a text that is no size.
     """
-    width, x, height = text.lower().partition("x")
-    if not width.isdecimal() or not (height.isdecimal() or not x):
+    width, cross, height = text.lower().partition("x")
+    if not width.isdecimal() or not (height.isdecimal() or not cross):
         raise AccordError(f"size is {text}, and must be WIDTHxHEIGHT or WIDTH in pixels")
-    return int(width), int(height) if x else 2 * round(int(width) * 9 / 32)
+    return int(width), int(height) if cross else 2 * round(int(width) * 9 / 32)

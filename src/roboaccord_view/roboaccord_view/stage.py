@@ -27,7 +27,7 @@ from roboaccord.scenario import Camera
 from roboaccord_view.drawing.annotations import GREEN, rgb
 from roboaccord_view.drawing.ground import GROUND as GROUND_COLOUR
 from roboaccord_view.drawing.ground import LINE, TRACE
-from roboaccord_view.drawing.raster import Mesh, hidden
+from roboaccord_view.drawing.raster import Mesh, count_hidden
 from roboaccord_view.figure import Figure, Pose, add_surface
 from roboaccord_view.stance import ASIDE, AZIMUTHS, ELEVATION, SMALL, STEEP, VIEW, frame, towards
 
@@ -135,12 +135,14 @@ class Stage:
 
         If the view follows the robot, each pose counts relative to the point that is followed.
         """
-        self._shift = self._followed(poses[0][1])
-        robot = np.vstack([self.robot.points(p) - self._followed(p[1]) for p in poses])
+        self._shift = self._followed_point(poses[0][1])
+        robot = np.vstack(
+            [self.robot.points(pose) - self._followed_point(pose[1]) for pose in poses]
+        )
         solids = [s for name, s in self._surfaces.items() if name not in BACKDROPS]
         points = np.vstack([robot, *(solid.vertices - self._shift for solid in solids)])
         # Directions to the camera, of which the one is taken in which solids hide the robot least.
-        directions = [towards(turn, ELEVATION) for turn in AZIMUTHS]
+        directions = [towards(azimuth, ELEVATION) for azimuth in AZIMUTHS]
         if TERRAIN in self._surfaces:
             points = self._surfaces[TERRAIN].vertices - self._shift
             directions = [towards(ASIDE, STEEP)]
@@ -152,7 +154,7 @@ class Stage:
             target, distance = frame(points, direction, 1.0)
             camera = Camera.aim(target, direction, distance, VIEW, (SMALL, SMALL))
             mesh = Mesh.join(solids)
-            return hidden(camera, mesh.at(mesh.points - self._shift), robot)
+            return count_hidden(camera, mesh.at(mesh.points - self._shift), robot)
 
         direction = min(directions, key=blocked) if solids else directions[0]
         target, distance = frame(points, direction, 1.0)
@@ -165,13 +167,13 @@ class Stage:
     def pose(self, pose: Pose, *, at_once: bool = False) -> None:
         """Put the robot in a pose; the view glides after it, or follows `at_once`."""
         # The world moves instead of the camera, which is left to the person who looks.
-        distance = self._followed(pose[1]) - self._shift
+        distance = self._followed_point(pose[1]) - self._shift
         self._shift = self._shift + (1.0 if at_once else FOLLOW) * distance
         with self.server.atomic():
             self._world.position = -self._shift
             self.robot.pose(pose)
 
-    def _followed(self, position: Array) -> Array:
+    def _followed_point(self, position: Array) -> Array:
         """Return the point (3,) [m] that the view follows, for a position of the base."""
         if not self._follow.value:
             return np.zeros(3)
@@ -191,7 +193,7 @@ class Stage:
                 rgb(TRACE), thickness=2.0, thickness_units="screen",
             )  # fmt: skip
 
-    def touch(self, arrows: Array) -> None:
+    def show_contacts(self, arrows: Array) -> None:
         """Show contacts by arrows (k, 2, 3) [m] from their points."""
         has_arrows = len(arrows) > 0
         with self.server.atomic():

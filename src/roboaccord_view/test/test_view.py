@@ -36,7 +36,7 @@ from roboaccord_view.options import FilmOptions, Page, parse_size
 from roboaccord_view.second import SecondRun
 from roboaccord_view.show import write_films
 from roboaccord_view.stage import Stage
-from roboaccord_view.stance import MARGIN, Stance, follow, over_terrain, stance_of
+from roboaccord_view.stance import MARGIN, Stance, over_terrain, smoothed, stance_of
 
 URDF = """<robot name="arm">
   <material name="red"><color rgba="0.8 0.2 0.1 1"/></material>
@@ -393,7 +393,7 @@ def test_resampling_takes_the_short_way_round() -> None:
 
 def test_camera_keeps_a_steady_pace_and_ignores_a_small_sway() -> None:
     pace = np.column_stack([np.linspace(0, 9, 100), np.zeros((100, 2))])
-    assert follow(pace, 25) == pytest.approx(pace, abs=1e-9)
+    assert smoothed(pace, 25) == pytest.approx(pace, abs=1e-9)
     bar = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
     sway = 0.1 * pace[:, None] + bar
     assert np.ptp(stance_of(sway, sway.mean(axis=1), 25, 16 / 9).target, axis=0).max() == 0.0
