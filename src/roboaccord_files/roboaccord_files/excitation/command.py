@@ -18,17 +18,8 @@ import typer
 import yaml
 from rich.console import RenderableType
 from rich.text import Text
-from roboaccord.cli import results
+from roboaccord.cli import options, results
 from roboaccord.cli.console import counted, figure_lines, file_line, make_table
-from roboaccord.cli.options import (
-    Changes,
-    Force,
-    Out,
-    Packages,
-    Seed,
-    read_packages,
-    split_arguments,
-)
 from roboaccord.cli.result import Result
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
@@ -84,15 +75,15 @@ class Excitation:
 def excite_command(
     what: Robot,
     words: ArgumentsIfAny = None,
-    changes: Changes = None,
-    packages: Packages = None,
+    changes: options.Changes = None,
+    packages: options.Packages = None,
     duration: Duration = 10.0,
     harmonics: Harmonics = 5,
     tries: Tries = 300,
     rate: Rate = 100,
-    seed: Seed = 0,
-    folder: Out = None,
-    force: Force = False,
+    seed: options.Seed = 0,
+    folder: options.Out = None,
+    force: options.Force = False,
 ) -> Result:
     """Find a motion that identifies a robot's parameters, within its limits.
 
@@ -108,10 +99,10 @@ def excite_command(
     """
     if not is_file(what):
         raise AccordError(f"{what}: name a robot's file (URDF, xacro, SDF or MJCF)")
-    _, arguments = split_arguments(words or [])
+    _, arguments = options.split_arguments(words or [])
     setup = load_setup(
         what, "", ["parameters.stops=1", *(changes or ())],
-        packages=read_packages(packages or []), arguments=arguments,
+        packages=options.read_packages(packages or []), arguments=arguments,
     )  # fmt: skip
     search = search_of(setup, duration, harmonics)
     with counted(tries, "motions") as done:

@@ -67,17 +67,12 @@ class ReadingLevel(FileLevel[ReadingCheck]):
             ended = ParityCode.REFUSED
         errors = [d.finite for d in outcome.differences if d.quantity == "acceleration"]
         return ReadingCheck(
-            ended=ended,
-            causes=(*causes, *gazebo),
-            mass=reading.mass if reading else None,
-            order=reading.joints if reading else None,
-            worst=outcome.worst,
+            ended=ended, causes=(*causes, *gazebo), worst=outcome.worst, gazebo=bool(gazebo),
+            mass=reading.mass if reading else None, order=reading.joints if reading else None,
             apart=read_apart(case, reading) if reading else Apart(),
-            gazebo=bool(gazebo),
             accord=_with_our_settings(case, converted=converted),
-            acceleration=errors[0] if errors else None,
-            refusal=refusal,
-        )
+            acceleration=errors[0] if errors else None, refusal=refusal,
+        )  # fmt: skip
 
     def judge(self, check: ReadingCheck, tolerances: object = None) -> Finding:
         """Return whether the engine reads the robot as the reference does, but for round-off."""
