@@ -38,22 +38,14 @@ from roboaccord_files.rules.sarif import sarif
 
 T = TypeVar("T", bound=str)
 BASES: tuple[Base, ...] = ("fixed", "free")
-What = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE|FOLDER|ROBOT",
-        help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see "
-        "`accord list`.",
-        autocompletion=complete_robot,
-    ),
-]
-Words = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[NAME:=VALUE]... [B [NAME:=VALUE]...]",
-        help="Arguments of a xacro file; another robot or file, and its arguments.",
-    ),
-]
+What = Annotated[str, typer.Argument(
+    metavar="FILE|FOLDER|ROBOT", autocompletion=complete_robot,
+    help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see `accord list`.",
+)]  # fmt: skip
+Words = Annotated[list[str] | None, typer.Argument(
+    metavar="[NAME:=VALUE]... [B [NAME:=VALUE]...]",
+    help="Arguments of a xacro file; another robot or file, and its arguments.",
+)]  # fmt: skip
 Engines = Annotated[
     str,
     typer.Option(metavar="LIST", help=f"Of {', '.join(reader_names())}. Default: those installed."),
@@ -61,20 +53,14 @@ Engines = Annotated[
 WhoseSettings = Annotated[
     str, typer.Option(metavar="default|accord", help="Settings of the engines: their own, or ours.")
 ]
-RootBase = Annotated[
-    str,
-    typer.Option(
-        metavar="fixed|free",
-        help="How the root moves. Default: free, unless it is the world or has no mass.",
-    ),
-]
-Repaired = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="OUT.urdf",
-        help="Write the file with the repairs that are certain; for a folder, name a folder.",
-    ),
-]
+RootBase = Annotated[str, typer.Option(
+    metavar="fixed|free",
+    help="How the root moves. Default: free, unless it is the world or has no mass.",
+)]  # fmt: skip
+Repaired = Annotated[Path | None, typer.Option(
+    metavar="OUT.urdf",
+    help="Write the file with the repairs that are certain; for a folder, name a folder.",
+)]  # fmt: skip
 Page = Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page.")]
 JUnit = Annotated[
     Path | None, typer.Option("--junit", metavar="FILE.xml", help="Write the result as JUnit.")

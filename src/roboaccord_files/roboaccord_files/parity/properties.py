@@ -122,14 +122,11 @@ def _transplanted(tree: Tree, reading: Reading, name: str, members: Sequence[str
             hinge, poses = reading.hinges[name], relative_poses(tree, tree.links[0].name)
             origin, turn = poses[joint.parent]
             joints[i] = replace(
-                joint,
-                position=turn.T @ (hinge.anchor - origin),
-                axis=poses[joint.child][1].T @ hinge.axis,
-                lower=hinge.lower,
-                upper=hinge.upper,
+                joint, position=turn.T @ (hinge.anchor - origin),
+                axis=poses[joint.child][1].T @ hinge.axis, lower=hinge.lower, upper=hinge.upper,
                 kind="revolute" if joint.kind == "continuous" else joint.kind,
                 armature=reading.apart.get("armature", {}).get(name, 0.0),
-            )
+            )  # fmt: skip
     return replace(tree, links=tuple(links), joints=tuple(joints))
 
 

@@ -138,10 +138,6 @@ def flaws_of(robot: RobotParity) -> set[str]:
 
 def causes_of(robot: RobotParity) -> set[str]:
     """Return the causes that make an engine differ from the reference, or refuse the robot."""
-    return {
-        cause.quantity
-        for engine, found in robot.reading.items()
-        if found.outcome is Outcome.OUTSIDE
-        for cause in robot.checks["reading"][engine].causes
-        if cause.quantity != MIMIC
-    }
+    differing = [e for e, finding in robot.reading.items() if finding.outcome is Outcome.OUTSIDE]
+    causes = [cause for e in differing for cause in robot.checks["reading"][e].causes]
+    return {cause.quantity for cause in causes} - {MIMIC}

@@ -64,10 +64,8 @@ class SdfReading(TreeReading):
         tree, elements = sdf_tree(model, question.root)
         found = {joint.name: elements[joint.name].find("axis") for joint in tree.moving}
         axes = {name: axis for name, axis in found.items() if axis is not None}
-        apart = {
-            quantity: {name: _number(axis, path) for name, axis in axes.items()}
-            for quantity, path in APART.items()
-        }
+        apart = {quantity: {name: _number(axis, path) for name, axis in axes.items()}
+                 for quantity, path in APART.items()}  # fmt: skip
         apart["mimic"] = {n: 1.0 for n, axis in axes.items() if axis.find("mimic") is not None}
         super().__init__(tree, question, apart)
         self.shapes = Counter(e.tag for e in model.iterfind(".//link/collision/geometry/*"))
@@ -88,12 +86,11 @@ class SdfReading(TreeReading):
         fixed_in_urdf = {joint.get("name") for joint in fixed}
         elements = {
             "gazebo static": [model] if model.findtext("static") in YES else [],
-            "gazebo gravity": [
-                e for e in model.iter("link") if e.findtext("gravity", "true").strip() not in YES
-            ],
+            "gazebo gravity": [e for e in model.iter("link")
+                               if e.findtext("gravity", "true").strip() not in YES],
             "gazebo spring": [e for e in joints if _number(e, "axis/dynamics/spring_stiffness")],
             "gazebo hinge": [e for e in joints if e.get("name") in fixed_in_urdf],
-        }
+        }  # fmt: skip
         return {
             cause: [e.get("name", "") for e in some] for cause, some in elements.items() if some
         }

@@ -20,6 +20,8 @@ STEEP = 0.99999  # sine of the pitch; from there on urdfdom reads it as 90 degre
 # Largest deviation of an axis's length from 1 that is no trap: rounding, of axes written with three
 # digits.
 LONG = 1e-3
+# rad; a pitch this near to 90 degrees is meant to be it: numbers of eight digits.
+RIGHT = 1e-7
 MIMIC = "mimic"  # name of the trap, and of its element
 
 
@@ -66,8 +68,8 @@ def steep(top: ET.Element) -> Iterator[Trap]:
     names = []
     for joint in top.findall("joint[@type='fixed']"):
         pitch = _pitch(joint)
-        off = abs(abs(pitch) - math.pi / 2)
-        if off > 1e-7 and abs(math.sin(pitch)) > STEEP:
+        is_right_angle = abs(abs(pitch) - math.pi / 2) <= RIGHT
+        if not is_right_angle and abs(math.sin(pitch)) > STEEP:
             names.append(joint.get("name", ""))
 
     def upright(top: ET.Element, places: Collection[str]) -> None:

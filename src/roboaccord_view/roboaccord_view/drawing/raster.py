@@ -71,12 +71,9 @@ class Mesh:
             corners.append(np.fromiter(chain.from_iterable(solid.faces), dtype=np.int64) + first)
             first += len(solid.vertices)
         colours = [np.tile(solid.colour, (len(solid.faces), 1)) for solid in solids]
-        return cls(
-            np.concatenate([solid.vertices for solid in solids]).astype(float),
-            np.concatenate(corners),
-            np.cumsum([0, *counts]),
-            np.concatenate(colours).astype(float),
-        )
+        points = np.concatenate([solid.vertices for solid in solids]).astype(float)
+        starts, paint = np.cumsum([0, *counts]), np.concatenate(colours).astype(float)
+        return cls(points, np.concatenate(corners), starts, paint)
 
     def at(self, points: Array) -> Mesh:
         """Return the mesh with its points at (v, 3) [m]."""
