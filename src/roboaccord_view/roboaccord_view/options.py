@@ -40,12 +40,9 @@ class FilmOptions:
     mp4: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write an MP4 instead; needs ffmpeg.")
     ] = None
-    fps: Annotated[
-        Annotated[float, Quantity("1/s")] | None,
-        typer.Option(
-            min=0.1, max=240.0, help="Frames per second of the film [25]; of a GIF, 50 at most."
-        ),
-    ] = None
+    fps: Annotated[Annotated[float, Quantity("1/s")] | None, typer.Option(
+        min=0.1, max=240.0, help="Frames per second of the film [25]; of a GIF, 50 at most.",
+    )] = None  # fmt: skip
     size: Annotated[
         str | None,
         typer.Option(metavar="WIDTH[xHEIGHT]", help="Size of the frames [720x404 pixels]."),
@@ -61,13 +58,10 @@ class Page:
 
     stay: Stay = math.inf
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the browser view.")] = PORT
-    host: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Address to listen on; 0.0.0.0 lets other machines watch and steer.",
-        ),
-    ] = HOST
+    host: Annotated[str, typer.Option(
+        metavar="ADDRESS",
+        help="Address to listen on; 0.0.0.0 lets other machines watch and steer.",
+    )] = HOST  # fmt: skip
 
     @contextmanager
     def shown(self, stage: Stage, tell: Tell) -> Iterator[None]:
