@@ -1,8 +1,8 @@
 """Read and write the <inertial> of a link, and find links that have two of them.
 
-`give` and `change_inertia` return the repairs of wrong masses and inertias that masses.py and
-inertias.py use: functions that edit the XML of given links. Attributes whose value does not change
-keep the digits in which they were written.
+`give_inertia` and `change_inertia` return the repairs of wrong masses and inertias that masses.py
+and inertias.py use: functions that edit the XML of given links. Attributes whose value does not
+change keep the digits in which they were written.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import symmetric
 
-from roboaccord_files.repair.trap import Edit, Trap, each_of
+from roboaccord_files.repair.trap import RepairFunction, Trap, named_elements
 
 AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # upper triangle by rows, as URDF names it
 
@@ -63,22 +63,22 @@ def _set_numbers(element: ET.Element, values: Mapping[str, float]) -> None:
             element.set(key, repr(float(value)).removesuffix(".0"))
 
 
-def give(mass: float, moment: float) -> Edit:
+def give_inertia(mass: float, moment: float) -> RepairFunction:
     """Return the repair that sets the mass [kg] of links and three equal moments [kg m^2]."""
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
-        for link, _ in each_of(top, "link", places):
+        for link, _ in named_elements(top, "link", places):
             write_inertial(link, mass, moment * np.eye(3))
 
     return repair
 
 
-def change_inertia(change: Callable[[Array], Array]) -> Edit:
+def change_inertia(change: Callable[[Array], Array]) -> RepairFunction:
     """Return the repair that replaces the inertia (3, 3) of links by `change` of it."""
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
         stated = inertials(top)
-        for link, name in each_of(top, "link", places):
+        for link, name in named_elements(top, "link", places):
             mass, inertia = stated[name]
             write_inertial(link, mass, change(inertia))
 
@@ -92,7 +92,7 @@ def inertial_twice(top: ET.Element) -> Iterator[Trap]:
     )
 
     def keep_first(top: ET.Element, places: Collection[str]) -> None:
-        for link, _ in each_of(top, "link", places):
+        for link, _ in named_elements(top, "link", places):
             for inertial in link.findall("inertial")[1:]:
                 link.remove(inertial)
 

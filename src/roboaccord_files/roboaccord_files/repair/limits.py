@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from roboaccord_files.repair.trap import Trap, each_of
+from roboaccord_files.repair.trap import Trap, named_elements
 
 # A limit of a revolute joint between these is taken to be in degrees: more than two turns in rad,
 # and at most two turns in degrees.
@@ -65,7 +65,7 @@ def _faults(joint: ET.Element) -> Iterator[str]:
 
 def _turn_freely(top: ET.Element, places: Collection[str]) -> None:
     """Write limits of half a turn in both directions."""
-    for joint, _ in each_of(top, "joint", places):
+    for joint, _ in named_elements(top, "joint", places):
         limit = joint.find("limit")
         if limit is None:
             limit = ET.SubElement(joint, "limit", effort="0", velocity="0")
@@ -74,7 +74,7 @@ def _turn_freely(top: ET.Element, places: Collection[str]) -> None:
 
 def _complete(top: ET.Element, places: Collection[str]) -> None:
     """Write large limits of effort and velocity where they are missing or negative."""
-    for joint, _ in each_of(top, "joint", places):
+    for joint, _ in named_elements(top, "joint", places):
         for limit in joint.findall("limit"):
             for key in ("effort", "velocity"):
                 if float(limit.get(key, "-1")) < 0.0:
@@ -83,7 +83,7 @@ def _complete(top: ET.Element, places: Collection[str]) -> None:
 
 def _written_limits(top: ET.Element, places: Collection[str]) -> Iterator[dict[str, str]]:
     """Yield the attributes of the limits of joints, which may be changed."""
-    for joint, _ in each_of(top, "joint", places):
+    for joint, _ in named_elements(top, "joint", places):
         yield from (limit.attrib for limit in joint.findall("limit"))
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from roboaccord.description.source import end
 from roboaccord.description.tree import MOVING
 
-from roboaccord_files.repair.inertial import give, inertials, write_inertial
-from roboaccord_files.repair.trap import Trap, each_of
+from roboaccord_files.repair.inertial import give_inertia, inertials, write_inertial
+from roboaccord_files.repair.trap import Trap, named_elements
 
 # kg, kg m^2; given to massless links to prove that they matter: above NOTHING and what MuJoCo
 # refuses (inertias.REFUSED), and below what moves any robot.
@@ -33,7 +33,7 @@ def weightless(top: ET.Element) -> Iterator[Trap]:
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
         stated = inertials(top)
-        for link, name in each_of(top, "link", places):
+        for link, name in named_elements(top, "link", places):
             mass, inertia = stated[name]
             write_inertial(link, abs(mass) or MASS, inertia)
 
@@ -55,7 +55,8 @@ class _Links:
     def __init__(self, top: ET.Element) -> None:
         self.stated = inertials(top)
         self.names = [e.get("name", "") for e in top.findall("link") if e.get("name") != "world"]
-        self.light = dict.fromkeys(name for name in self.names if self._is_light(name))
+        self.light = [name for name in self.names if self._is_light(name)]
+        self._is_in_light = {*self.light}.__contains__
         self.moved = dict[str, bool]()
         self.fixed_to, self.moving_on = dict[str, list[str]](), dict[str, list[str]]()
         for joint in sorted(top.findall("joint"), key=lambda joint: joint.get("name", "")):
@@ -69,7 +70,7 @@ class _Links:
 
     def has_mass(self, name: str) -> bool:
         """Return whether a link, or what is fixed to it, has a mass."""
-        return name not in self.light or any(map(self.has_mass, self.fixed_to.get(name, ())))
+        return not self._is_in_light(name) or any(map(self.has_mass, self.fixed_to.get(name, ())))
 
     def carries(self, name: str) -> bool:
         """Return whether anything moves on a link, or on what is fixed to it."""
@@ -92,7 +93,7 @@ def massless(top: ET.Element) -> Iterator[Trap]:
     unknown = [name for name in silent if name in middle or name in hollow]
     sound = tuple(name for name in silent if name not in unknown)
     fix = 'write <inertial> with <mass value="0"/> and an <inertia> of zeros, or its true values'
-    yield Trap("missing inertial", sound, fix, give(0.0, 0.0))
+    yield Trap("missing inertial", sound, fix, give_inertia(0.0, 0.0))
     fix, needs = "give it its mass and inertia", "mass and inertia"
     drops = ", or name it world if it is fixed: SDFormat drops it with what it carries"
     attached = links.moved
@@ -105,11 +106,11 @@ def massless(top: ET.Element) -> Iterator[Trap]:
         ("0 kg link fixed to others", [n for n in hollow if n in attached], MOMENT,
          ": SDFormat drops it, or divides by it"),
     ):  # fmt: skip
-        edit = give(MASS if moment else 0.0, moment)
+        edit = give_inertia(MASS if moment else 0.0, moment)
         yield Trap(cause, tuple(names), fix + why, edit, certain=False, needs=needs)
 
     def fill(top: ET.Element, _: Collection[str]) -> None:
-        give(MASS, MOMENT)(top, nothing)
+        give_inertia(MASS, MOMENT)(top, nothing)
 
     fix = "give a link its mass and inertia: SDFormat drops all"
     yield Trap("robot of 0 kg", tuple(nothing[:1]), fix, fill, certain=False, needs=needs)
@@ -147,7 +148,7 @@ def tiny(top: ET.Element) -> Iterator[Trap]:
     names = tuple(name for name in stated if name not in fixed and 0.0 < total(name) <= NOTHING)
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
-        for link, name in each_of(top, "link", places):
+        for link, name in named_elements(top, "link", places):
             write_inertial(link, MASS, stated[name][1])
 
     fix = "write its mass: SDFormat takes one up to 1e-6 kg for 0, and drops the link"

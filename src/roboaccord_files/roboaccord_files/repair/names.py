@@ -15,7 +15,7 @@ from itertools import count
 from roboaccord.description.source import NUMBERS, end
 
 from roboaccord_files.repair.joints import MIMIC
-from roboaccord_files.repair.trap import Edit, Trap
+from roboaccord_files.repair.trap import RepairFunction, Trap
 
 
 def duplicates(top: ET.Element) -> Iterator[Trap]:
@@ -27,7 +27,7 @@ def duplicates(top: ET.Element) -> Iterator[Trap]:
         yield Trap(f"duplicate {kind} name", names, fix, _numbering(kind), kind == "joint", kind)
 
 
-def _numbering(kind: str) -> Edit:
+def _numbering(kind: str) -> RepairFunction:
     """Return the repair that numbers elements of the same name, from the second on."""
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
