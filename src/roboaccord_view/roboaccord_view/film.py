@@ -2,7 +2,7 @@
 
 A Film first places the camera once (stance.py) and leaves out waiting, times in which nothing moves
 (drawing/waiting.py). Then it draws picture by picture: the backdrop with path and shadow
-(drawing/ground.py), the robot (drawing/raster.py), other robots beside it (second.py), and texts
+(drawing/backdrop.py), the robot (drawing/raster.py), other robots beside it (second.py), and texts
 (drawing/annotations.py).
 
 What a picture is composed of may be changed in `Film.picture`, texts in `_lines_above`,
@@ -24,8 +24,9 @@ from roboaccord.scenario import Camera
 
 from roboaccord_view.drawing import annotations as notes
 from roboaccord_view.drawing.annotations import INK, MUTED, Ink
+from roboaccord_view.drawing.backdrop import Backdrop
 from roboaccord_view.drawing.failures import Failure, failure_lines, failures
-from roboaccord_view.drawing.ground import Relief, draw_ground, draw_path, shade_ground
+from roboaccord_view.drawing.ground import draw_path
 from roboaccord_view.drawing.raster import OVERSAMPLING, Canvas, Mesh, Picture, count_hidden, finer
 from roboaccord_view.drawing.waiting import REST, WORTH, is_moving, shown_samples
 from roboaccord_view.motion import Moved, resample
@@ -105,19 +106,13 @@ class Film:
         self._mesh = Mesh.join(drawn)
         # Index of the shape or solid of each face (f,).
         self._owners = np.repeat(np.arange(len(drawn)), [len(solid.faces) for solid in drawn])
-        backdrops = {surface.name: surface for surface in surfaces}
-        terrain = backdrops.get(TERRAIN)
-        self._stance = self._place_camera(terrain, wall=WALL in backdrops)
-        first = self._stance.camera(0, size)
-        # In the picture's own resolution, for the edges of shadows are soft anyway.
-        self._shadow_canvas = Canvas(first)
-        # Position of the camera, and the backdrop that was drawn for it.
-        self._backdrop_cache: tuple[Array, Picture] | None = None
-        self._relief: Relief | None = None  # the terrain, if there is one
-        if terrain:
-            self._relief = Relief(Mesh.join([terrain]), first, self._backdrop(first))
-        self._canvas = Canvas(finer(first), self._relief.hidden if self._relief else None)
-        self._trace = self._trace_of_path()
+        by_name = {surface.name: surface for surface in surfaces}
+        terrain = by_name.get(TERRAIN)
+        self._stance = stance = self._place_camera(terrain, wall=WALL in by_name)
+        first, mesh = stance.camera(0, size), Mesh.join([terrain]) if terrain else None
+        self._backdrop = Backdrop(first, stance.floor, stance.grid, mesh)
+        self._canvas = Canvas(finer(first), self._backdrop.hidden)
+        self._trace = self._trace_of_path()  # (t, 3) [m]
 
     def _trace_of_path(self) -> Array:
         """Return the path in the axes of pictures (t, 3) [m].
@@ -126,8 +121,9 @@ class Film:
         about level, it is lowered onto the ground.
         """
         trace = self._path @ self._stance.turn.T
-        if self._relief:
-            return self._relief.under(trace)
+        lowered = self._backdrop.under(trace)
+        if lowered is not None:
+            return lowered
         if self._aim is None:
             level = np.ptp(self._path[:, 2]) < np.ptp(self._outline[0], axis=0).max()
             if level or not self._stance.on_ground:
@@ -144,10 +140,8 @@ class Film:
             fixed.append(self._aim.target[None])
         over_time = [self._outline, *(np.tile(vertices, (count, 1, 1)) for vertices in fixed)]
         points, centre = np.concatenate(over_time, axis=1), self._moved.path()
-        stances = (
-            stance_of(points, centre, self.fps, aspect, bands, azimuth, wall)
-            for azimuth in AZIMUTHS
-        )
+        stances = (stance_of(points, centre, self.fps, aspect, bands, azimuth, wall)
+                   for azimuth in AZIMUTHS)  # fmt: skip
         return min(stances, key=self._times_hidden) if self._solids else next(stances)
 
     def _bands(self) -> Bands:
@@ -210,13 +204,10 @@ class Film:
         red = np.isin(self._owners, [failure.shape for failure in failed])[:, None]
         mesh = self._mesh.at(points @ self._stance.turn.T)
         mesh = replace(mesh, colours=np.where(red, RED, mesh.colours))
-        self._canvas.camera, self._shadow_canvas.camera = finer(camera), camera
-        picture = self._backdrop(camera)
+        self._canvas.camera = finer(camera)
+        picture = self._backdrop.picture(camera)
         draw_path(picture, camera, self._trace[: i + 1], self._canvas.hidden)
-        if self._relief:
-            self._relief.shade(picture, mesh)
-        else:
-            shade_ground(picture, self._shadow_canvas, mesh, self._stance.floor)
+        self._backdrop.shade(picture, camera, mesh)
         self._canvas.draw(mesh)
         self._canvas.lay_over(picture)
         return picture
@@ -281,12 +272,3 @@ class Film:
                 text = f"{points} {notes.length_text(distance)} apart" if rows else ""
             rows.append(("   ".join(filter(None, (name, text))), ink))
         return rows
-
-    def _backdrop(self, camera: Camera) -> Picture:
-        """Return a copy of the picture behind the robot, drawn anew if the camera has moved."""
-        if self._relief:
-            return self._relief.picture.copy()
-        if self._backdrop_cache is None or (camera.eye != self._backdrop_cache[0]).any():
-            stance = self._stance
-            self._backdrop_cache = camera.eye, draw_ground(camera, stance.floor, stance.grid)
-        return self._backdrop_cache[1].copy()

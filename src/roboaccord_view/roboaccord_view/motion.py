@@ -91,12 +91,9 @@ class Moved:
         # The path at a small time before or after each sample.
         def path(time: float) -> Array:
             turns = np.array([turn_quaternion(time * spin) for spin in motion.twist[:, 3:]])
-            later = replace(
-                motion,
-                q=motion.q + time * motion.qd,
-                position=motion.position + time * velocity,
-                orientation=quaternion_product(motion.orientation.T, turns.T).T,
-            )
+            q, position = motion.q + time * motion.qd, motion.position + time * velocity
+            orientation = quaternion_product(motion.orientation.T, turns.T).T
+            later = replace(motion, q=q, position=position, orientation=orientation)
             return Moved(self.scene, later).path(aim)
 
         shift = path(MOMENT) - path(-MOMENT)

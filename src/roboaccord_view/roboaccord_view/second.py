@@ -77,11 +77,9 @@ def runs_beside(runs: Sequence[BagRun], urdfs: Sequence[str]) -> list[SecondRun]
         runs: recorded runs.
         urdfs: descriptions of all but the first.
     """
-    others = zip(runs[1:], urdfs, names_of(runs)[1:], strict=True)
-    return [
-        SecondRun(run.trajectory, urdf, name=name, colour=GHOSTS[i % len(GHOSTS)])
-        for i, (run, urdf, name) in enumerate(others)
-    ]
+    others = enumerate(zip(runs[1:], urdfs, names_of(runs)[1:], strict=True))
+    return [SecondRun(run.trajectory, urdf, name=name, colour=GHOSTS[i % len(GHOSTS)])
+            for i, (run, urdf, name) in others]  # fmt: skip
 
 
 def names_of(runs: Sequence[BagRun]) -> list[str]:

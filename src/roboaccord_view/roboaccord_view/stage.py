@@ -94,15 +94,8 @@ class Stage:
         scene.set_up_direction("+z")
         scene.configure_environment_map("warehouse", environment_intensity=DIM)
         self._world = scene.add_frame("/world", show_axes=False)
-        self.nodes: dict[str, SceneNodeHandle] = {}
         self._surfaces = {surface.name: surface for surface in surfaces}
-        if not {WALL, TERRAIN} & self._surfaces.keys():
-            self._add_grid("xy", ORIGIN)
-        for name, surface in self._surfaces.items():
-            if name == WALL:
-                self._add_grid("yz", np.array([surface.vertices[:, 0].max() + OFF_WALL, 0.0, 0.0]))
-            if name != GROUND:  # that is the grid's plane
-                self.nodes[name] = add_surface(scene, f"/world/{name}", surface)
+        self.nodes = self._add_surfaces()
         self.robot = self.add_robot(urdf)
         self._contacts = scene.add_arrows(
             "/world/contacts", NO_ARROWS, (255, 153, 0),
@@ -214,9 +207,22 @@ class Stage:
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
 
-    def _add_grid(self, plane: Literal["xy", "yz"], position: Array) -> None:
-        """Add a grid in a plane through a position (3,) [m]."""
-        self.nodes["grid"] = self.server.scene.add_grid(
+    def _add_surfaces(self) -> dict[str, SceneNodeHandle]:
+        """Add the surfaces to the page, with a grid on level ground or a wall; return the nodes."""
+        nodes: dict[str, SceneNodeHandle] = {}
+        if not {WALL, TERRAIN} & self._surfaces.keys():
+            nodes["grid"] = self._add_grid("xy", ORIGIN)
+        for name, surface in self._surfaces.items():
+            if name == WALL:
+                before = surface.vertices[:, 0].max() + OFF_WALL
+                nodes["grid"] = self._add_grid("yz", np.array([before, 0.0, 0.0]))
+            if name != GROUND:  # that is the grid's plane
+                nodes[name] = add_surface(self.server.scene, f"/world/{name}", surface)
+        return nodes
+
+    def _add_grid(self, plane: Literal["xy", "yz"], position: Array) -> SceneNodeHandle:
+        """Add a grid in a plane through a position (3,) [m], and return its node."""
+        return self.server.scene.add_grid(
             "/world/grid", plane=plane, position=position, cell_size=0.25, section_size=1.0,
             cell_color=rgb(0.97 * GROUND_COLOUR), section_color=rgb(LINE),
             infinite_grid=plane == "xy", width=12.0, height=4.0,

@@ -27,11 +27,9 @@ from roboaccord_files.parity.result import Apart
 from roboaccord_files.repair.joints import MIMIC
 
 APART = {
-    "damping": ("dynamics", "damping"),
-    "friction": ("dynamics", "friction"),
-    "effort": ("limit", "effort"),
-    MIMIC: (MIMIC, ""),
-}
+    "damping": ("dynamics", "damping"), "friction": ("dynamics", "friction"),
+    "effort": ("limit", "effort"), MIMIC: (MIMIC, ""),
+}  # fmt: skip
 """The quantities that are listed, by name: the element of a URDF's joint, and its attribute.
 
 For mimic, which has no number, the element counts as 1.
@@ -86,11 +84,8 @@ def read_apart(case: FileCase, reading: Reading) -> Apart:
             for joint in joints
             if (element := joint.find(tag)) is not None
         }
-        pairs = {
-            name: (in_file.get(name, 0.0), in_engine.get(name, 0.0)) for name in reading.joints
-        }
-        pairs = {
-            name: pair for name, pair in pairs.items() if not math.isclose(*pair, rel_tol=SAME)
-        }
-        differ |= {key: pairs} if pairs else {}
+        for name in reading.joints:
+            pair = in_file.get(name, 0.0), in_engine.get(name, 0.0)
+            if not math.isclose(*pair, rel_tol=SAME):
+                differ.setdefault(key, {})[name] = pair
     return Apart(differ)

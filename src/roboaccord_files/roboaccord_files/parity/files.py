@@ -84,10 +84,10 @@ def find_files(
     paths = sorted(urdfs | {path for path in others if path.is_file() and holds_robot(path)})
     if not paths:
         raise AccordError(f"no URDF, SDF or MJCF of a robot in {folder}")
+    files = ((path, read_bytes(path, LARGEST)) for path in paths if path.is_file())
     return [
-        Unread(path, sha256(read_bytes(path, LARGEST)).hexdigest(), dict(packages), dict(arguments))
-        for path in paths
-        if path.is_file()
+        Unread(path, sha256(data).hexdigest(), dict(packages), dict(arguments))
+        for path, data in files
     ]
 
 

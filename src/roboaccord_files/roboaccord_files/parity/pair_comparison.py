@@ -176,10 +176,8 @@ class Comparison:
         joints = [by_name[name] for name in self._question.joints]
         damping = np.array([joint.damping for joint in joints])
         friction = np.array([joint.friction for joint in joints])
-        states = [
-            replace(s, effort=s.effort - damping * s.qd - friction * np.sign(s.qd))
-            for s in self._question.states
-        ]
+        states = [replace(s, effort=s.effort - damping * s.qd - friction * np.sign(s.qd))
+                  for s in self._question.states]  # fmt: skip
         return TreeReading(tree, self._question).accelerations(states)
 
     def _effect(self, changes: Sequence[Change]) -> float | None:

@@ -99,11 +99,8 @@ def failure_lines(
         findings: what the controller has detected, as events.
         moment: the time [s].
     """
-    verdicts = {
-        finding.subject: finding
-        for finding in findings
-        if finding.kind.startswith(FOUND) and finding.time <= moment
-    }
+    past = [finding for finding in findings if finding.time <= moment]
+    verdicts = {finding.subject: finding for finding in past if finding.kind.startswith(FOUND)}
     for failure in failed:
         if failure.time <= moment:
             line = f"{failure.name} at {failure.time:.2f} s"
@@ -116,7 +113,7 @@ def failure_lines(
     for finding in verdicts.values():
         verdict = finding.kind.removeprefix(FOUND)
         yield f"{finding.subject} healthy, but found {verdict} at {finding.time:.2f} s"
-    for finding in findings:
-        if finding.kind == REFUSED and finding.time <= moment:
+    for finding in past:
+        if finding.kind == REFUSED:
             reason = finding.subject.replace("_", " ")
             yield f"target refused at {finding.time:.2f} s: {reason}"
