@@ -1,17 +1,16 @@
-"""A running simulation in the browser, paced and pushed from there, and a robot to pose by hand.
+"""A running simulation in the browser, paced and pushed from there.
 
 LiveView observes a run: in `on_state` the run waits for the wall clock, and for a page that has
 paused it, while a thread of LiveView draws the latest state. Pages influence the run by pushes
 alone (push.py): test_push.py compares a run in view with the same run without. `accord run --view`
-makes a LiveView, as the `RunDisplay` of cli/run.py. `view_robot` shows a robot with a slider for
-each joint.
+makes a LiveView, as the `RunDisplay` of cli/run.py. node.py draws the states of a ROS graph by the
+same StateDisplay.
 
-Controls may be added in `LiveView` and `view_robot`, with their ranges below.
+Controls may be added in `LiveView`, with their ranges below.
 """
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from roboaccord.bag import PERIOD, Find, contact_finder
 from roboaccord.cdr import contact_arrow
 from roboaccord.contract import AccordError, Array, Event, Observer, RobotState, Trajectory
 from roboaccord.run import Pace
-from roboaccord.scenario import RobotFile, Setup, surfaces_around
+from roboaccord.scenario import Setup, surfaces_around
 from roboaccord.simulators import Simulator
 
 from roboaccord_view.figure import Pose
@@ -36,10 +35,6 @@ PATH_PERIOD = 0.5  # s of wall time; between drawings of the path so far
 # Points of the path; beyond that, every second one is dropped: twice player.PATH_POINTS, so that
 # dropping leaves as many as a recording has.
 PATH_MOST = 4000
-# rad or m; resolution of a slider, finer than a pixel of a slider of 300 over a turn.
-SLIDER_STEP = 1e-3
-TURN = 2.0 * math.pi  # rad; range of a slider of a joint without limits
-NO_LIMIT = 1e3  # rad or m; a larger limit, which some files have, counts as none, 160 turns
 # N and s; largest force and duration of a push: robots of some kg and m survive them as numbers.
 STRONGEST, LONGEST = 1e3, 10.0
 # s; how far each button lets a paused run go on, at least one control period.
@@ -215,40 +210,6 @@ class LiveView(Observer):
                 display.add_to_path(state)
                 display.show(state, self._arrows[-1])
                 shown = state
-
-
-def view_robot(
-    setup: Setup, port: int = PORT, host: str = HOST, *, collision: bool = False
-) -> Stage:
-    """Serve a robot with a slider a joint, in its initial state."""
-    stage = open_stage(setup, port, host, collision=collision)
-    start, position, orientation = pose_of(setup, setup.initial)
-    angles, robot = dict(start), setup.robot
-    ranges = robot.ranges(setup) if isinstance(robot, RobotFile) else {}
-
-    def move(name: str, value: float) -> None:
-        angles[name] = value
-        stage.pose((angles, position, orientation))
-
-    for joint in setup.tree.moving:
-        low, high = slider_range(*ranges.get(joint.name, joint.ends))
-        unit = "m" if joint.kind == "prismatic" else "rad"
-        first = angles[joint.name] = min(max(angles.get(joint.name, 0.0), low), high)
-        slider = stage.server.gui.add_slider(
-            f"{joint.name} [{unit}]", low, high, SLIDER_STEP, first
-        )
-        slider.on_update(lambda event, name=joint.name: move(name, float(event.target.value)))
-    stage.pose((angles, position, orientation))
-    return stage
-
-
-def slider_range(lower: float, upper: float) -> tuple[float, float]:
-    """Return the range of a joint's slider [rad or m]: its limits, or else a full turn."""
-    if not abs(lower) < NO_LIMIT:
-        lower = upper - TURN if abs(upper) < NO_LIMIT else -math.pi
-    if not abs(upper) < NO_LIMIT:
-        upper = lower + TURN
-    return lower, max(upper, lower + SLIDER_STEP)
 
 
 def pose_of(setup: Setup, state: RobotState) -> Pose:

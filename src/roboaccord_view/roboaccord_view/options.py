@@ -43,10 +43,9 @@ class FilmOptions:
     fps: Annotated[Annotated[float, Quantity("1/s")] | None, typer.Option(
         min=0.1, max=240.0, help="Frames per second of the film [25]; of a GIF, 50 at most.",
     )] = None  # fmt: skip
-    size: Annotated[
-        str | None,
-        typer.Option(metavar="WIDTH[xHEIGHT]", help="Size of the frames [720x404 pixels]."),
-    ] = None
+    size: Annotated[str | None, typer.Option(
+        metavar="WIDTH[xHEIGHT]", help="Size of the frames [720x404 pixels].",
+    )] = None  # fmt: skip
     uncut: Annotated[
         bool, typer.Option("--uncut", help="Include the time in which nothing moves.")
     ] = False

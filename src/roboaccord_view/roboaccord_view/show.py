@@ -75,10 +75,8 @@ class Recorded:
                     dropped.add(mesh.attrib.pop("filename", ""))
             return ET.tostring(top, encoding="unicode")
 
-        urdf, *urdfs = (
-            without_foreign_meshes(_described(recording, bag))
-            for recording, bag in zip(runs, bags, strict=True)
-        )
+        described = map(_described, runs, bags)
+        urdf, *urdfs = map(without_foreign_meshes, described)
         reference = [SecondRun(motion, urdf, looks)] if motion else []
         others = runs_beside(runs, urdfs) if urdfs else reference
         if dropped:
@@ -177,7 +175,7 @@ def simulate(
 
 def pose(setup: Setup, page: Page, tell: Tell, *, collision: bool) -> None:
     """Show a robot with a slider for each joint, until interrupted."""
-    from roboaccord_view.live import view_robot
+    from roboaccord_view.posing import view_robot
 
     with page.shown(view_robot(setup, page.port, page.host, collision=collision), tell):
         threading.Event().wait(None if math.isinf(page.stay) else page.stay)

@@ -30,9 +30,9 @@ from roboaccord_view.drawing.ground import GROUND, LINE, TRACE, draw_ground
 from roboaccord_view.drawing.raster import LIGHT, Canvas, Mesh
 from roboaccord_view.film import Film
 from roboaccord_view.film_files import write_gif, write_mp4
-from roboaccord_view.live import slider_range, view_robot
 from roboaccord_view.motion import Moved, outline, resample
 from roboaccord_view.options import FilmOptions, Page, parse_size
+from roboaccord_view.posing import slider_range, view_robot
 from roboaccord_view.second import SecondRun
 from roboaccord_view.show import write_films
 from roboaccord_view.stage import Stage

@@ -23,13 +23,14 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord_view.drawing.raster import Canvas, Mesh
 from roboaccord_view.player import Player
+from roboaccord_view.posing import view_robot
 from roboaccord_view.push import KIND
 from roboaccord_view.second import SecondRun
 
 pytest.importorskip("viser", reason="viser is not installed")
 
 from browser import Page, browser
-from roboaccord_view.live import LiveView, open_stage, view_robot
+from roboaccord_view.live import LiveView, open_stage
 from roboaccord_view.stage import Stage
 from running import setup_of
 

@@ -29,8 +29,8 @@ from roboaccord.scenario.installed import is_file
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.setups import load_setup
 
-from roboaccord_files.excitation.regressor import check_fixed, check_joints
 from roboaccord_files.excitation.search import Limits, Search, Tried
+from roboaccord_files.excitation.suitable import check_fixed, check_joints
 
 RATE = 2.0  # rad/s or m/s; velocity limit of joints for which the file has none
 Robot = Annotated[str, typer.Argument(metavar="FILE", help="URDF, xacro, SDF or MJCF.")]

@@ -154,10 +154,8 @@ class Search:
         rows = regressor(self._tree, self._joints, self._gravity, middle, still, still)
         required, limit = np.abs(rows @ self._values)[0], self._limits.effort
         worst = int(np.argmax(required - WITHIN * limit))
-        return (
-            f"{self._joints[worst]} needs {required[worst]:.3g} to hold the robot mid-range, and "
-            f"its effort limit is {limit[worst]:g}: no slow motion keeps within it"
-        )
+        needs = f"{self._joints[worst]} needs {required[worst]:.3g} to hold the robot mid-range"
+        return f"{needs}, and its effort limit is {limit[worst]:g}: no slow motion keeps within it"
 
     def _random_shape(self, rng: np.random.Generator) -> Array:
         """Return random amplitudes (2, n, h), smaller for higher harmonics."""

@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 from roboaccord.contract.results import unit_of
 
-from roboaccord_files.parity.result import Parity, Repair, RobotParity
+from roboaccord_files.parity.result import MOST, Parity, Repair, RobotParity
 from roboaccord_files.repair.trap import Flaw
-
-LINES = 40  # lines of an engine's messages that a page shows, as many as a screen has
 
 
 def render_parity(result: Parity) -> str:
@@ -28,7 +26,7 @@ def render_parity(result: Parity) -> str:
         lead=f"{result.alike} of {len(robots)} read alike by the reference, {', '.join(engines)}.",
         result=result, command=result.command, engines=engines,
         groups={robot.file: group_causes(robot) for robot in robots},
-        messages={robot.file: message_lines(robot, LINES) for robot in robots},
+        messages={robot.file: message_lines(robot, MOST) for robot in robots},
         apart={robot.file: apart_lines(robot) for robot in robots},
         body_lines=body_lines, unit=unit_of(RobotParity, "mass"),
     )  # fmt: skip
@@ -101,7 +99,7 @@ def message_lines(robot: RobotParity, most: int) -> list[str]:
         refusal = robot.checks["shipped"][name].refusal
         causes = robot.checks["reading"][name].causes
         proven = all(cause.before is None or cause.after is not None for cause in causes)
-        silent = status == "same" or (status == "differ" and proven and most < LINES)
+        silent = status == "same" or (status == "differ" and proven and most < MOST)
         messages = [refusal, *(() if silent else robot.messages(name))]
         lines = [*dict.fromkeys(line for line in messages if line)]
         shown += [f"{name}: {line}" for line in lines[:most]]

@@ -22,7 +22,7 @@ from roboaccord_files.parity.words import SHIPPED, STATUSES, ParityCode, status_
 from roboaccord_files.repair.trap import Flaw
 from roboaccord_files.rules.findings import RuleFinding
 
-MOST = 40  # lines of an engine's messages that are kept, as many as a page shows (page.LINES)
+MOST = 40  # lines of an engine's messages that are kept, and shown on a page: a screen
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 import numpy as np
 from roboaccord.contract.state import Array
-from roboaccord.description.tree import symmetric
+from roboaccord.description.tree import MOMENTS, symmetric
 
 from roboaccord_files.repair.trap import RepairFunction, Trap, named_elements
-
-AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # upper triangle by rows, as URDF names it
 
 
 def inertials(top: ET.Element) -> dict[str, tuple[float, Array]]:
@@ -38,7 +36,7 @@ def read_inertial(inertial: ET.Element, missing: str = "0") -> tuple[float, Arra
     mass, tensor = inertial.find("mass"), inertial.find("inertia")
     moments = {} if tensor is None else tensor.attrib
     kilograms = missing if mass is None else mass.get("value", missing)
-    return float(kilograms), symmetric([float(moments.get(key, missing)) for key in AXES])
+    return float(kilograms), symmetric([float(moments.get(key, missing)) for key in MOMENTS])
 
 
 def write_inertial(link: ET.Element, mass: float, inertia: Array) -> None:
@@ -47,7 +45,7 @@ def write_inertial(link: ET.Element, mass: float, inertia: Array) -> None:
     if inertial is None:
         inertial = ET.SubElement(link, "inertial")
     values = {"mass": {"value": mass}}
-    values["inertia"] = dict(zip(AXES, inertia[np.triu_indices(3)], strict=True))
+    values["inertia"] = dict(zip(MOMENTS, inertia[np.triu_indices(3)], strict=True))
     for tag in values:
         element = inertial.find(tag)
         _set_numbers(ET.SubElement(inertial, tag) if element is None else element, values[tag])
