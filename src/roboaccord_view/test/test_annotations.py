@@ -100,11 +100,11 @@ def test_the_speed_is_that_of_what_the_caption_says() -> None:
     Its base is no tip, and a robot whose base moves has none.
     """
     run = turned(np.linspace(0.0, 1.0, 26))
-    assert "speed of the tip 1.00 m/s" in Film(URDF, run, size=SIZE, aim=REACH)._caption(10)
+    assert "speed of the tip 1.00 m/s" in Film(URDF, run, size=SIZE, aim=REACH)._line_below(10)
     corner = f"speed of the tip of arm_link {np.hypot(1.0, 0.05):.2f} m/s"
-    assert corner in Film(URDF, run, size=SIZE)._caption(10)
+    assert corner in Film(URDF, run, size=SIZE)._line_below(10)
     moved = replace(run, position=run.position + 0.01 * run.q)
-    assert "speed of the centre of mass 0.00 m/s" in Film(URDF, moved, size=SIZE)._caption(10)
+    assert "speed of the centre of mass 0.00 m/s" in Film(URDF, moved, size=SIZE)._line_below(10)
     assert Moved(Scene.parse(URDF), turned(np.zeros(26))).tip() is None
 
 

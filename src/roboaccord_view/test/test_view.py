@@ -156,7 +156,7 @@ def test_a_shelf_does_not_hide_the_tip() -> None:
     places = (board + np.array([0.0, y, 0.5]) for y in (3.0, -1.5))
     boards = (Surface("solid_1", place, faces, EARTH) for place in places)
     usual, behind = (Film(URDF, swing(), size=(160, 90), surfaces=[each]) for each in boards)
-    assert behind._hidden(usual._stance) > 0 == behind._hidden(behind._stance)
+    assert behind._times_hidden(usual._stance) > 0 == behind._times_hidden(behind._stance)
     assert (usual._stance.direction != behind._stance.direction).any()
 
 

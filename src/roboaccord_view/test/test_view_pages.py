@@ -191,7 +191,7 @@ def test_a_click_steps_by_one_sample_and_events_can_be_jumped_to(tmp_path: Path)
         click(page, "▶▶")
         wait_until(page, lambda: player._now > 0.01)
         assert player._now == pytest.approx(0.001 + 1.0 / 30.0)
-        player._jump(player._events["1.2500 s impact joint_04, 0.2 N s"])
+        player._stop_at(player._events["1.2500 s impact joint_04, 0.2 N s"])
         player.advance(0.0)
         wait_until(page, lambda: "1.2500 s" in page.run("JSON.stringify([...document."
                    "querySelectorAll('input')].map(i => i.value))"))  # fmt: skip
