@@ -158,8 +158,7 @@ def mjcf(robot: Robot, parent: str = "") -> str:
         rows.append(
             f'<body name="{p.name}" pos="{text(p.pose.position)}" quat="{text([w, x, y, z])}">'
             f'{joint}<inertial pos="{text(p.centre)}" mass="{p.mass!r}" '
-            f'fullinertia="{text(full)}"/>'
-            f"{mjcf(robot, p.name)}</body>"
+            f'fullinertia="{text(full)}"/>{mjcf(robot, p.name)}</body>'
         )
     if parent:
         return "".join(rows)
