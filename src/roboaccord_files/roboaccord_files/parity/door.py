@@ -163,15 +163,15 @@ def compare_pair(
 @contextmanager
 def interpreting() -> Iterator[None]:
     """Let processes that are started interpret kernels: a short job is done before numba loads."""
-    previous = os.environ.get(DISABLED)
+    before = os.environ.get(DISABLED)
     os.environ[DISABLED] = "1"
     try:
         yield
     finally:
-        if previous is None:  # any other value would have numba read its settings anew
+        if before is None:  # any other value would have numba read its settings anew
             del os.environ[DISABLED]
         else:
-            os.environ[DISABLED] = previous
+            os.environ[DISABLED] = before
 
 
 def choose_readers(names: Sequence[str], tell: Callable[[str], None]) -> dict[str, str]:
