@@ -65,11 +65,10 @@ def draw_ground(camera: Camera, floor: float, grid: float) -> Picture:
         floor: height of the ground [m].
         grid: distance between grid lines [m].
     """
-    height, width, focal = camera.height, camera.width, camera.focal
-    right, down, forward = camera.axes
-    # Middles of the columns [pixels], and slopes of the rows below the camera's axis (height, 1).
-    x, y = np.arange(width) + 0.5, (np.arange(height)[:, None] + 0.5 - 0.5 * height) / focal
-    fall = -(forward[2] + y * down[2])  # of a ray per metre of depth; `right` is horizontal
+    height, (_, down, forward) = camera.height, camera.axes
+    # Slopes of the rows below the camera's axis, and by how much rays fall per metre of depth.
+    slopes = (np.arange(height)[:, None] + 0.5 - 0.5 * height) / camera.focal
+    fall = -(forward[2] + slopes * down[2])
     # Depth of the ground in each row, infinite above the horizon, and how clear it is in the haze.
     above = camera.eye[2] - floor
     depth = np.where(fall > 1e-9, above / np.maximum(fall, 1e-9), np.inf)
@@ -77,11 +76,26 @@ def draw_ground(camera: Camera, floor: float, grid: float) -> Picture:
     clear = np.exp(-(np.maximum(depth / nearest - 1.0, 0.0) ** 2) / HAZE_DEPTH)
     tones = (HAZE + (GROUND - HAZE) * np.round(clear * TONES) / TONES)[:, None]
     depth = np.where(np.isfinite(depth), depth, 0.0)
-    # How much each pixel is covered by the nearest line of either direction.
-    slant = depth**2 / above * down[2]  # of depth against y
-    cover = np.zeros((height, width))
+    cover = _grid_cover(camera, above, grid, slopes, depth) * clear
+    return np.asarray(tones + (LINE - tones) * cover[..., None]).astype(np.uint8)
+
+
+def _grid_cover(camera: Camera, above: float, grid: float, slopes: Array, depth: Array) -> Array:
+    """Return how much the nearest grid line of either direction covers each pixel (height, width).
+
+    Args:
+        camera: camera of the picture.
+        above: height of the camera above the ground [m].
+        grid: distance between grid lines [m].
+        slopes: of the rows below the camera's axis (height, 1).
+        depth: of the ground in each row (height, 1) [m]; 0 above the horizon.
+    """
+    right, down, forward = camera.axes
+    focal, x = camera.focal, np.arange(camera.width) + 0.5
+    slant = depth**2 / above * down[2]  # of depth against the slope
+    cover = np.zeros((camera.height, camera.width))
     for k in range(2):  # the world's x and y
-        ahead = forward[k] + y * down[k] - 0.5 * width / focal * right[k]
+        ahead = forward[k] + slopes * down[k] - 0.5 * camera.width / focal * right[k]
         # Coordinate k in units of the grid, and its rates along x and y of the picture.
         along = depth * right[k] / focal / grid
         line = (camera.eye[k] + depth * ahead) / grid + x * along
@@ -90,8 +104,7 @@ def draw_ground(camera: Camera, floor: float, grid: float) -> Picture:
         with np.errstate(divide="ignore", invalid="ignore"):
             gap = np.abs(line - np.rint(line)) / np.sqrt(along**2 + across**2)  # [pixels]
         cover = np.fmax(cover, 0.5 * LINE_WIDTH + 0.5 - gap)
-    cover = np.minimum(cover, 1.0) * clear
-    return np.asarray(tones + (LINE - tones) * cover[..., None]).astype(np.uint8)
+    return np.minimum(cover, 1.0)
 
 
 def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Depths) -> None:
