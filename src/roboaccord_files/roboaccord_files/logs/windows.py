@@ -95,12 +95,7 @@ class Windows(Response):
     """
 
     def __init__(
-        self,
-        log: Log,
-        body: LogBody,
-        size: int,
-        smooth: Smooth | None = None,
-        most: int = MOST,
+        self, log: Log, body: LogBody, size: int, smooth: Smooth | None = None, most: int = MOST
     ) -> None:
         self.log, self.smooth = log, smooth or Smooth.of(log)
         n = log.q.shape[1]
