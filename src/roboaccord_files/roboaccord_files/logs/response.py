@@ -75,7 +75,7 @@ class Response:
         springs = weightless.pull(from_zero)
         mass = [weightless.efforts(from_zero, still, still + row) - springs for row in unit]
         held = np.where(self._is_held, HOLD, 0.0).repeat(2 * k + 1, axis=0)[:, None, :] * unit
-        inverse = np.linalg.inv(self._spread(np.stack(mass, axis=-1)) + held)
+        inverse = np.asarray(np.linalg.inv(self._spread(np.stack(mass, axis=-1)) + held), float)
         # K and C by difference quotients, in the middle of each step.
         middle = np.arange(len(self.q)).reshape(w, -1)[:, 1::2].ravel()
         plain = body.efforts(q, qd, qdd)

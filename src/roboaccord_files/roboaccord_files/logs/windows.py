@@ -142,7 +142,7 @@ class Windows(Response):
         moved = self.made_by(np.stack([inertial, needed - inertial], axis=-1))
         squares = (moved**2).sum(axis=-1).reshape(len(self.samples), -1, self.joints)
         effect = np.sqrt(squares.mean((0, 1)))
-        return np.maximum(effect, 1e-3 * effect.max())
+        return np.asarray(np.maximum(effect, 1e-3 * effect.max()), float)
 
     @property
     def share(self) -> Array:

@@ -206,9 +206,9 @@ def _joint_differences(reference: ReferenceReading, reading: Reading) -> Iterato
         yield compare_value("origin", name, expected.anchor, read.anchor, allowed, size, "m")
         limits = (expected.lower, expected.upper), (read.lower, read.upper)
         yield compare_limits(name, *limits, allowed)
-        inertias = [inertia_by_joint.get(name, 0.0) for inertia_by_joint in rotors]
-        largest = max(inertias) or 1.0
-        yield compare_value("armature", name, *inertias, allowed, largest, "kg m^2")
+        expected_rotor, rotor = (inertia_by_joint.get(name, 0.0) for inertia_by_joint in rotors)
+        largest = max(expected_rotor, rotor) or 1.0
+        yield compare_value("armature", name, expected_rotor, rotor, allowed, largest, "kg m^2")
 
 
 def _link_differences(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:

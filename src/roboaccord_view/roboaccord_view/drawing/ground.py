@@ -67,7 +67,7 @@ def draw_ground(camera: Camera, floor: float, grid: float) -> Picture:
     """
     height, (_, down, forward) = camera.height, camera.axes
     # Slopes of the rows below the camera's axis, and by how much rays fall per metre of depth.
-    slopes = (np.arange(height)[:, None] + 0.5 - 0.5 * height) / camera.focal
+    slopes = np.asarray((np.arange(height)[:, None] + 0.5 - 0.5 * height) / camera.focal, float)
     fall = -(forward[2] + slopes * down[2])
     # Depth of the ground in each row, infinite above the horizon, and how clear it is in the haze.
     above = camera.eye[2] - floor
