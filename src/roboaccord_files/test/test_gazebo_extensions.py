@@ -87,4 +87,4 @@ def test_no_other_engine_reads_gazebo(tmp_path):
         pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
         bench = Bench(robot(tmp_path, body, "upper"))
         bench.text = bench.file.text  # not taken out
-        assert bench.ask(engine, "default", bench.text).same
+        assert bench.ask(engine, "default", bench.text).agrees

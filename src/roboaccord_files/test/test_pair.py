@@ -17,10 +17,10 @@ from roboaccord.engines.differences import relative_at
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy_matrix
-from roboaccord_files.parity.comparison import Comparison
 from roboaccord_files.parity.door import parity
 from roboaccord_files.parity.frames import HERE, Frame
 from roboaccord_files.parity.pair import TOLERANCE, Pair
+from roboaccord_files.parity.pair_comparison import Comparison
 from roboaccord_files.parity.pair_shown import pair_lines
 
 
@@ -37,7 +37,7 @@ class Part(NamedTuple):
     damping: float = 0.3
     friction: float = 0.2
     mass: float = 0.0
-    centre: Array = HERE.place
+    centre: Array = HERE.position
     inertia: Array = 0.0 * HERE.turn
 
 
@@ -67,7 +67,7 @@ Robot = Sequence[Part]
 
 def inside(one: Frame, link: Part) -> Part:
     """Return a part in a frame that has a pose in its own."""
-    centre = one.turn.T @ (link.centre - one.place)
+    centre = one.turn.T @ (link.centre - one.position)
     inertia = one.turn.T @ link.inertia @ one.turn
     return link._replace(axis=one.turn.T @ link.axis, centre=centre, inertia=inertia)
 
@@ -134,7 +134,7 @@ def urdf(robot: Robot) -> str:
         if p.parent:
             rows.append(
                 f'<joint name="to_{p.name}" type="{p.kind}"><parent link="{p.parent}"/>'
-                f'<child link="{p.name}"/><origin xyz="{text(p.pose.place)}" rpy="{text(rpy)}"/>'
+                f'<child link="{p.name}"/><origin xyz="{text(p.pose.position)}" rpy="{text(rpy)}"/>'
                 f'<axis xyz="{text(p.axis)}"/><dynamics damping="{p.damping!r}" '
                 f'friction="{p.friction!r}"/>'
                 f'<limit lower="-1" upper="{p.upper!r}" effort="{p.effort!r}" velocity="2"/>'
@@ -156,9 +156,9 @@ def mjcf(robot: Robot, parent: str = "") -> str:
                      f' range="-1 {p.upper!r}" damping="{p.damping!r}"'
                      f' frictionloss="{p.friction!r}"/>')  # fmt: skip
         rows.append(
-            f'<body name="{p.name}" pos="{text(p.pose.place)}" quat="{text([w, x, y, z])}">{joint}'
-            f'<inertial pos="{text(p.centre)}" mass="{p.mass!r}" fullinertia="{text(full)}"/>'
-            f"{mjcf(robot, p.name)}</body>"
+            f'<body name="{p.name}" pos="{text(p.pose.position)}" quat="{text([w, x, y, z])}">'
+            f'{joint}<inertial pos="{text(p.centre)}" mass="{p.mass!r}" '
+            f'fullinertia="{text(full)}"/>{mjcf(robot, p.name)}</body>'
         )
     if parent:
         return "".join(rows)
@@ -171,7 +171,7 @@ def sdf(robot: Robot) -> str:
     rows = []
     for p in robot:
         xx, xy, xz, _, yy, yz, _, _, zz = (repr(float(x)) for x in p.inertia.flat)
-        pose = text([*p.pose.place, *quaternion_rpy(matrix_quaternion(p.pose.turn))])
+        pose = text([*p.pose.position, *quaternion_rpy(matrix_quaternion(p.pose.turn))])
         at = f'relative_to="{p.parent}"' if p.parent else ""
         rows.append(
             f'<link name="{p.name}"><pose {at}>{pose}</pose><inertial><pose>{text(p.centre)} 0 0 0'
@@ -236,7 +236,7 @@ def test_one_robot_written_twice_is_one(tmp_path: Path, how: str) -> None:
 
 def longer(pose: Frame) -> Frame:
     """Return a pose 1 % farther away."""
-    return pose._replace(place=1.01 * pose.place)
+    return pose._replace(position=1.01 * pose.position)
 
 
 def turned(x: float, y: float) -> Callable[[Frame], Frame]:

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from roboaccord.cli.main import run
+from roboaccord.description.tree import MOMENTS
 from roboaccord.description.urdf_file import read_urdf
 from roboaccord.numerics.rotations import rpy_matrix
 from roboaccord_files.repair.extents import DIRECTIONS, extremes
-from roboaccord_files.repair.inertial import AXES
 from roboaccord_files.rules.bodies import CORNERS, Solid
 from roboaccord_files.rules.find import findings
 from roboaccord_files.rules.sides import other_side
@@ -25,7 +25,7 @@ def link(name: str, mass: float, size: np.ndarray, sign: float = 1.0, turn: str 
     """Return a full box, turned, whose products of inertia have a sign."""
     squares = size**2 / 12.0
     inertia = mass * TURN @ np.diag(squares.sum() - squares) @ TURN.T
-    values = dict(zip(AXES, inertia[np.triu_indices(3)], strict=True))
+    values = dict(zip(MOMENTS, inertia[np.triu_indices(3)], strict=True))
     tensor = " ".join(f'{k}="{v * (1.0 if k[1] == k[2] else sign)}"' for k, v in values.items())
     box = f'<box size="{" ".join(map(str, size))}"/>'
     return (
@@ -93,7 +93,7 @@ def test_no_radius_of_gyration_is_beyond_the_farthest_point(tmp_path: Path):
     """A cube of 1 m: all its mass at the corners has .5 kg m^2 a kg; 1 is none, along no line."""
     box = '<visual><geometry><box size="1 1 1"/></geometry></visual>'
     for moment, there in ((0.5, False), (1.0, True)):
-        tensor = " ".join(f'{key}="{moment if key[1] == key[2] else 0}"' for key in AXES)
+        tensor = " ".join(f'{key}="{moment if key[1] == key[2] else 0}"' for key in MOMENTS)
         inertial = f'<inertial><mass value="1"/><inertia {tensor}/></inertial>'
         seen = rules(tmp_path, f'<link name="a">{inertial}{box}</link>')
         assert ("gyration-beyond-shape" in seen) == there

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from roboaccord.cli.main import run
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord_files.parity.bench import Bench
-from roboaccord_files.parity.repaired import Repaired, body_of, changed, repair
+from roboaccord_files.parity.repaired import Repaired, body_of, repair, with_text
 from roboaccord_files.repair.edits import applied, changes
 from roboaccord_files.repair.find import find_traps
 from test_parity import DATA, TEN, examine, installed, need, status
@@ -238,7 +238,7 @@ def test_repair_keeps_the_robot(name: str) -> None:
     """What has all its numbers is read alike; mass, inertia and reach are those of the file."""
     file = read_urdf(DATA / f"{name}.urdf")
     found = repair(file, {*TEN[name].values(), "limits missing"})
-    now = changed(file, found.data)
+    now = with_text(file, found.data)
     before, after = (body_of(Bench(each).tree) for each in (file, now))
     assert (before.mass, before.reach) == (after.mass, after.reach)
     assert np.allclose(before.moments, after.moments, rtol=1e-9, atol=0.0)

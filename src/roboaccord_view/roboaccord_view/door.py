@@ -20,21 +20,7 @@ from typing import Annotated, Any, Unpack
 
 import typer
 from rich import filesize
-from roboaccord.cli import (
-    Base,
-    Changes,
-    Engine,
-    Packages,
-    Speed,
-    complete_bag,
-    complete_robot,
-    complete_scenario,
-    load_setup,
-    log,
-    one_scenario,
-    progress,
-    read_packages,
-)
+from roboaccord import cli
 from roboaccord.contract import SETUP, AccordError, Modes
 from roboaccord.door import Options, Recording, Settings, Subject, bag_of, setup_of, subject_mode
 from roboaccord.run import Run
@@ -46,7 +32,7 @@ from roboaccord_view.stage import HOST, PORT
 
 # Where lines for the user go: of the function to the log, of the command to the terminal.
 note = logging.getLogger("roboaccord").info
-tell = partial(log.print, soft_wrap=True)
+tell = partial(cli.log.print, soft_wrap=True)
 
 
 def _modes(values: Mapping[str, Any]) -> list[str]:
@@ -73,13 +59,13 @@ VIEW = Modes(_modes, {
 
 def complete_first(incomplete: str) -> list[str]:
     """Return the recorded runs and robots whose names begin with a text, for the shell."""
-    return [*complete_bag(incomplete), *complete_robot(incomplete)]
+    return [*cli.complete_bag(incomplete), *cli.complete_robot(incomplete)]
 
 
 def complete_other(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return completions of the second argument: runs after a recorded run, else scenarios."""
     is_bag = Path(str(ctx.params.get("what", ""))).exists()
-    return complete_bag(incomplete) if is_bag else complete_scenario(ctx, incomplete)
+    return cli.complete_bag(incomplete) if is_bag else cli.complete_scenario(ctx, incomplete)
 
 
 @VIEW.guard
@@ -166,11 +152,11 @@ def view_command(
         ),
     ] = None,
     film: FilmOptions = FilmOptions(),  # noqa: B008 - frozen
-    speed: Speed = 1.0,
-    engine: Engine = "reference",
-    changes: Changes = None,
-    base: Base = "",
-    packages: Packages = None,
+    speed: cli.Speed = 1.0,
+    engine: cli.Engine = "reference",
+    changes: cli.Changes = None,
+    base: cli.Base = "",
+    packages: cli.Packages = None,
     robot: Annotated[
         str, typer.Option(metavar="FILE", help="Robot file of a BAG, whose meshes are drawn.")
     ] = "",
@@ -210,18 +196,18 @@ def view_command(
             if not Path(other).exists():
                 raise AccordError(f"no bag {other}")
         bags = [Path(bag) for bag in (what, *(beside or []))]
-        drawn_robot = load_setup(robot, "", None, None, base, packages) if robot else None
+        drawn_robot = cli.load_setup(robot, "", None, None, base, packages) if robot else None
         if film.gif or film.mp4:
             _write_films(bags, film, speed, drawn_robot, collision=collision)
         else:
             Recorded.read(bags, drawn_robot, tell).play(page, speed, tell, collision=collision)
         return
-    scenario, arguments = one_scenario(beside)
+    scenario, arguments = cli.one_scenario(beside)
     if scenario:
-        setup = load_setup(what, scenario, changes, None, base, packages, arguments=arguments)
+        setup = cli.load_setup(what, scenario, changes, None, base, packages, arguments=arguments)
         simulate(setup, engine, speed, page, tell, collision=collision)
     else:
-        folders = read_packages(packages or ())
+        folders = cli.read_packages(packages or ())
         setup = setup_to_pose(what, base=base, packages=folders, arguments=arguments)
         pose(setup, page, tell, collision=collision)
 
@@ -239,7 +225,7 @@ def _write_films(
     bags: Sequence[Path], film: FilmOptions, speed: float, robot: Setup | None, *, collision: bool
 ) -> None:
     """Write films of bags, with a progress bar."""
-    with progress() as bar:
+    with cli.progress() as bar:
         task = bar.add_task("drawing; the first time, kernels are compiled", total=None)
 
         def drawn(done: int, total: int) -> None:

@@ -56,7 +56,7 @@ class Figure:
             self._handles.append(add_surface(scene, surface.name, surface, shape.opacity))
 
     def paint(self, urdf: str) -> None:
-        """Take the colours of another description with the same shapes."""
+        """Show the colours and opacities of another description with the same shapes."""
         shapes = Scene.parse(urdf, collision=self._collision).shapes
         for handle, shape in zip(self._handles, shapes, strict=True):
             handle.color, handle.opacity = rgb(255.0 * shape.colour), shape.opacity
@@ -86,9 +86,9 @@ class Figure:
 
     def points(self, pose: Pose) -> Array:
         """Return the outermost vertices (v, 3) [m] in a pose."""
-        origins, turns = self.forward(pose)
+        origins, rotations = self.forward(pose)
         shapes = self.parsed.shapes
-        placed = [outline(s.vertices) @ turns[s.link].T + origins[s.link] for s in shapes]
+        placed = [outline(s.vertices) @ rotations[s.link].T + origins[s.link] for s in shapes]
         return np.concatenate(placed)
 
 

@@ -2,11 +2,12 @@
 
 A Film first places the camera once (stance.py) and leaves out waiting, times in which nothing moves
 (drawing/waiting.py). Then it draws picture by picture: the backdrop with path and shadow
-(drawing/ground.py), the robot (drawing/raster.py), other robots beside it (second.py), and texts
+(drawing/backdrop.py), the robot (drawing/raster.py), other robots beside it (second.py), and texts
 (drawing/annotations.py).
 
-What a picture is composed of may be changed in `Film.picture`, texts in `_rows`, `_caption` and
-`_legend`; test_annotations finds texts and places in pictures. LOOKS and MOST_BAND may be tuned.
+What a picture is composed of may be changed in `Film.picture`, texts in `_lines_above`,
+`_line_below` and `_legend`; test_annotations finds texts and places in pictures. LOOKS and
+MOST_BAND may be tuned.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from roboaccord.scenario import Camera
 
 from roboaccord_view.drawing import annotations as notes
 from roboaccord_view.drawing.annotations import INK, MUTED, Ink
+from roboaccord_view.drawing.backdrop import Backdrop
 from roboaccord_view.drawing.failures import Failure, failure_lines, failures
-from roboaccord_view.drawing.ground import Relief, draw_ground, draw_path, shade_ground
-from roboaccord_view.drawing.raster import OVERSAMPLING, Canvas, Mesh, Picture, finer, hidden
-from roboaccord_view.drawing.waiting import REST, WORTH, moves, shown
+from roboaccord_view.drawing.ground import draw_path
+from roboaccord_view.drawing.raster import OVERSAMPLING, Canvas, Mesh, Picture, count_hidden, finer
+from roboaccord_view.drawing.waiting import REST, WORTH, is_moving, shown_samples
 from roboaccord_view.motion import Moved, resample
-from roboaccord_view.options import FPS, SIZE, check
+from roboaccord_view.options import FPS, SIZE, check_film
 from roboaccord_view.second import Layers, SecondRun
 from roboaccord_view.stance import AZIMUTHS, SMALL, Bands, Stance, over_terrain, stance_of
 
@@ -81,7 +83,7 @@ class Film:
         uncut: bool = False,
         collision: bool = False,
     ) -> None:
-        check(fps, size, speed)
+        check_film(fps, size, speed)
         if not len(trajectory):
             raise AccordError("the motion has no samples to draw")
         if not HAS_NUMBA:
@@ -98,25 +100,19 @@ class Film:
         self._layers = [Layers(run, self._step, len(self._motion), aim) for run in beside]
         self._failures = failures(self._scene, trajectory.events)
         # Index of the sample that each picture shows.
-        self._samples = np.arange(len(self._motion)) if uncut else self._cut()
+        self._samples = np.arange(len(self._motion)) if uncut else self._samples_without_waiting()
         self._solids = [surface for surface in surfaces if surface.name not in BACKDROPS]
         drawn: list[Shape | Surface] = [*self._scene.shapes, *self._solids]
         self._mesh = Mesh.join(drawn)
         # Index of the shape or solid of each face (f,).
         self._owners = np.repeat(np.arange(len(drawn)), [len(solid.faces) for solid in drawn])
-        backdrops = {surface.name: surface for surface in surfaces}
-        terrain = backdrops.get(TERRAIN)
-        self._stance = self._look(terrain, wall=WALL in backdrops)
-        first = self._stance.camera(0, size)
-        # In the picture's own resolution, for the edges of shadows are soft anyway.
-        self._shadow_canvas = Canvas(first)
-        # Position of the camera, and the backdrop that was drawn for it.
-        self._backdrop_cache: tuple[Array, Picture] | None = None
-        self._relief: Relief | None = None  # the terrain, if there is one
-        if terrain:
-            self._relief = Relief(Mesh.join([terrain]), first, self._backdrop(first))
-        self._canvas = Canvas(finer(first), self._relief.hidden if self._relief else None)
-        self._trace = self._trace_of_path()
+        by_name = {surface.name: surface for surface in surfaces}
+        terrain = by_name.get(TERRAIN)
+        self._stance = stance = self._place_camera(terrain, wall=WALL in by_name)
+        first, mesh = stance.camera(0, size), Mesh.join([terrain]) if terrain else None
+        self._backdrop = Backdrop(first, stance.floor, stance.grid, mesh)
+        self._canvas = Canvas(finer(first), self._backdrop.hidden)
+        self._trace = self._trace_of_path()  # (t, 3) [m]
 
     def _trace_of_path(self) -> Array:
         """Return the path in the axes of pictures (t, 3) [m].
@@ -125,15 +121,16 @@ class Film:
         about level, it is lowered onto the ground.
         """
         trace = self._path @ self._stance.turn.T
-        if self._relief:
-            return self._relief.under(trace)
+        lowered = self._backdrop.under(trace)
+        if lowered is not None:
+            return lowered
         if self._aim is None:
             level = np.ptp(self._path[:, 2]) < np.ptp(self._outline[0], axis=0).max()
             if level or not self._stance.on_ground:
                 trace[:, 2] = self._stance.floor
         return trace
 
-    def _look(self, terrain: Surface | None, *, wall: bool) -> Stance:
+    def _place_camera(self, terrain: Surface | None, *, wall: bool) -> Stance:
         """Return the camera placement that sees everything, and in which solids hide least."""
         aspect, bands, count = self.size[0] / self.size[1], self._bands(), len(self._motion)
         if terrain:
@@ -141,39 +138,38 @@ class Film:
         fixed = [solid.vertices for solid in self._solids]
         if self._aim and self._aim.target is not None:
             fixed.append(self._aim.target[None])
-        points = [self._outline, *(np.tile(vertices, (count, 1, 1)) for vertices in fixed)]
-        seen, centre = np.concatenate(points, axis=1), self._moved.path()
-        stances = (
-            stance_of(seen, centre, self.fps, aspect, bands, turn, wall) for turn in AZIMUTHS
-        )
-        return min(stances, key=self._hidden) if self._solids else next(stances)
+        over_time = [self._outline, *(np.tile(vertices, (count, 1, 1)) for vertices in fixed)]
+        points, centre = np.concatenate(over_time, axis=1), self._moved.path()
+        stances = (stance_of(points, centre, self.fps, aspect, bands, azimuth, wall)
+                   for azimuth in AZIMUTHS)  # fmt: skip
+        return min(stances, key=self._times_hidden) if self._solids else next(stances)
 
     def _bands(self) -> Bands:
         """Return the parts of a picture's height above and below that texts need."""
-        letters, height = notes.letters(self.size[0]), self.size[1]
+        letters, height = notes.letters(self.size[0]), self.size[1]  # heights [pixels]
         count = len(self._motion)
-        rows = self._rows(count - 1, count - len(self._samples), self._legend(0))
+        rows = self._lines_above(count - 1, count - len(self._samples), self._legend(0))
         above, below = letters * (1.0 + 1.25 * len(rows)), 2.5 * letters
         return min(above / height, MOST_BAND), min(below / height, MOST_BAND)
 
-    def _hidden(self, stance: Stance) -> int:
+    def _times_hidden(self, stance: Stance) -> int:
         """Return how often solids hide the path, in up to LOOKS pictures."""
         mesh, turn = Mesh.join(self._solids), stance.turn.T
         placed, path = mesh.at(mesh.points @ turn), self._path @ turn
         size = SMALL * self.size[0] // self.size[1], SMALL
-        looks = np.unique(np.linspace(0, len(path) - 1, LOOKS).astype(int))
-        return sum(hidden(stance.camera(i, size), placed, path[i : i + 1]) for i in looks)
+        samples = np.unique(np.linspace(0, len(path) - 1, LOOKS).astype(int))
+        return sum(count_hidden(stance.camera(i, size), placed, path[i : i + 1]) for i in samples)
 
-    def _cut(self) -> Index:
+    def _samples_without_waiting(self) -> Index:
         """Return the samples of the motion without waiting."""
-        moving = moves(self._motion, self._outline, self._step)
+        moving = is_moving(self._motion, self._outline, self._step)
         for layers in self._layers:
             moving |= layers.moving
         times = [failure.time for failure in self._failures]
         times += [finding.time for finding in self._findings]
         moving[np.searchsorted(self._motion.time[:-1], times)] = True
         rest = max(round(REST * self.fps), 1)
-        return shown(moving, rest, math.ceil(WORTH / self._step))
+        return shown_samples(moving, rest, math.ceil(WORTH / self._step))
 
     def __len__(self) -> int:
         """Return the number of pictures."""
@@ -191,14 +187,14 @@ class Film:
         camera, turn = self._stance.camera(i, self.size), self._stance.turn.T
         failed = [failure for failure in self._failures if failure.time <= self._motion.time[i]]
         picture = self._draw_scene(camera, i, failed)
-        lines = [layers.draw(picture, self._canvas, i, turn) for layers in self._layers]
+        look_lines = [layers.draw(picture, self._canvas, i, turn) for layers in self._layers]
         robot = self._canvas.owner[::OVERSAMPLING, ::OVERSAMPLING] >= 0
         notes.point_out(picture, self._marks(camera, i, failed), robot)
-        line = next(filter(None, lines), "")
+        line = next(filter(None, look_lines), "")
         head = [(line, notes.WARNING)] if line else self._legend(i)
-        notes.write_above(picture, self._rows(i, i - k, head))
+        notes.write_above(picture, self._lines_above(i, i - k, head))
         grid = f"grid {self._stance.grid:g} m"
-        notes.write_below(picture, self._caption(i), [f"{self._scene.name}   {grid}", grid])
+        notes.write_below(picture, self._line_below(i), [f"{self._scene.name}   {grid}", grid])
         return picture
 
     def _draw_scene(self, camera: Camera, i: int, failed: Sequence[Failure]) -> Picture:
@@ -208,19 +204,24 @@ class Film:
         red = np.isin(self._owners, [failure.shape for failure in failed])[:, None]
         mesh = self._mesh.at(points @ self._stance.turn.T)
         mesh = replace(mesh, colours=np.where(red, RED, mesh.colours))
-        self._canvas.camera, self._shadow_canvas.camera = finer(camera), camera
-        picture = self._backdrop(camera)
+        self._canvas.camera = finer(camera)
+        picture = self._backdrop.picture(camera)
         draw_path(picture, camera, self._trace[: i + 1], self._canvas.hidden)
-        if self._relief:
-            self._relief.shade(picture, mesh)
-        else:
-            shade_ground(picture, self._shadow_canvas, mesh, self._stance.floor)
+        self._backdrop.shade(picture, camera, mesh)
         self._canvas.draw(mesh)
         self._canvas.lay_over(picture)
         return picture
 
-    def _rows(self, i: int, cut: int, head: Sequence[tuple[str, Ink]]) -> list[tuple[str, Ink]]:
-        """Return the lines above, with their colours, after `cut` samples that were left out."""
+    def _lines_above(
+        self, i: int, cut: int, head: Sequence[tuple[str, Ink]]
+    ) -> list[tuple[str, Ink]]:
+        """Return the lines at the upper edge of a picture, with their colours.
+
+        Args:
+            i: index of the sample.
+            cut: number of samples before it that were left out.
+            head: the first lines.
+        """
         now = float(self._motion.time[i])
         lines = failure_lines(self._failures, self._findings, now)
         rows = [*head, *((line, notes.WARNING) for line in lines)]
@@ -230,8 +231,8 @@ class Film:
             rows.append((f"{cut * self._step:.1f} s of waiting left out", MUTED))
         return rows
 
-    def _caption(self, i: int) -> str:
-        """Return the line below: time, and the speed of the aim or the centre of mass."""
+    def _line_below(self, i: int) -> str:
+        """Return the line at the lower edge: time, and the speed of the aim or centre of mass."""
         slow = f"   shown at {self.speed:g} x" if self.speed != 1.0 else ""
         point = self._aim.name if self._aim else "centre of mass"
         time = f"t = {self._motion.time[i]:.2f} s"
@@ -268,15 +269,6 @@ class Film:
             distance = float(np.linalg.norm(point - (self._path[i] if target is None else target)))
             text = f"{points} {1e3 * distance:.0f} mm from the target"
             if target is None:
-                text = f"{points} {notes.length(distance)} apart" if rows else ""
+                text = f"{points} {notes.length_text(distance)} apart" if rows else ""
             rows.append(("   ".join(filter(None, (name, text))), ink))
         return rows
-
-    def _backdrop(self, camera: Camera) -> Picture:
-        """Return a copy of the picture behind the robot, drawn anew if the camera has moved."""
-        if self._relief:
-            return self._relief.picture.copy()
-        if self._backdrop_cache is None or (camera.eye != self._backdrop_cache[0]).any():
-            stance = self._stance
-            self._backdrop_cache = camera.eye, draw_ground(camera, stance.floor, stance.grid)
-        return self._backdrop_cache[1].copy()

@@ -81,22 +81,15 @@ def write_gif(film: Film, path: Path, progress: Progress = lambda done, total: N
     """
     if film.fps > FASTEST:
         raise AccordError(f"fps is {film.fps:g}; a GIF shows {FASTEST} pictures a second at most")
-    ends = np.round(100.0 * np.arange(len(film) + 1) / film.fps)
+    ends = np.round(100.0 * np.arange(len(film) + 1) / film.fps)  # of the pictures [0.01 s]
     palette = _palette(film)  # one for all pictures, so that equal ground stays equal
-    frames = (
-        Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE)
-        for picture in film.pictures(progress)
-    )
+    frames = (Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE)
+              for picture in film.pictures(progress))  # fmt: skip
     with writing(path, ".gif") as draft:
         next(frames).save(
-            draft,
-            format="GIF",
-            save_all=True,
-            append_images=frames,
-            duration=[int(10 * d) for d in np.diff(ends)],
-            loop=0,
-            optimize=False,
-        )
+            draft, format="GIF", save_all=True, append_images=frames, loop=0, optimize=False,
+            duration=[int(10 * period) for period in np.diff(ends)],
+        )  # fmt: skip
 
 
 def _palette(film: Film) -> Image.Image:

@@ -195,12 +195,10 @@ class Guard:
             **options: of `serve`.
         """
         self.is_used = True
-        options |= {
-            "max_size": LARGEST,
-            "logger": logging.Logger("silent", logging.CRITICAL),  # or tracebacks of handshakes
-            "create_connection": partial(_Connection, self),
-            "process_request": partial(self._check_handshake, process_request),
-        }
+        logger = logging.Logger("silent", logging.CRITICAL)  # else it logs tracebacks of handshakes
+        check = partial(self._check_handshake, process_request)
+        options |= {"create_connection": partial(_Connection, self), "process_request": check}
+        options |= {"max_size": LARGEST, "logger": logger}
         return serve(partial(self._handle, handler), *where, **options)
 
     def refusal(self, headers: Headers, *, is_socket: bool) -> str:

@@ -1,17 +1,16 @@
-"""A running simulation in the browser, paced and pushed from there, and a robot to pose by hand.
+"""A running simulation in the browser, paced and pushed from there.
 
 LiveView observes a run: in `on_state` the run waits for the wall clock, and for a page that has
 paused it, while a thread of LiveView draws the latest state. Pages influence the run by pushes
 alone (push.py): test_push.py compares a run in view with the same run without. `accord run --view`
-makes a LiveView, as the `RunDisplay` of cli/run.py. `view_robot` shows a robot with a slider for
-each joint.
+makes a LiveView, as the `RunDisplay` of cli/run.py. node.py draws the states of a ROS graph by the
+same StateDisplay.
 
-Controls may be added in `LiveView` and `view_robot`, with their ranges below.
+Controls may be added in `LiveView`, with their ranges below.
 """
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from roboaccord.bag import PERIOD, Find, contact_finder
 from roboaccord.cdr import contact_arrow
 from roboaccord.contract import AccordError, Array, Event, Observer, RobotState, Trajectory
 from roboaccord.run import Pace
-from roboaccord.scenario import RobotFile, Setup, surfaces_around
+from roboaccord.scenario import Setup, surfaces_around
 from roboaccord.simulators import Simulator
 
 from roboaccord_view.figure import Pose
@@ -36,10 +35,6 @@ PATH_PERIOD = 0.5  # s of wall time; between drawings of the path so far
 # Points of the path; beyond that, every second one is dropped: twice player.PATH_POINTS, so that
 # dropping leaves as many as a recording has.
 PATH_MOST = 4000
-# rad or m; resolution of a slider, finer than a pixel of a slider of 300 over a turn.
-SLIDER_STEP = 1e-3
-TURN = 2.0 * math.pi  # rad; range of a slider of a joint without limits
-NO_LIMIT = 1e3  # rad or m; a larger limit, which some files have, counts as none, 160 turns
 # N and s; largest force and duration of a push: robots of some kg and m survive them as numbers.
 STRONGEST, LONGEST = 1e3, 10.0
 # s; how far each button lets a paused run go on, at least one control period.
@@ -76,8 +71,8 @@ class StateDisplay:
         self._time = 0.0  # time of the last state [s]
         self._path_time = time.monotonic()  # when the path was last drawn [s of the steady clock]
 
-    def note(self, state: RobotState) -> None:
-        """Add a state to the path; begin another path after a reset."""
+    def add_to_path(self, state: RobotState) -> None:
+        """Add the centre of mass of a state to the path; a reset begins another path."""
         if state.time < self._time:
             self._path.clear()
         self._time = state.time
@@ -87,9 +82,9 @@ class StateDisplay:
             del self._path[1::2]
 
     def show(self, state: RobotState, arrows: Array) -> None:
-        """Show the state that was noted last, and contacts by arrows (k, 2, 3) [m]."""
+        """Show a state that was added to the path, and contacts by arrows (k, 2, 3) [m]."""
         self._stage.pose(pose_of(self._setup, state))
-        self._stage.touch(arrows)
+        self._stage.show_contacts(arrows)
         self._clock.value = f"{state.time:.4f} s"
         if time.monotonic() > self._path_time + PATH_PERIOD:
             self._stage.draw_path(np.array(self._path))
@@ -111,7 +106,7 @@ class LiveView(Observer):
     def __init__(self, setup: Setup, speed: float = 1.0, stage: Stage | None = None) -> None:
         self.stage, self._setup = stage or open_stage(setup), setup
         self._latest = setup.initial  # the newest state of the run
-        self._find: Find | None = None  # finds the contacts of a state
+        self._find_contacts: Find | None = None  # returns the contacts of a state
         # Times at which contacts were found [s], and their arrows (k, 2, 3) [m]; the first entry of
         # the arrows is for states before the first time.
         self._times, self._arrows = list[float](), [np.empty((0, 2, 3))]
@@ -133,17 +128,18 @@ class LiveView(Observer):
 
     def wrap(self, simulator: Simulator) -> Simulator:
         """Return the simulator with pushes from the page, and show its contacts."""
-        self._find = contact_finder(self._setup, simulator)
+        self._find_contacts = contact_finder(self._setup, simulator)
         pushed = PushedSimulator(simulator)
         with self._folder:
             self._add_push(pushed)
         return pushed
 
     def on_state(self, state: RobotState) -> None:
-        """Take a state to show, and wait until it is due."""
+        """Note a state, which the thread draws, and wait until it is due."""
         self._latest = state
-        if self._find and (not self._times or state.time >= self._times[-1] + PERIOD - ROUND_OFF):
-            arrows = [contact_arrow(contact) for contact in self._find(state)]
+        is_due = not self._times or state.time >= self._times[-1] + PERIOD - ROUND_OFF
+        if self._find_contacts and is_due:
+            arrows = [contact_arrow(contact) for contact in self._find_contacts(state)]
             self._arrows.append(np.array(arrows).reshape(-1, 2, 3))
             self._times.append(state.time)
         self._pace.pace = float(self._speed.value)
@@ -211,43 +207,9 @@ class LiveView(Observer):
         while not self._stop.wait(1.0 / RATE):
             state = self._latest
             if state is not shown:
-                display.note(state)
+                display.add_to_path(state)
                 display.show(state, self._arrows[-1])
                 shown = state
-
-
-def view_robot(
-    setup: Setup, port: int = PORT, host: str = HOST, *, collision: bool = False
-) -> Stage:
-    """Serve a robot with a slider a joint, in its initial state."""
-    stage = open_stage(setup, port, host, collision=collision)
-    start, position, orientation = pose_of(setup, setup.initial)
-    angles, robot = dict(start), setup.robot
-    ranges = robot.ranges(setup) if isinstance(robot, RobotFile) else {}
-
-    def move(name: str, value: float) -> None:
-        angles[name] = value
-        stage.pose((angles, position, orientation))
-
-    for joint in setup.tree.moving:
-        low, high = slider_range(*ranges.get(joint.name, joint.ends))
-        unit = "m" if joint.kind == "prismatic" else "rad"
-        first = angles[joint.name] = min(max(angles.get(joint.name, 0.0), low), high)
-        slider = stage.server.gui.add_slider(
-            f"{joint.name} [{unit}]", low, high, SLIDER_STEP, first
-        )
-        slider.on_update(lambda event, name=joint.name: move(name, float(event.target.value)))
-    stage.pose((angles, position, orientation))
-    return stage
-
-
-def slider_range(lower: float, upper: float) -> tuple[float, float]:
-    """Return the range of a joint's slider [rad or m]: its limits, or else a full turn."""
-    if not abs(lower) < NO_LIMIT:
-        lower = upper - TURN if abs(upper) < NO_LIMIT else -math.pi
-    if not abs(upper) < NO_LIMIT:
-        upper = lower + TURN
-    return lower, max(upper, lower + SLIDER_STEP)
 
 
 def pose_of(setup: Setup, state: RobotState) -> Pose:

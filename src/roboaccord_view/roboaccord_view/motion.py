@@ -91,12 +91,9 @@ class Moved:
         # The path at a small time before or after each sample.
         def path(time: float) -> Array:
             turns = np.array([turn_quaternion(time * spin) for spin in motion.twist[:, 3:]])
-            later = replace(
-                motion,
-                q=motion.q + time * motion.qd,
-                position=motion.position + time * velocity,
-                orientation=quaternion_product(motion.orientation.T, turns.T).T,
-            )
+            q, position = motion.q + time * motion.qd, motion.position + time * velocity
+            orientation = quaternion_product(motion.orientation.T, turns.T).T
+            later = replace(motion, q=q, position=position, orientation=orientation)
             return Moved(self.scene, later).path(aim)
 
         shift = path(MOMENT) - path(-MOMENT)
@@ -112,13 +109,14 @@ class Moved:
         if motion.twist.any() or np.ptp(motion.position, axis=0).any() or not motion.qd.any():
             return None
         points = self.outlines(max(1, len(motion) // SAMPLES))
-        sizes = [len(outline(s.vertices)) for s in scene.shapes]
-        links = np.repeat([s.link for s in scene.shapes], sizes)
+        # The link of each of these points, and the length of its path.
+        counts = [len(outline(shape.vertices)) for shape in scene.shapes]
+        links = np.repeat([shape.link for shape in scene.shapes], counts)
         lengths = np.linalg.norm(np.diff(points, axis=0), axis=2).sum(axis=0)
         lengths[~np.isin(links, last_links(scene.tree))] = 0.0
-        best = int(lengths.argmax())
-        link = int(links[best])
-        offset = (points[0, best] - self.origins[0, link]) @ self.turns[0, link]
+        longest = int(lengths.argmax())
+        link = int(links[longest])
+        offset = (points[0, longest] - self.origins[0, link]) @ self.turns[0, link]
         name = scene.tree.links[link].name
         return Aim(f"tip of {name}", name, offset)
 
@@ -127,21 +125,21 @@ def outline(vertices: Array) -> Array:
     """Return the vertices (k, 3) outermost in any of DIRECTIONS: almost the convex hull."""
     if len(vertices) <= DIRECTIONS:
         return vertices
-    k = np.arange(DIRECTIONS)
-    z, turn = 1.0 - (2.0 * k + 1.0) / DIRECTIONS, GOLDEN * k
-    flat = np.sqrt(1.0 - z * z)
-    outwards = np.column_stack([flat * np.cos(turn), flat * np.sin(turn), z])
+    number = np.arange(DIRECTIONS)
+    z, azimuth = 1.0 - (2.0 * number + 1.0) / DIRECTIONS, GOLDEN * number
+    radius = np.sqrt(1.0 - z * z)
+    outwards = np.column_stack([radius * np.cos(azimuth), radius * np.sin(azimuth), z])
     return np.asarray(vertices[np.unique((vertices @ outwards.T).argmax(axis=0))])
 
 
 def last_links(tree: Tree) -> list[int]:
     """Return the links that a joint moves, and after which no joint moves another link."""
     moving = {joint.name for joint in tree.moving}
-    body = {link.name: "" for link in tree.links}  # the moved link that each is fixed to
+    body_of = {link.name: "" for link in tree.links}  # the moved link that each is fixed to
     for joint in tree.joints:  # parents first
-        body[joint.child] = joint.child if joint.name in moving else body[joint.parent]
-    inner = {"", *(body[joint.parent] for joint in tree.moving)}
-    return [i for i, link in enumerate(tree.links) if body[link.name] not in inner]
+        body_of[joint.child] = joint.child if joint.name in moving else body_of[joint.parent]
+    inner = {"", *(body_of[joint.parent] for joint in tree.moving)}
+    return [i for i, link in enumerate(tree.links) if body_of[link.name] not in inner]
 
 
 def resample(trajectory: Trajectory, step: float) -> Trajectory:
@@ -149,14 +147,14 @@ def resample(trajectory: Trajectory, step: float) -> Trajectory:
     start, stop = trajectory.time[0], trajectory.time[-1]
     time = start + step * np.arange(math.floor((stop - start) / step + 1e-6) + 1)
 
-    def at(values: Array) -> Array:
+    def interpolated(values: Array) -> Array:
         columns = [np.interp(time, trajectory.time, column) for column in values.T]
         return np.column_stack(columns) if columns else np.empty((len(time), 0))
 
     turns = trajectory.orientation.copy()
     flips = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
     turns[1:] *= np.cumprod(flips)[:, None]  # q and -q are one rotation, but their mean is none
-    arrays = {name: at(getattr(trajectory, name)) for name in STATE_ARRAYS}
-    turns = arrays["orientation"] = at(turns)
+    arrays = {name: interpolated(getattr(trajectory, name)) for name in STATE_ARRAYS}
+    turns = arrays["orientation"] = interpolated(turns)
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
     return replace(trajectory, time=time, switches={}, wrench=None, **arrays)  # type: ignore[arg-type]

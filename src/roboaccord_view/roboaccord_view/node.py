@@ -2,7 +2,7 @@
 
 The page's subscriptions belong to a second node that no executor spins: their messages wait in the
 middleware, where new ones replace old ones, so the run never waits for the page. Every PERIOD,
-`BrowserShell.look` takes the newest state from there and draws it. With a cross-check running,
+`BrowserShell.draw_newest` takes the newest state from there. With a cross-check running,
 `SecondDisplay` draws the reference, the second simulation of the comparison, as a translucent
 robot.
 
@@ -101,20 +101,21 @@ class BrowserShell(Shell):
         options = {"context": node.context, "namespace": node.get_namespace()}
         self._source = Node("_browser", **options, start_parameter_services=False)
         self._setup = setup
-        self._last_state = setup.initial  # newest state at the last call of `look`
+        self._last_state = setup.initial  # newest state at the last call of `draw_newest`
         # Subscribed before the page's libraries load, which takes a while.
         self._latest = LatestState(self._source, setup)
         self._contacts = watch(self._source, setup.robot.name, graph.CONTACTS)
         self._read_contacts = readable(self._contacts.topic_name, self._set_arrows, itself)
-        self._arrows = np.empty(
-            (0, 2, 3)
-        )  # start and end of each contact force's arrow (k, 2, 3) [m]
-        self._was_open = False  # whether a browser showed the page at the last call of `look`
+        # Start and end of each contact force's arrow (k, 2, 3) [m].
+        self._arrows = np.empty((0, 2, 3))
+        self._was_open = (
+            False  # whether a browser showed the page at the last call of `draw_newest`
+        )
         self.stage = open_stage(setup)
         clock = self.stage.server.gui.add_text("at", "", disabled=True)
         self._second = SecondDisplay(self._source, setup, self.stage)
         self._display = StateDisplay(setup, self.stage, clock)
-        self.every(PERIOD, self.look)
+        self.every(PERIOD, self.draw_newest)
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
@@ -127,12 +128,12 @@ class BrowserShell(Shell):
             open_in_desktop(shell.stage.url)
         return shell
 
-    def look(self) -> None:
+    def draw_newest(self) -> None:
         """Draw the newest state, if a browser shows the page."""
         state, is_open = self._latest.take(), bool(self.stage.server.get_clients())
         is_new, is_opened = state is not self._last_state, is_open and not self._was_open
         if is_new:
-            self._display.note(state)
+            self._display.add_to_path(state)
         if is_opened:
             self.stage.aim(pose_of(self._setup, state))
         if is_opened or (is_new and is_open):

@@ -40,16 +40,12 @@ class FilmOptions:
     mp4: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write an MP4 instead; needs ffmpeg.")
     ] = None
-    fps: Annotated[
-        Annotated[float, Quantity("1/s")] | None,
-        typer.Option(
-            min=0.1, max=240.0, help="Frames per second of the film [25]; of a GIF, 50 at most."
-        ),
-    ] = None
-    size: Annotated[
-        str | None,
-        typer.Option(metavar="WIDTH[xHEIGHT]", help="Size of the frames [720x404 pixels]."),
-    ] = None
+    fps: Annotated[Annotated[float, Quantity("1/s")] | None, typer.Option(
+        min=0.1, max=240.0, help="Frames per second of the film [25]; of a GIF, 50 at most.",
+    )] = None  # fmt: skip
+    size: Annotated[str | None, typer.Option(
+        metavar="WIDTH[xHEIGHT]", help="Size of the frames [720x404 pixels].",
+    )] = None  # fmt: skip
     uncut: Annotated[
         bool, typer.Option("--uncut", help="Include the time in which nothing moves.")
     ] = False
@@ -61,13 +57,10 @@ class Page:
 
     stay: Stay = math.inf
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the browser view.")] = PORT
-    host: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Address to listen on; 0.0.0.0 lets other machines watch and steer.",
-        ),
-    ] = HOST
+    host: Annotated[str, typer.Option(
+        metavar="ADDRESS",
+        help="Address to listen on; 0.0.0.0 lets other machines watch and steer.",
+    )] = HOST  # fmt: skip
 
     @contextmanager
     def shown(self, stage: Stage, tell: Tell) -> Iterator[None]:
@@ -90,8 +83,8 @@ def _is_local(host: str) -> bool:
         return host == "localhost"
 
 
-def check(fps: float, size: tuple[int, int], speed: float) -> None:
-    """Check the figures of a film.
+def check_film(fps: float, size: tuple[int, int], speed: float) -> None:
+    """Check rate, size [pixels] and speed of a film.
 
     Raises:
         AccordError: for figures out of range.
@@ -110,7 +103,7 @@ def parse_size(text: str) -> tuple[int, int]:
     Raises:
         AccordError: for a text that is no size.
     """
-    width, x, height = text.lower().partition("x")
-    if not width.isdecimal() or not (height.isdecimal() or not x):
+    width, cross, height = text.lower().partition("x")
+    if not width.isdecimal() or not (height.isdecimal() or not cross):
         raise AccordError(f"size is {text}, and must be WIDTHxHEIGHT or WIDTH in pixels")
-    return int(width), int(height) if x else 2 * round(int(width) * 9 / 32)
+    return int(width), int(height) if cross else 2 * round(int(width) * 9 / 32)

@@ -67,8 +67,9 @@ class Recording:
 
     def pose(self, i: int) -> Pose:
         """Return joints by name [rad], base [m] and quaternion x y z w of a sample."""
-        t = self.trajectory
-        return dict(zip(t.joints, t.q[i], strict=True)), t.position[i], t.orientation[i]
+        motion = self.trajectory
+        angles = dict(zip(motion.joints, motion.q[i], strict=True))
+        return angles, motion.position[i], motion.orientation[i]
 
 
 class SecondRecording(Recording):
@@ -85,7 +86,7 @@ class SecondRecording(Recording):
     """
 
     def __init__(self, stage: Stage, second: SecondRun, key: str, aim: Aim | None = None) -> None:
-        self._second, self._look = second, second.look(-math.inf)
+        self._second, self._look = second, second.look_at(-math.inf)
         figure = stage.add_robot(second.painted(self._look), key)
         motion = second.trajectory
         super().__init__(figure, motion, Moved(figure.parsed, motion).path(aim))
@@ -96,7 +97,7 @@ class SecondRecording(Recording):
 
     def show(self, moment: float) -> Array:
         """Show the motion at a time [s], and return the point of its path (3,) [m]."""
-        i, look = self.index(moment), self._second.look(moment)
+        i, look = self.index(moment), self._second.look_at(moment)
         self.figure.pose(self.pose(i))
         if look.colours != self._look.colours:
             self.figure.paint(self._second.painted(look))
@@ -137,7 +138,7 @@ class Player:
         self._contacts = contacts
         self._failures = failures(stage.robot.parsed, trajectory.events)
         self._labels = [stage.robot.label(f.link, f.name) for f in self._failures]
-        self._failed: list[Failure] | None = None  # as shown
+        self._shown_failures: list[Failure] | None = None  # in red on the page
         if aim and aim.target is not None:
             stage.mark("target", aim.target)
             if any(finding.kind == REFUSED for finding in findings):
@@ -145,8 +146,8 @@ class Player:
         start, stop = float(trajectory.time[0]), float(trajectory.time[-1])
         stop = max([stop, *(float(run.trajectory.time[-1]) for run in beside)])
         self._start, self._stop = start, stop  # of the time line [s]
-        self._now, self._shown = start, start  # time to show, and of the last picture [s]
-        self._pictures = 0  # so far
+        self._now, self._last_shown = start, start  # time to show, and of the last picture [s]
+        self._pictures = 0  # number of pictures so far
         events = sorted([*trajectory.events, *findings], key=lambda event: event.time)
         with stage.server.gui.add_folder("recording"):
             self._add_controls(events, speed)
@@ -175,17 +176,17 @@ class Player:
             self._events = {line_of(event): event.time for event in events[:MOST_EVENTS]}
             title = f"event ({len(events)})"
             gui.add_dropdown(title, [NONE, *self._events]).on_update(
-                lambda chosen: self._jump(self._events.get(chosen.target.value))
+                lambda chosen: self._stop_at(self._events.get(chosen.target.value))
             )
 
     def show(self, moment: float) -> None:
         """Show the motion at a time [s]."""
         i = self._main.index(moment)
-        jump = not 0.0 <= moment - self._shown <= JUMP
-        self._shown = moment
-        self.stage.pose(self._main.pose(i), at_once=jump)
-        self.stage.touch(self._arrows(moment))
-        self._point_out(moment)
+        is_jump = not 0.0 <= moment - self._last_shown <= JUMP
+        self._last_shown = moment
+        self.stage.pose(self._main.pose(i), at_once=is_jump)
+        self.stage.show_contacts(self._arrows(moment))
+        self._show_failures(moment)
         self._pictures += 1
         with_texts = self._pictures % TEXT_EVERY == 1 or not self._play.value
         for other in self._others:
@@ -196,11 +197,11 @@ class Player:
         if with_texts:
             self._clock.value = f"{self._main.trajectory.time[i]:.4f} s"
 
-    def _point_out(self, moment: float) -> None:
+    def _show_failures(self, moment: float) -> None:
         """Show the joints that have failed by a time [s] in red, with their kinds."""
         failed = [f for f in self._failures if f.time <= moment + ROUND_OFF]
-        if failed != self._failed:
-            self._failed = failed
+        if failed != self._shown_failures:
+            self._shown_failures = failed
             self.stage.robot.redden({failure.shape for failure in failed})
             for label, failure in zip(self._labels, self._failures, strict=True):
                 label.visible = failure in failed
@@ -234,12 +235,12 @@ class Player:
         """Stop, and step by a number of samples (int) or seconds (float)."""
         times, i = self._main.trajectory.time, self._main.index(self._now)
         if isinstance(step, int):
-            self._jump(float(times[min(max(i + step, 0), len(times) - 1)]))
+            self._stop_at(float(times[min(max(i + step, 0), len(times) - 1)]))
         else:
-            self._jump(min(max(self._now + step, self._start), self._stop))
+            self._stop_at(min(max(self._now + step, self._start), self._stop))
 
-    def _jump(self, moment: float | None) -> None:
-        """Stop at a time [s]."""
+    def _stop_at(self, moment: float | None) -> None:
+        """Stop at a time [s]; None, of the entry of the list that is no event, changes nothing."""
         if moment is not None:
             self._play.value = False
             self._now = self._time.value = moment
@@ -248,8 +249,8 @@ class Player:
         """Return the arrows of the contacts at a time [s] (k, 2, 3) [m]."""
         times, arrows = self._contacts
         i = _last(times, moment)
-        fresh = i >= 0 and moment - times[i] < 1.5 * PERIOD
-        return arrows[i] if fresh else np.empty((0, 2, 3))
+        is_recent = i >= 0 and moment - times[i] < 1.5 * PERIOD
+        return arrows[i] if is_recent else np.empty((0, 2, 3))
 
 
 def _last(times: Array, moment: float) -> int:

@@ -3,6 +3,7 @@
 A SecondRun is the motion of such a robot, with its looks (colours, opacity and a line of text) over
 time; the bag of a cross-check records the looks of the reference (`roboaccord.bag.Look`). Layers
 draws it over a picture: shapes of the same opacity are drawn together as a layer, and mixed in.
+player.py shows it on a page.
 
 GHOSTS and `names_of` may be changed. CLEAR stays above 1: it keeps a robot that coincides with the
 first one from flickering through it.
@@ -22,7 +23,7 @@ from roboaccord.description import BLUE, Scene
 
 from roboaccord_view.drawing.annotations import rgb
 from roboaccord_view.drawing.raster import Canvas, Mesh, Picture
-from roboaccord_view.drawing.waiting import moves
+from roboaccord_view.drawing.waiting import is_moving
 from roboaccord_view.motion import Moved, resample
 
 # Ratio of depths by which another robot must be nearer to hide the first one: any from 1.001, above
@@ -56,34 +57,37 @@ class SecondRun:
         """Return the description in the colours of a look."""
         return look.paint(self.urdf, self.colour)
 
-    def look(self, moment: float) -> Look:
+    def look_at(self, moment: float) -> Look:
         """Return the look at a time [s].
 
         A link that the last look names as the cause is red from `since` on, when the cause began,
         although a cross-check can name it only later.
         """
-        following = bisect_right(self.looks, moment, key=lambda look: look.time)
-        now, last = self.looks[max(following - 1, 0)], self.looks[-1]
+        next_index = bisect_right(self.looks, moment, key=lambda look: look.time)
+        current, last = self.looks[max(next_index - 1, 0)], self.looks[-1]
         if not last.link or moment < last.since:
-            return replace(now, link="", line="")
-        return replace(now, link=last.link, line=last.line)
+            return replace(current, link="", line="")
+        return replace(current, link=last.link, line=last.line)
 
 
-def beside(runs: Sequence[BagRun], urdfs: Sequence[str]) -> list[SecondRun]:
-    """Return all runs but the first as robots beside it, each in a colour of its own."""
-    others = zip(runs[1:], urdfs, names_of(runs)[1:], strict=True)
-    return [
-        SecondRun(run.trajectory, urdf, name=name, colour=GHOSTS[i % len(GHOSTS)])
-        for i, (run, urdf, name) in enumerate(others)
-    ]
+def runs_beside(runs: Sequence[BagRun], urdfs: Sequence[str]) -> list[SecondRun]:
+    """Return all runs but the first as robots beside it, each in a colour of its own.
+
+    Args:
+        runs: recorded runs.
+        urdfs: descriptions of all but the first.
+    """
+    others = enumerate(zip(runs[1:], urdfs, names_of(runs)[1:], strict=True))
+    return [SecondRun(run.trajectory, urdf, name=name, colour=GHOSTS[i % len(GHOSTS)])
+            for i, (run, urdf, name) in others]  # fmt: skip
 
 
 def names_of(runs: Sequence[BagRun]) -> list[str]:
     """Return names that distinguish runs: their engines, or else their controllers."""
     engines = [run.engine or f"run {i + 1}" for i, run in enumerate(runs)]
     controllers = [run.scenario.get("controller", {}).get("name", "") for run in runs]
-    differ = len(set(engines)) == 1 and len(set(controllers)) == len(runs)
-    return controllers if differ else engines
+    only_controllers_differ = len(set(engines)) == 1 and len(set(controllers)) == len(runs)
+    return controllers if only_controllers_differ else engines
 
 
 class Layers:
@@ -104,12 +108,12 @@ class Layers:
 
     def __init__(self, second: SecondRun, step: float, count: int, aim: Aim | None = None) -> None:
         self.second, self._parsed = second, cache(Scene.parse)
-        scene = self._parsed(second.painted(second.look(0.0)))
+        scene = self._parsed(second.painted(second.look_at(0.0)))
         self._moved = moved = Moved(scene, resample(second.trajectory, step))
         samples = np.minimum(np.arange(count), len(moved.motion) - 1)
         self.ink = rgb(255.0 * np.array(second.colour))
         self.path = moved.path(aim)[samples]
-        self.moving = moves(moved.motion, moved.origins, step)[samples]
+        self.moving = is_moving(moved.motion, moved.origins, step)[samples]
 
     def draw(self, picture: Picture, canvas: Canvas, i: int, turn: Array) -> str:
         """Draw the robot over a picture, and return the line of its look.
@@ -122,14 +126,15 @@ class Layers:
         """
         motion = self._moved.motion
         k = min(i, len(motion) - 1)
-        look = self.second.look(float(motion.time[k]))
+        look = self.second.look_at(float(motion.time[k]))
         shapes = self._parsed(self.second.painted(look)).shapes
         for opacity in sorted({shape.opacity for shape in shapes}):
             layer = [shape for shape in shapes if shape.opacity == opacity]
-            over = Canvas(canvas.camera, canvas.depths * np.float32(1.0 if look.link else CLEAR))
-            over.draw(Mesh.join(layer).at(self._moved.placed(layer, k) @ turn))
+            clearance = np.float32(1.0 if look.link else CLEAR)
+            layer_canvas = Canvas(canvas.camera, canvas.depths * clearance)
+            layer_canvas.draw(Mesh.join(layer).at(self._moved.placed(layer, k) @ turn))
             # Draw the layer opaque, then mix it with the picture before it.
             before = picture.astype(float)
-            over.lay_over(picture)
+            layer_canvas.lay_over(picture)
             picture[:] = np.rint(before + opacity * (picture - before))
         return look.line

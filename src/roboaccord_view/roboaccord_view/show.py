@@ -23,8 +23,8 @@ from roboaccord.engines import check_engine
 from roboaccord.run import make_simulator, run_setup
 from roboaccord.scenario import Setup, make_controller, robot_names, surfaces_around
 
-from roboaccord_view.options import FPS, SIZE, FilmOptions, Page, Tell, check, parse_size
-from roboaccord_view.second import SecondRun, beside, names_of
+from roboaccord_view.options import FPS, SIZE, FilmOptions, Page, Tell, check_film, parse_size
+from roboaccord_view.second import SecondRun, names_of, runs_beside
 from roboaccord_view.stage import Stage
 
 
@@ -53,27 +53,32 @@ class Recorded:
 
         Only meshes of installed packages are drawn, and those that the user's `robot` names.
 
+        Args:
+            bags: the first is drawn as usual, the others translucent.
+            robot: setup of the robot's file that the user names; None if there is none.
+            tell: shows a line to the user.
+
         Raises:
             AccordError: if a file is no bag, or has no description to draw.
         """
-        run, motion, looks = read_pair(bags[0])
+        run, motion, looks = read_pair(bags[0])  # a run, and the reference's motion in its bag
         runs, dropped = [run, *map(read_run, bags[1:])], set[str]()
         meshes = ET.fromstring(robot.urdf()).iter("mesh") if robot else ()
         trusted = {mesh.get("filename") for mesh in meshes}
 
         def without_foreign_meshes(urdf: str) -> str:
             Tree.parse(urdf)  # raises an error for a text that is no URDF
-            for mesh in (top := ET.fromstring(urdf)).iter("mesh"):
-                if (name := mesh.get("filename", "")) not in trusted and not ships(name):
+            top = ET.fromstring(urdf)
+            for mesh in top.iter("mesh"):
+                name = mesh.get("filename", "")
+                if name not in trusted and not ships(name):
                     dropped.add(mesh.attrib.pop("filename", ""))
             return ET.tostring(top, encoding="unicode")
 
-        urdf, *urdfs = (
-            without_foreign_meshes(_described(recording, bag))
-            for recording, bag in zip(runs, bags, strict=True)
-        )
-        second = [SecondRun(motion, urdf, looks)] if motion else []
-        others = beside(runs, urdfs) if urdfs else second
+        described = map(_described, runs, bags)
+        urdf, *urdfs = map(without_foreign_meshes, described)
+        reference = [SecondRun(motion, urdf, looks)] if motion else []
+        others = runs_beside(runs, urdfs) if urdfs else reference
         if dropped:
             hint = "accord view BAG --robot FILE"
             tell(f"not drawn: {len(dropped)} meshes that only the bag names: {hint}")
@@ -110,9 +115,11 @@ def write_films(
     """Write a bag, with others translucent beside it, as a GIF, as an MP4, or as both.
 
     Args:
-        bags, robot, tell: see `Recorded.read`.
-        film: files of the film, and its options.
+        bags: the first is drawn as usual, the others translucent.
+        film: files to write, and options of the film.
         speed: seconds of motion per second of film.
+        robot: setup of the robot's file that the user names; None if there is none.
+        tell: shows a line to the user.
         drawn: called with the number of pictures drawn so far, and the total.
         collision: whether collision shapes are drawn instead of visual ones.
 
@@ -127,7 +134,7 @@ def write_films(
 
     fps = FPS if film.fps is None else film.fps
     size = SIZE if film.size is None else parse_size(film.size)
-    check(fps, size, speed)
+    check_film(fps, size, speed)
     files = {suffix: file for suffix, file in ((".gif", film.gif), (".mp4", film.mp4)) if file}
     for suffix, file in files.items():
         if file.suffix.lower() != suffix:
@@ -137,19 +144,10 @@ def write_films(
         find_ffmpeg(size)
     recorded = Recorded.read(bags, robot, tell)
     pictures = Film(
-        recorded.urdf,
-        recorded.run.trajectory,
-        fps=fps,
-        size=size,
-        speed=speed,
-        surfaces=recorded.surfaces,
-        beside=recorded.others,
-        name=recorded.name,
-        aim=recorded.aim,
-        findings=recorded.run.findings,
-        uncut=film.uncut,
-        collision=collision,
-    )
+        recorded.urdf, recorded.run.trajectory, fps=fps, size=size, speed=speed,
+        surfaces=recorded.surfaces, beside=recorded.others, name=recorded.name, aim=recorded.aim,
+        findings=recorded.run.findings, uncut=film.uncut, collision=collision,
+    )  # fmt: skip
     for suffix, file in files.items():
         WRITERS[suffix](pictures, file, drawn)
     return len(pictures)
@@ -177,7 +175,7 @@ def simulate(
 
 def pose(setup: Setup, page: Page, tell: Tell, *, collision: bool) -> None:
     """Show a robot with a slider for each joint, until interrupted."""
-    from roboaccord_view.live import view_robot
+    from roboaccord_view.posing import view_robot
 
     with page.shown(view_robot(setup, page.port, page.host, collision=collision), tell):
         threading.Event().wait(None if math.isinf(page.stay) else page.stay)

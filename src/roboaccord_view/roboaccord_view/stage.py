@@ -27,7 +27,7 @@ from roboaccord.scenario import Camera
 from roboaccord_view.drawing.annotations import GREEN, rgb
 from roboaccord_view.drawing.ground import GROUND as GROUND_COLOUR
 from roboaccord_view.drawing.ground import LINE, TRACE
-from roboaccord_view.drawing.raster import Mesh, hidden
+from roboaccord_view.drawing.raster import Mesh, count_hidden
 from roboaccord_view.figure import Figure, Pose, add_surface
 from roboaccord_view.stance import ASIDE, AZIMUTHS, ELEVATION, SMALL, STEEP, VIEW, frame, towards
 
@@ -94,15 +94,8 @@ class Stage:
         scene.set_up_direction("+z")
         scene.configure_environment_map("warehouse", environment_intensity=DIM)
         self._world = scene.add_frame("/world", show_axes=False)
-        self.nodes: dict[str, SceneNodeHandle] = {}
         self._surfaces = {surface.name: surface for surface in surfaces}
-        if not {WALL, TERRAIN} & self._surfaces.keys():
-            self._add_grid("xy", ORIGIN)
-        for name, surface in self._surfaces.items():
-            if name == WALL:
-                self._add_grid("yz", np.array([surface.vertices[:, 0].max() + OFF_WALL, 0.0, 0.0]))
-            if name != GROUND:  # that is the grid's plane
-                self.nodes[name] = add_surface(scene, f"/world/{name}", surface)
+        self.nodes = self._add_surfaces()
         self.robot = self.add_robot(urdf)
         self._contacts = scene.add_arrows(
             "/world/contacts", NO_ARROWS, (255, 153, 0),
@@ -135,12 +128,14 @@ class Stage:
 
         If the view follows the robot, each pose counts relative to the point that is followed.
         """
-        self._shift = self._followed(poses[0][1])
-        robot = np.vstack([self.robot.points(p) - self._followed(p[1]) for p in poses])
+        self._shift = self._followed_point(poses[0][1])
+        robot = np.vstack(
+            [self.robot.points(pose) - self._followed_point(pose[1]) for pose in poses]
+        )
         solids = [s for name, s in self._surfaces.items() if name not in BACKDROPS]
         points = np.vstack([robot, *(solid.vertices - self._shift for solid in solids)])
         # Directions to the camera, of which the one is taken in which solids hide the robot least.
-        directions = [towards(turn, ELEVATION) for turn in AZIMUTHS]
+        directions = [towards(azimuth, ELEVATION) for azimuth in AZIMUTHS]
         if TERRAIN in self._surfaces:
             points = self._surfaces[TERRAIN].vertices - self._shift
             directions = [towards(ASIDE, STEEP)]
@@ -152,7 +147,7 @@ class Stage:
             target, distance = frame(points, direction, 1.0)
             camera = Camera.aim(target, direction, distance, VIEW, (SMALL, SMALL))
             mesh = Mesh.join(solids)
-            return hidden(camera, mesh.at(mesh.points - self._shift), robot)
+            return count_hidden(camera, mesh.at(mesh.points - self._shift), robot)
 
         direction = min(directions, key=blocked) if solids else directions[0]
         target, distance = frame(points, direction, 1.0)
@@ -165,13 +160,13 @@ class Stage:
     def pose(self, pose: Pose, *, at_once: bool = False) -> None:
         """Put the robot in a pose; the view glides after it, or follows `at_once`."""
         # The world moves instead of the camera, which is left to the person who looks.
-        distance = self._followed(pose[1]) - self._shift
+        distance = self._followed_point(pose[1]) - self._shift
         self._shift = self._shift + (1.0 if at_once else FOLLOW) * distance
         with self.server.atomic():
             self._world.position = -self._shift
             self.robot.pose(pose)
 
-    def _followed(self, position: Array) -> Array:
+    def _followed_point(self, position: Array) -> Array:
         """Return the point (3,) [m] that the view follows, for a position of the base."""
         if not self._follow.value:
             return np.zeros(3)
@@ -191,7 +186,7 @@ class Stage:
                 rgb(TRACE), thickness=2.0, thickness_units="screen",
             )  # fmt: skip
 
-    def touch(self, arrows: Array) -> None:
+    def show_contacts(self, arrows: Array) -> None:
         """Show contacts by arrows (k, 2, 3) [m] from their points."""
         has_arrows = len(arrows) > 0
         with self.server.atomic():
@@ -212,9 +207,22 @@ class Stage:
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
 
-    def _add_grid(self, plane: Literal["xy", "yz"], position: Array) -> None:
-        """Add a grid in a plane through a position (3,) [m]."""
-        self.nodes["grid"] = self.server.scene.add_grid(
+    def _add_surfaces(self) -> dict[str, SceneNodeHandle]:
+        """Add the surfaces to the page, with a grid on level ground or a wall; return the nodes."""
+        nodes: dict[str, SceneNodeHandle] = {}
+        if not {WALL, TERRAIN} & self._surfaces.keys():
+            nodes["grid"] = self._add_grid("xy", ORIGIN)
+        for name, surface in self._surfaces.items():
+            if name == WALL:
+                before = surface.vertices[:, 0].max() + OFF_WALL
+                nodes["grid"] = self._add_grid("yz", np.array([before, 0.0, 0.0]))
+            if name != GROUND:  # that is the grid's plane
+                nodes[name] = add_surface(self.server.scene, f"/world/{name}", surface)
+        return nodes
+
+    def _add_grid(self, plane: Literal["xy", "yz"], position: Array) -> SceneNodeHandle:
+        """Add a grid in a plane through a position (3,) [m], and return its node."""
+        return self.server.scene.add_grid(
             "/world/grid", plane=plane, position=position, cell_size=0.25, section_size=1.0,
             cell_color=rgb(0.97 * GROUND_COLOUR), section_color=rgb(LINE),
             infinite_grid=plane == "xy", width=12.0, height=4.0,

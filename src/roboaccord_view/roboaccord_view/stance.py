@@ -120,16 +120,16 @@ def stance_of(
     wall = wall or moves_on_wall(points, radius)
     turn = ON_WALL if wall else ON_GROUND
     direction = BEFORE_WALL if wall else towards(azimuth, ELEVATION)
-    # A camera at rest that sees all points,
-    seen, middle = points @ turn.T, centre @ turn.T
-    target, distance = frame(seen.reshape(-1, 3), direction, aspect, bands)
+    # A camera at rest that sees all points, in the picture's axes.
+    turned = points @ turn.T
+    target, distance = frame(turned.reshape(-1, 3), direction, aspect, bands)
     targets = np.tile(target, (len(points), 1))
-    # and one that follows the smoothed path of the centre of mass.
-    track = follow(middle, fps)
-    offset, near = frame((seen - track[:, None]).reshape(-1, 3), direction, aspect, bands)
+    # A camera that follows the smoothed path of the centre of mass, if it is much nearer.
+    track = smoothed(centre @ turn.T, fps)
+    offset, near = frame((turned - track[:, None]).reshape(-1, 3), direction, aspect, bands)
     if CLOSER * near < distance:
         targets, distance = track + offset, near
-    lowest = float(seen[..., 2].min())
+    lowest = float(turned[..., 2].min())
     floor = lowest if wall else min(lowest, 0.0)
     return Stance(turn, floor, grid_of(distance), targets, direction, distance)
 
@@ -183,24 +183,25 @@ def frame(
         bands: parts of its height above and below that are kept clear.
     """
     axes = Camera.aim(np.zeros(3), direction, 1.0, VIEW, (1, 1)).axes
-    seen = points @ axes.T
+    seen = points @ axes.T  # along the picture's width, its height and the depth
+    flat, depths = seen[:, :2], seen[:, 2]
     side = (1.0 - 2.0 * MARGIN) * math.tan(0.5 * VIEW)
     above, below = ((1.0 - 2.0 * band) * math.tan(0.5 * VIEW) / aspect for band in bands)
-    # Tangents of the angles to the left edge and the one above, and to those opposite.
-    a, b, z = np.array([side, above]), np.array([side, below]), seen[:, 2]
-    low = (-seen[:, :2] - a * z[:, None]).max(axis=0)
-    high = (seen[:, :2] - b * z[:, None]).max(axis=0)
-    depth = float(min(*(-(low + high) / (a + b)), z.min() - NEAREST))
-    eye = 0.5 * ((high + b * depth) - (low + a * depth))
-    distance = float(z.mean()) - depth
-    return np.array([*eye, depth + distance]) @ axes, distance
+    # Tangents of the angles to the left and the upper edge, and to the right and the lower one.
+    first, opposite = np.array([side, above]), np.array([side, below])
+    low = (-flat - first * depths[:, None]).max(axis=0)
+    high = (flat - opposite * depths[:, None]).max(axis=0)
+    eye_depth = float(min(*(-(low + high) / (first + opposite)), depths.min() - NEAREST))
+    eye = 0.5 * ((high + opposite * eye_depth) - (low + first * eye_depth))
+    distance = float(depths.mean()) - eye_depth
+    return np.array([*eye, eye_depth + distance]) @ axes, distance
 
 
-def follow(centre: Array, fps: float) -> Array:
+def smoothed(centre: Array, fps: float) -> Array:
     """Return the centre's path (t, 3) [m], smoothed by a Gaussian of FOLLOW, without lag."""
     reach = round(3 * FOLLOW * fps)
     weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / (FOLLOW * fps)) ** 2)
     # Odd reflection about the ends keeps a steady speed steady there.
     wide = np.pad(centre, ((reach, reach), (0, 0)), mode="reflect", reflect_type="odd")
-    columns = [np.convolve(c, weights / weights.sum(), mode="valid") for c in wide.T]
-    return np.column_stack(columns)
+    weights /= weights.sum()
+    return np.column_stack([np.convolve(column, weights, mode="valid") for column in wide.T])

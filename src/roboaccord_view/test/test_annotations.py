@@ -15,10 +15,10 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.scene import Scene
 from roboaccord_view.drawing.annotations import point_out
 from roboaccord_view.drawing.failures import casing, failure_lines, failures
-from roboaccord_view.drawing.waiting import shown
+from roboaccord_view.drawing.waiting import shown_samples
 from roboaccord_view.film import Film
 from roboaccord_view.motion import Moved
-from roboaccord_view.second import SecondRun, beside, names_of
+from roboaccord_view.second import SecondRun, names_of, runs_beside
 from test_view import URDF
 
 SIZE = 320, 180
@@ -89,7 +89,7 @@ def test_runs_of_one_engine_are_told_apart_by_their_controllers() -> None:
 
     one = [run("reference", "recover"), run("reference", "reach")]
     assert names_of(one) == ["recover", "reach"]
-    assert [each.name for each in beside(one, [URDF])] == ["reach"]
+    assert [each.name for each in runs_beside(one, [URDF])] == ["reach"]
     assert names_of([run("dart", "reach"), run("mujoco", "reach")]) == ["dart", "mujoco"]
     assert names_of([run("", "reach"), run("", "reach")]) == ["run 1", "run 2"]
 
@@ -100,11 +100,11 @@ def test_the_speed_is_that_of_what_the_caption_says() -> None:
     Its base is no tip, and a robot whose base moves has none.
     """
     run = turned(np.linspace(0.0, 1.0, 26))
-    assert "speed of the tip 1.00 m/s" in Film(URDF, run, size=SIZE, aim=REACH)._caption(10)
+    assert "speed of the tip 1.00 m/s" in Film(URDF, run, size=SIZE, aim=REACH)._line_below(10)
     corner = f"speed of the tip of arm_link {np.hypot(1.0, 0.05):.2f} m/s"
-    assert corner in Film(URDF, run, size=SIZE)._caption(10)
+    assert corner in Film(URDF, run, size=SIZE)._line_below(10)
     moved = replace(run, position=run.position + 0.01 * run.q)
-    assert "speed of the centre of mass 0.00 m/s" in Film(URDF, moved, size=SIZE)._caption(10)
+    assert "speed of the centre of mass 0.00 m/s" in Film(URDF, moved, size=SIZE)._line_below(10)
     assert Moved(Scene.parse(URDF), turned(np.zeros(26))).tip() is None
 
 
@@ -143,12 +143,12 @@ def test_a_small_swing_of_a_loose_joint_is_waiting_and_of_a_driven_one_motion(
 
 def test_what_is_shown_of_a_motion() -> None:
     moving = np.zeros(60, dtype=np.bool_)
-    assert shown(moving, 3, 5).tolist() == list(range(60))  # nothing moves: all of it
+    assert shown_samples(moving, 3, 5).tolist() == list(range(60))  # nothing moves: all of it
     moving[[10, 24, 40]] = True
     kept = [i for i in range(60) if min(abs(i - k) for k in (10, 24, 40, 59)) <= 3]
     left = {*range(7), *range(14, 21), *range(28, 37), *range(44, 56)}
-    assert sorted(set(range(60)) - left) == kept == shown(moving, 3, 5).tolist()
-    assert shown(moving, 3, 9).tolist() == sorted({*kept, *range(7), *range(14, 21)})
+    assert sorted(set(range(60)) - left) == kept == shown_samples(moving, 3, 5).tolist()
+    assert shown_samples(moving, 3, 9).tolist() == sorted({*kept, *range(7), *range(14, 21)})
 
 
 def test_the_casing_is_the_smallest_shape_that_holds_the_joint() -> None:

@@ -40,7 +40,7 @@ def test_a_page_shows_the_robot_where_the_simulator_has_it(graph, setup_for, req
         last, stage = simulator.stepper.state, view.stage
         before = frames_of(stage)
         stage.server.get_clients = lambda: {0: None}  # as if somebody had opened it
-        view.look()
+        view.draw_newest()
         links, _ = setup.tree.forward(setup.joints, last.q, last.position, last.orientation)
         expected = links[list(stage.robot.frames)]
         assert np.abs(expected - before).max() > 0.1
@@ -60,10 +60,10 @@ def test_the_path_stays_short_and_begins_anew_behind_a_reset(setup_for, monkeypa
     stage = live.open_stage(setup)
     display, places = live.StateDisplay(setup, stage, None), np.arange(9.0)
     for x in places:
-        display.note(replace(setup.initial, time=x, position=np.array([x, 0.0, 0.0])))
+        display.add_to_path(replace(setup.initial, time=x, position=np.array([x, 0.0, 0.0])))
     moved = np.array(display._path)[:, 0]
     np.testing.assert_allclose(moved - moved[0], places[::2], atol=1e-12)
-    display.note(setup.initial)
+    display.add_to_path(setup.initial)
     assert len(display._path) == 1
     stage.close()
 

@@ -30,13 +30,13 @@ from roboaccord_view.drawing.ground import GROUND, LINE, TRACE, draw_ground
 from roboaccord_view.drawing.raster import LIGHT, Canvas, Mesh
 from roboaccord_view.film import Film
 from roboaccord_view.film_files import write_gif, write_mp4
-from roboaccord_view.live import slider_range, view_robot
 from roboaccord_view.motion import Moved, outline, resample
 from roboaccord_view.options import FilmOptions, Page, parse_size
+from roboaccord_view.posing import slider_range, view_robot
 from roboaccord_view.second import SecondRun
 from roboaccord_view.show import write_films
 from roboaccord_view.stage import Stage
-from roboaccord_view.stance import MARGIN, Stance, follow, over_terrain, stance_of
+from roboaccord_view.stance import MARGIN, Stance, over_terrain, smoothed, stance_of
 
 URDF = """<robot name="arm">
   <material name="red"><color rgba="0.8 0.2 0.1 1"/></material>
@@ -156,7 +156,7 @@ def test_a_shelf_does_not_hide_the_tip() -> None:
     places = (board + np.array([0.0, y, 0.5]) for y in (3.0, -1.5))
     boards = (Surface("solid_1", place, faces, EARTH) for place in places)
     usual, behind = (Film(URDF, swing(), size=(160, 90), surfaces=[each]) for each in boards)
-    assert behind._hidden(usual._stance) > 0 == behind._hidden(behind._stance)
+    assert behind._times_hidden(usual._stance) > 0 == behind._times_hidden(behind._stance)
     assert (usual._stance.direction != behind._stance.direction).any()
 
 
@@ -393,7 +393,7 @@ def test_resampling_takes_the_short_way_round() -> None:
 
 def test_camera_keeps_a_steady_pace_and_ignores_a_small_sway() -> None:
     pace = np.column_stack([np.linspace(0, 9, 100), np.zeros((100, 2))])
-    assert follow(pace, 25) == pytest.approx(pace, abs=1e-9)
+    assert smoothed(pace, 25) == pytest.approx(pace, abs=1e-9)
     bar = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
     sway = 0.1 * pace[:, None] + bar
     assert np.ptp(stance_of(sway, sway.mean(axis=1), 25, 16 / 9).target, axis=0).max() == 0.0

@@ -23,13 +23,14 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord_view.drawing.raster import Canvas, Mesh
 from roboaccord_view.player import Player
+from roboaccord_view.posing import view_robot
 from roboaccord_view.push import KIND
 from roboaccord_view.second import SecondRun
 
 pytest.importorskip("viser", reason="viser is not installed")
 
 from browser import Page, browser
-from roboaccord_view.live import LiveView, open_stage, view_robot
+from roboaccord_view.live import LiveView, open_stage
 from roboaccord_view.stage import Stage
 from running import setup_of
 
@@ -190,7 +191,7 @@ def test_a_click_steps_by_one_sample_and_events_can_be_jumped_to(tmp_path: Path)
         click(page, "▶▶")
         wait_until(page, lambda: player._now > 0.01)
         assert player._now == pytest.approx(0.001 + 1.0 / 30.0)
-        player._jump(player._events["1.2500 s impact joint_04, 0.2 N s"])
+        player._stop_at(player._events["1.2500 s impact joint_04, 0.2 N s"])
         player.advance(0.0)
         wait_until(page, lambda: "1.2500 s" in page.run("JSON.stringify([...document."
                    "querySelectorAll('input')].map(i => i.value))"))  # fmt: skip

@@ -24,17 +24,16 @@ def arrays(run: BagRun) -> dict[str, Any]:
     motion, events = run.trajectory, run.trajectory.events
     return {
         **{name: getattr(motion, name) for name in OVER_TIME},
-        "command_time": run.commands.time,
-        "command_effort": run.commands.effort,
-        **{f"event_{n}": np.array([getattr(e, n) for e in events]) for n in ("time", "impulse")},
-        **{f"event_{n}": _texts([getattr(e, n) for e in events]) for n in ("kind", "subject")},
+        "command_time": run.commands.time, "command_effort": run.commands.effort,
+        "event_time": np.array([event.time for event in events]),
+        "event_impulse": np.array([event.impulse for event in events]),
+        "event_kind": _texts([event.kind for event in events]),
+        "event_subject": _texts([event.subject for event in events]),
         "switches": np.array(list(motion.switches.values())).reshape(-1, len(motion)).T,
-        "switch_names": _texts(motion.switches),
-        "joints": _texts(motion.joints),
-        "columns": _texts(columns(run)),
-        "scenario": np.array(json.dumps(run.scenario)),
+        "switch_names": _texts(motion.switches), "joints": _texts(motion.joints),
+        "columns": _texts(columns(run)), "scenario": np.array(json.dumps(run.scenario)),
         "sha256": np.array(run.sha256 or ""),
-    }
+    }  # fmt: skip
 
 
 def export(
@@ -54,8 +53,9 @@ def export(
     Raises:
         AccordError: if no file is given, `bag` is not a bag, or a file cannot be written.
     """
-    wanted = ((_write_csv, csv, ".csv"), (_write_npz, npz, ".npz"), (_write_mat, mat, ".mat"))
-    if not (targets := [(write, path, kind) for write, path, kind in wanted if path is not None]):
+    formats = ((_write_csv, csv, ".csv"), (_write_npz, npz, ".npz"), (_write_mat, mat, ".mat"))
+    targets = [(write, path, kind) for write, path, kind in formats if path is not None]
+    if not targets:
         raise AccordError("nothing to write: give --csv FILE, --npz FILE or --mat FILE")
     for _, path, kind in targets:
         check_target(path, kind)
@@ -87,4 +87,5 @@ def _write_mat(draft: Path, run: BagRun) -> None:
 
 
 def _texts(words: Any) -> Any:
+    """Return words as an array of text."""
     return np.array(list(words), dtype=np.str_)

@@ -56,10 +56,10 @@ def recover(bag: Path) -> Recovered:
     bag = Path(bag)
     files = bag_files(bag)
     content = Content.of(bag)
-    motion = _motion_hash(content)
-    intact = not content.hashes or motion in content.hashes
+    motion_hash = _motion_hash(content)
+    is_intact = not content.hashes or motion_hash in content.hashes
     doubt = bag.is_dir() and doubt_of_metadata(bag, content.scans)
-    if content.complete and not doubt and intact:
+    if content.complete and not doubt and is_intact:
         content.log_doubts()
         return Recovered(content.count, changed=False)
     if len(files) > 1:
@@ -67,25 +67,40 @@ def recover(bag: Path) -> Recovered:
     damaged = files[0]
     if damaged.suffix in (".db3", PACKED):
         raise AccordError(f"{damaged}: only plain MCAP files can be recovered")
-    folder = bag if bag.is_dir() else damaged.parent
-    metadata = read_metadata(folder) if bag.is_dir() else {}
+    metadata = read_metadata(bag) if bag.is_dir() else {}
     custom = {**custom_data(metadata), **content.custom, "roboaccord": "recovered"}
     custom.pop("sha256", None)
-    if content.hashes and intact:
-        custom["sha256"] = motion
+    if content.hashes and is_intact:
+        custom["sha256"] = motion_hash
+    count = _replace(damaged, custom, bag if bag.is_dir() else None)
+    for line in _losses(content, metadata.get("message_count"), is_intact=is_intact):
+        _log.warning("%s", line)
+    return Recovered(count, changed=True)
+
+
+def _replace(damaged: Path, custom: dict[str, str], bag: Path | None) -> int:
+    """Replace a file by a valid one with its readable messages, and return their number.
+
+    Args:
+        damaged: the file.
+        custom: data of the new one's metadata.
+        bag: folder of the bag, whose metadata are replaced, too; None for a single file.
+
+    Raises:
+        AccordError: if the folder cannot be written, or the file holds no message.
+    """
+    folder = damaged.parent
     try:
         # No predictable name: the folder may be one where others can write, too.
         with tempfile.TemporaryDirectory(prefix=".recover.", dir=folder) as draft:
-            aside = Path(draft) / damaged.stem
-            count = _copy(damaged, aside, custom)
-            (aside / f"{damaged.stem}.mcap").replace(damaged)
-            if bag.is_dir():
-                (aside / "metadata.yaml").replace(folder / "metadata.yaml")
+            target = Path(draft) / damaged.stem
+            count = _copy(damaged, target, custom)
+            (target / f"{damaged.stem}.mcap").replace(damaged)
+            if bag:
+                (target / "metadata.yaml").replace(bag / "metadata.yaml")
     except OSError as error:
         raise AccordError(f"cannot write {folder}: {error.strerror}") from None
-    for line in _losses(content, metadata.get("message_count"), intact=intact):
-        _log.warning("%s", line)
-    return Recovered(count, changed=True)
+    return count
 
 
 def _motion_hash(content: Content) -> str:
@@ -96,13 +111,13 @@ def _motion_hash(content: Content) -> str:
         return ""
 
 
-def _losses(content: Content, counted: Json, *, intact: bool) -> Iterator[str]:
+def _losses(content: Content, counted: Json, *, is_intact: bool) -> Iterator[str]:
     """Yield a line for everything that the repaired bag has lost.
 
     Args:
         content: what can be read of the damaged bag.
         counted: number of messages by the bag's metadata, if it is known.
-        intact: whether the motion still has the hash that was stored.
+        is_intact: whether the motion still has the hash that was stored.
     """
     (scan,) = content.scans
     total = f"{counted} messages" if counted else "the messages"
@@ -114,7 +129,7 @@ def _losses(content: Content, counted: Json, *, intact: bool) -> Iterator[str]:
         yield f"{scan.path} was unfinished; {content.count} messages are left, up to where it ended"
     if scan.unchecked:
         yield f"{scan.path}: {scan.unchecked} messages had no checksum; they are kept, not checked"
-    if not intact:
+    if not is_intact:
         yield f"{content.bag}: the motion is not the one whose hash was stored; the hash is removed"
 
 
@@ -127,11 +142,11 @@ def _copy(damaged: Path, target: Path, custom: dict[str, str]) -> int:
     count = 0
     try:
         for message in scan.messages():
-            _add_new(writer, scan, connections)
+            _add_new_channels(writer, scan, connections)
             if message.channel in connections:
                 writer.write(connections[message.channel], message.time_ns, message.data)
                 count += 1
-        _add_new(writer, scan, connections)
+        _add_new_channels(writer, scan, connections)
         for key, value in custom.items():
             writer.set_custom_data(key, value)
         if not count:
@@ -143,7 +158,7 @@ def _copy(damaged: Path, target: Path, custom: dict[str, str]) -> int:
     return count
 
 
-def _add_new(writer: Writer, scan: McapScan, connections: dict[int, Connection]) -> None:
+def _add_new_channels(writer: Writer, scan: McapScan, connections: dict[int, Connection]) -> None:
     """Add the channels that have appeared since the last call to the new bag."""
     if len(connections) == len(scan.channels):  # fast, for it is called at each message
         return
@@ -172,9 +187,9 @@ def _type_hash(schema: Schema, channel: Channel) -> str:
     store = get_typestore(Stores.ROS2_JAZZY)  # a new one, which takes foreign types
     try:
         if schema.name not in store.fielddefs:
-            text, idl = _definition(schema), schema.encoding == _IDL
-            found = get_types_from_idl(text) if idl else get_types_from_msg(text, schema.name)
-            store.register(found)
+            text, is_idl = _definition(schema), schema.encoding == _IDL
+            types = get_types_from_idl(text) if is_idl else get_types_from_msg(text, schema.name)
+            store.register(types)
         return store.hash_rihs01(schema.name)
     except (TypesysError, KeyError, ValueError):
         return _NO_HASH

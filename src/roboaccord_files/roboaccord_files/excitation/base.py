@@ -49,28 +49,30 @@ class BaseParameters:
     def of(
         cls, tree: Tree, joints: Sequence[str], gravity: Array, *, friction: bool = True
     ) -> BaseParameters:
-        """Return the base parameters of a tree, by random states within its limits."""
+        """Return the base parameters of a tree, by random states within its limits.
+
+        Args:
+            tree, joints, gravity, friction: as for `regressor`.
+        """
         # The regressor with a row for each state and joint, in units of the joint's rms effort.
         states = random_states(tree, joints)
-        rows = regressor(tree, joints, gravity, *states, friction)
-        efforts = np.sqrt((rows**2).sum(axis=2).mean(axis=0))
-        flat = (rows / np.maximum(efforts, 1e-12 * efforts.max())[:, None]).reshape(
-            -1, rows.shape[-1]
-        )
+        by_state = regressor(tree, joints, gravity, *states, friction)
+        efforts = np.sqrt((by_state**2).sum(axis=2).mean(axis=0))
+        units = np.maximum(efforts, 1e-12 * efforts.max())[:, None]  # no division by 0
+        rows = (by_state / units).reshape(-1, by_state.shape[-1])
         # Independent columns, and how these combine to all others.
-        kept = independent(flat.T)
-        size = np.linalg.norm(flat, axis=0)
-        kept = [i for i in kept if size[i] > SMALL * size.max()]
-        factors = np.linalg.lstsq(flat[:, kept], flat, rcond=None)[0]
+        size = np.linalg.norm(rows, axis=0)
+        kept = [i for i in independent(rows.T) if size[i] > SMALL * size.max()]
+        factors = np.linalg.lstsq(rows[:, kept], rows, rcond=None)[0]
         factors[np.abs(factors) < SMALL] = 0.0
         names = tuple(parameters_of(tree, joints, friction))
-        scale = size[kept] / np.sqrt(len(flat))
+        scale = size[kept] / np.sqrt(len(rows))
         return cls(tuple(kept), factors, names, scale, efforts)
 
     def combined(self, i: int) -> dict[Parameter, float]:
         """Return the parameters that make a base parameter, with their factors."""
-        row = self.factors[i]
-        return {self.names[j]: float(row[j]) for j in np.flatnonzero(row)}
+        factors = self.factors[i]
+        return {self.names[j]: float(factors[j]) for j in np.flatnonzero(factors)}
 
     def scaled(self, rows: Array) -> Array:
         """Return the scaled columns (k n, b) of the base parameters in a regressor (k, n, p).
@@ -90,7 +92,7 @@ class BaseParameters:
 
 def condition_of(values: Array) -> float:
     """Return the condition number of columns A by the eigenvalues of A^T A, in rising order."""
-    smallest, *_, largest = values if len(values) > 1 else (*values, *values)
+    smallest, largest = values[0], values[-1]
     return float(np.sqrt(largest / smallest)) if smallest > LOST * largest else np.inf
 
 

@@ -18,17 +18,8 @@ import typer
 import yaml
 from rich.console import RenderableType
 from rich.text import Text
-from roboaccord.cli import results
+from roboaccord.cli import options, results
 from roboaccord.cli.console import counted, figure_lines, file_line, make_table
-from roboaccord.cli.options import (
-    Changes,
-    Force,
-    Out,
-    Packages,
-    Seed,
-    read_packages,
-    split_arguments,
-)
 from roboaccord.cli.result import Result
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
@@ -38,8 +29,8 @@ from roboaccord.scenario.installed import is_file
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.setups import load_setup
 
-from roboaccord_files.excitation.regressor import check_fixed, check_joints
 from roboaccord_files.excitation.search import Limits, Search, Tried
+from roboaccord_files.excitation.suitable import check_fixed, check_joints
 
 RATE = 2.0  # rad/s or m/s; velocity limit of joints for which the file has none
 Robot = Annotated[str, typer.Argument(metavar="FILE", help="URDF, xacro, SDF or MJCF.")]
@@ -84,15 +75,15 @@ class Excitation:
 def excite_command(
     what: Robot,
     words: ArgumentsIfAny = None,
-    changes: Changes = None,
-    packages: Packages = None,
+    changes: options.Changes = None,
+    packages: options.Packages = None,
     duration: Duration = 10.0,
     harmonics: Harmonics = 5,
     tries: Tries = 300,
     rate: Rate = 100,
-    seed: Seed = 0,
-    folder: Out = None,
-    force: Force = False,
+    seed: options.Seed = 0,
+    folder: options.Out = None,
+    force: options.Force = False,
 ) -> Result:
     """Find a motion that identifies a robot's parameters, within its limits.
 
@@ -108,18 +99,18 @@ def excite_command(
     """
     if not is_file(what):
         raise AccordError(f"{what}: name a robot's file (URDF, xacro, SDF or MJCF)")
-    _, arguments = split_arguments(words or [])
+    _, arguments = options.split_arguments(words or [])
     setup = load_setup(
         what, "", ["parameters.stops=1", *(changes or ())],
-        packages=read_packages(packages or []), arguments=arguments,
+        packages=options.read_packages(packages or []), arguments=arguments,
     )  # fmt: skip
     search = search_of(setup, duration, harmonics)
     with counted(tries, "motions") as done:
         best, random = search.best(tries, seed, lambda: done(1))
-    with results(folder, "excite", force=force) as place:
-        files = write(place, setup.joints, best, rate)
-        found = excitation(setup.joints, search, best, random, files)
-        return Result(found, [*shown(found), run_line(what, found)])
+    with results(folder, "excite", force=force) as target:
+        files = write(target, setup.joints, best, rate)
+        result = excitation(setup.joints, search, best, random, files)
+        return Result(result, [*shown(result), run_line(what, result)])
 
 
 def run_line(what: str, excitation: Excitation) -> Text:
@@ -155,40 +146,55 @@ def velocity_limits(setup: Setup) -> Array:
 def excitation(
     joints: Sequence[str], search: Search, best: Tried, random: float, files: Sequence[Path]
 ) -> Excitation:
-    """Return the motion and what it identifies as numbers."""
+    """Return the motion and what it identifies as numbers.
+
+    Args:
+        joints: names of n joints.
+        search: that found the motion.
+        best: the motion.
+        random: median condition number of random motions.
+        files: that were written.
+    """
     q, qd, _ = best.motion.samples
     columns = {
         "start": q[0], "from": q.min(axis=0), "to": q.max(axis=0),
         "velocity": np.abs(qd).max(axis=0), "effort": best.efforts,
     }  # fmt: skip
+    by_joint = {
+        joint: {key: float(column[i]) for key, column in columns.items()}
+        for i, joint in enumerate(joints)
+    }
     base = search.base
+    combined = [base.combined(i) for i in range(len(base.kept))]
     return Excitation(
-        len(base.names),
-        len(base.kept),
-        best.condition,
-        random,
-        best.motion.duration,
-        {name: {k: float(v[i]) for k, v in columns.items()} for i, name in enumerate(joints)},
-        [{str(k): round(v, 9) for k, v in base.combined(i).items()} for i in range(len(base.kept))],
-        [str(file) for file in files],
-    )
+        parameters=len(base.names), base=len(base.kept), condition=best.condition, random=random,
+        duration=best.motion.duration, joints=by_joint,
+        combinations=[{str(k): round(v, 9) for k, v in row.items()} for row in combined],
+        files=[str(file) for file in files],
+    )  # fmt: skip
 
 
 def write(folder: Path, joints: Sequence[str], best: Tried, rate: int) -> list[Path]:
-    """Write the motion as CSV and as trajectory_msgs/JointTrajectory, and return the files."""
+    """Write the motion as CSV and as trajectory_msgs/JointTrajectory, and return the files.
+
+    Args:
+        folder: where they are written.
+        joints: names of n joints.
+        best: the motion.
+        rate: points per second.
+    """
     times = np.arange(round(best.motion.duration * rate) + 1) / rate
     q, qd, qdd = best.motion.at(times)
     lines = [",".join(["time", *joints])]
     lines += [",".join(f"{x:.9g}" for x in row) for row in np.column_stack([times, q])]
     points = [
         {
-            "positions": q[i].round(9).tolist(),
-            "velocities": qd[i].round(9).tolist(),
+            "positions": q[i].round(9).tolist(), "velocities": qd[i].round(9).tolist(),
             "accelerations": qdd[i].round(9).tolist(),
             "time_from_start": {"sec": int(time), "nanosec": round(1e9 * (time % 1.0))},
         }
         for i, time in enumerate(times)
-    ]
+    ]  # fmt: skip
     message = {"joint_names": [*joints], "points": points}
     csv, trajectory = folder / "excite.csv", folder / "excite.yaml"
     write_text(csv, "\n".join(lines) + "\n", ".csv")

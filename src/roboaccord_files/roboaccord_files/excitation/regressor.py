@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.inverse import FrameMotion, cross, link_motions, rotated
 from roboaccord.description.tree import MOMENTS, Link, Tree
-from roboaccord.scenario.setup import Setup
 
 # rad/s or m/s; dry friction F is smoothed to F v / sqrt(v^2 + SLOW^2). 0.5 % of the usual velocity
 # (command.RATE), so all but reversals is dry friction.
@@ -34,34 +32,6 @@ class Parameter(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.quantity} {self.component} of {self.where}".replace("  ", " ")
-
-
-def check_fixed(setup: Setup, name: str, what: str) -> None:
-    """Raise an error if the robot's base moves; arguments are those of `check_joints`.
-
-    Raises:
-        AccordError: if it moves.
-    """
-    if setup.scenario.base != "fixed" or setup.tree.frame:
-        raise AccordError(f"{name}: the base moves; {what} only for a fixed base")
-
-
-def check_joints(setup: Setup, name: str, what: str) -> None:
-    """Raise an error if the regressor does not describe the robot's joints.
-
-    Args:
-        setup: of the robot.
-        name: of its file, for the message.
-        what: what is possible only for other robots, such as "a log can be checked".
-
-    Raises:
-        AccordError: if a joint mimics another, or none moves.
-    """
-    if mimic := [joint.name for joint in setup.tree.moving if joint.mimic]:
-        reason = f"{mimic[0]} mimics another joint"
-        raise AccordError(f"{name}: {reason}; {what} only where none does")
-    if not setup.joints:
-        raise AccordError(f"{name}: it has no joint that moves")
 
 
 def moving_links(tree: Tree, joints: Sequence[str]) -> list[Link]:

@@ -9,7 +9,6 @@ for a seed.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -98,10 +97,10 @@ class Search:
         """
         # Scaled and shifted to the limits of positions and rates.
         limits = self._limits
-        motion = FourierMotion.of(shape, np.zeros(shape.shape[1]), self._duration)
-        q, qd, _ = motion.samples
+        unscaled = FourierMotion.of(shape, np.zeros(shape.shape[1]), self._duration)
+        q, qd, _ = unscaled.samples
         span, rate = limits.upper - limits.lower, np.abs(qd).max(axis=0)
-        motion = motion.scaled(WITHIN * np.minimum(span / np.ptp(q, axis=0), limits.rate / rate))
+        motion = unscaled.scaled(WITHIN * np.minimum(span / np.ptp(q, axis=0), limits.rate / rate))
         q = motion.samples[0]
         motion = motion.shifted(self._middle - 0.5 * (q.min(axis=0) + q.max(axis=0)))
         # Made smaller until the efforts are within their limits.
@@ -127,9 +126,10 @@ class Search:
             AccordError: if no drawn motion keeps within the limits of the efforts.
         """
         # Random draws.
-        rng, drawn = np.random.default_rng(seed), list[tuple[Tried, Array]]()
-        for _ in range(max(int(DRAWS * tries), 1)):
-            shape = self._drawn(rng)
+        rng, draws = np.random.default_rng(seed), max(int(DRAWS * tries), 1)
+        drawn = list[tuple[Tried, Array]]()
+        for _ in range(draws):
+            shape = self._random_shape(rng)
             progress()
             if tried := self.try_shape(shape):
                 drawn.append((tried, shape))
@@ -138,12 +138,12 @@ class Search:
         # Random changes of the best one.
         best, shape = min(drawn, key=lambda draw: draw[0].condition)
         step = STEP
-        for _ in itertools.repeat(None, tries - max(int(DRAWS * tries), 1)):
-            other = shape + step * self._drawn(rng)
+        for _ in range(tries - draws):
+            changed = shape + step * self._random_shape(rng)
             progress()
-            tried = self.try_shape(other)
+            tried = self.try_shape(changed)
             if tried and tried.condition < best.condition:
-                best, shape, step = tried, other, step * WIDER
+                best, shape, step = tried, changed, step * WIDER
             else:
                 step *= NARROWER
         return best, float(np.median([tried.condition for tried, _ in drawn]))
@@ -154,11 +154,9 @@ class Search:
         rows = regressor(self._tree, self._joints, self._gravity, middle, still, still)
         required, limit = np.abs(rows @ self._values)[0], self._limits.effort
         worst = int(np.argmax(required - WITHIN * limit))
-        return (
-            f"{self._joints[worst]} needs {required[worst]:.3g} to hold the robot mid-range, and "
-            f"its effort limit is {limit[worst]:g}: no slow motion keeps within it"
-        )
+        needs = f"{self._joints[worst]} needs {required[worst]:.3g} to hold the robot mid-range"
+        return f"{needs}, and its effort limit is {limit[worst]:g}: no slow motion keeps within it"
 
-    def _drawn(self, rng: np.random.Generator) -> Array:
+    def _random_shape(self, rng: np.random.Generator) -> Array:
         """Return random amplitudes (2, n, h), smaller for higher harmonics."""
         return rng.standard_normal(self._shape) / np.arange(1, self._shape[-1] + 1)

@@ -35,9 +35,10 @@ class System:
 KNOWN: Mapping[str, Any] = parse_yaml(
     files(__package__).joinpath("systems.yaml").read_text(encoding="utf-8")
 )
-"""Systems, parts of the window, and what the bridge knows."""
-PREFIX = "gz::sim::systems::"
+"""The content of systems.yaml: systems, parts of the window, and what the bridge knows."""
+PREFIX = "gz::sim::systems::"  # of the names of systems
 SYSTEMS = {f"{PREFIX}{name}": System(**entry) for name, entry in KNOWN["systems"].items()}
+# Systems that each world must have, each robot, and each robot whose joints move.
 IN_EVERY_WORLD = ("Physics", "UserCommands", "SceneBroadcaster")
 IN_EVERY_ROBOT = ("JointStatePublisher", "OdometryPublisher")
 FOR_JOINTS = ("JointTrajectoryController",)
@@ -92,25 +93,24 @@ def check_robot(urdf: str, bridge: str, worlds: Sequence[Path] = ()) -> list[str
             problems.append(f"gazebo: no link or joint {tag.get('reference')} in the description")
     topics = dict(_topics(root.iter("plugin")))
     for path in worlds:
-        held = _holding(path, root.get("name", ""))
-        problems += [
-            f"{path.name}: no link {plugin.findtext('child_link')} in the description"
-            for plugin in held
-            if plugin.findtext("child_link") not in links
-        ]
-        topics |= dict(_topics(held))
+        attaching = _attaching(path, root.get("name", ""))
+        for plugin in attaching:
+            if (link := plugin.findtext("child_link")) not in links:
+                problems.append(f"{path.name}: no link {link} in the description")
+        topics |= dict(_topics(attaching))
     problems += _check_bridge(bridge, topics)
     return problems
 
 
 def _check_world(world: ET.Element, models: Sequence[Path]) -> Iterator[str]:
+    """Yield the systems, settings and models that a world lacks."""
     names = [plugin.get("name") for plugin in world.findall("plugin")]
     for name in map(PREFIX.__add__, IN_EVERY_WORLD):
         if names.count(name) != 1:
             yield f"world: system {name} is there {names.count(name)} times, and not once"
-    for place in ("physics/max_step_size", "physics/real_time_factor", "gravity"):
-        if world.find(place) is None:
-            yield f"world/{place}: must be stated, and not left to the default"
+    for setting in ("physics/max_step_size", "physics/real_time_factor", "gravity"):
+        if world.find(setting) is None:
+            yield f"world/{setting}: must be stated, and not left to the default"
     for uri in world.findall("include/uri"):
         name = (uri.text or "").removeprefix("model://")
         if not any((folder / name / "model.config").is_file() for folder in models):
@@ -118,6 +118,7 @@ def _check_world(world: ET.Element, models: Sequence[Path]) -> Iterator[str]:
 
 
 def _check_config(path: Path) -> Iterator[str]:
+    """Yield what is wrong with the model.config beside a model."""
     config = path.parent / "model.config"
     if not config.is_file():
         yield "model.config is missing beside it"
@@ -128,6 +129,7 @@ def _check_config(path: Path) -> Iterator[str]:
 
 
 def _check_systems(root: ET.Element) -> Iterator[str]:
+    """Yield systems, parts of the window and parameters that are not known, or lack a topic."""
     window = set(root.iterfind(".//gui/plugin"))
     for plugin in root.iter("plugin"):
         name, filename = plugin.get("name", ""), plugin.get("filename", "")
@@ -149,20 +151,27 @@ def _check_systems(root: ET.Element) -> Iterator[str]:
                 yield f"plugin: {name} needs a {parameter} that starts with /"
 
 
-def _holding(world: Path, robot: str) -> list[ET.Element]:
+def _attaching(world: Path, robot: str) -> list[ET.Element]:
     """Return the systems of a world that attach a robot to something."""
     plugins = read_xml(world).iter("plugin")
     return [plugin for plugin in plugins if plugin.findtext("child_model") == robot]
 
 
 def _topics(plugins: Iterable[ET.Element]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the topics of systems, each with its type and direction."""
     for plugin in plugins:
         system = SYSTEMS.get(plugin.get("name", ""))
-        for parameter, kind in (system.topics if system else {}).items():
-            yield plugin.findtext(parameter) or "", kind
+        for parameter, type_and_direction in (system.topics if system else {}).items():
+            yield plugin.findtext(parameter) or "", type_and_direction
 
 
 def _check_bridge(text: str, topics: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield what is wrong with a bridge, and topics that it lacks.
+
+    Args:
+        text: its YAML.
+        topics: of the robot's systems, each with its type and direction.
+    """
     try:
         entries: list[Mapping[str, str]] = parse_yaml(text)
         bridged = {entry["gz_topic_name"]: entry for entry in entries}
@@ -172,12 +181,12 @@ def _check_bridge(text: str, topics: Mapping[str, Sequence[str]]) -> Iterator[st
     for topic, entry in bridged.items():
         for key in entry.keys() - {*KNOWN["bridge_keys"].split()}:
             yield f"bridge: {topic}: unknown key {key}, which the bridge would ignore"
-        ros, gz = entry.get("ros_type_name"), entry.get("gz_type_name")
-        if not gz or KNOWN["bridge_types"].get(ros) != gz:
-            yield f"bridge: {topic}: no bridge between {ros} and {gz}"
+        ros_type, gz_type = entry.get("ros_type_name"), entry.get("gz_type_name")
+        if not gz_type or KNOWN["bridge_types"].get(ros_type) != gz_type:
+            yield f"bridge: {topic}: no bridge between {ros_type} and {gz_type}"
         if topic not in topics:
             yield f"bridge: {topic}: no system of the robot has this topic"
-        elif [*topics[topic]] != [gz, entry.get("direction")]:
+        elif [*topics[topic]] != [gz_type, entry.get("direction")]:
             yield f"bridge: {topic}: must be {topics[topic][0]}, {topics[topic][1]}"
     for topic in topics.keys() - bridged.keys():
         yield f"bridge: {topic} is a topic of the robot, and is not bridged"

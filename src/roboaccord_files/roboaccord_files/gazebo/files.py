@@ -26,6 +26,7 @@ from roboaccord_files.gazebo.check import check_file
 from roboaccord_files.gazebo.schema import VERSION, Problem, schema_folder, sdformat_problems
 from roboaccord_files.gazebo.shipped import problems_of_robot, shipped_folder
 
+# Notes on checkers that are not installed, by name.
 MISSING = {
     "sdformat": f"sdformat's checker is not installed: {INSTALL}",
     "schema": f"sdformat's schema is not installed: {INSTALL}",
@@ -83,13 +84,13 @@ def check_for_gazebo(files: Sequence[Path], models: Sequence[Path], robots: Sequ
     folders = [*models, *([shipped / "models"] if shipped else [])]
     problems = dict[str, list[Problem]]()
     for path in files:
-        wrong = check_file(path, folders, ours=is_ours(path))  # first: it refuses large files
-        asked = tool if _is_known(path) else ""
-        lines = sdformat_problems(asked, path, folders) if asked else []
-        problems[_title(path)] = [*lines, *wrong]
+        by_rules = check_file(path, folders, ours=is_ours(path))  # first: it refuses large files
+        asks_checker = bool(tool) and _has_known_version(path)
+        by_checker = sdformat_problems(tool, path, folders) if asks_checker else []
+        problems[_title(path)] = [*by_checker, *by_rules]
     problems |= {f"robot {name}": problems_of_robot(name, tool) for name in robots}
-    there = {"sdformat": tool, "schema": schema_folder()}
-    missing = tuple(name for name in MISSING if problems and not there[name])
+    installed = {"sdformat": tool, "schema": schema_folder()}
+    missing = tuple(name for name in MISSING if problems and not installed[name])
     for name in missing:
         note(MISSING[name])
     return Check(problems, missing)
@@ -120,7 +121,7 @@ def is_ours(path: Path) -> bool:
     return any(map(path.resolve().is_relative_to, folders))
 
 
-def _is_known(path: Path) -> bool:
+def _has_known_version(path: Path) -> bool:
     """Return whether sdformat, if installed, knows a file's version; note where it does not."""
     version = read_xml(path).get("version", VERSION)
     known = schema_folder(version) is not None or not schema_folder()
@@ -132,10 +133,11 @@ def _is_known(path: Path) -> bool:
 def neighbours(path: Path) -> Iterator[str]:
     """Yield a line for each file beside a robot's that is broken, or of another robot."""
     for name in ("model.config", "package.xml"):
-        if not (beside := path.parent / name).is_file():
+        neighbour = path.parent / name
+        if not neighbour.is_file():
             continue
         try:
-            named = [(e.text or "").strip() for e in read_xml(beside).iter("sdf")]
+            named = [(e.text or "").strip() for e in read_xml(neighbour).iter("sdf")]
         except AccordError as error:
             yield f"{error}: not used"
             continue
@@ -144,6 +146,7 @@ def neighbours(path: Path) -> Iterator[str]:
 
 
 def _title(path: Path) -> str:
+    """Return the name of a file with its folder, which tells models apart."""
     return f"{path.absolute().parent.name}/{path.name}"
 
 

@@ -31,7 +31,7 @@ NUMBERS = {"double": 1, "float": 1, "int": 1, "vector2d": 2, "vector3": 3, "pose
 
 @dataclass(frozen=True)
 class Undecided:
-    """State why nothing is known of a file."""
+    """The reason why nothing is known of a file; a problem that is printed, but is no error."""
 
     reason: str
 
@@ -105,6 +105,7 @@ def _compare(element: ET.Element, schema: ET.Element, folder: Path, path: str) -
 
 
 def _check_value(element: ET.Element, kind: str, path: str) -> Iterator[str]:
+    """Yield a line if the text of an element is no value of its kind (NUMBERS)."""
     words = (element.text or "").split()
     count = NUMBERS.get(kind)
     if count is None or not words:
@@ -119,6 +120,7 @@ def _check_value(element: ET.Element, kind: str, path: str) -> Iterator[str]:
 
 
 def _children(schema: ET.Element, folder: Path) -> dict[str, ET.Element]:
+    """Return the schemas of the elements that an element may have, by name."""
     children = {}
     for child in schema.findall("element"):
         reference = child.get("ref")
@@ -131,4 +133,5 @@ def _children(schema: ET.Element, folder: Path) -> dict[str, ET.Element]:
 
 @cache
 def _load(folder: Path, name: str) -> ET.Element:
+    """Return the schema of an element, from its file in a folder."""
     return ET.parse(folder / f"{name}.sdf").getroot()

@@ -47,8 +47,9 @@ def problems_of_robot(name: str, tool: str) -> list[Problem]:
 def setups_in_gazebo(name: str) -> list[Setup]:
     """Return a setup of a robot for each base that its scenarios have in Gazebo."""
     package = find_robot(name).package
-    scenarios = [load_scenario(package, name, each) for each in scenario_names(package)]
-    return [Setup.of(each) for each in {base_in_gazebo(each): each for each in scenarios}.values()]
+    scenarios = [load_scenario(package, name, scenario) for scenario in scenario_names(package)]
+    by_base = {base_in_gazebo(scenario): scenario for scenario in scenarios}
+    return [Setup.of(scenario) for scenario in by_base.values()]
 
 
 def shipped_folder() -> Path | None:

@@ -66,15 +66,16 @@ class Along:
         Args:
             body: the other robot, of the same structure.
         """
-        mine = self.body
-        if mine.clock != body.clock or not np.array_equal(mine.gravity, body.gravity):
+        own = self.body
+        if own.clock != body.clock or not np.array_equal(own.gravity, body.gravity):
             return {}
-        shifted = {joint for joint, differs in zip(mine.joints, mine.zero != body.zero) if differs}
+        shifted = {joint for joint, differs in zip(own.joints, own.zero != body.zero) if differs}
         # A link moves differently if its parent does, or if the joint between them differs.
-        differs_at = {mine.tree.links[0].name: False}
-        for a, b in zip(mine.tree.joints, body.tree.joints, strict=True):
-            differs_at[a.child] = differs_at[a.parent] or a.name in shifted or not _alike(a, b)
-        return {name: frame for name, frame in self.frames.items() if not differs_at[name]}
+        differs = {own.tree.links[0].name: False}
+        for joint, other in zip(own.tree.joints, body.tree.joints, strict=True):
+            is_changed = joint.name in shifted or not _have_same_geometry(joint, other)
+            differs[joint.child] = differs[joint.parent] or is_changed
+        return {name: frame for name, frame in self.frames.items() if not differs[name]}
 
     def efforts(self, qdd: Array) -> Array:
         """Return the efforts (k, n) of all links, and of the file's rotors at qdd (k, n)."""
@@ -82,7 +83,8 @@ class Along:
         return np.asarray(rotors + sum(self.loads.values()))
 
 
-def _alike(a: Joint, b: Joint) -> bool:
+def _have_same_geometry(one: Joint, other: Joint) -> bool:
     """Return whether two joints have the same origin and axis."""
-    parts = ("position", "rotation", "axis")
-    return a is b or all(np.array_equal(getattr(a, x), getattr(b, x)) for x in parts)
+    fields = ("position", "rotation", "axis")
+    pairs = ((getattr(one, field), getattr(other, field)) for field in fields)
+    return one is other or all(np.array_equal(*pair) for pair in pairs)

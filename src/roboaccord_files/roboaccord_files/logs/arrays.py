@@ -40,12 +40,10 @@ def read_arrays(path: Path) -> Columns:
         packed = apart(unpack, str(check_file(path)), seconds=SECONDS, memory=MEMORY)
         arrays = {name: np.array(values) for name, values in packed.items()}
     joints = [str(name) for name in np.atleast_1d(arrays.get("joints", ()))]
-    numeric = {
-        name: array
-        for name, array in arrays.items()
-        if array.dtype.kind in "fiu" and array.ndim in (1, 2)
-    }
-    length, by_name = max((max(array.shape) for array in numeric.values()), default=0), {}
+    numeric = {name: array for name, array in arrays.items()
+               if array.dtype.kind in "fiu" and array.ndim in (1, 2)}  # fmt: skip
+    length = max((max(array.shape) for array in numeric.values()), default=0)
+    by_name = dict[str, NDArray[Any]]()
     # Arrays of two dimensions are split into columns.
     for name, values in numeric.items():
         columns = np.atleast_2d(values.T if len(values) == length else values)
@@ -80,16 +78,11 @@ def unpack(path: str) -> dict[str, Any]:
         raise AccordError(f"it needs {error.name}: pip install {error.name}") from None
     except Exception as error:  # noqa: BLE001 - libraries raise whatever they do
         raise AccordError((str(error).splitlines() or [type(error).__name__])[0]) from None
-    times = {
-        name: array.astype("M8[ns]").astype(int)
-        for name, array in arrays.items()
-        if array.dtype.kind == "M"
-    }
-    kept = {
-        name: array
-        for name, array in arrays.items()
-        if array.dtype.kind in "fiuU" and array.ndim < 3
-    } | times
+    kept = {name: array for name, array in arrays.items()
+            if array.dtype.kind in "fiuU" and array.ndim < 3}  # fmt: skip
+    for name, array in arrays.items():
+        if array.dtype.kind == "M":
+            kept[name] = array.astype("M8[ns]").astype(int)
     return {name: values.tolist() for name, values in kept.items()}
 
 

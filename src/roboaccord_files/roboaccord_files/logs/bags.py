@@ -1,13 +1,15 @@
 """Read a log from a ROS bag: joint states, the pose of the base, and topics that are asked for.
 
-All messages of the types in READERS become rows. If several topics have joint states, `_chosen`
-decides which one is read, and a note says so; the user chooses another one by `--topic`. Rows of
-other topics are kept only if the user names them, as a topic of efforts in `--map`, or if they are
-the efforts that a controller of ros2_control was sent, where the joint states have none.
+All messages of the types in READERS become rows. If several topics have joint states,
+`_joint_state_topic` decides which one is read, and a note says so; the user chooses another one by
+`--topic`. Rows of other topics are kept only if the user names them, as a topic of efforts in
+`--map`, or if they are the efforts that a controller of ros2_control was sent, where the joint
+states have none.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -42,50 +44,49 @@ def read_bag(path: Path, joints: Sequence[str], topic: str, asked: Collection[st
     """
     scans = [scan_of(file) for file in bag_files(path)]
     try:
-        rows = [*_rows(scans)]
+        rows = [*_read_rows(scans)]
         check_whole(path, scans)
         topics = {channel.topic for scan in scans for channel in scan.channels.values()}
-        chosen, notes = _chosen(rows, topics, {*joints}, topic)
+        main_topic, notes = _joint_state_topic(rows, topics, {*joints}, topic)
     except AccordError as error:
         raise AccordError(f"{path}: {error}".replace(f"{path}: {path}", f"{path}")) from None
     kept, offered, foreign_joints = list[Row](), dict[str, None](), set[str]()
-    commands, order = _commands(rows, chosen, asked)
+    commands, order = _command_topic(rows, main_topic, asked)
     for row in rows:
         if commands and row.topic == commands:
             efforts = zip(order, row.values.values())
             kept.append(row._replace(values={f"effort/{joint}": x for joint, x in efforts}))
-        elif row.topic == chosen:
+        elif row.topic == main_topic:
             # Joint states; messages of another robot on the same topic are left out.
-            names = _joints(row)
-            foreign_joints |= set() if names & {*joints} else names
+            names = _joints_of(row)
+            if names.isdisjoint(joints):
+                foreign_joints |= names
+                continue
             values = {k: x for k, x in row.values.items() if not (commands and "effort/" in k)}
-            kept += [row._replace(values=values)] if names & {*joints} else []
+            kept.append(row._replace(values=values))
         elif {*POSE} == {*row.values}:
             # A pose of the base, from a topic in the same namespace.
-            same_namespace = row.topic.rpartition("/")[0] == chosen.rpartition("/")[0]
-            kept += [row] if same_namespace else []
+            if row.topic.rpartition("/")[0] == main_topic.rpartition("/")[0]:
+                kept.append(row)
         else:
             # Another topic, with its name before those of the columns.
-            topic = row.topic + ("" if row.stamp is None else "/")
-            values = {topic + name: value for name, value in row.values.items()}
+            prefix = row.topic + ("" if row.stamp is None else "/")
+            values = {prefix + name: value for name, value in row.values.items()}
             if any(name in text for text in asked for name in values):
                 kept.append(row._replace(values=values))
             offered |= dict.fromkeys(
                 name for name in values if row.stamp is None or "/effort/" in name
             )
-    notes += (
-        [f"joint states of others left out: {', '.join(sorted(foreign_joints))}"]
-        if foreign_joints
-        else []
-    )
+    if foreign_joints:
+        notes.append(f"joint states of others left out: {', '.join(sorted(foreign_joints))}")
     if commands:
         notes.append(f"efforts are those of {commands}, in the order of the joint states")
     notes += [line.replace(f"{path}/", "") for line in doubts(path, scans)]
     return table_of(kept, notes, [*offered])._replace(commanded=bool(commands))
 
 
-def _commands(
-    rows: Iterable[Row], chosen: str, asked: Collection[str]
+def _command_topic(
+    rows: Iterable[Row], main_topic: str, asked: Collection[str]
 ) -> tuple[str, Sequence[str]]:
     """Return the topic of the efforts that joints were sent, and these joints in their order.
 
@@ -94,14 +95,14 @@ def _commands(
 
     Args:
         rows: all messages that were read.
-        chosen: topic of the joint states; gz_ros2_control sends efforts of 0, others NaN.
+        main_topic: of the joint states; gz_ros2_control sends efforts of 0, others NaN.
         asked: columns that the user names.
     """
     sizes, order = dict[str, int](), list[str]()
     for row in rows:
-        if row.topic == chosen:
+        if row.topic == main_topic:
             numbers = [x for name, x in row.values.items() if name.startswith("effort/")]
-            if any(x and x == x for x in numbers):
+            if any(x and not math.isnan(x) for x in numbers):
                 return "", ()
             order = [name[2:] for name in row.values if name.startswith("q/")]
         elif COMMANDS.search(row.topic) and not any(row.topic in text for text in asked):
@@ -109,12 +110,12 @@ def _commands(
     return next((topic for topic, size in sizes.items() if size == len(order)), ""), order
 
 
-def _joints(row: Row) -> set[str]:
+def _joints_of(row: Row) -> set[str]:
     """Return the names of the joints whose positions a row has."""
     return {name.removeprefix("q/") for name in row.values if name.startswith("q/")}
 
 
-def _rows(scans: Iterable[McapScan]) -> Iterator[Row]:
+def _read_rows(scans: Iterable[McapScan]) -> Iterator[Row]:
     """Yield the messages of types in READERS, in the order of the bag."""
     for scan in scans:
         for message in scan.messages():
@@ -131,19 +132,19 @@ def _stamp(data: bytes) -> int:
     return int(seconds * NANOSECONDS + nanoseconds)
 
 
-def _state(topic: str, received: int, data: bytes) -> Row:
+def _joint_state_row(topic: str, received: int, data: bytes) -> Row:
     """Return a JointState as a row."""
     _, names, *parts = read_joint_state(data)
     return joint_state(topic, _stamp(data), received, names, parts)
 
 
-def _odometry(topic: str, received: int, data: bytes) -> Row:
+def _odometry_row(topic: str, received: int, data: bytes) -> Row:
     """Return the pose of an Odometry as a row."""
     _, position, orientation, _ = OdometryCodec().decode(data)
     return Row(topic, _stamp(data), received, dict(zip(POSE, [*position, *orientation])))
 
 
-def _numbers(topic: str, received: int, data: bytes) -> Row:
+def _numbers_row(topic: str, received: int, data: bytes) -> Row:
     """Return the number of a Float64 as the column "", those of a Float64MultiArray as [0], ...
 
     A Float64 has 8 bytes after the header of CDR; an array has its layout, which is skipped, and
@@ -160,14 +161,14 @@ def _numbers(topic: str, received: int, data: bytes) -> Row:
 
 
 READERS = {
-    "sensor_msgs/msg/JointState": _state,
-    "nav_msgs/msg/Odometry": _odometry,
-    "std_msgs/msg/Float64": _numbers,
-    "std_msgs/msg/Float64MultiArray": _numbers,
+    "sensor_msgs/msg/JointState": _joint_state_row,
+    "nav_msgs/msg/Odometry": _odometry_row,
+    "std_msgs/msg/Float64": _numbers_row,
+    "std_msgs/msg/Float64MultiArray": _numbers_row,
 }
 
 
-def _chosen(
+def _joint_state_topic(
     rows: Iterable[Row], topics: Collection[str], joints: set[str], topic: str
 ) -> tuple[str, list[str]]:
     """Return the topic whose joint states are read, with notes on other topics.
@@ -181,26 +182,28 @@ def _chosen(
     Raises:
         AccordError: if no topic, or not the one asked for, has any of the joints.
     """
-    joints_of = dict[str, set[str]]()
+    by_topic = dict[str, set[str]]()  # joints
     for row in rows:
-        if names_in_row := _joints(row):
-            joints_of.setdefault(row.topic, set()).update(names_in_row)
-    if not joints_of or (topic and topic not in joints_of):
-        where = f"; there are some in {', '.join(joints_of)}" if joints_of else ""
-        raise AccordError(f"it holds no joint states{f' in {topic}' if joints_of else ''}{where}")
+        if names_in_row := _joints_of(row):
+            by_topic.setdefault(row.topic, set()).update(names_in_row)
+    if not by_topic:
+        raise AccordError("it holds no joint states")
+    if topic and topic not in by_topic:
+        where = f"; there are some in {', '.join(by_topic)}"
+        raise AccordError(f"it holds no joint states in {topic}{where}")
 
     def preference(name: str) -> tuple[object, ...]:
         # Most joints first; then no copy (our reference, Gazebo's own); then one of a scenario.
         namespace = name.rpartition("/")[0]
         copy = f"/{REFERENCE}/" in name[1:] or namespace.endswith("/gz")
-        return -len(joints & joints_of[name]), copy, f"{namespace}/{SCENARIO}" not in topics, name
+        return -len(joints & by_topic[name]), copy, f"{namespace}/{SCENARIO}" not in topics, name
 
-    chosen = topic or min(joints_of, key=preference)
-    if not joints & joints_of[chosen]:
-        names = f"{', '.join(sorted(joints_of[chosen]))} of {chosen}"
+    chosen = topic or min(by_topic, key=preference)
+    if not joints & by_topic[chosen]:
+        names = f"{', '.join(sorted(by_topic[chosen]))} of {chosen}"
         raise AccordError(f"no {', '.join(sorted(joints))} among {names}: --names PREFIX, --topic")
-    alternatives = [
-        name for name in joints_of if name != chosen and joints <= joints_of[name] and not topic
-    ]
-    notes = [f"joint states of {chosen}"] if len(joints_of) > 1 else []
-    return chosen, notes + [f"the same joints: --topic {name} reads those" for name in alternatives]
+    notes = [f"joint states of {chosen}"] if len(by_topic) > 1 else []
+    for name, others in by_topic.items():
+        if name != chosen and joints <= others and not topic:
+            notes.append(f"the same joints: --topic {name} reads those")
+    return chosen, notes

@@ -99,7 +99,9 @@ def chosen_run(time: Array, number: int, fewest: int) -> tuple[NDArray[np.intp],
     chosen = number - 1 if number else max(long_enough, default=len(by_run) - 1)
     if len(by_run) == 1:
         return rows, []
-    texts = [f"{i}: {len(r)} rows over {np.ptp(time[r]):.4g} s" for i, r in enumerate(by_run, 1)]
+    texts = [
+        f"{i}: {len(run)} rows over {np.ptp(time[run]):.4g} s" for i, run in enumerate(by_run, 1)
+    ]
     note = f"{len(by_run)} runs, {'; '.join(texts)}; run {chosen + 1} is read, --run N another"
     return by_run[chosen], [note]
 

@@ -27,7 +27,7 @@ WORDS = {
     "time": "time t timestamp stamp sec secs seconds receipt",
 }
 """Words by which a kind of column is recognised; the first kind with a word in the name counts."""
-WANTED = {*"ref reference des desired cmd command commands target setpoint goal error".split()}
+COMMANDED = {*"ref reference des desired cmd command commands target setpoint goal error".split()}
 """Words of columns with commanded values, which are used for efforts that were not measured."""
 FACTORS = {
     "deg": np.pi / 180, "degree": np.pi / 180, "degrees": np.pi / 180, "rev": 2 * np.pi,
@@ -70,14 +70,15 @@ def assigned(
     Raises:
         AccordError: if a column that the user states does not exist.
     """
-    by_key = {key: _given(key, text, names, joints) for key, text in given.items()}
+    by_key = {key: _stated_column(key, text, names, joints) for key, text in given.items()}
     stated = {column.name for column in by_key.values()}
     # Kind and joint of each column, measured ones before commanded ones.
-    joints_by_kind = dict[str, dict[str, str]]()
-    for name in sorted(names, key=_wanted):
+    joints_by_kind = dict[str, dict[str, str]]()  # by kind and column, "" for no joint
+    for name in sorted(names, key=_is_commanded):
         joint = joint_of(name, joints, prefix)
         kind = kind_of(name, prefix + joint)
-        if kind == "time" or (name not in stated and (kind == "effort" or not _wanted(name))):
+        is_usable = kind == "effort" or not _is_commanded(name)
+        if kind == "time" or (name not in stated and is_usable):
             joints_by_kind.setdefault(kind, {})[name] = joint
     for name in joints_by_kind.pop("time", {}):
         by_key.setdefault("time", Column(name))
@@ -86,31 +87,30 @@ def assigned(
         for name, joint in columns.items():
             if joint:
                 by_key.setdefault(f"{kind}/{joint}", Column(name))
-        # Columns without a joint's name, in groups that differ in a number only, or all of them: a
-        # group fits if it has as many columns as joints remain.
         unnamed = [name for name, joint in columns.items() if not joint]
         remaining = [joint for joint in joints if f"{kind}/{joint}" not in by_key]
-        stems = [re.sub(r"\d+", "", name) for name in unnamed]
-        groups = {
-            stem: tuple(name for name, other in zip(unnamed, stems) if other == stem)
-            for stem in stems
-        }
-        fitting = [
-            group
-            for group in (*groups.values(), tuple(unnamed))
-            if len(group) == len(remaining) > 0
-        ]
-        preferred = [group for group in fitting if not _wanted(group[0])] or fitting
-        if len({*preferred}) == 1:
-            by_key |= {
-                f"{kind}/{joint}": Column(name) for joint, name in zip(remaining, preferred[0])
-            }
+        in_order = zip(remaining, _in_order(unnamed, len(remaining)))
+        by_key |= {f"{kind}/{joint}": Column(name) for joint, name in in_order}
     return by_key
 
 
-def _wanted(name: str) -> bool:
+def _in_order(unnamed: Sequence[str], count: int) -> Sequence[str]:
+    """Return columns without a joint's name that belong to `count` joints in order, else none.
+
+    They differ in a number only, or are all such columns; measured ones are preferred.
+    """
+    groups = dict[str, list[str]]()
+    for name in unnamed:
+        groups.setdefault(re.sub(r"\d+", "", name), []).append(name)
+    fitting = [group for group in (*groups.values(), [*unnamed]) if len(group) == count > 0]
+    preferred = [group for group in fitting if not _is_commanded(group[0])] or fitting
+    is_unique = bool(preferred) and all(group == preferred[0] for group in preferred)
+    return preferred[0] if is_unique else ()
+
+
+def _is_commanded(name: str) -> bool:
     """Return whether the name of a column says that its values are commanded."""
-    return not WANTED.isdisjoint(words_of(name))
+    return not COMMANDED.isdisjoint(words_of(name))
 
 
 def words_of(name: str) -> list[str]:
@@ -154,7 +154,7 @@ def _holds(text: str, joint: str) -> bool:
     )
 
 
-def _given(key: str, text: str, names: Sequence[str], joints: Sequence[str]) -> Column:
+def _stated_column(key: str, text: str, names: Sequence[str], joints: Sequence[str]) -> Column:
     """Return the column that the text `[-][FACTOR*]COLUMN[UNIT]` of `--map` describes.
 
     Raises:

@@ -10,15 +10,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from roboaccord.cli.options import (
-    Base,
-    Changes,
-    Out,
-    Packages,
-    ScenarioIfAny,
-    one_scenario,
-    read_packages,
-)
+from roboaccord.cli import options
 from roboaccord.cli.result import Result
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import AddedMode
@@ -29,10 +21,10 @@ from roboaccord_files.logs.shown import log_lines
 
 def check_log_command(
     what: str,
-    words: ScenarioIfAny = None,
-    changes: Changes = None,
-    base: Base = "",
-    packages: Packages = None,
+    words: options.ScenarioIfAny = None,
+    changes: options.Changes = None,
+    base: options.Base = "",
+    packages: options.Packages = None,
     of: str = "",
     columns: Annotated[
         list[str] | None,
@@ -60,7 +52,7 @@ def check_log_command(
         str,
         typer.Option(metavar="KIND", help="What a LOG's efforts are: current, ..., or FILE.yaml."),
     ] = "",
-    folder: Out = None,
+    folder: options.Out = None,
 ) -> Result:
     """Of a LOG of your own simulator or robot, with joint positions and efforts.
 
@@ -74,10 +66,10 @@ def check_log_command(
 
       accord crosscheck log.npz --robot arm.urdf --map 'q/elbow=theta2[deg],effort/elbow=-u2'
     """
-    _, arguments = one_scenario(words)
+    _, arguments = options.one_scenario(words)
     report = crosscheck_log(
         what, robot=of or None, changes=changes or (), columns=mapped(columns), out=folder,
-        packages=read_packages(packages or []), arguments=arguments, base=base,
+        packages=options.read_packages(packages or []), arguments=arguments, base=base,
         topic=topic, names=names, run=run or 0, passive=passive, effort=effort,
     )  # fmt: skip
     return Result(report, log_lines(report), ok=report.ok)

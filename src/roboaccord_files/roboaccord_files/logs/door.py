@@ -27,7 +27,7 @@ from roboaccord.run.output import write_text
 from roboaccord.scenario.installed import is_file
 from roboaccord.scenario.setups import load_setup
 
-from roboaccord_files.excitation.regressor import check_fixed, check_joints
+from roboaccord_files.excitation.suitable import check_fixed, check_joints
 from roboaccord_files.logs.actuators import ENDINGS, read_actuators
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.check import check_log

@@ -56,21 +56,23 @@ def where_known(log: Log, body: LogBody) -> Log:
     """
     flights, swings = list[slice](), list[slice]()
     for stretch in log.segments:
-        usable, start = np.abs(log.q[stretch, 4]) < STEEPEST, stretch.start
+        is_usable, start = np.abs(log.q[stretch, 4]) < STEEPEST, stretch.start
         # Swings: the origin stays, and the link turns about it.
-        pivots = _runs(_stays(log, stretch) & usable, start)
+        pivots = _runs(_is_pivoting(log, stretch) & is_usable, start)
         pivots = [run for run in pivots if np.ptp(log.q[run, 3:6], axis=0).max() > TURNS]
         for run in pivots:
-            usable[run.start - start : run.stop - start] = False
+            is_usable[run.start - start : run.stop - start] = False
         swings += pivots
         # Flights: among the other samples, those in free fall.
-        flights += _runs(_falls(log, body, stretch) & usable, start)
-    fly, swing = (sum(run.stop - run.start for run in runs) for runs in (flights, swings))
-    if fly + swing < FEWEST_SAMPLES:
+        flights += _runs(_is_falling(log, body, stretch) & is_usable, start)
+    in_flight = sum(run.stop - run.start for run in flights)
+    in_swing = sum(run.stop - run.start for run in swings)
+    if in_flight + in_swing < FEWEST_SAMPLES:
         distance = np.linalg.norm(log.q[:, :3] - log.q[0, :3], axis=1).max()
-        few = f"{fly} samples of flight and {swing} of swings, {FEWEST_SAMPLES} are needed"
+        few = f"{in_flight} samples of flight and {in_swing} of swings, {FEWEST_SAMPLES} are needed"
         raise AccordError(f"the base moves {distance:.3g} m, and what touches it is unknown: {few}")
-    note = f"the base floats: {fly} samples in flight and {swing} in swings are judged, no others"
+    counts = f"{in_flight} samples in flight and {in_swing} in swings"
+    note = f"the base floats: {counts} are judged, no others"
     judged = sorted([*flights, *swings], key=lambda run: run.start)
     return replace(log, segments=judged, swings=swings, notes=[*log.notes, note])
 
@@ -81,36 +83,37 @@ def _runs(mask: NDArray[np.bool_], start: int) -> list[slice]:
     Slices count samples of the log; `start` is the one of the mask's first element.
     """
     ends = (np.flatnonzero(np.diff(mask, prepend=False, append=False)) + start).tolist()
-    return [slice(a, b) for a, b in zip(ends[::2], ends[1::2]) if b - a >= SHORTEST_STRETCH]
+    runs = [slice(first, end) for first, end in zip(ends[::2], ends[1::2])]
+    return [run for run in runs if run.stop - run.start >= SHORTEST_STRETCH]
 
 
-def _stays(log: Log, stretch: slice) -> NDArray[np.bool_]:
+def _is_pivoting(log: Log, stretch: slice) -> NDArray[np.bool_]:
     """Return a mask (k,) of samples around which the base's origin stays in place."""
-    steps, position = _steps(log), log.q[stretch, :3]
+    steps, position = _half_width(log), log.q[stretch, :3]
     padded = np.pad(position, ((steps, steps), (0, 0)), mode="edge")
-    moves = np.ptp(sliding_window_view(padded, 2 * steps + 1, axis=0), axis=2).max(axis=1)
-    return _throughout(moves < STAYS, steps)
+    ranges = np.ptp(sliding_window_view(padded, 2 * steps + 1, axis=0), axis=2).max(axis=1)
+    return _holds_around(ranges < STAYS, steps)
 
 
-def _throughout(mask: NDArray[np.bool_], steps: int) -> NDArray[np.bool_]:
+def _holds_around(mask: NDArray[np.bool_], steps: int) -> NDArray[np.bool_]:
     """Return the mask (k,) of samples around which a mask holds for some steps on both sides."""
     padded = np.pad(mask, steps, mode="edge")
     return np.asarray(sliding_window_view(padded, 2 * steps + 1).all(axis=1))
 
 
-def _steps(log: Log) -> int:
+def _half_width(log: Log) -> int:
     """Return the half width of second differences, in samples."""
     return max(FEWEST_STEPS, round(SPAN / log.period))
 
 
-def _falls(log: Log, body: LogBody, stretch: slice) -> NDArray[np.bool_]:
+def _is_falling(log: Log, body: LogBody, stretch: slice) -> NDArray[np.bool_]:
     """Return a mask (k,) of samples around which the robot's centre of mass falls freely.
 
     Its acceleration is a second difference over s samples on both sides:
     a = 2 (v_after - v_before) / (t_after - t_before), with mean velocities v over s samples.
     """
     # Centre of mass of the robot (k, 3), from the recorded positions.
-    q, t = log.q[stretch], log.time[stretch, None]
+    q, time = log.q[stretch], log.time[stretch, None]
     motions = link_motions(body.tree, body.joints, body.gravity, q, 0.0 * q, 0.0 * q)
     masses = np.array([link.mass for link in body.tree.links])
     centres = [
@@ -118,11 +121,11 @@ def _falls(log: Log, body: LogBody, stretch: slice) -> NDArray[np.bool_]:
         for link in body.tree.links
     ]
     centre = np.tensordot(masses / masses.sum(), np.array(centres), 1)
-    s = _steps(log)
-    if len(t) < 2 * s + 1:
-        return np.zeros(len(t), bool)
-    velocity = (centre[s:] - centre[:-s]) / (t[s:] - t[:-s])
-    acceleration = 2.0 * (velocity[s:] - velocity[:-s]) / (t[2 * s :] - t[: -2 * s])
+    s = _half_width(log)
+    if len(time) < 2 * s + 1:
+        return np.zeros(len(time), bool)
+    velocity = (centre[s:] - centre[:-s]) / (time[s:] - time[:-s])
+    acceleration = 2.0 * (velocity[s:] - velocity[:-s]) / (time[2 * s :] - time[: -2 * s])
     deviation = np.linalg.norm(acceleration - body.gravity, axis=1)
-    falls = deviation < ASIDE * np.linalg.norm(body.gravity)
-    return _throughout(np.pad(falls, s, mode="edge"), s)
+    is_free = deviation < ASIDE * np.linalg.norm(body.gravity)
+    return _holds_around(np.pad(is_free, s, mode="edge"), s)

@@ -71,10 +71,10 @@ class FloatingBase:
         """
         # How far the base moves and turns, by what was recorded.
         position = np.array([columns[name] for name in PLACE if name in columns])
-        known = position[:, np.isfinite(position).all(axis=0)] if len(position) else position
-        distance = (
-            np.linalg.norm(known - known[:, :1], axis=0).max(initial=0.0) if known.size else 0.0
-        )
+        distance = 0.0
+        if len(position):
+            known = position[:, np.isfinite(position).all(axis=0)]
+            distance = np.linalg.norm(known - known[:, :1], axis=0).max(initial=0.0)
         components = [np.abs(columns[name]) for name in TURN if name in columns]
         turned = max((float(np.nanmax(x) - np.nanmin(x)) for x in components), default=0.0)
         if distance <= MOVES and turned <= MOVES:

@@ -38,9 +38,9 @@ def choose_windows(log: Log, body: LogBody) -> Windows:
     longest = int(sizes[enough].max(initial=SHORTEST))
     size, smooth = SHORTEST, Smooth.of(log)
     while True:
-        windows = Windows(log, body, size, smooth, FEW)  # a first look at few of them is fast
+        windows = Windows(log, body, size, smooth, FEW)  # first few of them, which is fast
         if (windows.share <= NOISY).all() or size >= longest:
-            windows = windows if windows.all else Windows(log, body, size, smooth)
+            windows = windows if windows.is_complete else Windows(log, body, size, smooth)
             if (windows.share <= NOISY).all() or size >= longest:
                 return windows
         factor = min(max(float(windows.share.max() / NOISY) ** (1.0 / FALL), 1.2), 4.0)

@@ -20,17 +20,9 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
+from roboaccord_files.logs import columns as names
 from roboaccord_files.logs.clock import chosen_run, evened, seconds
-from roboaccord_files.logs.columns import (
-    FACTORS,
-    RAW,
-    Column,
-    assigned,
-    base_columns,
-    kind_of,
-    unit_of,
-    words_of,
-)
+from roboaccord_files.logs.columns import FACTORS, RAW, Column, unit_of, words_of
 from roboaccord_files.logs.floating import FloatingBase, continuous
 from roboaccord_files.logs.merge import merged
 from roboaccord_files.logs.printed import WRITTEN, cure_of, note_of_unused, printed
@@ -56,7 +48,7 @@ UNLIMITED: Mapping[str, float] = {}
 
 @dataclass(frozen=True)
 class Choice:
-    """What of a log is read, and what its efforts mean.
+    """What the user says of a log: which part of it is read, and what its efforts mean.
 
     Args:
         topic: of the joint states of a bag; "" for the one that has most of the joints.
@@ -137,8 +129,8 @@ def read_log(
     Raises:
         AccordError: if the log cannot be read, columns are missing, or units cannot be right.
     """
-    names = [choice.names + joint for joint in joints]
-    table = read_table(path, names, choice.topic, given.values())
+    prefixed = [choice.names + joint for joint in joints]
+    table = read_table(path, prefixed, choice.topic, given.values())
     try:
         return _log_of(table, tuple(joints), given, limits, choice)
     except AccordError as error:
@@ -154,12 +146,12 @@ def _log_of(
 ) -> Log:
     """Return a table as a log; arguments and what is raised are those of `read_log`."""
     # Columns of one run, scaled to SI.
-    used = _used(table, joints, given, choice)
+    used = _used_columns(table, joints, given, choice)
     time, unit, digit = seconds(table.columns[used["time"].name], used["time"])
     used["time"] = used["time"]._replace(unit=unit)
     rows, runs = chosen_run(time, choice.run, FEWEST_SAMPLES)
     columns = {key: _scaled(table, column)[rows] for key, column in used.items() if key != "time"}
-    pose = base_columns(table.columns, joints)
+    pose = names.base_columns(table.columns, joints)
     columns |= continuous({key: _scaled(table, column)[rows] for key, column in pose.items()})
     # Samples, with a moving base as joints; absent efforts are 0.
     samples = merged(time[rows], columns, [joint for joint in joints if joint in limits])
@@ -173,10 +165,8 @@ def _log_of(
         raise AccordError(f"{zero}; {cure_of(table, joints)}")
     # Stretches without gaps, with the base's joints first.
     shown = {key: printed(key, column) for key, column in used.items()}
-    clock, no_rates = (
-        evened(samples.time - samples.time[:1], digit),
-        np.full(base_q.shape, np.nan),
-    )
+    clock = evened(samples.time - samples.time[:1], digit)
+    no_rates = np.full(base_q.shape, np.nan)
     all_joints = (*base.joints, *joints) if base else joints
     q, effort, qd = map(np.column_stack, ([base_q, q], [0.0 * base_q, effort], [no_rates, qd]))
     log = replace(in_stretches(all_joints, clock, q, effort, shown, (), qd), base=base)
@@ -199,7 +189,7 @@ def _scaled(table: Table, column: Column) -> Array:
     return column.scale * FACTORS.get(column.unit, 1.0) * table.numbers(column.name)
 
 
-def _used(
+def _used_columns(
     table: Table, joints: Sequence[str], given: Mapping[str, str], choice: Choice
 ) -> dict[str, Column]:
     """Return the columns that are used, by key such as `q/elbow`, with unit and factor.
@@ -209,21 +199,17 @@ def _used(
             or counts, and nothing says how they become torques.
     """
     numbers = {name: table.numbers(name) for name in table.columns if name}
-    finite = {
-        name: values
-        for name, column in numbers.items()
-        if (values := column[np.isfinite(column)]).size
-    }
-    # The best clock: not constant, in most rows, and a stamp.
-    clocks = [name for name in finite if kind_of(name) == "time"]
-    clocks.sort(
-        key=lambda name: (
-            np.ptp(finite[name]) == 0.0,
-            -len(finite[name]),
-            "stamp" not in words_of(name),
-        )
-    )
-    by_key = assigned([*dict.fromkeys([*clocks[:1], *finite])], joints, given, choice.names)
+    finite = {name: column[np.isfinite(column)] for name, column in numbers.items()}
+    finite = {name: values for name, values in finite.items() if values.size}
+
+    def clock_rank(name: str) -> tuple[bool, int, bool]:
+        """Order columns of times: not constant, in most rows, and a stamp."""
+        values = finite[name]
+        return bool(np.ptp(values) == 0.0), -len(values), "stamp" not in words_of(name)
+
+    clocks = sorted((n for n in finite if names.kind_of(n) == "time"), key=clock_rank)
+    candidates = [*dict.fromkeys([*clocks[:1], *finite])]
+    by_key = names.assigned(candidates, joints, given, choice.names)
     required, among = ["time", *(f"q/{joint}" for joint in joints)], ", ".join(numbers)
     if missing := [key for key in required if key not in by_key]:
         cure = f"--map {missing[0]}=COLUMN"
@@ -237,14 +223,14 @@ def _used(
         if kind == "effort" and not unit and not CURRENT.isdisjoint(words_of(column.name)):
             unit = "a"
         factor = choice.factors.get(joint) if kind == "effort" else None
-        scaled = "*" in given.get(key, "") or factor is not None
-        stated_raw = kind == "effort" and choice.effort in MOTORS
-        if unit in RAW and not (scaled or stated_raw):
+        is_scaled = "*" in given.get(key, "") or factor is not None
+        is_stated_raw = kind == "effort" and choice.effort in MOTORS
+        if unit in RAW and not (is_scaled or is_stated_raw):
             hint = ", --effort current asks for the factor" if kind == "effort" else ""
             cure = f"--map '{key}=FACTOR*{column.name}' scales it{hint}"
             raise AccordError(f"{column.name} is in {WRITTEN.get(unit, unit)}: {cure}")
         scale = column.scale * (factor or 1.0) * (MILLI if factor and unit == "ma" else 1.0)
-        by_key[key] = column._replace(unit="" if scaled and unit in RAW else unit, scale=scale)
+        by_key[key] = column._replace(unit="" if is_scaled and unit in RAW else unit, scale=scale)
     return by_key
 
 
@@ -257,28 +243,33 @@ def in_stretches(
     notes: Iterable[str],
     qd: Array | None = None,
 ) -> Log:
-    """Return samples as a log, cut into stretches at gaps; the arguments are its fields.
+    """Return samples as a log, cut into stretches at gaps.
+
+    Args:
+        joints, columns, notes: as the fields of `Log`.
+        time, q, effort, qd: samples in their order, which may have gaps and NaN: times (k,) [s],
+            positions, efforts and rates (k, n), SI.
 
     Raises:
         AccordError: if there are too few samples.
     """
     remarks = list(notes)
     # Rows with a number in each column, later than all rows before.
-    good = np.asarray(np.isfinite(np.column_stack([time, q, effort])).all(axis=1))
-    latest = np.maximum.accumulate(np.where(good, time, -np.inf))
-    good[1:] &= time[1:] > latest[:-1]
-    if not good.all():
+    is_valid = np.asarray(np.isfinite(np.column_stack([time, q, effort])).all(axis=1))
+    latest = np.maximum.accumulate(np.where(is_valid, time, -np.inf))
+    is_valid[1:] &= time[1:] > latest[:-1]
+    if not is_valid.all():
         why = "no number, or not later than the row before"
-        remarks.append(f"{(~good).sum()} rows left out: {why}")
-    time, q, effort = time[good], q[good], effort[good]
-    qd = qd[good] if qd is not None and np.isfinite(qd).any() else None
+        remarks.append(f"{(~is_valid).sum()} rows left out: {why}")
+    time, q, effort = time[is_valid], q[is_valid], effort[is_valid]
+    qd = qd[is_valid] if qd is not None and np.isfinite(qd).any() else None
     if len(time) < FEWEST_SAMPLES:
         raise AccordError(f"the log is too short: {len(time)} samples, {FEWEST_SAMPLES} are needed")
     # Stretches between gaps.
     steps = np.diff(time)
     period = float(np.median(steps))
     ends = [0, *(np.flatnonzero(steps > GAP * period) + 1).tolist(), len(time)]
-    stretches = [slice(a, b) for a, b in pairwise(ends) if b - a >= SHORTEST_STRETCH]
+    stretches = [slice(i, k) for i, k in pairwise(ends) if k - i >= SHORTEST_STRETCH]
     count = sum(stretch.stop - stretch.start for stretch in stretches)
     if count < FEWEST_SAMPLES:
         raise AccordError(f"between gaps there are {count} samples, {FEWEST_SAMPLES} are needed")

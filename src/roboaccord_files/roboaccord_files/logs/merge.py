@@ -43,7 +43,7 @@ class Samples(NamedTuple):
 
 
 def merged(time: Array, columns: Mapping[str, Array], turning: Collection[str] = ()) -> Samples:
-    """Return the samples of a run.
+    """Return the samples of a run: its rows, one for each stamp.
 
     Args:
         time: of the rows (r,) [s], finite, in any order.
@@ -52,29 +52,32 @@ def merged(time: Array, columns: Mapping[str, Array], turning: Collection[str] =
     """
     notes = []
     # Rows by stamp; of several rows with one stamp the first counts.
-    stamps, rows_of = np.unique(time, return_inverse=True)
-    by_key, late, twice = {}, 0, 0
+    stamps, stamp_of_row = np.unique(time, return_inverse=True)
+    by_key, late, repeated = {}, 0, 0
     for key, values in columns.items():
         rows = np.flatnonzero(np.isfinite(values))
         late = max(late, int((time[rows] < np.maximum.accumulate(time[rows])).sum()))
         by_key[key] = np.full(len(stamps), np.nan)
-        by_key[key][rows_of[rows[::-1]]] = values[rows[::-1]]
-        twice = max(twice, len(rows) - int(np.isfinite(by_key[key]).sum()))
+        backwards = rows[::-1]  # so that the first row of a stamp is entered last
+        by_key[key][stamp_of_row[backwards]] = values[backwards]
+        repeated = max(repeated, len(rows) - int(np.isfinite(by_key[key]).sum()))
     notes += [f"{late} rows came late: sorted by time"] if late else []
-    notes += [f"{twice} rows have the stamp of one before: left out"] if twice else []
+    notes += [f"{repeated} rows have the stamp of one before: left out"] if repeated else []
     # Angles that were wrapped to one turn.
-    turns = {joint: _unwrap(by_key[f"q/{joint}"]) for joint in turning}
-    notes += [f"{j} was wrapped to a turn: unwrapped at {n} jumps" for j, n in turns.items() if n]
+    for joint in turning:
+        if jumps := _unwrap(by_key[f"q/{joint}"]):
+            notes.append(f"{joint} was wrapped to a turn: unwrapped at {jumps} jumps")
     # The stamps of the samples: those of the joint with the most positions, or with the fewest if
     # joints have stamps of their own, so that nothing is made up between its samples.
     angles = [key for key in by_key if key.startswith("q/")]
     angles.sort(key=lambda key: int(np.isfinite(by_key[key]).sum()))
     kept = np.isfinite(by_key[angles[-1]])
-    if any(_of_other_rows(by_key[key], kept) for key in angles):
+    if any(_has_own_stamps(by_key[key], kept) for key in angles):
         kept = np.isfinite(by_key[angles[0]])
-    samples, resampled = stamps[kept], [key for key in by_key if _of_other_rows(by_key[key], kept)]
+    samples = stamps[kept]
+    resampled = [key for key in by_key if _has_own_stamps(by_key[key], kept)]
     for key, values in by_key.items():
-        resample = _held if key.startswith("effort/") else _interpolated
+        resample = _in_force if key.startswith("effort/") else _interpolated
         by_key[key] = resample(samples, stamps, values) if key in resampled else values[kept]
     what = "efforts are those in force in the middle of a step, others are interpolated"
     notes += [f"{', '.join(resampled)} have stamps of their own: {what}"] if resampled else []
@@ -95,7 +98,7 @@ def _unwrap(values: Array) -> int:
     return jumps
 
 
-def _of_other_rows(values: Array, kept: NDArray[np.bool_]) -> bool:
+def _has_own_stamps(values: Array, kept: NDArray[np.bool_]) -> bool:
     """Return whether a column has stamps of its own, and does not just lack a few values.
 
     Args:
@@ -119,7 +122,7 @@ def _interpolated(samples: Array, stamps: Array, values: Array) -> Array:
     return np.where(unknown, np.nan, CubicSpline(recorded, values[finite])(samples))
 
 
-def _held(samples: Array, stamps: Array, values: Array) -> Array:
+def _in_force(samples: Array, stamps: Array, values: Array) -> Array:
     """Return for each sample the last value before the middle of the step that begins there."""
     recorded = np.flatnonzero(np.isfinite(values))
     middle = samples + MIDDLE * np.diff(samples, append=np.inf)

@@ -63,23 +63,18 @@ def table_of(rows: Sequence[Row], notes: Sequence[str] = (), more: Sequence[str]
     has_stamp = np.array([row.stamp is not None for row in rows], bool)
     stamps, time_column = np.array([row.stamp or 0 for row in rows], np.int64), "stamp [ns]"
     if np.ptp(stamps[has_stamp]) == 0:
-        notes, time_column = (
-            [*notes, "all stamps are the same: times of receipt count"],
-            "receipt [ns]",
-        )
-        stamps = received
+        notes = [*notes, "all stamps are the same: times of receipt count"]
+        stamps, time_column = received, "receipt [ns]"
     elif not has_stamp.all():
         # Stamped messages in the order of their receipt.
         order = np.flatnonzero(has_stamp)[np.argsort(received[has_stamp], kind="stable")]
         receipts, sent = received[order], stamps[order]
         # For each message without a stamp: the last stamped one before it, and how far it lies on
         # the way to the next, from 0 to 1.
-        before = np.clip(
-            np.searchsorted(receipts, received[~has_stamp], "right") - 1, 0, len(receipts) - 2
-        )
-        fraction = (received[~has_stamp] - receipts[before]) / np.maximum(
-            np.diff(receipts)[before], 1
-        )
+        unstamped = received[~has_stamp]
+        before = np.searchsorted(receipts, unstamped, "right") - 1
+        before = np.clip(before, 0, len(receipts) - 2)
+        fraction = (unstamped - receipts[before]) / np.maximum(np.diff(receipts)[before], 1)
         # Between stamps that jump back, where a new run begins, the earlier stamp is kept.
         advance = fraction.clip(0.0, 1.0) * np.diff(sent)[before].clip(0)
         stamps[~has_stamp] = sent[before] + np.round(advance).astype(np.int64)

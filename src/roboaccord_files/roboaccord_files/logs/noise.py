@@ -55,12 +55,10 @@ def quantum(values: Array) -> float:
     step = float(steps.min())
     step = float(np.mean(steps[steps < 1.5 * step]))
     multiples = steps / step
-    are_whole = np.abs(multiples - np.round(multiples)) < 1e-3 * np.maximum(multiples, 1.0)
-    return (
-        step
-        if are_whole.mean() > 0.9 and len(np.unique(np.round(multiples))) * 4 < len(steps)
-        else 0.0
-    )
+    whole = np.round(multiples)
+    are_whole = np.abs(multiples - whole) < 1e-3 * np.maximum(multiples, 1.0)
+    are_repeated = len(np.unique(whole)) * 4 < len(steps)
+    return step if are_whole.mean() > 0.9 and are_repeated else 0.0
 
 
 def rounded(log: Log, values: Array) -> Array:

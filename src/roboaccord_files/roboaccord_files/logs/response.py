@@ -4,8 +4,8 @@ The equations of motion are linearised about the recorded motion: M d'' + C d' +
 the change of the positions (small), e the additional effort, and M, C and K are the derivatives of
 the inverse dynamics by accelerations, rates and positions. They are integrated over each window by
 steps from sample to sample. To save time the derivatives are evaluated at a few times of a window,
-its nodes, and interpolated between; friction is evaluated at each sample. What efforts do in a few
-steps, a block, is linear in them, and a matrix of each block is computed once (`_blocks`).
+its nodes (nodes.py), and interpolated between; friction is evaluated at each sample. What efforts
+do in a few steps is linear in them, and is computed once, as matrices (blocks.py).
 
 windows.py builds on this class. The constants may be tuned: they trade time for accuracy.
 """
@@ -15,10 +15,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 
+from roboaccord_files.logs.blocks import Blocks
 from roboaccord_files.logs.body import LogBody
-from roboaccord_files.logs.log import Log
+from roboaccord_files.logs.nodes import Nodes
 
 # rad, rad/s or m, m/s; step of the difference quotients. Errors of 1e-5 by truncation, and of eps /
 # PROBE = 2e-11 by round-off, are below windows.FLOOR.
@@ -26,141 +28,93 @@ PROBE = 1e-5
 # kg m^2 or kg; added to the inertia of a joint that unknown forces hold at rest. Such a joint moves
 # by 1e-9 of what 1 kg would.
 HOLD = 1e9
-# Nodes of a window at least, and further ones a second of its length: 60 resolve 30 Hz, more than
-# the joints of robots reach.
-NODES, DENSE = 5, 60.0
-# Nodes for each knot of the smooth motion; a window that needs more than MANY has all samples. A
-# spline of degree 5 bends up to three times between knots, and the interpolation's weights grow as
-# 4^nodes.
-ROUGH, MANY = 3.0, 32
-BLOCK = 56  # steps times joints of a block at most: its matrices grow with the square of both
 
 
 class Response:
     """The linearised equations along w windows of a log, each of k steps, for n joints.
 
+    Args:
+        body: the robot of the file.
+        times: samples of each window, and the middles of its steps (w, 2 k + 1) [s].
+        motion: smooth positions, rates and accelerations at these times (3, w, 2 k + 1, n).
+        is_held: mask of joints that unknown forces hold in a window (w, n).
+        nodes: number of nodes of a window.
+
     Attributes:
-        log, body: the samples, and the robot of the file.
+        joints: number of joints n.
         size: k, the steps of a window.
-        q, qd, qdd: smooth motion at the samples and in the middle of steps (w (2 k + 1), n).
+        q, qd, qdd: the motion at all times of all windows (w (2 k + 1), n).
         nodes: positions, rates and accelerations at the m nodes of each window (3, w m, n).
-        rests: mask of joints that never move in the log (n,).
-        held: mask of joints that unknown forces hold in a window (w, n), which includes `rests`.
         scale: unit in which the positions of each joint are returned (n,) [rad or m].
     """
 
-    log: Log
-    body: LogBody
-    size: int
-    q: Array
-    qd: Array
-    qdd: Array
-    nodes: Array
-    rests: Array
-    held: Array
-    scale: Array
-    _steps: Array
-    _nodes: int
-    _basis: Array | None
+    def __init__(
+        self, body: LogBody, times: Array, motion: Array, is_held: NDArray[np.bool_], nodes: int
+    ) -> None:
+        self.body, self._is_held = body, is_held
+        self.joints = motion.shape[-1]
+        self.q, self.qd, self.qdd = motion.reshape(3, -1, self.joints)
+        self._steps = np.diff(times[:, ::2], axis=1)  # lengths (w, k) [s]
+        self.size = self._steps.shape[1]
+        self._nodes = Nodes.of(times, nodes)
+        self.nodes = motion[:, :, self._nodes.index].reshape(3, -1, self.joints)
+        self._blocks = self._linearised()
+        self.scale = np.ones(self.joints)
+        # An orthonormal basis of what is unknown in each window (w, (k + 1) n, b): its initial
+        # state, and efforts that are left open; None until `_reset_basis`.
+        self._basis: Array | None = None
 
-    @property
-    def joints(self) -> int:
-        """Number of joints n."""
-        return len(self.log.joints)
-
-    def _linearise(self) -> None:
-        """Compute the derivatives along the motion, and the matrices of blocks.
-
-        With the state x = (d, d') the equations are x' = A x + (0, M^-1 e).
-        """
-        body, n = self.body, self.joints
+    def _linearised(self) -> Blocks:
+        """Return the matrices of blocks, from the derivatives of the equations along the motion."""
+        body, (w, k), n = self.body, self._steps.shape, self.joints
         q, qd, qdd = self.nodes
-        still = np.zeros_like(q)
-        light = replace(body, gravity=np.zeros(3), offset=np.zeros(n), zero=np.zeros(n))
         unit = np.eye(n)
-        at = q - body.zero
         # M: efforts of unit accelerations without gravity, column by column.
-        springs = light.pull(at)
-        mass = [light.efforts(at, still, still + unit[j]) - springs for j in range(n)]
-        self._inverse = np.linalg.inv(self._spread(np.stack(mass, axis=-1)) + self._held_still())
+        weightless = replace(body, gravity=np.zeros(3), offset=np.zeros(n), zero=np.zeros(n))
+        from_zero, still = q - body.zero, np.zeros_like(q)
+        springs = weightless.pull(from_zero)
+        mass = [weightless.efforts(from_zero, still, still + row) - springs for row in unit]
+        held = np.where(self._is_held, HOLD, 0.0).repeat(2 * k + 1, axis=0)[:, None, :] * unit
+        inverse = np.asarray(np.linalg.inv(self._spread(np.stack(mass, axis=-1)) + held), float)
         # K and C by difference quotients, in the middle of each step.
-        w, k = self._steps.shape
         middle = np.arange(len(self.q)).reshape(w, -1)[:, 1::2].ravel()
         plain = body.efforts(q, qd, qdd)
-        by_q = [body.efforts(q + PROBE * unit[j], qd, qdd) - plain for j in range(n)]
-        by_qd = [body.efforts(q, qd + PROBE * unit[j], qdd) - plain for j in range(n)]
-        at_q, at_qd = (self._spread(np.stack(x, axis=-1))[middle] / PROBE for x in (by_q, by_qd))
-        # A in the middle of each step.
+        by_q = [body.efforts(q + PROBE * row, qd, qdd) - plain for row in unit]
+        by_qd = [body.efforts(q, qd + PROBE * row, qdd) - plain for row in unit]
+        stiffness = self._spread(np.stack(by_q, axis=-1))[middle] / PROBE
+        damping = self._spread(np.stack(by_qd, axis=-1))[middle] / PROBE + np.diag(body.damping)
+        # A in the middle of each step, of x' = A x + (0, M^-1 e) with the state x = (d, d').
         change = np.zeros((w, k, 2 * n, 2 * n))
         change[..., :n, n:] = unit
-        for block, by in (
-            (np.s_[..., n:, :n], at_q),
-            (np.s_[..., n:, n:], at_qd + np.diag(body.damping)),
-        ):
-            change[block] = -(self._inverse[middle] @ by).reshape(w, k, n, n)
-        self._blocks(change)
+        change[..., n:, :n] = -(inverse[middle] @ stiffness).reshape(w, k, n, n)
+        change[..., n:, n:] = -(inverse[middle] @ damping).reshape(w, k, n, n)
+        return Blocks.of(self._steps, inverse.reshape(w, -1, n, n), change)
 
-    def _blocks(self, change: Array) -> None:
-        """Compute what initial states and efforts do in each block, from A (w, k, 2 n, 2 n).
+    def _spread(self, values: Array) -> Array:
+        """Return values at nodes (w m, ...) interpolated at all times (w (2 k + 1), ...)."""
+        return self._nodes.interpolated(values)
 
-        A step of h by the implicit midpoint rule is x1 = S ((I + h A / 2) x0 + forces) with
-        S = (I - h A / 2)^-1: `solve` is S, and `step` its product with I + h A / 2.
+    def _moved_by_smooth(self, efforts: Array) -> Array:
+        """Return the positions (w, (k + 1) n, c) due to efforts at all times (w, 2 k + 1, n, c)."""
+        return self._moved(self._blocks.by_smooth, efforts[:, self._blocks.times])
 
-        A block has L steps, and a window B of them; steps beyond its end have the length 0. The
-        matrices (w, B, (L + 1) n, ...) return the positions at the end of each step and the rates
-        at the end of the last: `_free` those due to the state at the start (2 n), `_fine` those due
-        to efforts at the 2 L + 1 times of steps and their middles, by Simpson's rule, `_held` those
-        due to L efforts held over steps, and `_blown` due to L efforts that act as impulses at the
-        starts of steps.
-        """
-        w, k, n = *self._steps.shape, self.joints
-        count = -(-k // max(BLOCK // n, 1))
-        length = -(-k // count)
-        number = np.arange(count * length).reshape(count, length)
-        self._at_steps = steps = np.minimum(number, k - 1)
-        self._at_fine = np.minimum(2 * number[:, :1] + np.arange(2 * length + 1), 2 * k)
-        h = np.where(number < k, self._steps[:, steps], 0.0)[..., None, None]
-        half = 0.5 * h * change[:, steps]
-        solve = np.linalg.inv(np.eye(2 * n) - half)
-        step = solve @ (np.eye(2 * n) + half)
-        # What the efforts add to the state in each step, at its start, middle and end.
-        inverse = self._inverse.reshape(w, -1, n, n)
-        first, middle, last = (inverse[:, 2 * steps + i] for i in range(3))
-        starts = solve @ np.concatenate([h**2 / 12.0 * first, h / 6.0 * first], axis=-2)
-        middles = solve[..., n:] @ (h * 4.0 / 6.0 * middle)
-        ends = solve @ np.concatenate([-(h**2) / 12.0 * last, h / 6.0 * last], axis=-2)
-        blows = (step[..., n:] * h) @ first
-        # The states, step by step, with columns for state, fine, held and blown efforts.
-        fine, held = 2 * n, 2 * n + (2 * length + 1) * n
-        blown = held + length * n
-        states = np.zeros((w, count, 2 * n, blown + length * n))
-        states[..., : 2 * n] = np.eye(2 * n)
-        rows = np.empty((w, count, (length + 1) * n, states.shape[-1]))
-        for i in range(length):
-            states = step[:, :, i] @ states
-            now = starts[:, :, i], middles[:, :, i], ends[:, :, i]
-            states[..., fine + 2 * i * n : fine + (2 * i + 3) * n] += np.concatenate(now, axis=-1)
-            states[..., held + i * n : held + (i + 1) * n] += sum(now)
-            states[..., blown + i * n : blown + (i + 1) * n] += blows[:, :, i]
-            rows[..., i * n : (i + 1) * n, :] = states[..., :n, :]
-        rows[..., length * n :, :] = states[..., n:, :]
-        parts = np.split(rows, [fine, held, blown], axis=-1)
-        self._free, self._fine, self._held, self._blown = map(np.ascontiguousarray, parts)
+    def _moved_by_held(self, efforts: Array) -> Array:
+        """Return the positions (w, (k + 1) n, c) due to efforts held over steps (w, k, n, c)."""
+        return self._moved(self._blocks.by_held, efforts[:, self._blocks.steps])
 
-    def _held_still(self) -> Array:
-        """Return the inertia (w (2 k + 1), n, n) that keeps held joints at rest."""
-        held = np.where(self.held, HOLD, 0.0).repeat(2 * self.size + 1, axis=0)
-        return np.asarray(held[:, None, :] * np.eye(self.joints))
+    def _moved_by_impulses(self, efforts: Array) -> Array:
+        """Return the positions (w, (k + 1) n, c) due to impulses at samples (w, k, n, c)."""
+        return self._moved(self._blocks.by_impulses, efforts[:, self._blocks.steps])
 
-    def _moved(self, matrices: Array, at: Array, efforts: Array) -> Array:
-        """Return the positions in windows due to efforts (w, (k + 1) n, c), by `_left`.
+    def _moved(self, matrices: Array, efforts: Array) -> Array:
+        """Return the positions due to efforts in blocks (w, B, times or steps, n, c), in `scale`.
 
         Args:
-            matrices, at: `_fine` and `_at_fine`, or `_held` or `_blown` and `_at_steps`.
-            efforts: at the times of each window, or in its steps (w, times, n, c).
+            matrices: of the blocks, for efforts of this kind.
+            efforts: at the times, or in the steps, of each block.
         """
-        taken = efforts[:, at].reshape(*matrices.shape[:2], -1, efforts.shape[-1])
-        return self._chained(matrices @ taken)
+        rows = efforts.reshape(*matrices.shape[:2], -1, efforts.shape[-1])
+        return self._chained(matrices @ rows)
 
     def _chained(self, rows: Array, start: Array | float = 0.0) -> Array:
         """Return the positions in windows, block by block (w, (k + 1) n, c), by `_left`.
@@ -174,61 +128,24 @@ class Response:
         begin = state[:, None, :n]
         for i in range(rows.shape[1]):
             if state.any():
-                rows[:, i] += self._free[:, i] @ state
+                rows[:, i] += self._blocks.by_state[:, i] @ state
             state = rows[:, i, -2 * n :]
         steps = rows[:, :, :-n].reshape(w, -1, n, rows.shape[-1])[:, :k]
         return self._left(np.concatenate([begin, steps], axis=1))
 
-    def _by_start(self) -> Array:
-        """Return an orthonormal basis (w, (k + 1) n, 2 n) of what initial states explain."""
-        rows = np.zeros((*self._free.shape[:3], 2 * self.joints))
-        return np.linalg.qr(self._chained(rows, np.eye(2 * self.joints)))[0]
+    def _reset_basis(self) -> None:
+        """Set the basis to what initial states explain, in the present scale."""
+        self._basis = None
+        rows = np.zeros((*self._blocks.by_state.shape[:3], 2 * self.joints))
+        self._basis = np.linalg.qr(self._chained(rows, np.eye(2 * self.joints)))[0]
 
     def _left(self, positions: Array) -> Array:
-        """Return positions (w, k + 1, n, c) over their scale, without what `_basis` spans.
+        """Return positions (w, k + 1, n, c) over `scale`, without what the basis spans.
 
-        `_basis` has an orthonormal basis of what is unknown in each window: its initial state, and
-        efforts that are left open. The result is (w, (k + 1) n, c).
+        The result is (w, (k + 1) n, c).
         """
         w, c = len(positions), positions.shape[-1]
         rows = (positions / self.scale[:, None]).reshape(w, -1, c)
         if self._basis is not None:
             rows = rows - self._basis @ (self._basis.swapaxes(1, 2) @ rows)
         return np.asarray(rows)
-
-    def _spread(self, values: Array) -> Array:
-        """Return values at nodes (w m, ...) interpolated at all times (w (2 k + 1), ...)."""
-        w, times, m = self._interpolation.shape
-        interpolated = self._interpolation @ values.reshape(w, m, -1)
-        return np.asarray(interpolated.reshape(w * times, *values.shape[1:]))
-
-    def _place_nodes(self, times: Array, motion: Array) -> None:
-        """Choose the nodes of each window, and compute the matrix that interpolates between them.
-
-        Nodes are Chebyshev points, which are denser at the ends. The interpolation is barycentric:
-        f(t) = sum_j w_j f_j / (t - t_j) over sum_j w_j / (t - t_j), w_j = 1 / prod_i (t_j - t_i)
-        [Berrut and Trefethen 2004].
-
-        Args:
-            times: samples and middles of each window (w, 2 k + 1) [s].
-            motion: positions, rates and accelerations there (3, w, 2 k + 1, n).
-        """
-        last = times.shape[1] - 1
-        count = min(self._nodes, last + 1)
-        if count <= last:
-            at = np.unique(np.round(0.5 * last * (1.0 - np.cos(np.linspace(0.0, np.pi, count)))))
-        else:
-            at = np.arange(last + 1)
-        self._at = at.astype(int)
-        # Weights of the nodes; by a quarter of the span products neither over- nor underflow.
-        node_times = times[:, self._at]
-        between = node_times[:, :, None] - node_times[:, None, :] + np.eye(len(at))
-        span = 0.25 * np.ptp(times, axis=1)[:, None, None]
-        weights = 1.0 / (np.where(np.eye(len(at)), 1.0, between / span)).prod(axis=2)
-        # Terms of the sums; at a node itself its value alone counts.
-        distance = (times[:, :, None] - node_times[:, None, :]) / span
-        hit = distance == 0.0
-        terms = weights[:, None] / np.where(hit, 1.0, distance)
-        terms = np.where(hit.any(axis=2, keepdims=True), hit, terms)
-        self._interpolation = terms / terms.sum(axis=2, keepdims=True)
-        self.nodes = motion[:, :, self._at].reshape(3, -1, motion.shape[-1])

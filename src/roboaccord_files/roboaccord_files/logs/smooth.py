@@ -56,22 +56,24 @@ class Smooth:
             spacings: samples between knots that are tried; 1 follows every sample.
         """
         noise = noise_of(log, log.q)
-        tried = [every for every in spacings if every == 1 or every * log.period < LONGEST]
+        candidates = [every for every in spacings if every == 1 or every * log.period < LONGEST]
         stretches = [(log.time[stretch], log.q[stretch]) for stretch in log.segments]
 
         @cache
         def fit(every: int) -> tuple[list[Any], Array]:
+            """Return the splines with a knot every few samples, and the noise by them (n,)."""
             splines = [_spline(t, q, every) for t, q in stretches]
             return splines, _rms_of(log, splines, every)
 
         # The noise, by the two closest spacings if they agree, else by divided differences.
-        finest = np.array([fit(every)[1] for every in [x for x in tried if x > 1][-2:]])
-        smallest = finest.min(axis=0, initial=np.inf)
-        allowed = LOOSE * np.where(
-            finest.max(axis=0, initial=0.0) < ALIKE * smallest, smallest, noise
-        )
-        chosen = next((every for every in tried if (fit(every)[1] <= allowed).all()), tried[-1])
-        return cls(log, noise, fit(chosen)[0], chosen)
+        closest = [every for every in candidates if every > 1][-2:]
+        residuals = np.array([fit(every)[1] for every in closest])
+        smallest = residuals.min(axis=0, initial=np.inf)
+        agree = residuals.max(axis=0, initial=0.0) < ALIKE * smallest
+        allowed = LOOSE * np.where(agree, smallest, noise)
+        fitting = (every for every in candidates if (fit(every)[1] <= allowed).all())
+        every = next(fitting, candidates[-1])
+        return cls(log, noise, fit(every)[0], every)
 
     def at(self, first: Array, times: Array) -> Array:
         """Return positions, rates and accelerations (3, w, m, n) within windows.

@@ -44,15 +44,15 @@ def read_text(data: bytes) -> Table:
     Raises:
         ValueError: if it has no numbers, or a row has more or fewer cells than there are names.
     """
-    utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
-    above = list[Row]()
-    rows = _rows(data.decode("utf-16" if utf16 else "utf-8-sig", "replace"))
+    is_utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    above = list[Row]()  # lines above the first row of numbers
+    rows = _rows(data.decode("utf-16" if is_utf16 else "utf-8-sig", "replace"))
     for row in rows:
         if _count(row) > min(1.0, 0.5 * sum(map(bool, row))):
-            names = _names(above, row)
-            below = len(above) + 1
-            return _numbers(names, row, rows, below) if names else _echoed(chain([row], rows))
-        above += [row] if any(row) else []
+            names, number = _names(above, row), len(above) + 1
+            return _numbers(names, row, rows, number) if names else _echoed(chain([row], rows))
+        if any(row):
+            above.append(row)
         if len(above) > HEAD:
             break
     raise ValueError("no rows of numbers")
@@ -87,7 +87,7 @@ def _names(above: Sequence[Row], first: Row) -> Row:
         ValueError: if there are not as many names as numbers.
     """
     # Signs of a comment before the names are no name.
-    heads = [(row if row[0].strip("#%/ ") else row[1:]) if row[0] else row for row in above]
+    heads = [row[1:] if row[0] and not row[0].strip("#%/ ") else row for row in above]
     if not heads:
         return ()
     last = [heads[-1][0].lstrip("#%/ "), *heads[-1][1:]]
@@ -109,21 +109,24 @@ def _numbers(names: Row, first: Row, rows: Iterable[Row], number: int) -> Table:
         first, rows: the first row, and the others.
         number: of the first row in the file, for messages.
     """
-    width, values, cut = len(names), array("d"), ""
-    far = {j: list[Decimal]() for j in range(width) if abs(_value(first[j])) >= FAR}
-    for at, row in enumerate(filter(any, chain([first], rows)), number):
-        row = row if any(row[width:]) else row[:width]
-        if cut or len(row) > width:
-            raise ValueError(cut or f"row {at} has {len(row)} columns, the header {width}")
-        if len(row) < width:
-            cut = f"row {at} has {len(row)} columns, the header {width}"
+    width, values = len(names), array("d")
+    # Columns that begin far from 0, by their index; what is wrong with an incomplete row.
+    exact = {j: list[Decimal]() for j in range(width) if abs(_value(first[j])) >= FAR}
+    incomplete = ""
+    for i, row in enumerate(filter(any, chain([first], rows)), number):
+        cells = row if any(row[width:]) else row[:width]
+        if incomplete or len(cells) != width:
+            fault = f"row {i} has {len(cells)} columns, the header {width}"
+            if incomplete or len(cells) > width:
+                raise ValueError(incomplete or fault)
+            incomplete = fault
             continue
-        values.extend(map(_value, row))
-        for j, decimals in far.items():
-            decimals.append(Decimal(_plain(row[j]) if np.isfinite(values[j - width]) else "nan"))
+        values.extend(map(_value, cells))
+        for j, decimals in exact.items():
+            decimals.append(Decimal(_plain(cells[j]) if np.isfinite(values[j - width]) else "nan"))
     columns: dict[str, Any] = dict(zip(names, np.array(values).reshape(-1, width).T))
-    columns |= {names[j]: np.array(decimals) for j, decimals in far.items()}
-    return Table(columns, [f"the last {cut}: left out"] if cut else [])
+    columns |= {names[j]: np.array(decimals) for j, decimals in exact.items()}
+    return Table(columns, [f"the last {incomplete}: left out"] if incomplete else [])
 
 
 def _plain(cell: str) -> str:

@@ -51,11 +51,8 @@ def check_units(
     if diverges := divergence([*q], time[:-1], rates):
         raise AccordError(f"{diverges}; there are no units to guess, and nothing to judge")
     for (joint, positions), speed in zip(q.items(), np.median(np.abs(rates), axis=0)):
-        column, limit, angle = (
-            columns[f"q/{joint}"],
-            limits.get(joint, 0.0),
-            np.abs(positions).max(),
-        )
+        column, limit = columns[f"q/{joint}"], limits.get(joint, 0.0)
+        angle = np.abs(positions).max()
         cure = f"--map 'q/{joint}={column.name}[deg]'"
         if speed > FAST:
             moves = f"{joint} moves at {speed:.3g} rad/s"
@@ -79,16 +76,15 @@ def rate_notes(time: Array, q: Mapping[str, Array], qd: Mapping[str, Array]) -> 
         # Difference quotients of the positions, and recorded rates in the middle of each step.
         slopes, means = np.diff(q[joint]) / np.diff(time), 0.5 * (rates[1:] + rates[:-1])
         derived, recorded = (values[np.isfinite(means)] for values in (slopes, means))
-        size, difference = (
-            float(np.linalg.norm(values)) for values in (recorded, derived - recorded)
-        )
+        size = float(np.linalg.norm(recorded))
+        difference = float(np.linalg.norm(derived - recorded))
         if difference <= APART * size:
             continue
         # The factor between the two, by least squares, may be that of a unit.
-        if abs(derived @ recorded / size**2 - DEGREES) < NEAR * DEGREES if size else False:
+        scale = float(derived @ recorded) / size**2 if size else 0.0
+        if abs(scale - DEGREES) < NEAR * DEGREES:
             cure = f"--map 'q/{joint}=COLUMN[deg]'"
             raise AccordError(f"{joint}: positions in degrees beside rates in radians? {cure}")
-        scale = float(derived @ recorded) / size**2 if size else 0.0
         near = [unit for unit, factor in RATE_UNITS.items() if abs(scale - factor) < NEAR * factor]
         deviation = f"{difference / np.sqrt(len(recorded)):.2g} rad/s off d(position)/dt"
         what = f"in {near[0]} by d(position)/dt" if near else deviation

@@ -35,7 +35,7 @@ from roboaccord.contract.state import Array
 from roboaccord_files.logs.along import Along
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.log import Log
-from roboaccord_files.logs.response import DENSE, MANY, NODES, PROBE, ROUGH, Response
+from roboaccord_files.logs.response import PROBE, Response
 from roboaccord_files.logs.smooth import Smooth
 
 # Share of the effect of the efforts; so inexact the equations are taken to be at best. A twentieth
@@ -57,6 +57,13 @@ SLOW = 0.1
 # Times the noise, and rad or m; a joint with a smaller range rests. White noise of a million
 # samples has a range of 10; encoders of 22 bits count 1.5e-6 rad.
 RESTS, STILL = 12.0, 1e-6
+# Nodes of a window (nodes.py) at least, and further ones a second of its length: 60 resolve 30 Hz,
+# more than the joints of robots reach.
+NODES, DENSE = 5, 60.0
+# Nodes for each knot of the smooth motion; a window that needs more than MANY has all samples. A
+# spline of degree 5 bends up to three times between knots, and the interpolation's weights grow as
+# 4^nodes.
+ROUGH, MANY = 3.0, 32
 # Relative; unknown efforts with a smaller singular value have no effect. Round-off of a basis is
 # some 1e-13.
 THIN = 1e-9
@@ -66,7 +73,8 @@ class Windows(Response):
     """The windows of a log, with the robot's equations linearised along them (Response).
 
     Arrays (w, (k + 1) n) have positions of the w windows in units of `scale`, without what unknown
-    initial states and efforts explain.
+    initial states and efforts explain. Efforts act on the positions in one of three ways: held over
+    each step (`pushed`), changing smoothly (`bent`), or as impulses at samples (`blown`).
 
     Args:
         log: the samples, of n joints.
@@ -76,7 +84,8 @@ class Windows(Response):
         most: samples that are compared at most; of more windows some are left out.
 
     Attributes:
-        all: whether no window is left out.
+        is_complete: whether no window is left out.
+        is_resting: mask of joints that never move in the log (n,).
         samples: numbers of the samples of each window (w, k + 1).
         noise: standard deviation of the recorded positions (n,) [rad or m].
         reach: effect of the efforts on the positions in a window, rms (n,) [rad or m].
@@ -86,73 +95,67 @@ class Windows(Response):
     """
 
     def __init__(
-        self,
-        log: Log,
-        body: LogBody,
-        size: int,
-        smooth: Smooth | None = None,
-        most: int = MOST,
+        self, log: Log, body: LogBody, size: int, smooth: Smooth | None = None, most: int = MOST
     ) -> None:
-        self.log, self.size = log, size
-        self.smooth = smooth or Smooth.of(log)
+        self.log, self.smooth = log, smooth or Smooth.of(log)
+        n = log.q.shape[1]
+        nodes = max(NODES + int(DENSE * size * log.period), int(ROUGH * size / self.smooth.every))
+        if size * ROUGH > MANY * self.smooth.every:
+            nodes, most = 2 * size + 1, most // 2
         # First samples of the windows; evenly chosen ones where there are too many.
         starts = np.concatenate(
-            [np.arange(stretch.start, stretch.stop - size, size) for stretch in log.segments]
+            [np.arange(part.start, part.stop - size, size) for part in log.segments]
         )
-        self._nodes = max(
-            NODES + int(DENSE * size * log.period), int(ROUGH * size / self.smooth.every)
-        )
-        if size * ROUGH > MANY * self.smooth.every:
-            self._nodes, most = 2 * size + 1, most // 2
-        count = max(min(most, ROWS // log.q.shape[1]) // size, 1)
-        self.all = len(starts) <= count
-        if not self.all:
+        count = max(min(most, ROWS // n) // size, 1)
+        self.is_complete = len(starts) <= count
+        if not self.is_complete:
             starts = starts[np.linspace(0, len(starts) - 1, count).astype(int)]
         self.samples = starts[:, None] + np.arange(size + 1)
-        # Times of samples and, between them, the middles of steps; the motion there.
+        # Times of samples and, between them, the middles of steps.
         time = log.time[self.samples]
-        self._steps = np.diff(time, axis=1)
         times = np.empty((len(starts), 2 * size + 1))
         times[:, ::2], times[:, 1::2] = time, 0.5 * (time[:, 1:] + time[:, :-1])
-        motion = self.smooth.at(starts, times)
-        self.q, self.qd, self.qdd = motion.reshape(3, -1, log.q.shape[1])
-        self._place_nodes(times, motion)
-        self.body = body
-        self.noise = self.smooth.noise
-        self.rests = np.ptp(log.q, axis=0) <= np.maximum(RESTS * self.noise, STILL)
         # Joints that unknown forces hold: resting ones, and the slides of a base on a pivot.
-        self.held = np.tile(self.rests, (len(starts), 1))
+        self.noise = self.smooth.noise
+        self.is_resting = np.ptp(log.q, axis=0) <= np.maximum(RESTS * self.noise, STILL)
+        is_held = np.tile(self.is_resting, (len(starts), 1))
         for swing in log.swings:
-            self.held[(starts >= swing.start) & (starts < swing.stop), :3] = True
-        self._linearise()
-        q, qd, qdd = self.nodes
+            is_held[(starts >= swing.start) & (starts < swing.stop), :3] = True
+        super().__init__(body, times, self.smooth.at(starts, times), is_held, nodes)
         self._along = [Along.of(body, self.nodes)]
-        # The effect of the efforts, with scale 1: of those against inertia, and of all others.
-        self.scale = np.ones(log.q.shape[1])
-        self._basis: Array | None = None
-        self._basis = self._by_start()
-        needed = self._spread(body.efforts(q, qd, qdd)) + body.friction(self.qd)
-        inertial = self._spread(replace(body, gravity=np.zeros(3)).efforts(q, 0 * qd, qdd))
-        sizes = self.made_by(np.stack([inertial, needed - inertial], axis=-1))
-        self.reach = np.sqrt(
-            (sizes**2).sum(axis=-1).reshape(len(starts), -1, self.joints).mean((0, 1))
-        )
-        self.reach = np.maximum(self.reach, 1e-3 * self.reach.max())
-        # The scale of the residuals, with the basis of unknown initial states in that scale.
+        # The effect of the efforts, with scale 1, and the scale of the residuals.
+        self._reset_basis()
+        self.reach = self._effect_of_efforts()
         self.scale = np.hypot(self.noise, FLOOR * self.reach)
-        self._basis = None
-        self._basis = self._by_start()
-        self.apart, self.rounding = self._left_of_log(), np.zeros(self.joints)
+        self._reset_basis()
+        self.apart, self.rounding = self._left_of_log(), np.zeros(n)
+
+    def _effect_of_efforts(self) -> Array:
+        """Return the rms effect of the efforts on the positions in a window (n,) [rad or m].
+
+        That of efforts against inertia, and that of all others, count separately.
+        """
+        body, (q, qd, qdd) = self.body, self.nodes
+        needed = self._spread(body.efforts(q, qd, qdd)) + body.friction(self.qd)
+        weightless = replace(body, gravity=np.zeros(3))
+        inertial = self._spread(weightless.efforts(q, 0 * qd, qdd))
+        moved = self.made_by(np.stack([inertial, needed - inertial], axis=-1))
+        squares = (moved**2).sum(axis=-1).reshape(len(self.samples), -1, self.joints)
+        effect = np.sqrt(squares.mean((0, 1)))
+        return np.asarray(np.maximum(effect, 1e-3 * effect.max()), float)
 
     @property
     def share(self) -> Array:
         """Noise of the positions as a share of the effect of the efforts (n,)."""
-        return np.where(self.rests, 0.0, self.noise / self.reach)
+        return np.where(self.is_resting, 0.0, self.noise / self.reach)
 
     @property
     def heard(self) -> Array:
-        """Scale of the residuals, with the noise of efforts, as such a share (n,)."""
-        return np.where(self.rests, 0.0, self.scale / self.reach)
+        """Scale of the residuals as a share of the effect of the efforts (n,).
+
+        Beside the noise of the positions it contains that of the efforts (`rescaled`).
+        """
+        return np.where(self.is_resting, 0.0, self.scale / self.reach)
 
     def capped(self) -> Iterator[tuple[str, float, float, Array]]:
         """Yield the joints that seem to have a speed limit.
@@ -175,22 +178,22 @@ class Windows(Response):
         The unknown effort in a window is a constant for each direction of motion and a slope in
         time; what these three could explain is projected out of the residuals.
         """
-        at = [self.log.joints.index(joint) for joint in joints]
+        columns = [self.log.joints.index(joint) for joint in joints]
         rates = np.abs(self.qd)
-        slow = rates < SLOW * np.sqrt((rates**2).mean(axis=0))
-        if not slow[:, at].any():
+        is_slow = rates < SLOW * np.sqrt((rates**2).mean(axis=0))
+        if not is_slow[:, columns].any():
             return self
         windows, ramp = copy.copy(self), np.linspace(-1.0, 1.0, 2 * self.size + 1)
-        unknown = np.zeros((len(rates), self.joints, 3 * len(at)))
-        for i, j in enumerate(at):
+        unknown = np.zeros((len(rates), self.joints, 3 * len(columns)))
+        for i, j in enumerate(columns):
             forward = self.qd[:, j] > 0.0
             shapes = (forward, ~forward, np.tile(ramp, len(self.samples)))
-            unknown[:, j, 3 * i : 3 * i + 3] = (slow[:, j] * np.array(shapes)).T
+            unknown[:, j, 3 * i : 3 * i + 3] = (is_slow[:, j] * np.array(shapes)).T
         # An orthonormal basis of their effects joins that of the initial states.
-        u, s, _ = np.linalg.svd(self.made_by(unknown), full_matrices=False)
-        u = u * (s > THIN * s.max(initial=1e-300))[:, None]
-        windows._basis = np.concatenate([self._basis, u], axis=-1)
-        return windows._anew()
+        basis, sizes, _ = np.linalg.svd(self.made_by(unknown), full_matrices=False)
+        basis = basis * (sizes > THIN * sizes.max(initial=1e-300))[:, None]
+        windows._basis = np.concatenate([self._basis, basis], axis=-1)
+        return windows._recomputed()
 
     def _left_of_log(self) -> Array:
         """Return recorded less smooth positions (w, (k + 1) n)."""
@@ -206,25 +209,24 @@ class Windows(Response):
         """
         windows = copy.copy(self)
         windows.rounding = np.where(steps, more / self.reach, 0.0)
-        windows.scale, windows._basis = np.hypot(self.scale, more), None
-        windows._basis = windows._by_start()
-        return windows._anew()
+        windows.scale = np.hypot(self.scale, more)
+        windows._reset_basis()
+        return windows._recomputed()
 
-    def _anew(self) -> Windows:
-        """Return these windows, without kept results that depend on basis or scale."""
+    def _recomputed(self) -> Windows:
+        """Return these windows, without kept results of another basis or scale."""
         for name in ("_needed", "_measured", "scheme"):
             self.__dict__.pop(name, None)
         self.apart = self._left_of_log()
         return self
 
     def left_of(self, positions: Array) -> Array:
-        """Return positions of all samples of the log (samples, n) in windows (w, (k + 1) n)."""
+        """Return given positions of all samples of the log (samples, n) in windows."""
         return self._left(positions[self.samples][..., None])[..., 0]
 
     def made_by(self, efforts: Array) -> Array:
-        """Return the positions (w, (k + 1) n, c) due to efforts (w (2 k + 1), n, c)."""
-        efforts = efforts.reshape(len(self.samples), -1, *efforts.shape[1:])
-        return self._moved(self._fine, self._at_fine, efforts)
+        """Return the positions (w, (k + 1) n, c) due to smooth efforts (w (2 k + 1), n, c)."""
+        return self._moved_by_smooth(efforts.reshape(len(self.samples), -1, *efforts.shape[1:]))
 
     def applied(self, shift: int, efforts: Array) -> Array:
         """Return the efforts that act in each step (w, k, n, c).
@@ -236,8 +238,8 @@ class Windows(Response):
         acting = np.empty((*self._steps.shape, *efforts.shape[1:]))
         for stretch in self.log.segments:
             inside = (self.samples[:, 0] >= stretch.start) & (self.samples[:, 0] < stretch.stop)
-            at = np.clip(self.samples[inside, :-1] - shift, stretch.start, stretch.stop - 1)
-            acting[inside] = efforts[at]
+            late = self.samples[inside, :-1] - shift
+            acting[inside] = efforts[np.clip(late, stretch.start, stretch.stop - 1)]
         return acting
 
     def needed(self, body: LogBody, kept: bool = False) -> Array:
@@ -247,18 +249,18 @@ class Windows(Response):
             body: the robot.
             kept: whether to keep its results, because the next robots will be similar.
         """
-        like = max(self._along, key=lambda along: len(along.same_frames(body)))
-        along = Along.of(body, self.nodes, like)
+        similar = max(self._along, key=lambda along: len(along.same_frames(body)))
+        along = Along.of(body, self.nodes, similar)
         if kept:
             self._along = [self._along[0], along]
-        q, fast = self.nodes[0], 1.0 + body.clock
-        qdd = fast**2 * self.nodes[2]
+        q, clock_rate = self.nodes[0], 1.0 + body.clock  # seconds of a fast clock in a true one
+        qdd = clock_rate**2 * self.nodes[2]
         smooth_efforts = along.efforts(qdd) + body.armature * qdd - body.offset + body.pull(q)
-        return np.asarray(self._spread(smooth_efforts) + body.friction(fast * self.qd))
+        return np.asarray(self._spread(smooth_efforts) + body.friction(clock_rate * self.qd))
 
     @cached_property
     def _needed(self) -> Array:
-        """Efforts that the motion needs of the file's robot."""
+        """Efforts (w (2 k + 1), n) that the motion needs of the file's robot."""
         return self.needed(self.body)
 
     @cached_property
@@ -280,7 +282,7 @@ class Windows(Response):
             shift: samples by which the efforts act late.
             efforts: of all samples of the log (samples, n, c).
         """
-        return self._moved(self._held, self._at_steps, self.applied(shift, efforts))
+        return self._moved_by_held(self.applied(shift, efforts))
 
     def bent(self, shift: int, efforts: Array) -> Array:
         """Return the positions due to efforts that change smoothly between samples.
@@ -289,28 +291,26 @@ class Windows(Response):
         of `pushed`.
         """
         end, start, before, after = (self.applied(shift + i, efforts) for i in (0, 1, 2, -1))
-        fine = np.empty((len(end), 2 * self.size + 1, *end.shape[2:]))
-        fine[:, 0], fine[:, 2::2] = start[:, 0], end
-        fine[:, 1::2] = (9.0 * (start + end) - before - after) / 16.0
-        return self._moved(self._fine, self._at_fine, fine)
+        at_times = np.empty((len(end), 2 * self.size + 1, *end.shape[2:]))
+        at_times[:, 0], at_times[:, 2::2] = start[:, 0], end
+        at_times[:, 1::2] = (9.0 * (start + end) - before - after) / 16.0
+        return self._moved_by_smooth(at_times)
 
     def blown(self, shift: int, efforts: Array) -> Array:
         """Return the positions due to efforts that are impulses at the samples.
 
         Semi-implicit steps act so. Arguments and shapes are those of `pushed`.
         """
-        return self._moved(self._blown, self._at_steps, self.applied(shift + 1, efforts))
+        return self._moved_by_impulses(self.applied(shift + 1, efforts))
 
     @cached_property
     def scheme(self) -> Array:
         """Effect on positions if q, qd or friction are late by a period (w, (k + 1) n, 3)."""
-        body, h = self.body, self.log.period
+        body, period = self.body, self.log.period
         q, qd, qdd = self.nodes
-        plain = body.efforts(q, qd, qdd)
-        late = [
-            body.efforts(q - PROBE * h * qd, qd, qdd),
-            body.efforts(q, qd - PROBE * h * qdd, qdd),
-        ]
-        columns = [self._spread((delayed - plain) / PROBE) for delayed in late]
-        columns.append(-h * body.damping * self.qdd)
+        plain, delay = body.efforts(q, qd, qdd), PROBE * period
+        by_q = body.efforts(q - delay * qd, qd, qdd) - plain
+        by_qd = body.efforts(q, qd - delay * qdd, qdd) - plain
+        columns = [self._spread(change / PROBE) for change in (by_q, by_qd)]
+        columns.append(-period * body.damping * self.qdd)
         return self.made_by(np.stack(columns, axis=-1))

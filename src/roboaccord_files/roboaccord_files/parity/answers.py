@@ -42,21 +42,19 @@ def examine_file(
     try:
         bench = _bench(source, options)
         robot = RobotParity(
-            name=bench.file.name,
-            file=str(bench.file.path),
-            base=bench.question.base,
-            joints=len(bench.tree.moving),
+            name=bench.file.name, file=str(bench.file.path), form=bench.file.form,
+            base=bench.question.base, joints=len(bench.tree.moving),
             mass=sum(link.mass for link in bench.tree.links),
             traps=tuple(trap.flaw for trap in find_traps(bench.stripped)),
-            findings=tuple(findings(bench.file)),
-            settings=options.settings,
-            versions=versions,
-            form=bench.file.form,
-        )
+            findings=tuple(findings(bench.file)), settings=options.settings, versions=versions,
+        )  # fmt: skip
     except AccordError as error:
         return unread(source, str(error), versions, options)
-    asked = [(engine, level) for engine in versions for level in LEVELS]
-    return answered(robot, {(e, each.name): _measure(bench, e, each, options) for e, each in asked})
+    measured = {
+        (engine, level.name): _measure(bench, engine, level, options)
+        for engine in versions for level in LEVELS
+    }  # fmt: skip
+    return answered(robot, measured)
 
 
 def examine_one(source: Source, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
@@ -75,6 +73,7 @@ def _bench(source: Source, options: ReadingOptions) -> Bench:
 
 
 def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
+    """Return what a level measures, or why it was not finished, with the engine's messages."""
     with hearing() as words:
         try:
             check: Any = level.measure(FileCase(bench, engine, options.settings))
@@ -88,35 +87,43 @@ def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingO
 
 
 def answered(robot: RobotParity, measured: Checks) -> RobotParity:
-    """Return a robot with the checks, findings and figures of all levels and engines."""
+    """Return a robot with the checks, findings and figures of all levels and engines.
+
+    Args:
+        robot: without them.
+        measured: what each level has measured in each engine.
+    """
+    ended = ParityCode.NOT_READ if robot.unread else None
+    # Engines that were given a text converted from the file.
+    converted = {e for e in robot.engines if robot.form and reader(e).form != robot.form}
     checks, rows = dict[str, Mapping[str, Any]](), dict[str, Mapping[str, Rows]]()
     judged = list[Finding]()
     for level in LEVELS:
-        name, ended = level.name, ParityCode.NOT_READ if robot.unread else None
-        ours = {e for e in robot.engines if robot.form and reader(e).form != robot.form}
-        found = {e: _check(level, measured[e, name], ended, e in ours) for e in robot.engines}
-        checks[name], rows[name] = found, {e: level.rows(check) for e, check in found.items()}
-        outcomes = {e: level.judge(check) for e, check in found.items()}
-        judged += [replace(each, level=name, engine=e) for e, each in outcomes.items()]
+        name = level.name
+        by_engine = {
+            e: _check(level, measured[e, name], ended, e in converted) for e in robot.engines
+        }
+        checks[name], rows[name] = by_engine, {e: level.rows(c) for e, c in by_engine.items()}
+        judged += [replace(level.judge(c), level=name, engine=e) for e, c in by_engine.items()]
     return replace(robot, levels=Levels.of(judged), checks=checks, rows=rows)
 
 
-def _check(level: FileLevel[Any], measured: Any, ended: ParityCode | None, ours: bool) -> Any:
+def _check(level: FileLevel[Any], measured: Any, ended: ParityCode | None, converted: bool) -> Any:
     """Return what a level measured, or the check that stands for a crash or no answer.
 
     Args:
         level: that was measured.
         measured: its check, or the crash.
         ended: why no engine was asked; None if one was.
-        ours: whether the engine was given a text converted from the file: a crash on that text is
-            not the file's fault.
+        converted: whether the engine was given a text converted from the file: a crash on that
+            text is not the file's fault.
     """
     if not isinstance(measured, Crash):
         return measured
-    why, reason = ParityCode.NO_ANSWER if measured.late else ParityCode.CRASH, measured.reason
-    if why is ParityCode.CRASH and ours:
-        why, reason = ParityCode.CONVERTED, f"{OF_OURS}: crash: {reason}"
-    return replace(level.absent(ended or why, reason), words=measured.words)
+    code, reason = ParityCode.NO_ANSWER if measured.late else ParityCode.CRASH, measured.reason
+    if code is ParityCode.CRASH and converted:
+        code, reason = ParityCode.CONVERTED, f"{OF_OURS}: crash: {reason}"
+    return replace(level.absent(ended or code, reason), words=measured.words)
 
 
 def unread(
@@ -129,7 +136,13 @@ def unread(
 ) -> RobotParity:
     """Return the result for a file that cannot be read, with what the rules find in its text.
 
-    The rules are not applied to a xacro file, which may need arguments, nor if `judged` is false.
+    Args:
+        source: the file.
+        reason: why it cannot be read.
+        versions: of the engines, by name.
+        options: settings of the readers.
+        judged: whether the rules are applied; they never are to a xacro file, which may need
+            arguments.
     """
     wrong = list[RuleFinding]()
     if judged and (isinstance(source, UrdfFile) or source.path.suffix != ".xacro"):
@@ -141,11 +154,7 @@ def unread(
     if numbers:  # the reader's own message would name no link
         reason = f"broken description {source.path.name}: {numbers[0]}"
     robot = RobotParity(
-        name=source.path.name.partition(".")[0],
-        file=str(source.path),
-        findings=tuple(wrong),
-        unread=reason,
-        settings=options.settings,
-        versions=versions,
-    )
+        name=source.path.name.partition(".")[0], file=str(source.path), findings=tuple(wrong),
+        unread=reason, settings=options.settings, versions=versions,
+    )  # fmt: skip
     return answered(robot, {(e, level.name): Crash(reason) for e in versions for level in LEVELS})

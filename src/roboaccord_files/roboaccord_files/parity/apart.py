@@ -27,12 +27,10 @@ from roboaccord_files.parity.result import Apart
 from roboaccord_files.repair.joints import MIMIC
 
 APART = {
-    "damping": ("dynamics", "damping"),
-    "friction": ("dynamics", "friction"),
-    "effort": ("limit", "effort"),
-    MIMIC: (MIMIC, ""),
-}
-"""The quantities that are listed, each with its element of a URDF's joint and its attribute.
+    "damping": ("dynamics", "damping"), "friction": ("dynamics", "friction"),
+    "effort": ("limit", "effort"), MIMIC: (MIMIC, ""),
+}  # fmt: skip
+"""The quantities that are listed, by name: the element of a URDF's joint, and its attribute.
 
 For mimic, which has no number, the element counts as 1.
 """
@@ -73,7 +71,7 @@ def read_apart(case: FileCase, reading: Reading) -> Apart:
     # The engine's reading of the whole text.
     text = strip(bench.planted.get(engine, bench.file.text), ("gazebo", "material"))
     try:
-        reading = reading if text == case.urdf else bench.read(engine, case.settings, text)
+        reading = reading if text == case.text else bench.read(engine, case.settings, text)
     except AccordError as error:
         return Apart(refused=str(error))
     # For each quantity the values in the file and in the engine, where they differ.
@@ -86,11 +84,8 @@ def read_apart(case: FileCase, reading: Reading) -> Apart:
             for joint in joints
             if (element := joint.find(tag)) is not None
         }
-        pairs = {
-            name: (in_file.get(name, 0.0), in_engine.get(name, 0.0)) for name in reading.joints
-        }
-        pairs = {
-            name: pair for name, pair in pairs.items() if not math.isclose(*pair, rel_tol=SAME)
-        }
-        differ |= {key: pairs} if pairs else {}
+        for name in reading.joints:
+            pair = in_file.get(name, 0.0), in_engine.get(name, 0.0)
+            if not math.isclose(*pair, rel_tol=SAME):
+                differ.setdefault(key, {})[name] = pair
     return Apart(differ)

@@ -4,6 +4,8 @@ A `Bench` has one robot's file. The search for causes changes the text many time
 gives each text to an engine's reader and to the reference (the analytical model), and compares the
 two. A reader is the `reader` of an engine's SPEC; none is named here. A reading is compared with
 the reference's of the same text; only a text that a test plants is compared with that of the file.
+
+A `FileCase` is the file in one engine: what the levels of levels.py measure.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from roboaccord.engines.differences import Difference
 from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_question, read_tree
 from roboaccord.engines.spec import EngineSpec
 
-from roboaccord_files.parity.compare import SAME, Asked, ReferenceReading, compare
+from roboaccord_files.parity.compare import SAME, ReadingOutcome, ReferenceReading, compare
 from roboaccord_files.parity.files import shipped
 from roboaccord_files.parity.words import ParityCode
 from roboaccord_files.repair.find import find_traps, repaired
@@ -38,7 +40,7 @@ from roboaccord_files.repair.names import duplicates
 Settings: TypeAlias = Literal["default", "accord"]
 """Settings of engines: `default` are their own, `accord` those of this project."""
 SETTINGS: tuple[Settings, ...] = ("default", "accord")
-C = TypeVar("C")
+C = TypeVar("C")  # the check that a level returns
 
 
 def reader_names() -> tuple[str, ...]:
@@ -89,6 +91,10 @@ class Bench:
         base: `fixed` or `free`; the one that suits its root link if None.
         seed: of the random states.
         planted: by engine, a text with a fault that it is given instead, for tests.
+
+    Attributes:
+        stripped: the URDF without geometry, and without what only Gazebo reads.
+        text: the same without mimic: what the reference reads.
     """
 
     file: UrdfFile
@@ -110,16 +116,26 @@ class Bench:
 
     @cached_property
     def question(self) -> Question:
-        """What every engine is asked."""
-        root, first = self.tree.links[0].name, find_root(ET.fromstring(self.text), "")
+        """What every engine is asked: base, joints, and random states.
+
+        Raises:
+            AccordError: if the robot's root does not allow the base that was asked for.
+        """
+        root, top_link = self.tree.links[0].name, find_root(ET.fromstring(self.text), "")
+        name = self.file.path.name
         if self.base == "free" and root == "world":
-            raise AccordError(f"{self.file.path.name} hangs on the link world: its base is fixed")
-        if self.base == "fixed" and root != first:
-            raise AccordError(f"{self.file.path.name} floats above its link {first}: it is free")
+            raise AccordError(f"{name} hangs on the link world: its base is fixed")
+        if self.base == "fixed" and root != top_link:
+            raise AccordError(f"{name} floats above its link {top_link}: it is free")
         return draw_question(self.tree, self.base or base_of(self.tree), self.seed)
 
     def reference(self, urdf: str, rounded: bool) -> ReferenceReading:
-        """Return the reference's reading and answers of a text."""
+        """Return the reference's reading of a text, which is computed once.
+
+        Args:
+            urdf: the text.
+            rounded: whether the engine in question reads it with rounded angles.
+        """
         key = urdf, rounded
         if key not in self._references:
             tree = read_tree(urdf)
@@ -159,11 +175,11 @@ class Bench:
         """Return the text that an engine is given, without geometry.
 
         A URDF that is converted has rotors for the engines that read them. One whose `<mujoco>`
-        weighs links by their shapes keeps these for MuJoCo.
+        computes masses from shapes keeps these for MuJoCo.
         """
         compilers = ET.fromstring(self.file.text).iter("compiler")
-        weighed = any(each.get("inertiafromgeom") == "true" for each in compilers)
-        if engine == "mujoco" and weighed and not (self.planted or self.file.form):
+        from_shapes = any(tag.get("inertiafromgeom") == "true" for tag in compilers)
+        if engine == "mujoco" and from_shapes and not (self.planted or self.file.form):
             return self.file.text
         if engine in self.planted or not self.file.form:
             return self.planted.get(engine, self.stripped)
@@ -183,89 +199,99 @@ class Bench:
                 folders.setdefault(package, path.parents[inside.count("/")])
         return folders
 
-    def ask(self, engine: str, settings: str, urdf: str) -> Asked:
-        """Return what an engine makes of a text, against the reference of the same text.
+    def ask(self, engine: str, settings: str, urdf: str) -> ReadingOutcome:
+        """Return what an engine makes of a text, compared with the reference of the same text.
 
-        A planted text is held against the file's own.
+        A planted text is compared with the file's own. If the reference has no accelerations, as
+        for masses of 0, the engine is only asked whether it has any.
         """
-        against = self.text if engine in self.planted else urdf
+        reference_text = self.text if engine in self.planted else urdf
         try:
-            reference = self.reference(against, reader(engine).rounds)
+            reference = self.reference(reference_text, reader(engine).rounds)
         except AccordError as error:
-            reference, unknown = None, str(error)
+            reference, undetermined = None, str(error)
         question = reference.question if reference else self.question
         try:
             reading = self.read(engine, settings, urdf, question)
             if reference is None:
                 if set(question.joints) == set(reading.joints):
                     reading.accelerations(question.states)  # which the engine may refuse
-                return Asked((_unknown(unknown, self.tree),), reading, unknown)
-            found = compare(reference, reading)
+                difference = _undetermined(undetermined, self.tree)
+                return ReadingOutcome((difference,), reading, undetermined)
+            differences = compare(reference, reading)
         except AccordError as error:
-            return Asked((), None, str(error))
-        return Asked(tuple(found), reading, "", reference)
+            return ReadingOutcome((), None, str(error))
+        return ReadingOutcome(tuple(differences), reading, "", reference)
 
 
-def _unknown(reason: str, tree: Tree) -> Difference:
-    """Return the difference that stands for accelerations that the description leaves open."""
+def _undetermined(reason: str, tree: Tree) -> Difference:
+    """Return the difference that stands for accelerations that the description leaves open.
+
+    It is at the first link or joint that the reference's reason names.
+    """
     names = [*(link.name for link in tree.links), *(joint.name for joint in tree.joints)]
     named = [name for name in names if f" {name} " in f"{reason} "]
     return Difference("acceleration", (named or [""])[0], math.inf, SAME)
 
 
 def without_rotors(urdf: str) -> str:
-    """Return a text without transmissions."""
+    """Return a URDF without transmissions, which have the inertias of rotors."""
     top = ET.fromstring(urdf)
-    for each in top.findall("transmission"):
-        top.remove(each)
+    for transmission in top.findall("transmission"):
+        top.remove(transmission)
     return ET.tostring(top, encoding="unicode")
 
 
 def without_mimic(urdf: str) -> str:
-    """Return a text in which no joint mimics another."""
-    found = [trap for trap in find_traps(urdf) if trap.cause == MIMIC]
-    return repaired(urdf, found) if found else urdf
+    """Return a URDF in which no joint mimics another."""
+    mimics = [trap for trap in find_traps(urdf) if trap.cause == MIMIC]
+    return repaired(urdf, mimics) if mimics else urdf
 
 
 @dataclass(frozen=True)
 class FileCase:
-    """What the levels measure: a robot's file in an engine.
+    """A robot's file in an engine, which the levels measure.
 
     Args:
         bench: of the robot.
         engine: its name.
-        settings: the engine's own, or ours.
+        settings: `default` for the engine's own, `accord` for those of this project.
     """
 
     bench: Bench
     engine: str
     settings: str = "default"
-    _asked: dict[str, Asked] = field(default_factory=dict, init=False)
+    _outcomes: dict[str, ReadingOutcome] = field(default_factory=dict, init=False)
 
     @cached_property
-    def given(self) -> str:
+    def with_mimic(self) -> str:
         """The text that the engine is given, without geometry."""
         return self.bench.given(self.engine)
 
     @cached_property
-    def urdf(self) -> str:
-        """The same without mimic."""
-        return without_mimic(self.given)
+    def text(self) -> str:
+        """The same without mimic: what is compared with the reference."""
+        return without_mimic(self.with_mimic)
 
-    def ask(self, text: str) -> Asked:
+    def ask(self, text: str) -> ReadingOutcome:
         """Return what the engine makes of a text; it is asked once."""
-        if text not in self._asked:
-            self._asked[text] = self.bench.ask(self.engine, self.settings, text)
-        return self._asked[text]
+        if text not in self._outcomes:
+            self._outcomes[text] = self.bench.ask(self.engine, self.settings, text)
+        return self._outcomes[text]
 
 
 class FileLevel(LevelOf[FileCase, C]):
-    """Measure what an engine makes of a file, against the reference."""
+    """A question to an engine about a file: how it is measured and judged."""
 
     @abstractmethod
     def judge(self, check: C, tolerances: object = None) -> Finding:
-        """Return whether what was measured is what it should be; no tolerance is set."""
+        """Return whether what was measured is what it should be; users set no tolerance here."""
 
     @abstractmethod
     def absent(self, ended: ParityCode, reason: str) -> C:
-        """Return what stands for a check that came to no end."""
+        """Return the check that stands for one that crashed, or was not finished.
+
+        Args:
+            ended: code of the reason.
+            reason: the same in words.
+        """

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from multiprocessing import current_process
 from pathlib import Path
-from typing import TypeVar, TypeVarTuple
+from typing import Any, TypeVar, TypeVarTuple
 
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.numerics.isolation import Crash, isolated
@@ -35,6 +35,7 @@ TIMEOUT = 60.0
 # processes share gives this much.
 WAITING = 20.0
 
+# A robot with one hinge, whose reading compiles the kernels.
 HINGED = """<robot name="hinged"><link name="a"/><link name="b"><inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 <joint name="c" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
@@ -73,14 +74,17 @@ def examine_all(
 
 def _one_by_one(source: Source, engines: Mapping[str, str], options: ReadingOptions) -> RobotParity:
     """Return how engines read a file, each in a process of its own."""
+    # What the file itself says, without an engine.
     ((_, robot),) = run_isolated(examine_file, [(source, {}, options)], TIMEOUT)
     if isinstance(robot, Crash):
         return unread(source, robot.reason, engines, options, judged=not robot.late)
     if robot.unread:
         return unread(source, robot.unread, engines, options)
     jobs = [(source, engine, level, options) for engine in engines for level in LEVELS]
-    asked = run_isolated(examine_one, jobs, TIMEOUT)
-    checks = {(jobs[i][1], jobs[i][2].name): check for i, check in asked}
+    checks = dict[tuple[str, str], Any]()
+    for i, check in run_isolated(examine_one, jobs, TIMEOUT):
+        _, engine, level, _ = jobs[i]
+        checks[engine, level.name] = check
     return answered(replace(robot, versions=engines), checks)
 
 
@@ -103,9 +107,9 @@ def run_isolated(
 def _isolate(function: Callable[[*Ts], T], cpu: float, *call: *Ts) -> T | Crash:
     """Return the result of a call in a separate process, which Dask's workers may start only so."""
     current_process().daemon = False
-    found: T | Crash
-    ((_, found),) = isolated(function, [call], timeout=WAITING * cpu, cpu=cpu, workers=1)
-    return found
+    result: T | Crash
+    ((_, result),) = isolated(function, [call], timeout=WAITING * cpu, cpu=cpu, workers=1)
+    return result
 
 
 def _compile() -> None:

@@ -1,8 +1,8 @@
 """The command `accord parity`: what each engine makes of a URDF, or how two files differ.
 
 Options are parsed here, door.py does the work (so `ra.parity` does the same), and the files that
-were asked for are written here. An option is a parameter here and a word of PARITY in door.py, by
-the kinds of input that take it.
+were asked for are written here: a page, JUnit and SARIF. An option is a parameter here and a word
+of PARITY in door.py, by the kinds of input that take it.
 """
 
 from __future__ import annotations
@@ -24,16 +24,8 @@ from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.reading import Base
 from roboaccord.run.output import write_text
 
+from roboaccord_files.parity import door
 from roboaccord_files.parity.bench import SETTINGS, reader_names
-from roboaccord_files.parity.door import (
-    PARITY,
-    choose_readers,
-    compare_pair,
-    files_of,
-    parity,
-    side_of,
-    targets_of,
-)
 from roboaccord_files.parity.files import Source
 from roboaccord_files.parity.junit import junit
 from roboaccord_files.parity.page import render_parity
@@ -46,22 +38,14 @@ from roboaccord_files.rules.sarif import sarif
 
 T = TypeVar("T", bound=str)
 BASES: tuple[Base, ...] = ("fixed", "free")
-What = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE|FOLDER|ROBOT",
-        help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see "
-        "`accord list`.",
-        autocompletion=complete_robot,
-    ),
-]
-Words = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[NAME:=VALUE]... [B [NAME:=VALUE]...]",
-        help="Arguments of a xacro file; another robot or file, and its arguments.",
-    ),
-]
+What = Annotated[str, typer.Argument(
+    metavar="FILE|FOLDER|ROBOT", autocompletion=complete_robot,
+    help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see `accord list`.",
+)]  # fmt: skip
+Words = Annotated[list[str] | None, typer.Argument(
+    metavar="[NAME:=VALUE]... [B [NAME:=VALUE]...]",
+    help="Arguments of a xacro file; another robot or file, and its arguments.",
+)]  # fmt: skip
 Engines = Annotated[
     str,
     typer.Option(metavar="LIST", help=f"Of {', '.join(reader_names())}. Default: those installed."),
@@ -69,20 +53,14 @@ Engines = Annotated[
 WhoseSettings = Annotated[
     str, typer.Option(metavar="default|accord", help="Settings of the engines: their own, or ours.")
 ]
-RootBase = Annotated[
-    str,
-    typer.Option(
-        metavar="fixed|free",
-        help="How the root moves. Default: free, unless it is the world or has no mass.",
-    ),
-]
-Repaired = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="OUT.urdf",
-        help="Write the file with the repairs that are certain; for a folder, name a folder.",
-    ),
-]
+RootBase = Annotated[str, typer.Option(
+    metavar="fixed|free",
+    help="How the root moves. Default: free, unless it is the world or has no mass.",
+)]  # fmt: skip
+Repaired = Annotated[Path | None, typer.Option(
+    metavar="OUT.urdf",
+    help="Write the file with the repairs that are certain; for a folder, name a folder.",
+)]  # fmt: skip
 Page = Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page.")]
 JUnit = Annotated[
     Path | None, typer.Option("--junit", metavar="FILE.xml", help="Write the result as JUnit.")
@@ -99,7 +77,7 @@ Tolerance = Annotated[Ratio, typer.Option(help="Below which a quantity of B is n
 
 
 # Longer than 60 lines by its options and the help that it prints.
-@PARITY
+@door.PARITY
 @in_pieces()
 def parity_command(
     what: What,
@@ -151,29 +129,32 @@ def parity_command(
         need("pages need", "report")
     for path, kind in ((page, ".html"), (report, ".xml"), (annotations, ".sarif")):
         check_target(path, kind)
-    mine, other, theirs = sides_in(words or [])
+    arguments, other, other_arguments = split_words(words or [])
     packages = packages_in(models, package)
     if other:
-        others = read_packages(other_package) if other_package else packages
-        one = side_of(what, packages, mine, note)
-        two = side_of(other, others, theirs, note)
-        pair = compare_pair(one, two, pairs_in(names or []), tolerance, seed, command_line())
-        return _of_pair(pair, two, page, annotations)
-    root = one_of("--base", base, BASES) if base else None
-    whose = one_of("--settings", settings, SETTINGS)
-    chosen = choose_readers(listed(engines), note)
-    files = files_of(what, packages, mine, note)
-    targets = targets_of(repair, files, Path(what)) if repair else []
-    with _shown_as_done(files, targets) as done:
-        result = parity(
-            files, engines=[*chosen], settings=whose, base=root, repair=targets, seed=seed,
-            done=done, command=command_line(),
+        other_packages = read_packages(other_package) if other_package else packages
+        first = door.side_of(what, packages, arguments, note)
+        second = door.side_of(other, other_packages, other_arguments, note)
+        partners = partners_in(names or [])
+        pair = door.compare_pair(first, second, partners, tolerance, seed, command_line())
+        return _pair_result(pair, second, page, annotations)
+    root_base = one_of("--base", base, BASES) if base else None
+    chosen_settings = one_of("--settings", settings, SETTINGS)
+    readers = door.choose_readers(listed(engines), note)
+    files = door.files_of(what, packages, arguments, note)
+    targets = door.targets_of(repair, files, Path(what)) if repair else []
+    with _progress(files, targets) as done:
+        result = door.parity(
+            files, engines=[*readers], settings=chosen_settings, base=root_base, repair=targets,
+            seed=seed, done=done, command=command_line(),
         )  # fmt: skip
     assert isinstance(result, Parity)
-    return _of_files(result, repair, page, report, annotations)
+    return _files_result(result, repair, page, report, annotations)
 
 
-def _of_pair(pair: Pair, second: UrdfFile, page: Path | None, annotations: Path | None) -> Result:
+def _pair_result(
+    pair: Pair, second: UrdfFile, page: Path | None, annotations: Path | None
+) -> Result:
     """Return what is shown of two robots, and write the files that were asked for."""
     if page:
         write_text(page, render_pair(pair), ".html")
@@ -182,7 +163,7 @@ def _of_pair(pair: Pair, second: UrdfFile, page: Path | None, annotations: Path 
     return Result(pair.to_json(), [*pair_shown(pair), *_written(page, annotations)], ok=pair.ok)
 
 
-def _of_files(
+def _files_result(
     result: Parity,
     repair: Path | None,
     page: Path | None,
@@ -212,8 +193,12 @@ def _written(*paths: Path | None) -> list[str]:
 
 
 @contextmanager
-def _shown_as_done(files: Sequence[Source], targets: Sequence[Path]) -> Iterator[Done]:
-    """Count robots as they are examined, and again as they are repaired; of several, by name."""
+def _progress(files: Sequence[Source], targets: Sequence[Path]) -> Iterator[Done]:
+    """Show a progress bar, and yield the function that counts a robot when it is finished.
+
+    Robots are counted as they are examined, and again as they are repaired; of several, each has a
+    line with its name.
+    """
     with counted(len(files) * (2 if targets else 1), "reading") as step:
 
         def done(robot: RobotParity) -> None:
@@ -224,30 +209,36 @@ def _shown_as_done(files: Sequence[Source], targets: Sequence[Path]) -> Iterator
         yield done
 
 
-def sides_in(words: list[str]) -> tuple[dict[str, str], str, dict[str, str]]:
+def split_words(words: list[str]) -> tuple[dict[str, str], str, dict[str, str]]:
     """Return the arguments of a xacro file, another file or robot, "" for none, and its arguments.
 
+    Args:
+        words: `[NAME:=VALUE]... [B [NAME:=VALUE]...]`, as they stand after the first file.
+
     Raises:
-        AccordError: for a third one.
+        AccordError: for a third file or robot.
     """
-    at = next((i for i, word in enumerate(words) if ":=" not in word), len(words))
-    more, theirs = split_arguments(words[at + 1 :])
+    index = next((i for i, word in enumerate(words) if ":=" not in word), len(words))
+    more, other_arguments = split_arguments(words[index + 1 :])
     if more:
         raise AccordError(f"one or two files or robots, and NAME:=VALUE of each; not {more[0]!r}")
-    return split_arguments(words[:at])[1], "".join(words[at : at + 1]), theirs
+    _, arguments = split_arguments(words[:index])
+    return arguments, words[index] if index < len(words) else "", other_arguments
 
 
-def pairs_in(texts: list[str]) -> dict[str, str]:
-    """Return names of B by names of A.
+def partners_in(texts: list[str]) -> dict[str, str]:
+    """Return names of B by names of A, of texts `A=B`.
 
     Raises:
         AccordError: for a text that is not A=B.
     """
-    pairs = [text.partition("=") for text in texts]
-    for text, (one, _, other) in zip(texts, pairs, strict=True):
-        if not (one and other):
+    partners = dict[str, str]()
+    for text in texts:
+        name, _, partner = text.partition("=")
+        if not (name and partner):
             raise AccordError(f"--map takes A=B, not {text!r}")
-    return {one: other for one, _, other in pairs}
+        partners[name] = partner
+    return partners
 
 
 def status_line(robot: RobotParity) -> str:
@@ -257,12 +248,12 @@ def status_line(robot: RobotParity) -> str:
 
 
 def one_of(option: str, value: str, values: Sequence[T]) -> T:
-    """Return a value that an option takes.
+    """Return the value of an option, if it is one of those that the option takes.
 
     Raises:
         AccordError: for another one.
     """
-    for one in values:
-        if value == one:
-            return one
+    for allowed in values:
+        if value == allowed:
+            return allowed
     raise AccordError(f"{option} takes {' or '.join(values)}, not {value!r}")

@@ -3,19 +3,19 @@
 The reference is the analytical model of the same text. Compared are joints (axis, origin, limits,
 rotor inertia), links (mass, centre, inertia), and for the whole robot mass matrix, gravity forces
 and accelerations at random states. Each difference has its relative error and the error allowed,
-which follows from round-off. Links that an engine merges into one ("lumps") are merged in the
-reference, too.
+which follows from round-off. Links that an engine merges into one are merged in the reference, too
+(lumps.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.state import Array
-from roboaccord.description.tree import MOVING, Tree
+from roboaccord.description.tree import Tree
 from roboaccord.engines.differences import (
     Difference,
     compare_axis,
@@ -24,11 +24,11 @@ from roboaccord.engines.differences import (
     compare_value,
     relative_at,
 )
-from roboaccord.engines.model import LinkProperties
 from roboaccord.engines.reading import GRAVITY, Question, Reading, TreeReading
 from roboaccord.numerics.ranking import ranked
 from roboaccord.numerics.rotations import rpy_matrix
 
+from roboaccord_files.parity.lumps import lumped_links
 from roboaccord_files.parity.words import ParityCode
 
 # Relative; a smaller error is no difference. Half of the digits (sqrt(eps) = 1.5e-8), so that
@@ -46,16 +46,13 @@ DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a 
 NOISE = 1e-13  # of m L^2; round-off of an inertia: 500 eps, for some 100 sums
 # Of m g L; round-off of gravity forces, which cancel where a robot is balanced: 50 eps.
 ROUND_OFF = 1e-14
-OPEN = (
-    ParityCode.NO_ANSWER,
-    ParityCode.NOT_READ,
-    ParityCode.CONVERTED,
-)  # for which an engine is not to blame
+# Codes of outcomes for which an engine is not to blame, and is not judged.
+OPEN = (ParityCode.NO_ANSWER, ParityCode.NOT_READ, ParityCode.CONVERTED)
 
 
 @dataclass
 class ReferenceReading:
-    """The reference's reading of a text, and its answers.
+    """The reference's reading of a text, its accelerations, and the errors that round-off explains.
 
     Args:
         tree: links and joints of the text.
@@ -63,7 +60,12 @@ class ReferenceReading:
         rounded: whether the engine reads a text whose angles are rounded.
 
     Attributes:
+        reading: links, joints and dynamics of the tree.
         statics: mass matrix (m, m) and gravity forces (m,) in each state.
+        accelerations: (m,) in each state of the question.
+        tolerance: relative error allowed of all quantities but accelerations.
+        gravity_tolerance: error allowed of gravity forces [N m or N], which cancel in part.
+        size: largest coordinate of a joint's origin, but at least 0.1 [m].
     """
 
     tree: Tree
@@ -73,11 +75,12 @@ class ReferenceReading:
     def __post_init__(self) -> None:
         self.reading = TreeReading(self.tree, self.question)
         self.statics = self.reading.all_statics(self.question.states)
-        self.answers = self.reading.accelerations(self.question.states)
-        self.static = 10.0 * ROUNDED if self.rounded else SAME
-        self.cancelled = (self.static if self.rounded else ROUND_OFF) * self._moment()
+        self.accelerations = self.reading.accelerations(self.question.states)
+        self.tolerance = 10.0 * ROUNDED if self.rounded else SAME
+        cancellation = self.tolerance if self.rounded else ROUND_OFF
+        self.gravity_tolerance = cancellation * self._largest_moment()
         self.size = max([float(np.abs(j.position).max()) for j in self.tree.joints] + [0.1])
-        self._floor = self._rounding() if self.rounded else 0.0
+        self._rounding_error = self._error_by_rounding() if self.rounded else 0.0
 
     def allowed(self, state: int) -> float:
         """Return the relative error of accelerations that round-off explains in state `state`."""
@@ -85,15 +88,15 @@ class ReferenceReading:
         if not matrix.size:  # nothing moves
             return SAME
         condition = np.linalg.cond(matrix) if np.isfinite(matrix).all() else np.inf
-        return max(SAME, self._floor, EPSILONS * float(condition))
+        return max(SAME, self._rounding_error, EPSILONS * float(condition))
 
-    def _moment(self) -> float:
+    def _largest_moment(self) -> float:
         """Return m g L: the robot's weight at the end of its longest arm [N m]."""
-        tree, far = self.tree, reaches(self.tree)
-        arms = [far[k.name] + float(np.linalg.norm(k.centre)) for k in tree.links]
+        lengths = reaches(self.tree)
+        arms = [lengths[k.name] + float(np.linalg.norm(k.centre)) for k in self.tree.links]
         return GRAVITY * self.reading.mass * max(arms)
 
-    def _rounding(self) -> float:
+    def _error_by_rounding(self) -> float:
         """Return ten times the relative change of accelerations if joint frames turn by ROUNDED."""
         rng = np.random.default_rng(0)
         joints = tuple(
@@ -101,8 +104,8 @@ class ReferenceReading:
             for j in self.tree.joints
         )
         turned = TreeReading(replace(self.tree, joints=joints), self.question)
-        pairs = zip(turned.accelerations(self.question.states), self.answers, strict=True)
-        return 10.0 * max(relative_at(mine, other)[0] for mine, other in pairs)
+        pairs = zip(turned.accelerations(self.question.states), self.accelerations, strict=True)
+        return 10.0 * max(relative_at(changed, exact)[0] for changed, exact in pairs)
 
 
 def reaches(tree: Tree) -> dict[str, float]:
@@ -113,16 +116,16 @@ def reaches(tree: Tree) -> dict[str, float]:
     return lengths
 
 
-def finding_of(worst: Difference | None, ended: ParityCode | None, why: str) -> Finding:
-    """Return the outcome of a reading.
+def finding_of(worst: Difference | None, ended: ParityCode | None, refusal: str) -> Finding:
+    """Return the outcome of a reading: within the allowed errors, outside, or not judged.
 
     Args:
         worst: the largest difference; None if there is none.
-        ended: why there is no reading; None if there is one.
-        why: the engine's words for that.
+        ended: code of the reason why there is no reading; None if there is one.
+        refusal: that reason in the engine's words.
     """
     if ended:
-        reasons = because(ended), because(Code.TEXT, text=why)
+        reasons = because(ended), because(Code.TEXT, text=refusal)
         return Finding.not_judged(*reasons) if ended in OPEN else Finding.outside(*reasons)
     if worst and worst.excess > 1.0:
         differs = because(ParityCode.DIFFERS, error=worst.error)
@@ -132,14 +135,14 @@ def finding_of(worst: Difference | None, ended: ParityCode | None, why: str) -> 
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The outcome of an engine's reading of a text.
+class ReadingOutcome:
+    """What an engine makes of a text: its reading, or its refusal, and the differences.
 
     Args:
         differences: from the reference, the worst first.
         reading: of the engine; None if it refuses the text.
-        refusal: why it does, in its words.
-        reference: reading that it was compared with; None if that has no accelerations.
+        refusal: why it does, in its words; "" if it does not.
+        reference: the reading that it was compared with; None if that has no accelerations.
     """
 
     differences: tuple[Difference, ...]
@@ -153,18 +156,18 @@ class Asked:
         return ParityCode.REFUSED if self.reading is None else None
 
     @property
-    def lost(self) -> bool:
+    def is_incomplete(self) -> bool:
         """Whether the engine refuses the text, or lacks some of its links and joints."""
         return self.reading is None or (self.worst is not None and self.error is None)
 
     @property
     def worst(self) -> Difference | None:
-        """The worst difference."""
+        """The difference with the largest error relative to the allowed one; None if none."""
         return self.differences[0] if self.differences else None
 
     @property
     def error(self) -> float | None:
-        """Its relative error; None for a refusal, or if it is not finite."""
+        """The relative error of the worst one; None for a refusal, or if it is not finite."""
         return self.worst.finite if self.worst else None
 
     @property
@@ -173,132 +176,72 @@ class Asked:
         return finding_of(self.worst, self.ended, self.refusal)
 
     @property
-    def same(self) -> bool:
+    def agrees(self) -> bool:
         """Whether the engine reads the text as the reference does."""
         return self.finding.outcome is Outcome.WITHIN
 
 
 def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:
     """Return all differences of a reading, within what is allowed or not, the worst first."""
-    differences = [*_joints(reference, reading), *_links(reference, reading)]
+    differences = [*_joint_differences(reference, reading), *_link_differences(reference, reading)]
     missing = set(reference.question.joints) ^ set(reading.joints)
     differences += [
         Difference("joint", name, np.inf, SAME, because(Code.MISSING)) for name in sorted(missing)
     ]
     if not missing:
-        differences += _dynamics(reference, reading)
+        differences += _dynamics_differences(reference, reading)
     return ranked(differences, lambda d: -d.excess)
 
 
-def _dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
+def _joint_differences(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
+    """Yield the differences of each joint: axis, origin, limits and rotor inertia."""
+    allowed, size = reference.tolerance, reference.size
+    rotors = reference.reading.apart.get("armature", {}), reading.apart.get("armature", {})
+    for name, expected in reference.reading.hinges.items():
+        read = reading.hinges.get(name)
+        if read is None:
+            continue
+        yield compare_axis(name, expected.axis, read.axis, allowed)
+        yield compare_value("origin", name, expected.anchor, read.anchor, allowed, size, "m")
+        limits = (expected.lower, expected.upper), (read.lower, read.upper)
+        yield compare_limits(name, *limits, allowed)
+        expected_rotor, rotor = (inertia_by_joint.get(name, 0.0) for inertia_by_joint in rotors)
+        largest = max(expected_rotor, rotor) or 1.0
+        yield compare_value("armature", name, expected_rotor, rotor, allowed, largest, "kg m^2")
+
+
+def _link_differences(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
+    """Yield the differences of each link in mass, centre of mass and inertia."""
+    allowed, size = reference.tolerance, reference.size
+    for name, expected in lumped_links(reference.tree, reading).items():
+        read = reading.links.get(name)
+        yield from compare_link(name, expected, read, allowed, size, NOISE * size**2)
+
+
+def _dynamics_differences(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
     """Yield the worst difference of each quantity of DYNAMICS over all states."""
     question = reference.question
     names = [*(["base"] * 6 if question.base == "free" else []), *question.joints]
-    worst = {q: Difference(q, "", 0.0, SAME) for q in DYNAMICS}
+    worst = {quantity: Difference(quantity, "", 0.0, SAME) for quantity in DYNAMICS}
 
-    def see(quantity: str, mine: Array, other: Array, state: int) -> None:
-        error, where = relative_at(mine, other)
-        allowed = reference.static
+    def keep_worse(quantity: str, read: Array, expected: Array, state: int) -> None:
+        error, index = relative_at(read, expected)
+        allowed = reference.tolerance
         if quantity == "gravity forces":
-            size = float(np.abs(other).max(initial=0.0)) or 1.0
-            allowed = max(allowed, reference.cancelled / size)
+            largest = float(np.abs(expected).max(initial=0.0)) or 1.0
+            allowed = max(allowed, reference.gravity_tolerance / largest)
         if quantity == "acceleration" and error > SAME:
             allowed = reference.allowed(state)
         if error / allowed > worst[quantity].excess:
-            worst[quantity] = Difference(quantity, names[where % len(names)], error, allowed)
+            worst[quantity] = Difference(quantity, names[index % len(names)], error, allowed)
 
-    answers = reading.accelerations(question.states), reference.answers
-    for i, (mine, other) in enumerate(zip(*answers, strict=True)):
-        see("acceleration", mine, other, i)
+    accelerations = reading.accelerations(question.states), reference.accelerations
+    for i, (read, expected) in enumerate(zip(*accelerations, strict=True)):
+        keep_worse("acceleration", read, expected, i)
     for i, state in enumerate(question.states[:STATICS]):
-        both = reading.statics(state), reference.statics[i]
-        for quantity, mine, other in zip(DYNAMICS[:2], *both, strict=True):
-            see(quantity, mine, other, i)
+        (mass, gravity), (expected_mass, expected_gravity) = (
+            reading.statics(state), reference.statics[i]
+        )  # fmt: skip
+        keep_worse("mass matrix", mass, expected_mass, i)
+        keep_worse("gravity forces", gravity, expected_gravity, i)
     yield from worst.values()
-
-
-def _joints(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
-    """Yield the differences of each joint: axis, origin, limits and rotor inertia."""
-    static = reference.static
-    for name, want in reference.reading.hinges.items():
-        have = reading.hinges.get(name)
-        if have is None:
-            continue
-        yield compare_axis(name, want.axis, have.axis, static)
-        yield compare_value("origin", name, want.anchor, have.anchor, static, reference.size, "m")
-        ends = (want.lower, want.upper), (have.lower, have.upper)
-        yield compare_limits(name, *ends, static)
-        rotors = (side.apart.get("armature", {}) for side in (reference.reading, reading))
-        wanted, has = (armatures.get(name, 0.0) for armatures in rotors)
-        yield compare_value(
-            "armature", name, wanted, has, static, max(wanted, has) or 1.0, "kg m^2"
-        )
-
-
-def _links(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
-    """Yield the differences of each link in mass, centre of mass and inertia."""
-    size = reference.size
-    for name, want in kept(reference, reading).items():
-        have = reading.links.get(name)
-        yield from compare_link(name, want, have, reference.static, size, NOISE * size**2)
-
-
-def lumps(reference: ReferenceReading, reading: Reading) -> dict[str, list[str]]:
-    """Return, for each link that a reading keeps, the links that it has merged into it.
-
-    A link that is lost without having been merged stands for itself. With a fixed base, links that
-    are welded to the world do not count.
-    """
-    tree = reference.tree
-    fixed = {j.child: j.parent for j in tree.joints if j.kind not in MOVING}
-    lumped = dict[str, list[str]]()
-    for link in tree.links:
-        name = link.name
-        while name not in reading.links and name in fixed:
-            name = fixed[name]
-        welded = name
-        while welded in fixed:
-            welded = fixed[welded]
-        if reference.question.base == "fixed" and welded == tree.links[0].name:
-            continue
-        lumped.setdefault(name if name in reading.links else link.name, []).append(link.name)
-    return lumped
-
-
-def kept(reference: ReferenceReading, reading: Reading) -> dict[str, LinkProperties]:
-    """Return the reference's properties of the links that a reading keeps or loses, by name."""
-    return {
-        name: lump(reference.tree, name, members)
-        for name, members in lumps(reference, reading).items()
-    }
-
-
-def lump(tree: Tree, frame: str, members: Sequence[str]) -> LinkProperties:
-    """Return the properties of links that are fixed to each other, in the frame of one."""
-    links = {link.name: link for link in tree.links}
-    if members == [frame]:
-        return LinkProperties(links[frame].mass, links[frame].centre, links[frame].inertia)
-    poses = relative_poses(tree, frame)
-    mass = sum(links[name].mass for name in members)
-    centres = {n: poses[n][0] + poses[n][1] @ links[n].centre for n in members}
-    centre = sum((links[n].mass * centres[n] for n in members), np.zeros(3)) / (mass or 1.0)
-    inertia = np.zeros((3, 3))
-    for n in members:
-        turn = poses[n][1]
-        inertia += turn @ links[n].inertia @ turn.T + links[n].mass * steiner(centres[n] - centre)
-    return LinkProperties(float(mass), centre, inertia)
-
-
-def steiner(r: Array) -> Array:
-    """Return the inertia (3, 3) of a unit mass at r (3,) about the origin."""
-    return np.asarray(r @ r * np.eye(3) - np.outer(r, r))
-
-
-def relative_poses(tree: Tree, frame: str) -> dict[str, tuple[Array, Array]]:
-    """Return position (3,) and rotation (3, 3) of all links in the frame of one, at q = 0."""
-    joints = tuple(joint.name for joint in tree.moving)
-    at_zero = np.zeros(len(joints)), np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
-    origins, rotations = tree.forward(joints, *at_zero)
-    index = {link.name: i for i, link in enumerate(tree.links)}
-    place, turn = origins[index[frame]], rotations[index[frame]]
-    return {n: (turn.T @ (origins[i] - place), turn.T @ rotations[i]) for n, i in index.items()}

@@ -1,6 +1,6 @@
 """The function `ra.parity`: what engines read from a robot's file, or how two files differ.
 
-It finds the files, asks the engines (collection.py) or compares two files (comparison.py), and
+It finds the files, asks the engines (collection.py) or compares two files (pair_comparison.py), and
 repairs them if asked to. command.py makes the command `accord parity` of it. An option is a
 parameter of `parity` and in command.py, and a word of PARITY by the kinds of input that take it. A
 single file is examined without compiled kernels, which is faster.
@@ -34,14 +34,15 @@ from roboaccord.scenario.setups import NO_PACKAGES
 
 from roboaccord_files.parity.bench import ReadingOptions, Settings, reader_names, version_of
 from roboaccord_files.parity.collection import TIMEOUT, examine_all, run_isolated
-from roboaccord_files.parity.comparison import compare_files
 from roboaccord_files.parity.files import Source, find_files, read
 from roboaccord_files.parity.pair import TOLERANCE, Pair
+from roboaccord_files.parity.pair_comparison import compare_files
 from roboaccord_files.parity.repaired import write_repaired
 from roboaccord_files.parity.result import Done, Parity
 
 
 def _modes(given: Mapping[str, Any]) -> list[str]:
+    """Return the kind of input that arguments of `parity` have, a key of PARITY."""
     if given.get("other") or given.get("words"):
         return ["A B"]
     if not isinstance(what := given["what"], str | Path) or is_robot(str(what)):
@@ -102,11 +103,11 @@ def parity(
         AccordError: for what cannot be read or had.
     """
     if other is not None:
-        one = side_of(what, packages, arguments, common.tell)
-        others = packages if other_packages is None else other_packages
-        two = side_of(other, others, other_arguments, common.tell)
-        return compare_pair(one, two, names, tolerance, seed, command)
-    chosen = choose_readers(engines or (), common.tell)
+        first = side_of(what, packages, arguments, common.tell)
+        folders = packages if other_packages is None else other_packages
+        second = side_of(other, folders, other_arguments, common.tell)
+        return compare_pair(first, second, names, tolerance, seed, command)
+    versions = choose_readers(engines or (), common.tell)
     if isinstance(what, UrdfFile):
         files: Sequence[Source] = [what]
     elif isinstance(what, str | Path):
@@ -117,10 +118,10 @@ def parity(
         repair = targets_of(Path(repair), files, Path(str(what)))
     options = ReadingOptions(settings, base, seed)
     with short_jobs() if len(files) == 1 else nullcontext():
-        robots = examine_all(files, chosen, options, done)
+        robots = examine_all(files, versions, options, done)
         if repair:
-            robots = write_repaired(files, robots, repair, chosen, options, done)
-    return Parity(tuple(robots), chosen, datetime.now(UTC).date().isoformat(), command)
+            robots = write_repaired(files, robots, repair, versions, options, done)
+    return Parity(tuple(robots), versions, datetime.now(UTC).date().isoformat(), command)
 
 
 def side_of(
@@ -157,10 +158,10 @@ def compare_pair(
     """
     with short_jobs():
         job = one, other, dict(names), tolerance, seed
-        ((_, found),) = run_isolated(compare_files, [job], TIMEOUT)
-    if isinstance(found, Pair):
-        return replace(found, command=command)
-    raise AccordError(found if isinstance(found, str) else found.reason)
+        ((_, result),) = run_isolated(compare_files, [job], TIMEOUT)
+    if isinstance(result, Pair):
+        return replace(result, command=command)
+    raise AccordError(result if isinstance(result, str) else result.reason)
 
 
 @contextmanager
@@ -210,8 +211,8 @@ def files_of(
         return [file_of(what)]
     if path.is_dir():
         return find_files(path, packages, arguments)
-    known = path.exists() or path == STANDARD_INPUT
-    if not known and "/" not in what and not path.suffix:
+    is_there = path.exists() or path == STANDARD_INPUT
+    if not is_there and "/" not in what and not path.suffix:
         find_robot(what)  # names what is like it
     file = read_robot(path, packages, arguments)
     for line in file.notes:

@@ -24,5 +24,10 @@ def errors(result: Parity) -> dict[str, Any]:
         worst = {robot.name: robot.checks["reading"][engine].worst for robot in result.robots}
         largest = {robot: difference.finite for robot, difference in worst.items() if difference}
         marks = {"mode": "markers", "x": [*largest], "y": [*largest.values()]}
+<<<<<<< HEAD
         data += [{**engine_curve(engine, [*result.versions], [], []), **marks}] * bool(largest)
+=======
+        if largest:
+            data.append({**line(engine, [*result.versions], [], []), **marks})
+>>>>>>> r5
     return {"data": data, "layout": {"yaxis": {**axis("largest error, relative"), "type": "log"}}}

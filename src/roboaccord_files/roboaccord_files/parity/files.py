@@ -31,8 +31,8 @@ class Unread:
     """A file that is still to be read.
 
     Args:
-        path: of it.
-        digest: of its bytes.
+        path: of the file.
+        digest: SHA-256 of its bytes, so that changed files are other jobs.
         packages: folders of ROS packages by name.
         arguments: of a xacro file.
     """
@@ -44,6 +44,7 @@ class Unread:
 
 
 Source = UrdfFile | Unread
+"""A robot's file, read or still to be read."""
 
 
 def read(source: Source) -> UrdfFile:
@@ -78,15 +79,15 @@ def find_files(
     Raises:
         AccordError: if there is none.
     """
-    found = {path for pattern in PATTERNS for path in folder.rglob(pattern)}
+    urdfs = {path for pattern in PATTERNS for path in folder.rglob(pattern)}
     others = (path for pattern in FOREIGN for path in folder.rglob(pattern))
-    paths = sorted(found | {path for path in others if path.is_file() and holds_robot(path)})
+    paths = sorted(urdfs | {path for path in others if path.is_file() and holds_robot(path)})
     if not paths:
         raise AccordError(f"no URDF, SDF or MJCF of a robot in {folder}")
+    files = ((path, read_bytes(path, LARGEST)) for path in paths if path.is_file())
     return [
-        Unread(path, sha256(read_bytes(path, LARGEST)).hexdigest(), dict(packages), dict(arguments))
-        for path in paths
-        if path.is_file()
+        Unread(path, sha256(data).hexdigest(), dict(packages), dict(arguments))
+        for path, data in files
     ]
 
 

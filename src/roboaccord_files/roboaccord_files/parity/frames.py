@@ -2,7 +2,7 @@
 
 A path is a name with those of the models around it, such as `left::tip`. A pose in SDF is relative
 to a frame that the element names, or to a default one. The rules are those of SDFormat
-(sdformat.org, Pose frame semantics).
+(sdformat.org, Pose frame semantics). `Frame` is a pose, which other modules use, too.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from roboaccord.numerics.rotations import rpy_matrix
 class Frame(NamedTuple):
     """The pose of a frame in another: position (3,) [m] and rotation (3, 3)."""
 
-    place: Array
+    position: Array
     turn: Array
 
     @property
     def inverse(self) -> Frame:
         """The pose of the other frame in this one."""
-        return Frame(-(self.turn.T @ self.place), self.turn.T)
+        return Frame(-(self.turn.T @ self.position), self.turn.T)
 
     def then(self, other: Frame) -> Frame:
         """Return the pose of a frame that has the pose `other` in this one."""
-        return Frame(self.place + self.turn @ other.place, self.turn @ other.turn)
+        return Frame(self.position + self.turn @ other.position, self.turn @ other.turn)
 
 
 HERE = Frame(np.zeros(3), np.eye(3))  # the frame itself
-PLACED = ("link", "joint", "frame", "model")
-MODEL = "__model__"
+PLACED = ("link", "joint", "frame", "model")  # elements that have a pose
+MODEL = "__model__"  # SDFormat's name for the frame of the model around an element
 
 
 class Frames:
@@ -78,13 +78,13 @@ class Frames:
         """
         if path not in self._poses:
             if path not in self.elements:
-                out = f"it leaves {path} out, and places a link by it"
-                raise AccordError(f"sdformat refuses it: {out}")
+                reason = f"it leaves {path} out, and places a link by it"
+                raise AccordError(f"sdformat refuses it: {reason}")
             element = self.elements[path]
             stated = element.find("pose")
             default = element.get("attached_to") or element.findtext("child") or MODEL
-            to = default if stated is None else stated.get("relative_to") or default
-            pose = self.pose(self.beside(path, to)).then(pose_in(element))
+            base = default if stated is None else stated.get("relative_to") or default
+            pose = self.pose(self.beside(path, base)).then(pose_in(element))
             if placed := element.get("placement_frame"):
                 pose = pose.then(Frames(element).pose(placed).inverse)
             self._poses[path] = pose
@@ -93,8 +93,8 @@ class Frames:
     def ends(self, path: str) -> tuple[str, str]:
         """Return the paths of parent and child link of a joint, which may name other frames."""
         joint = self.elements[path]
-        ends = (self.beside(path, joint.findtext(end, "")) for end in ("parent", "child"))
-        return self._link(next(ends)), self._link(next(ends))
+        parent, child = (self.beside(path, joint.findtext(end, "")) for end in ("parent", "child"))
+        return self._link(parent), self._link(child)
 
     def _link(self, path: str) -> str:
         """Return the path of the link to which a frame is attached; the path itself if unknown."""
@@ -104,8 +104,8 @@ class Frames:
         if element.tag == "model":
             first = (e.get("name", "") for tag in ("link", "model") for e in element.findall(tag))
             return self._link(joined(path, element.get("canonical_link") or next(first, "")))
-        to = element.findtext("child") or element.get("attached_to") or MODEL
-        return self._link(self.beside(path, to))
+        holder = element.findtext("child") or element.get("attached_to") or MODEL
+        return self._link(self.beside(path, holder))
 
 
 def joined(scope: str, name: str) -> str:

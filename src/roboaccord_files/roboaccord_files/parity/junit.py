@@ -28,9 +28,7 @@ def junit(result: Parity) -> str:
         for name, status in robot.status.items():
             case = ET.SubElement(suite, "testcase", classname=robot.name, name=name)
             if status in JUNIT:
-                ET.SubElement(case, JUNIT[status], message=status).text = "; ".join(
-                    f"{cause.quantity} at {place}: {cause.fix}"
-                    for cause in robot.checks["reading"][name].causes
-                    for place in cause.where
-                )
+                causes = robot.checks["reading"][name].causes
+                lines = (f"{c.quantity} at {place}: {c.fix}" for c in causes for place in c.where)
+                ET.SubElement(case, JUNIT[status], message=status).text = "; ".join(lines)
     return ET.tostring(top, encoding="unicode")

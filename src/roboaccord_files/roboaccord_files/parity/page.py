@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 from roboaccord.contract.results import unit_of
 
-from roboaccord_files.parity.result import Parity, Repair, RobotParity
+from roboaccord_files.parity.result import MOST, Parity, Repair, RobotParity
 from roboaccord_files.repair.trap import Flaw
-
-LINES = 40  # lines of an engine's messages that a page shows, as many as a screen has
 
 
 def render_parity(result: Parity) -> str:
@@ -24,19 +22,14 @@ def render_parity(result: Parity) -> str:
     robots, engines = result.robots, list(result.versions)
     title = robots[0].name if len(robots) == 1 else f"{len(robots)} robots"
     return render_page(
-        "parity.html",
-        package=__package__,
-        title=f"What engines make of {title}",
+        "parity.html", package=__package__, title=f"What engines make of {title}",
         lead=f"{result.alike} of {len(robots)} read alike by the reference, {', '.join(engines)}.",
-        result=result,
-        command=result.command,
-        engines=engines,
+        result=result, command=result.command, engines=engines,
         groups={robot.file: group_causes(robot) for robot in robots},
-        messages={robot.file: message_lines(robot, LINES) for robot in result.robots},
+        messages={robot.file: message_lines(robot, MOST) for robot in robots},
         apart={robot.file: apart_lines(robot) for robot in robots},
-        body_lines=body_lines,
-        unit=unit_of(RobotParity, "mass"),
-    )
+        body_lines=body_lines, unit=unit_of(RobotParity, "mass"),
+    )  # fmt: skip
 
 
 def error_text(error: float | None) -> str:
@@ -45,7 +38,13 @@ def error_text(error: float | None) -> str:
 
 
 class CauseRow(NamedTuple):
-    """A cause in one engine or several, with all its places, and its proof in words."""
+    """A cause in one engine or several, with all its places, and its proof in words.
+
+    Args:
+        engine: names of the engines, separated by commas.
+        cause: with all its links or joints.
+        before, after: errors of the engine with the cause alone, and without it; "" if not proven.
+    """
 
     engine: str
     cause: Flaw
@@ -59,24 +58,26 @@ def group_causes(robot: RobotParity) -> list[CauseRow]:
     Causes of one quantity with the same errors are one row, with all their links or joints; and so
     are equal rows of several engines.
     """
-    rows = dict[tuple[str, str, float | None, float | None], CauseRow]()
+    # One row for each quantity with the same errors in an engine.
+    of_engine = dict[tuple[str, str, float | None, float | None], CauseRow]()
     for name, check in robot.checks["reading"].items():
         for cause in check.causes:
             key = name, cause.quantity, cause.before, cause.after
-            if key in rows:
-                first = rows[key].cause
+            if key in of_engine:
+                first = of_engine[key].cause
                 cause = replace(first, causes=(*first.causes, *cause.causes))
-            proof = _with_it(cause, robot.status[name]), error_text(cause.after)
-            rows[key] = CauseRow(name, cause, *proof)
-    engines = dict[tuple[str, tuple[str, ...], str, str], CauseRow]()
-    for row in rows.values():
-        alike = row.cause.quantity, row.cause.where, row.before, row.after
-        same = engines.get(alike)
-        engines[alike] = row._replace(engine=f"{same.engine}, {row.engine}") if same else row
-    return list(engines.values())
+            before = _error_with_it(cause, robot.status[name])
+            of_engine[key] = CauseRow(name, cause, before, error_text(cause.after))
+    # Equal rows of several engines joined.
+    joined = dict[tuple[str, tuple[str, ...], str, str], CauseRow]()
+    for row in of_engine.values():
+        content = row.cause.quantity, row.cause.where, row.before, row.after
+        same = joined.get(content)
+        joined[content] = row._replace(engine=f"{same.engine}, {row.engine}") if same else row
+    return list(joined.values())
 
 
-def _with_it(cause: Flaw, status: str) -> str:
+def _error_with_it(cause: Flaw, status: str) -> str:
     """Return the error of an engine with this cause alone, in words; "" if it is not proven."""
     if cause.before is not None or cause.after is None:
         return error_text(cause.before)
@@ -97,8 +98,8 @@ def message_lines(robot: RobotParity, most: int) -> list[str]:
     for name, status in robot.status.items():
         refusal = robot.checks["shipped"][name].refusal
         causes = robot.checks["reading"][name].causes
-        proven = all(each.before is None or each.after is not None for each in causes)
-        silent = status == "same" or (status == "differ" and proven and most < LINES)
+        proven = all(cause.before is None or cause.after is not None for cause in causes)
+        silent = status == "same" or (status == "differ" and proven and most < MOST)
         messages = [refusal, *(() if silent else robot.messages(name))]
         lines = [*dict.fromkeys(line for line in messages if line)]
         shown += [f"{name}: {line}" for line in lines[:most]]
@@ -114,19 +115,18 @@ def apart_lines(robot: RobotParity) -> list[str]:
     """
     lines = list[str]()
     for name, check in robot.checks["reading"].items():
-        beside, causes = check.apart, {cause.quantity for cause in check.causes}
-        differ = [
-            f"{quantity} of {len(places)} joint{'s' * (len(places) > 1)}"
-            for quantity, places in beside.joints.items()
-            if quantity not in causes
-            and (quantity != "effort" or any(y for _, y in places.values()))
-        ]
-        for kind, (wanted, have) in robot.checks["shipped"][name].geometry.items():
-            differ.append(f"{have} collision shapes of kind {kind} for {wanted}")
-        if beside.refused:
-            differ.append(f"with mimic and transmissions: {beside.refused}")
-        if beside.left:
-            lacks = "; ".join(beside.left)
+        apart, causes = check.apart, {cause.quantity for cause in check.causes}
+        differ = list[str]()
+        for quantity, pairs in apart.joints.items():
+            has_motors = any(in_engine for _, in_engine in pairs.values())
+            if quantity not in causes and (quantity != "effort" or has_motors):
+                differ.append(f"{quantity} of {len(pairs)} joint{'' if len(pairs) == 1 else 's'}")
+        for kind, (in_file, in_engine) in robot.checks["shipped"][name].geometry.items():
+            differ.append(f"{in_engine} collision shapes of kind {kind} for {in_file}")
+        if apart.refused:
+            differ.append(f"with mimic and transmissions: {apart.refused}")
+        if apart.left:
+            lacks = "; ".join(apart.left)
             lines.append(f"{name}: not in the URDF converted from it: {lacks}")
         if differ:
             lines.append(f"not compared, but different in {name}: {', '.join(differ)}")

@@ -1,7 +1,7 @@
 """The result of `accord parity A B`: whether two files describe one robot, and how they differ.
 
-Fields of `Pair` and `PairDifference` are keys of the JSON. comparison.py computes the result, and
-pair_shown.py makes tables and pages of it.
+Fields of `Pair` and `PairDifference` are keys of the JSON. pair_comparison.py computes the result,
+and pair_shown.py makes tables and pages of it.
 """
 
 from __future__ import annotations

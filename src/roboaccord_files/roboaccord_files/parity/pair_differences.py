@@ -1,9 +1,9 @@
 """Find how two robots differ in a link, in the origin and axis of a joint, and in its numbers.
 
 Each difference comes with a change that gives the first robot's tree the value of the second:
-comparison.py uses it to measure the effect on accelerations. All numbers of `Joint` are compared.
-Mimics, which the tree does not have, are read from the text. Names of quantities are in the JSON,
-and stay.
+pair_comparison.py uses it to measure the effect on accelerations. All numbers of `Joint` are
+compared. Mimics, which the tree does not have, are read from the text. Names of quantities are in
+the JSON, and stay.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from roboaccord_files.repair.joints import MIMIC
 # inertias have the same principal axes. As pair.TOLERANCE.
 PRINCIPAL = 1e-5
 AXES = "xyz"
-TENSOR = [a + b for a in AXES for b in AXES]
+TENSOR = [row + column for row in AXES for column in AXES]  # components of an inertia
 ENDS = ("lower", "upper")
 # Fields of Joint that are numbers, and those that are tuples of numbers.
 NUMBERS = [e.name for e in fields(Joint) if e.type == "float" and e.name not in ENDS]
-PARTS = [e.name for e in fields(Joint) if str(e.type).startswith("tuple[float")]
-ACTING = {*NUMBERS, *PARTS} - {"effort", "velocity"}  # fields that act on accelerations
+TUPLES = [e.name for e in fields(Joint) if str(e.type).startswith("tuple[float")]
+ACTING = {*NUMBERS, *TUPLES} - {"effort", "velocity"}  # fields that act on accelerations
 SERVO = "servo"  # a field that only MJCF states
 Numbers: TypeAlias = Mapping[tuple[str, str], float]
 """Numbers of a joint by quantity and component."""
 Mimic: TypeAlias = tuple[str, float, float]
 """The joint that one mimics, multiplier and offset [rad or m]."""
-ALONE: Mimic = ("", 0.0, 0.0)  # a joint that mimics none
+NO_MIMIC: Mimic = ("", 0.0, 0.0)  # of a joint that mimics none
 Change: TypeAlias = Callable[[Tree], Tree] | None
 """A function that gives the first robot's tree the second's value; None if joints would differ."""
-Changed: TypeAlias = tuple[PairDifference, Change]
+DifferenceAndChange: TypeAlias = tuple[PairDifference, Change]
 """A difference, whose effect is not measured yet, and its change."""
 
 
@@ -54,25 +54,25 @@ def unchanged(tree: Tree) -> Tree:
     return tree
 
 
-def of_joint(name: str, **values: Any) -> Change:
+def change_joint(name: str, **values: Any) -> Change:
     """Return the change that gives a joint new values of some fields."""
     return lambda tree: replace(
         tree, joints=tuple(replace(j, **values) if j.name == name else j for j in tree.joints)
     )
 
 
-def of_link(name: str, **values: Any) -> Change:
+def change_link(name: str, **values: Any) -> Change:
     """Return the change that gives a link new values of some fields."""
     return lambda tree: replace(
         tree, links=tuple(replace(k, **values) if k.name == name else k for k in tree.links)
     )
 
 
-def lumped(tree: Tree, pairs: Sequence[LinkPair]) -> Tree:
+def with_lumped_masses(tree: Tree, pairs: Sequence[LinkPair]) -> Tree:
     """Return a tree in which the masses of merged links are moved to the link that stays."""
     massless: dict[str, Any] = {"mass": 0.0, "inertia": np.zeros((3, 3))}
     values = {name: massless for pair in pairs for name in pair.members}
-    values |= {pair.name: vars(pair.want) for pair in pairs}
+    values |= {pair.name: vars(pair.one) for pair in pairs}
     return replace(
         tree, links=tuple(replace(link, **values.get(link.name, {})) for link in tree.links)
     )
@@ -80,31 +80,41 @@ def lumped(tree: Tree, pairs: Sequence[LinkPair]) -> Tree:
 
 def difference(
     cause: Cause, other: str, change: Change = None, values: tuple[float | None, ...] = (None, None)
-) -> Changed:
-    """Return a difference, without its effect, and its change."""
+) -> DifferenceAndChange:
+    """Return a difference, without its effect, and its change.
+
+    Args:
+        cause: the quantity, where it is in the first robot, and by how much it differs.
+        other: name of the link or joint in the other robot.
+        change: of the first robot's tree; None if joints would differ.
+        values: in the first robot, and in the other.
+    """
     return PairDifference(cause, other, (values[0], values[1])), change
 
 
-def of_mass(pair: LinkPair, quantity: str) -> Changed:
+def link_difference(pair: LinkPair, quantity: str) -> DifferenceAndChange:
     """Return the difference of two links in mass, centre or inertia, of the largest component."""
-    want, have = pair.want, pair.have
-    one, two, axes = np.array([want.mass]), np.array([have.mass]), [""]
+    first, second, axes = np.array([pair.one.mass]), np.array([pair.other.mass]), [""]
     if quantity == "centre":
-        one, two, axes = want.centre, have.centre, [*AXES]
+        first, second, axes = pair.one.centre, pair.other.centre, [*AXES]
     elif quantity == "inertia":
-        one, two, axes = *along_axes(want.inertia, have.inertia), TENSOR
-    at, size = largest(two - one)
-    values = float(one.flat[at]), float(two.flat[at])
-    if share := quantity != "centre":
-        size /= values[0] or float(np.abs(one).max()) or values[1]
-    cause = Cause(quantity, pair.name, size, None, "1" if share else "m", axes[at])
-    value = {quantity: getattr(have, quantity)}
-    if quantity == "mass" and not want.mass:
-        value["centre"] = have.centre  # that of a link without mass is no difference
-    return difference(cause, pair.partner, of_link(pair.name, **value), values)
+        first, second = in_principal_axes(pair.one.inertia, pair.other.inertia)
+        axes = TENSOR
+    index, size = largest_component(second - first)
+    values, unit = (float(first.flat[index]), float(second.flat[index])), "m"
+    if quantity != "centre":  # masses and inertias differ by a share, in the unit 1
+        size /= values[0] or float(np.abs(first).max()) or values[1]
+        unit = "1"
+    new = {quantity: getattr(pair.other, quantity)}
+    if quantity == "mass" and not pair.one.mass:
+        new["centre"] = pair.other.centre  # that of a link without mass is no difference
+    cause = Cause(quantity, pair.name, size, None, unit, axes[index])
+    return difference(cause, pair.partner, change_link(pair.name, **new), values)
 
 
-def of_motion(match: Match, allowed: float, size: float) -> Iterator[Changed]:
+def joint_pose_differences(
+    match: Match, allowed: float, size: float
+) -> Iterator[DifferenceAndChange]:
     """Yield the differences of two joints in kind, origin, axis and zero.
 
     Args:
@@ -112,107 +122,119 @@ def of_motion(match: Match, allowed: float, size: float) -> Iterator[Changed]:
         allowed: difference that is none: relative, or an angle [rad].
         size: of the robot, to which offsets are relative [m].
     """
-    one, other, motion = match.one.joint, match.other.moved_by, match.motion()
-    assert one and match.above
+    joint, other, pose = match.one.joint, match.other.moved_by, match.joint_pose()
+    assert joint and match.above
     if match.one.slides != match.other.slides:
-        yield difference(Cause("kind", one.name), other)
-    offset = match.above.one.links[one.parent].turn.T @ motion.offset
-    if compare_value("origin", one.name, 0.0, offset, allowed, size).excess > 1.0:
-        at, away = largest(offset)
-        there = one.position + offset
-        cause = Cause("origin", one.name, away, None, "m", AXES[at])
-        values = float(one.position[at]), float(there[at])
-        yield difference(cause, other, of_joint(one.name, position=there), values)
-    turned = one.rotation @ motion.tilt if motion.tilted else one.rotation
-    sine = np.linalg.norm(np.cross(one.axis, motion.along))
-    if (angle := float(np.arctan2(sine, one.axis @ motion.along))) > allowed:
-        at, _ = largest(motion.along - one.axis)
-        value = {"rotation": turned} if motion.tilted else {"axis": motion.along}
-        cause = Cause("axis", one.name, angle, None, "rad", AXES[at])
-        values = float(one.axis[at]), float(motion.along[at])
-        yield difference(cause, other, of_joint(one.name, **value), values)
-    if (angle := float(np.linalg.norm(motion.zero))) > allowed:
-        turned = turned @ axis_angle_matrix(motion.zero / angle, np.array(angle))
-        about = float(np.copysign(angle, one.axis @ motion.zero))
-        change = of_joint(one.name, rotation=turned)
-        yield difference(Cause("zero", one.name, about, None, "rad"), other, change, (0.0, about))
+        yield difference(Cause("kind", joint.name), other)
+    # The origin, in the frame of the parent link.
+    offset = match.above.one.links[joint.parent].turn.T @ pose.offset
+    if compare_value("origin", joint.name, 0.0, offset, allowed, size).excess > 1.0:
+        index, largest = largest_component(offset)
+        position = joint.position + offset
+        cause = Cause("origin", joint.name, largest, None, "m", AXES[index])
+        values = float(joint.position[index]), float(position[index])
+        yield difference(cause, other, change_joint(joint.name, position=position), values)
+    # The axis: the body is tilted with it, or the axis alone differs.
+    rotation = joint.rotation @ pose.tilt if pose.is_tilted else joint.rotation
+    sine = np.linalg.norm(np.cross(joint.axis, pose.axis))
+    if (angle := float(np.arctan2(sine, joint.axis @ pose.axis))) > allowed:
+        index, _ = largest_component(pose.axis - joint.axis)
+        new = {"rotation": rotation} if pose.is_tilted else {"axis": pose.axis}
+        cause = Cause("axis", joint.name, angle, None, "rad", AXES[index])
+        values = float(joint.axis[index]), float(pose.axis[index])
+        yield difference(cause, other, change_joint(joint.name, **new), values)
+    # The zero: the body is turned at rest.
+    if (angle := float(np.linalg.norm(pose.zero))) > allowed:
+        rotation = rotation @ axis_angle_matrix(pose.zero / angle, np.array(angle))
+        about_axis = float(np.copysign(angle, joint.axis @ pose.zero))
+        cause = Cause("zero", joint.name, about_axis, None, "rad")
+        change = change_joint(joint.name, rotation=rotation)
+        yield difference(cause, other, change, (0.0, about_axis))
 
 
-def of_numbers(
-    one: Joint, other: Joint, mine: Numbers, others: Numbers, allowed: float
-) -> Iterator[Changed]:
+def number_differences(
+    joint: Joint, other: Joint, numbers: Numbers, other_numbers: Numbers, allowed: float
+) -> Iterator[DifferenceAndChange]:
     """Yield the differences of two joints in their numbers.
 
     Args:
-        one, other: the joints.
-        mine, others: their numbers.
+        joint, other: the joints.
+        numbers, other_numbers: their numbers.
         allowed: relative difference that is none; for limits below 1 it is absolute [rad or m].
     """
-    length = "m" if one.kind == "prismatic" else "rad"
-    for (key, component), want in mine.items():
-        have, limit = others[key, component], key == "limit"
-        finite = bool(np.isfinite([want, have]).all())
-        most = max(abs(want), abs(have), 1.0 if limit else 0.0)
-        if want == have or (finite and abs(want - have) <= allowed * most):
+    length = "m" if joint.kind == "prismatic" else "rad"
+    for (quantity, component), first in numbers.items():
+        second, is_limit = other_numbers[quantity, component], quantity == "limit"
+        is_finite = bool(np.isfinite([first, second]).all())
+        scale = max(abs(first), abs(second), 1.0 if is_limit else 0.0)
+        if first == second or (is_finite and abs(first - second) <= allowed * scale):
             continue
-        share, size = bool(want) and not limit, None
-        if finite:
-            size = have / want - 1.0 if share else have - want
-        change = of_joint(one.name, **{key: getattr(other, key)}) if key in ACTING else unchanged
-        unit = "1" if share else length if limit else ""
-        cause = Cause(key, one.name, size, None, unit, component)
-        yield difference(cause, other.name, change, (want, have))
+        is_relative, size = bool(first) and not is_limit, None
+        if is_finite:
+            size = second / first - 1.0 if is_relative else second - first
+        change: Change = unchanged
+        if quantity in ACTING:
+            change = change_joint(joint.name, **{quantity: getattr(other, quantity)})
+        unit = "1" if is_relative else length if is_limit else ""
+        cause = Cause(quantity, joint.name, size, None, unit, component)
+        yield difference(cause, other.name, change, (first, second))
 
 
 def numbers_of(joint: Joint, mimic: Mimic) -> Numbers:
     """Return the numbers of a joint apart from its geometry."""
-    values = {(key, ""): endless(getattr(joint, key)) for key in NUMBERS}
-    values |= {("limit", end): endless(x) for end, x in zip(ENDS, joint.ends, strict=True)}
-    for key in PARTS:
-        values |= {(key, str(i)): float(x) for i, x in enumerate(getattr(joint, key))}
-    return {**values, (MIMIC, "multiplier"): mimic[1], (MIMIC, "offset"): mimic[2]}
+    numbers = {(field, ""): limit_or_infinity(getattr(joint, field)) for field in NUMBERS}
+    for end, limit in zip(ENDS, joint.ends, strict=True):
+        numbers["limit", end] = limit_or_infinity(limit)
+    for field in TUPLES:
+        numbers |= {(field, str(i)): float(x) for i, x in enumerate(getattr(joint, field))}
+    _, multiplier, offset = mimic
+    return {**numbers, (MIMIC, "multiplier"): multiplier, (MIMIC, "offset"): offset}
 
 
-def endless(value: float) -> float:
-    """Return a limit, or infinity for a number so large that it means none."""
+def limit_or_infinity(value: float) -> float:
+    """Return a number, or infinity for one so large that it stands for no limit."""
     return value if abs(value) < ENDLESS else float(np.copysign(np.inf, value))
 
 
 def mimics_of(file: UrdfFile) -> dict[str, Mimic]:
     """Return the mimics of a file by the joint that follows."""
-    joints = ET.fromstring(file.text).findall("joint")
-    tags = ((joint.get("name", ""), joint.find(MIMIC)) for joint in joints)
-    return {n: (tag.get("joint", ""), float(tag.get("multiplier", "1")),
-                float(tag.get("offset", "0"))) for n, tag in tags if tag is not None}  # fmt: skip
+    mimics = dict[str, Mimic]()
+    for joint in ET.fromstring(file.text).findall("joint"):
+        tag = joint.find(MIMIC)
+        if tag is not None:
+            multiplier, offset = float(tag.get("multiplier", "1")), float(tag.get("offset", "0"))
+            mimics[joint.get("name", "")] = tag.get("joint", ""), multiplier, offset
+    return mimics
 
 
-def led_by(mimics: Mapping[str, Mimic], wanted: Mapping[str, str]) -> dict[str, Mimic]:
+def turned_round(mimics: Mapping[str, Mimic], leaders: Mapping[str, str]) -> dict[str, Mimic]:
     """Return mimics turned round where the other file has the same coupling the other way round.
 
     q_b = m q_a + c is the same as q_a = q_b / m - c / m.
 
     Args:
         mimics: by the joint that follows.
-        wanted: leaders in the other file, by the joint that follows there.
+        leaders: in the other file, by the joint that follows there.
     """
-    changed = dict(mimics)
-    for name, (lead, times, offset) in mimics.items():
-        if wanted.get(lead) == name and lead not in mimics and times:
-            del changed[name]
-            changed[lead] = name, 1.0 / times, -offset / times
-    return changed
+    turned = dict(mimics)
+    for name, (leader, multiplier, offset) in mimics.items():
+        if leaders.get(leader) == name and leader not in mimics and multiplier:
+            del turned[name]
+            turned[leader] = name, 1.0 / multiplier, -offset / multiplier
+    return turned
 
 
-def largest(values: Array) -> tuple[int, float]:
+def largest_component(values: Array) -> tuple[int, float]:
     """Return the flat index of the value of the largest magnitude, and the value."""
-    at = int(np.argmax(np.abs(values)))
-    return at, float(values.flat[at])
+    index = int(np.argmax(np.abs(values)))
+    return index, float(values.flat[index])
 
 
-def along_axes(want: Array, have: Array) -> tuple[Array, Array]:
+def in_principal_axes(one: Array, other: Array) -> tuple[Array, Array]:
     """Return two inertias (3, 3) along the principal axes of the first, if both have the same."""
-    axes = np.linalg.eigh(want)[1]
-    turned = axes.T @ have @ axes
-    off = np.abs(turned - np.diag(np.diag(turned))).max()
-    same = off <= PRINCIPAL * np.abs(turned).max()
-    return (axes.T @ want @ axes, turned) if same else (want, have)
+    axes = np.linalg.eigh(one)[1]
+    turned = axes.T @ other @ axes
+    products = np.abs(turned - np.diag(np.diag(turned))).max()
+    if products <= PRINCIPAL * np.abs(turned).max():
+        return axes.T @ one @ axes, turned
+    return one, other

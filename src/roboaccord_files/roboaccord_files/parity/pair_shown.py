@@ -7,7 +7,7 @@ decided here. In a notebook `show(result)` prints the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -27,32 +27,33 @@ SCALES = {"1": (100.0, "%"), "m": (1e3, "mm"), "rad": (180.0 / math.pi, "deg")} 
 HEADS = ("effect", "quantity", "where", "first", "second", "off by")
 
 
-def row_of(differs: PairDifference) -> tuple[str, ...]:
+def row_of(difference: PairDifference) -> tuple[str, ...]:
     """Return a difference as the cells of a row, in the order of HEADS."""
-    cause, other = differs.cause, differs.other
+    cause, other = difference.cause, difference.other
     where = cause.where if other in ("", cause.where) else f"{cause.where} = {other}".lstrip(" =")
     unit = UNITS.get(cause.quantity, cause.unit if cause.quantity == "limit" else "")
-    first, second = ("" if x is None else f"{x:.6g}" for x in differs.values)
+    first, second = ("" if x is None else f"{x:.6g}" for x in difference.values)
     values = [first, f"{second} {unit}".rstrip() if second else ""]
     if cause.quantity == "joint":
         values = ["there" if name else "missing" for name in (cause.where, other)]
     factor, unit = SCALES.get(cause.unit, (1.0, cause.unit))
     size = "" if cause.size is None else f"{factor * cause.size:+.3g} {unit}".rstrip()
-    effect = "unknown" if differs.effect is None else f"{differs.effect:.1e}"
-    effect = "0" if differs.effect == 0.0 else effect
+    effect = "unknown" if difference.effect is None else f"{difference.effect:.1e}"
+    effect = "0" if difference.effect == 0.0 else effect
     return effect, f"{cause.quantity} {cause.axis}".rstrip(), where, *values, size
 
 
 def pair_lines(pair: Pair) -> list[str]:
     """Return the lines below the table: verdict, notes and matched names."""
-    count, moved = len(pair.differences), pair.acceleration
+    count = len(pair.differences)
     verdict = f"one robot, to {pair.tolerance:g} of each quantity"
     if count:
-        verdict = f"two robots: {count} difference{'s' * (count > 1)}"
-    together = "" if moved is None else f"; together they change accelerations by {moved:.1e}"
+        verdict = f"two robots: {count} difference{'s' if count > 1 else ''}"
+    if count > 1 and pair.acceleration is not None:
+        verdict += f"; together they change accelerations by {pair.acceleration:.1e}"
     names = ", ".join(f"{name} = {partner}" for name, partner in pair.names.items())
     matched = [f"matched: {names}"] if names else []
-    return [verdict + together * (count > 1), *pair.notes, *matched]
+    return [verdict, *pair.notes, *matched]
 
 
 def sides_of(pair: Pair) -> list[str]:
@@ -67,18 +68,19 @@ def sides_of(pair: Pair) -> list[str]:
 def pair_shown(pair: Pair) -> list[RenderableType]:
     """Return both robots, the differences by effect, and the verdict."""
     table = make_table(*HEADS, words=HEADS[1:3], text=HEADS[2:3])
-    for found in pair.differences[:MOST]:
-        table.add_row(*map(Text, row_of(found)))
-    more = [f"{len(pair.differences) - MOST} more: --json"] * (len(pair.differences) > MOST)
-    rows: Sequence[RenderableType] = [table] if pair.differences else []
-    return [*sides_of(pair), *rows, *more, *pair_lines(pair)]
+    for difference in pair.differences[:MOST]:
+        table.add_row(*map(Text, row_of(difference)))
+    rows: list[RenderableType] = [table] if pair.differences else []
+    if len(pair.differences) > MOST:
+        rows.append(f"{len(pair.differences) - MOST} more: --json")
+    return [*sides_of(pair), *rows, *pair_lines(pair)]
 
 
 def render_pair(pair: Pair) -> str:
     """Return the page as HTML."""
     from roboaccord.report.plots import render_page
 
-    rows = [row_of(found) for found in pair.differences]
+    rows = [row_of(difference) for difference in pair.differences]
     title = f"{pair.robots[0].name} and {pair.robots[1].name}"
     values = {"heads": HEADS, "rows": rows, "lines": pair_lines(pair), "sides": sides_of(pair)}
     return render_page("pair.html", __package__, title=title, command=pair.command, **values)
@@ -87,10 +89,10 @@ def render_pair(pair: Pair) -> str:
 def pair_findings(pair: Pair, file: UrdfFile) -> Iterator[RuleFinding]:
     """Yield differences as findings in the second file."""
     source, path = Source(file), from_here(file.path)
-    for found in pair.differences:
-        effect, quantity, where, first, second, size = row_of(found)
-        of_link = found.cause.quantity in ("mass", "centre", "inertia")
-        element = (source.links if of_link else source.joints).get(found.other)
+    for difference in pair.differences:
+        effect, quantity, where, first, second, size = row_of(difference)
+        is_of_link = difference.cause.quantity in ("mass", "centre", "inertia")
+        element = (source.links if is_of_link else source.joints).get(difference.other)
         values = f": {second} for {first}" if first and second else ""
         message = f"{quantity} of {where}{values}, {size} (accelerations: {effect})"
         line = 1 if element is None else source.line(element)

@@ -6,7 +6,8 @@ name, by the links that they carry, and the remaining ones by position. For each
 of poses.py are tried, and that pose is taken in which the fewest quantities of the two bodies
 differ, so that one changed quantity shows as one difference.
 
-CANDIDATES bounds the time of this search; it may be tuned, as NEAR and ALIKE may.
+CANDIDATES bounds the time of this search; it may be tuned, as NEAR and ALIKE may. In this module
+`one` is what belongs to the first robot, and `other` its counterpart in the second.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 from roboaccord.description.tree import MOVING, Tree
-from roboaccord.engines import differences as by
-from roboaccord.engines.differences import Difference
+from roboaccord.engines.differences import Difference, compare_axis, compare_link, compare_value
 from roboaccord.engines.model import LinkProperties
 from roboaccord.numerics.ranking import ranked
 
-from roboaccord_files.parity.compare import NOISE, lump
+from roboaccord_files.parity.compare import NOISE
 from roboaccord_files.parity.frames import Frame
-from roboaccord_files.parity.poses import Both, Match, marked_poses, plain_poses
+from roboaccord_files.parity.lumps import lump
+from roboaccord_files.parity.poses import Match, VectorPair, marked_poses, plain_poses
 from roboaccord_files.parity.rigid_bodies import RigidBody, bodies_of, in_frame
 
 T = TypeVar("T")
@@ -43,19 +44,20 @@ ALIKE = 0.2
 
 
 class LinkPair(NamedTuple):
-    """A link of each robot with those lumped in it, in the frame of the first.
+    """A link of each robot, each with the links that are lumped in it.
 
     Args:
-        name, partner: of the links.
-        members: of the first.
-        want, have: their properties in the first and in the other; the same where one is not known.
+        name, partner: names of the link in the first robot and in the other.
+        members: names of the first robot's links that are lumped in it, itself included.
+        one, other: properties in the first robot and in the other, both in the frame of the first's
+            link; the same where one of them is not known.
     """
 
     name: str
     partner: str
     members: Sequence[str]
-    want: LinkProperties
-    have: LinkProperties
+    one: LinkProperties
+    other: LinkProperties
 
 
 class Pairing:
@@ -70,7 +72,7 @@ class Pairing:
     Attributes:
         matches: by name of the first's body, each after the one that carries it.
         unmatched: joints that only the first has, and only the other.
-        size: of the first robot [m].
+        size: largest coordinate of a joint's origin in the first robot, but at least 0.1 [m].
     """
 
     def __init__(
@@ -85,148 +87,160 @@ class Pairing:
         self._unweighed = [frozenset(links) for links in unweighed]
         self.size = max([float(np.abs(j.position).max()) for j in one.joints] + [0.1])
         self._bodies = bodies_of(one), bodies_of(other)
-        self._lump = cache(lambda which, *names: lump(self._trees[which], names[0], names[1:]))
+        # Mass properties of links, lumped in the frame of one; robot 0 is the first, 1 the other.
+        self._lump = cache(lambda robot, frame, *links: lump(self._trees[robot], frame, links))
         self.matches = dict[str, Match]()
         self._match(self._bodies[0][0], self._bodies[1][0])
-        matched = {id(b) for m in self.matches.values() for b in (m.one, m.other)}
+        matched = {id(body) for m in self.matches.values() for body in (m.one, m.other)}
         self.unmatched = [
-            [b.moved_by for b in bodies if id(b) not in matched] for bodies in self._bodies
+            [body.moved_by for body in bodies if id(body) not in matched] for bodies in self._bodies
         ]
 
-    def name(self, name: str) -> str:
-        """Return the name in the other robot of a link or joint of the first."""
-        return self._names.get(name, name)
-
     def link_differences(self, pair: LinkPair) -> Iterator[Difference]:
-        """Yield how two links differ."""
+        """Yield how two links differ in mass, centre and inertia."""
         noise = NOISE * self.size**2
-        return by.compare_link(pair.name, *pair[3:], self.allowed, self.size, noise)
+        return compare_link(pair.name, pair.one, pair.other, self.allowed, self.size, noise)
 
     def links(self, match: Match) -> Iterator[LinkPair]:
         """Yield the links of two bodies, each with those that only one robot has lumped in it."""
-        one, other = match.one.links, match.other.links
-        mine = {n: in_frame(self._lump(0, n, n), one[n].inverse) for n in one}
-        there = {n: in_frame(self._lump(1, n, n), match.pose.inverse.then(p).inverse)
-                 for n, p in other.items()}  # fmt: skip
+        partners = self._link_partners(match)
+        members = self._members(0, match.one, [*partners])
+        partner_members = self._members(1, match.other, [*partners.values()])
+        for name, partner in partners.items():
+            pose = match.other.links[partner].inverse.then(match.pose).then(match.one.links[name])
+            one = self._lump(0, name, *members[name])
+            other = in_frame(self._lump(1, partner, *partner_members[partner]), pose)
+            if not self._unweighed[1].isdisjoint(partner_members[partner]):
+                other = one
+            elif not self._unweighed[0].isdisjoint(members[name]):
+                one = other
+            yield LinkPair(name, partner, members[name], one, other)
 
-        def distance(a: str, b: str) -> float:
-            if self.name(a) == b:
+    def _link_partners(self, match: Match) -> dict[str, str]:
+        """Return the links of the other body by those of the first: by name, then by likeness."""
+        mine = {n: in_frame(self._lump(0, n, n), pose.inverse)
+                for n, pose in match.one.links.items()}  # fmt: skip
+        others = {n: in_frame(self._lump(1, n, n), match.pose.inverse.then(pose).inverse)
+                  for n, pose in match.other.links.items()}  # fmt: skip
+
+        def distance(name: str, partner: str) -> float:
+            if self._other_name(name) == partner:
                 return -1.0
-            away = float(np.linalg.norm(mine[a].centre - there[b].centre)) / self.size
-            return away + unlike(mine[a], there[b]) if mine[a].mass and there[b].mass else np.inf
+            one, other = mine[name], others[partner]
+            away = float(np.linalg.norm(one.centre - other.centre)) / self.size
+            return away + mass_difference(one, other) if one.mass and other.mass else np.inf
 
-        pairs = dict(nearest([*one], [*other], distance, ALIKE))
-        pairs = pairs or {match.one.name: match.other.name}
-        homes = self._homes(0, match.one, [*pairs]), self._homes(1, match.other, [*pairs.values()])
-        for name, partner in pairs.items():
-            frame = other[partner].inverse.then(match.pose).then(one[name])
-            want = self._lump(0, name, *homes[0][name])
-            have = in_frame(self._lump(1, partner, *homes[1][partner]), frame)
-            if not self._unweighed[1].isdisjoint(homes[1][partner]):
-                have = want
-            elif not self._unweighed[0].isdisjoint(homes[0][name]):
-                want = have
-            yield LinkPair(name, partner, homes[0][name], want, have)
+        partners = dict(nearest([*mine], [*others], distance, ALIKE))
+        return partners or {match.one.name: match.other.name}
 
-    def _homes(self, which: int, body: RigidBody, keep: Sequence[str]) -> dict[str, list[str]]:
-        """Return links of a body by the one in which each is lumped: one above, or the first."""
-        joints = self._trees[which].joints
-        above = {joint.child: joint.parent for joint in joints if joint.kind not in MOVING}
-        homes = dict[str, list[str]]()
+    def _other_name(self, name: str) -> str:
+        """Return the name in the other robot of a link or joint of the first."""
+        return self._names.get(name, name)
+
+    def _members(self, robot: int, body: RigidBody, kept: Sequence[str]) -> dict[str, list[str]]:
+        """Return the links of a body that are lumped in each of the links that are kept.
+
+        A link is lumped in the nearest one above it that is kept, else in the first of them.
+        """
+        joints = self._trees[robot].joints
+        parents = {joint.child: joint.parent for joint in joints if joint.kind not in MOVING}
+        members = dict[str, list[str]]()
         for name in body.links:
-            at = name
-            while at not in keep and at in above:
-                at = above[at]
-            homes.setdefault(at if at in keep else keep[0], []).append(name)
-        return homes
+            holder = name
+            while holder not in kept and holder in parents:
+                holder = parents[holder]
+            members.setdefault(holder if holder in kept else kept[0], []).append(name)
+        return members
 
     def _match(self, one: RigidBody, other: RigidBody, above: Match | None = None) -> None:
         """Match two bodies in the best pose, and then the bodies that they carry.
 
         The best pose leaves the fewest differences; of equal ones, clearly smaller differences.
         """
-        best, least = Match(one, other, above), (10**9, np.inf)
-        poses = chain(plain_poses(best), self._marked(best))
-        for tried, pose in enumerate(islice(poses, CANDIDATES), 1):
+        best, fewest, smallest = Match(one, other, above), 10**9, np.inf
+        poses = chain(plain_poses(best), self._marked_poses(best))
+        for number, pose in enumerate(islice(poses, CANDIDATES), 1):
             match = Match(one, other, above, pose)
             errors = [d.error for d in self._differences(match) if d.excess > 1.0]
-            score = len(errors), sum(min(error, 1.0) for error in errors)
-            if score[0] < least[0] or (score[0] == least[0] and score[1] < 0.5 * least[1]):
-                best, least = match, score
-            if least[0] <= (tried >= PLAIN):
+            count, total = len(errors), sum(min(error, 1.0) for error in errors)
+            if count < fewest or (count == fewest and total < 0.5 * smallest):
+                best, fewest, smallest = match, count, total
+            if fewest == 0 or (fewest == 1 and number >= PLAIN):
                 break
         self.matches[one.name] = best
-        for pair in self._carried(best):
-            self._match(*pair, best)
+        for carried, other_carried in self._carried(best):
+            self._match(carried, other_carried, best)
 
     def _differences(self, match: Match) -> Iterator[Difference]:
         """Yield how two bodies differ in a pose: links, joint, and axes of what they carry."""
         for pair in self.links(match):
             yield from self.link_differences(pair)
-        pairs, hanging = self._carried(match), self._hanging(match.one, match.other)
-        for carried in pairs:
-            yield from self._axes(*carried, match.pose)
-        for _ in range(sum(map(len, hanging)) - 2 * len(pairs)):
-            yield Difference("joint", match.one.name, np.inf, self.allowed)
+        carried = self._carried(match)
+        for one, other in carried:
+            yield from self._of_axes(one, other, match.pose)
+        joints = len(self._children(0, match.one)) + len(self._children(1, match.other))
+        missing = Difference("joint", match.one.name, np.inf, self.allowed)
+        yield from [missing] * (joints - 2 * len(carried))
         if match.above:
-            motion, name = match.motion(), match.one.name
-            yield by.compare_value("origin", name, 0.0, motion.offset, self.allowed, self.size)
-            yield by.compare_value("axis", name, np.eye(3), motion.tilt, self.allowed)
-            yield by.compare_value("zero", name, 0.0, motion.zero, self.allowed)
+            joint, name = match.joint_pose(), match.one.name
+            yield compare_value("origin", name, 0.0, joint.offset, self.allowed, self.size)
+            yield compare_value("axis", name, np.eye(3), joint.tilt, self.allowed)
+            yield compare_value("zero", name, 0.0, joint.zero, self.allowed)
 
     def _carried(self, match: Match) -> list[tuple[RigidBody, RigidBody]]:
-        """Return pairs of bodies that two bodies carry, by name, and then by place."""
-        mine, others = self._hanging(match.one, match.other)
+        """Return pairs of bodies that two bodies carry, by name, and then by position."""
+        mine, others = self._children(0, match.one), self._children(1, match.other)
         return nearest(mine, others, lambda a, b: self._distance(a, b, match.pose), NEAR)
 
-    def _hanging(self, *both: RigidBody) -> list[list[RigidBody]]:
-        """Return the bodies that hang on a body of each robot."""
-        pairs = zip(self._bodies, both, strict=True)
-        return [[b for b in bodies if b.joint and b.parent == body.name] for bodies, body in pairs]
+    def _children(self, robot: int, body: RigidBody) -> list[RigidBody]:
+        """Return the bodies that a joint connects to a body of a robot."""
+        return [b for b in self._bodies[robot] if b.joint and b.parent == body.name]
 
-    def _named(self, one: RigidBody, other: RigidBody) -> float:
+    def _rank_by_name(self, one: RigidBody, other: RigidBody) -> float:
         """Return -2 if the joints of two bodies have the same name, -1 if their links, else 0."""
-        alike = any(self.name(name) in other.links for name in one.links)
-        return -2.0 if self.name(one.moved_by) == other.moved_by else -1.0 if alike else 0.0
+        if self._other_name(one.moved_by) == other.moved_by:
+            return -2.0
+        return -1.0 if any(self._other_name(name) in other.links for name in one.links) else 0.0
 
     def _distance(self, one: RigidBody, other: RigidBody, pose: Frame) -> float:
         """Return a measure of how unlike two bodies are, to rank pairs; below 0 for equal names."""
-        if (named := self._named(one, other)) < 0.0 or one.slides != other.slides:
-            return named or np.inf
+        rank = self._rank_by_name(one, other)
+        if rank < 0.0 or one.slides != other.slides:
+            return rank or np.inf
         assert one.joint and other.joint
-        frames = one.pose, pose.inverse.then(other.pose)
-        here, there = (
-            in_frame(b.below, f.inverse).centre for f, b in zip(frames, (one, other), strict=True)
-        )
-        errors = [d.error for d in self._axes(one, other, pose)]
-        errors += [float(np.linalg.norm(here - there)) / self.size, unlike(one.below, other.below)]
+        centre = in_frame(one.below, one.pose.inverse).centre
+        other_centre = in_frame(other.below, pose.inverse.then(other.pose).inverse).centre
+        errors = [d.error for d in self._of_axes(one, other, pose)]
+        errors.append(float(np.linalg.norm(centre - other_centre)) / self.size)
+        errors.append(mass_difference(one.below, other.below))
         return sum(errors) + 0.1 * (one.joint.ends != other.joint.ends)
 
-    def _axes(self, one: RigidBody, other: RigidBody, pose: Frame) -> Iterator[Difference]:
+    def _of_axes(self, one: RigidBody, other: RigidBody, pose: Frame) -> Iterator[Difference]:
         """Yield the differences of two joints' axes, wherever on them their origins are."""
         point, axis = one.line
         frame = pose.inverse.then(other.pose)
-        yield by.compare_axis(one.name, axis, frame.turn @ other.axis, self.allowed)
+        yield compare_axis(one.name, axis, frame.turn @ other.axis, self.allowed)
         if not one.slides:
-            away = np.cross(axis, frame.place - point)
-            yield by.compare_value("origin", one.name, 0.0, away, self.allowed, self.size)
+            offset = np.cross(axis, frame.position - point)
+            yield compare_value("origin", one.name, 0.0, offset, self.allowed, self.size)
 
-    def _marked(self, match: Match) -> Iterator[Frame]:
+    def _marked_poses(self, match: Match) -> Iterator[Frame]:
         """Yield candidates of poses by marks of two bodies, and of what they carry."""
         one, other = match.one, match.other
-        mine, others = self._hanging(one, other)
-        carried = [nearest(mine, others, self._named, 0.0)]
-        if len(carried[0]) < min(len(mine), len(others)) <= max(len(mine), len(others)) <= FEW:
-            carried = [[*zip(mine, order, strict=False)] for order in permutations(others)]
-        centres: list[Both] = [(one.whole.centre, other.whole.centre)] if one.whole.mass else []
+        mine, others = self._children(0, one), self._children(1, other)
+        by_name = nearest(mine, others, self._rank_by_name, 0.0)
+        pairings = [by_name]
+        if len(by_name) < min(len(mine), len(others)) and max(len(mine), len(others)) <= FEW:
+            pairings = [[*zip(mine, order, strict=False)] for order in permutations(others)]
+        centres = [VectorPair(one.whole.centre, other.whole.centre)] if one.whole.mass else []
         for name in [n for n in one.links if n in other.links and self._lump(0, n, n).mass]:
-            first, second = (in_frame(self._lump(i, name, name), b.links[name].inverse).centre
-                             for i, b in enumerate((one, other)))  # fmt: skip
-            centres.append((first, second))
-        yield from marked_poses(match, carried, centres, self.size)
+            link = in_frame(self._lump(0, name, name), one.links[name].inverse)
+            other_link = in_frame(self._lump(1, name, name), other.links[name].inverse)
+            centres.append(VectorPair(link.centre, other_link.centre))
+        yield from marked_poses(match, pairings, centres, self.size)
 
 
-def unlike(one: LinkProperties, other: LinkProperties) -> float:
+def mass_difference(one: LinkProperties, other: LinkProperties) -> float:
     """Return the difference of two masses, relative to the heavier one."""
     return abs(one.mass - other.mass) / (max(one.mass, other.mass) or 1.0)
 
@@ -235,9 +249,9 @@ def nearest(
     mine: Sequence[T], others: Sequence[T], distance: Callable[[T, T], float], most: float
 ) -> list[tuple[T, T]]:
     """Return pairs of nearest items, each item once, and no pair farther apart than `most`."""
-    sizes = {(i, k): distance(a, b) for i, a in enumerate(mine) for k, b in enumerate(others)}
+    distances = {(i, k): distance(a, b) for i, a in enumerate(mine) for k, b in enumerate(others)}
     partners = dict[int, int]()
-    for i, k in ranked([*sizes], sizes.__getitem__):
-        if i not in partners and k not in partners.values() and sizes[i, k] < most:
+    for i, k in ranked([*distances], distances.__getitem__):
+        if i not in partners and k not in partners.values() and distances[i, k] < most:
             partners[i] = k
     return [(mine[i], others[k]) for i, k in sorted(partners.items())]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from roboaccord.contract.state import Array
@@ -20,8 +20,6 @@ from roboaccord.numerics.rotations import rotation_vector, turn_between
 from roboaccord_files.parity.frames import HERE, Frame
 from roboaccord_files.parity.rigid_bodies import Line, RigidBody
 
-Both: TypeAlias = tuple[Array, Array]
-"""A point, or a direction, of one body and of the other (3,), each in its own frame."""
 # Of the robot's size, or of 1; a shorter vector has no direction, for texts have six digits.
 # Rounding then turns a direction by 1e-3 rad at most.
 SHORT = 1e-3
@@ -32,22 +30,34 @@ REVERSED = -0.999
 JOINED = 4
 
 
+BodyPairs: TypeAlias = Sequence[tuple[RigidBody, RigidBody]]
+"""Bodies of the first robot, each with its counterpart in the other."""
+
+
+class VectorPair(NamedTuple):
+    """A point, or a direction, of one body and of the other (3,), each in its own frame."""
+
+    one: Array
+    other: Array
+
+
 @dataclass(frozen=True)
-class JointMotion:
+class JointPose:
     """How a joint of the other robot lies in the frames of the first.
 
     Args:
-        offset: of its origin, in the frame of the body that carries it (3,) [m].
-        along: its axis at rest, in its own frame (3,).
-        tilt: that takes its axis there (3, 3); none where it is reversed.
-        tilted: whether that tilts the body, too; the axis alone otherwise.
-        zero: rotation vector of its body at rest, without the tilt (3,) [rad].
+        offset: of its origin from that of the first's joint, in the frame of the body that carries
+            it (3,) [m].
+        axis: the axis of the other's joint at rest, in the frame of the first's joint (3,).
+        tilt: smallest rotation from the first's axis to it (3, 3); none if it is reversed.
+        is_tilted: whether the body is tilted with the axis; if not, the axis alone differs.
+        zero: rotation vector of the body at rest, without the tilt (3,) [rad].
     """
 
     offset: Array
-    along: Array
+    axis: Array
     tilt: Array
-    tilted: bool
+    is_tilted: bool
     zero: Array
 
 
@@ -66,102 +76,121 @@ class Match:
     above: Match | None
     pose: Frame = HERE
 
-    def motion(self) -> JointMotion:
+    def joint_pose(self) -> JointPose:
         """Return how the joint of the other lies in the frames of the first."""
         assert self.above
-        one, frame = self.one, self.above.pose.inverse.then(self.other.pose).then(self.pose)
-        turn = one.pose.turn.T @ frame.turn
-        along = turn @ self.pose.turn.T @ self.other.axis
-        tilt = turn_between(one.axis, along) if one.axis @ along > REVERSED else np.eye(3)
-        zeros = rotation_vector(turn), rotation_vector(tilt.T @ turn)
-        tilted = bool(np.linalg.norm(zeros[1]) < np.linalg.norm(zeros[0]))
-        return JointMotion(frame.place - one.pose.place, along, tilt, tilted, zeros[tilted])
+        pose = self.one.pose
+        other_pose = self.above.pose.inverse.then(self.other.pose).then(self.pose)
+        turn = pose.turn.T @ other_pose.turn
+        axis = turn @ self.pose.turn.T @ self.other.axis
+        is_reversed = self.one.axis @ axis <= REVERSED
+        tilt = np.eye(3) if is_reversed else turn_between(self.one.axis, axis)
+        whole, rest = rotation_vector(turn), rotation_vector(tilt.T @ turn)
+        is_tilted = bool(np.linalg.norm(rest) < np.linalg.norm(whole))
+        offset = other_pose.position - pose.position
+        return JointPose(offset, axis, tilt, is_tilted, rest if is_tilted else whole)
 
     def through_axis(self, pose: Frame) -> Frame:
         """Return the pose with the first's origin on the axis of the other's joint, if it turns."""
         axis = self.other.axis
-        fixed = not self.above or self.other.slides
-        return pose if fixed else Frame(axis * (axis @ pose.place), pose.turn)
+        if not self.above or self.other.slides:
+            return pose
+        return Frame(axis * (axis @ pose.position), pose.turn)
 
     def at_rest(self) -> Frame:
         """Return the pose in which both bodies stand alike at rest."""
         assert self.above
         return self.above.pose.inverse.then(self.other.pose).inverse.then(self.one.pose)
 
-    def turned(self) -> Array | None:
-        """Return the rotation (3, 3) at rest, tilted so that the axes of both joints are one."""
+    def tilted_at_rest(self) -> Array | None:
+        """Return the rotation (3, 3) at rest, tilted so that the axes of both joints are one.
+
+        None for roots, and where the axes are opposite.
+        """
         if not self.above:
             return None
         turn = self.at_rest().turn
-        along = turn @ self.one.axis
-        straight = along @ self.other.axis > REVERSED
-        return turn_between(along, self.other.axis) @ turn if straight else None
+        axis = turn @ self.one.axis
+        if axis @ self.other.axis <= REVERSED:
+            return None
+        return turn_between(axis, self.other.axis) @ turn
 
 
 def plain_poses(match: Match) -> Iterator[Frame]:
     """Yield the plain poses: both frames are one, or both bodies stand alike at rest."""
     yield HERE
     if match.above:
-        rest = match.at_rest()
+        rest, turn = match.at_rest(), match.tilted_at_rest()
         yield match.through_axis(rest)
-        if (turned := match.turned()) is not None:
-            yield match.through_axis(Frame(rest.place, turned))
+        if turn is not None:
+            yield match.through_axis(Frame(rest.position, turn))
 
 
 def marked_poses(
-    match: Match,
-    carried: Iterable[Sequence[tuple[RigidBody, RigidBody]]],
-    centres: Sequence[Both],
-    size: float,
+    match: Match, pairings: Iterable[BodyPairs], centres: Sequence[VectorPair], size: float
 ) -> Iterator[Frame]:
     """Yield the poses that bring marks of a body onto those of the other.
 
     Args:
         match: of the bodies.
-        carried: ways to pair the bodies that they carry.
+        pairings: ways to pair the bodies that they carry.
         centres: of masses.
         size: of the robot [m].
     """
-    turned = match.turned()
-    turns = [] if turned is None else [turned]
-    for pairs in carried:
-        points, arrows = _marks(match, pairs, centres, size)
-        for (u, v), (w, x) in combinations(arrows, 2):
-            first, second = triad(u, w), triad(v, x)
-            if first is not None and second is not None:
-                turns.append(second @ first.T)
-        for turn, (p, q) in product(turns, points):
-            yield match.through_axis(Frame(q - turn @ p, turn))
+    at_rest = match.tilted_at_rest()
+    turns = [] if at_rest is None else [at_rest]
+    for pairs in pairings:
+        points, directions = _marks(match, pairs, centres, size)
+        for first, second in combinations(directions, 2):
+            axes, other_axes = triad(first.one, second.one), triad(first.other, second.other)
+            if axes is not None and other_axes is not None:
+                turns.append(other_axes @ axes.T)
+        for turn, point in product(turns, points):
+            yield match.through_axis(Frame(point.other - turn @ point.one, turn))
 
 
 def _marks(
-    match: Match, pairs: Sequence[tuple[RigidBody, RigidBody]], centres: Sequence[Both], size: float
-) -> tuple[list[Both], list[Both]]:
-    """Return the points and directions that both bodies have, in pairs."""
-    one, other = match.one, match.other
-    lines = [(a.line, b.line) for a, b in pairs]
-    if one.joint:
-        lines.insert(0, ((np.zeros(3), one.axis), (np.zeros(3), other.axis)))
-    points, arrows = [*centres], [(a[1], b[1]) for a, b in lines]
-    for (a, b), (c, d) in combinations(lines, 2):
-        points += [(foot(a, *c), foot(b, *d)), (foot(c, *a), foot(d, *b))]
-    for (p, q), (a, b) in product(centres, lines):
-        arrows.append((foot(a, p, a[1]) - p, foot(b, q, b[1]) - q))
-    arrows += [(p[0] - q[0], p[1] - q[1]) for p, q in combinations(points[:JOINED], 2)]
-    return points, [a for a in arrows if min(map(np.linalg.norm, a)) > SHORT * size]
+    match: Match, pairs: BodyPairs, centres: Sequence[VectorPair], size: float
+) -> tuple[list[VectorPair], list[VectorPair]]:
+    """Return the points and the directions that both bodies have.
+
+    Points are the centres of mass, and where two axes are nearest to each other. Directions are
+    axes, perpendiculars from centres to axes, and those from a point to another.
+    """
+    axes = [(one.line, other.line) for one, other in pairs]
+    if match.one.joint:
+        axes.insert(0, (Line(np.zeros(3), match.one.axis), Line(np.zeros(3), match.other.axis)))
+    points, directions = [*centres], [VectorPair(a.direction, b.direction) for a, b in axes]
+    for (first, other_first), (second, other_second) in combinations(axes, 2):
+        points.append(VectorPair(foot(first, second), foot(other_first, other_second)))
+        points.append(VectorPair(foot(second, first), foot(other_second, other_first)))
+    for centre, (axis, other_axis) in product(centres, axes):
+        near = foot(axis, Line(centre.one, axis.direction))
+        other_near = foot(other_axis, Line(centre.other, other_axis.direction))
+        directions.append(VectorPair(near - centre.one, other_near - centre.other))
+    for end, start in combinations(points[:JOINED], 2):
+        directions.append(VectorPair(end.one - start.one, end.other - start.other))
+    return points, [pair for pair in directions if min(map(np.linalg.norm, pair)) > SHORT * size]
 
 
-def foot(line: Line, other: Array, along: Array) -> Array:
-    """Return the point of a line that is nearest to another line, or to the point of a parallel."""
-    point, axis = line
-    cosine, away = float(axis @ along), other - point
-    sine = 1.0 - cosine * cosine
-    share = axis @ away if sine < SHORT**2 else (axis @ away - cosine * (along @ away)) / sine
-    return np.asarray(point + axis * share)
+def foot(line: Line, other: Line) -> Array:
+    """Return the point of a line (3,) that is nearest to another line.
+
+    If they are parallel, it is the point that is nearest to the other line's point.
+    """
+    cosine, away = float(line.direction @ other.direction), other.point - line.point
+    sine_squared = 1.0 - cosine * cosine
+    along = line.direction @ away
+    if sine_squared >= SHORT**2:
+        along = (along - cosine * (other.direction @ away)) / sine_squared
+    return np.asarray(line.point + line.direction * along)
 
 
 def triad(one: Array, other: Array) -> Array | None:
-    """Return axes (3, 3) in columns, the first along a vector, the second towards another."""
+    """Return axes (3, 3) in columns, the first along a vector, the second towards another.
+
+    None if the two vectors are parallel, but for rounding.
+    """
     normal = np.cross(one, other)
     if np.linalg.norm(normal) < SHORT * np.linalg.norm(one) * np.linalg.norm(other):
         return None

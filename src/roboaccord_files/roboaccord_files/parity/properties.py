@@ -1,14 +1,14 @@
 """Name the causes of differences by the property that an engine reads differently, with proof.
 
 For each link or joint that differs, the reference (the analytical model) is given the property as
-the engine has read it: if the rest then agrees, the property is proven to be the cause. `_name`
+the engine has read it: if the rest then agrees, the property is proven to be the cause. `_cause_of`
 and `_name_link` find its name, such as "axis flipped"; the cures are in words.py. Names are keys of
-`counts` in the JSON. A new property must also be handed over in `_transplant`.
+`counts` in the JSON. A new property must also be handed over in `_transplanted`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,15 +19,8 @@ from roboaccord.engines.differences import Difference
 from roboaccord.engines.model import LinkProperties
 from roboaccord.engines.reading import Reading
 
-from roboaccord_files.parity.compare import (
-    DYNAMICS,
-    Asked,
-    ReferenceReading,
-    compare,
-    kept,
-    lumps,
-    relative_poses,
-)
+from roboaccord_files.parity.compare import DYNAMICS, ReadingOutcome, ReferenceReading, compare
+from roboaccord_files.parity.lumps import lumped_links, lumps, relative_poses
 from roboaccord_files.parity.words import cure
 from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 
@@ -42,7 +35,7 @@ LIKE = 1e-6
 RATIO = 1e-3
 
 
-def by_property(outcome: Asked, traps: Sequence[Trap]) -> list[Flaw]:
+def by_property(outcome: ReadingOutcome, traps: Sequence[Trap]) -> list[Flaw]:
     """Return the wrong properties of a reading, link by link and joint by joint, with proof.
 
     Args:
@@ -57,13 +50,14 @@ def by_property(outcome: Asked, traps: Sequence[Trap]) -> list[Flaw]:
         if d.excess > 1.0 and d.quantity not in DYNAMICS:
             differences.setdefault(d.where, []).append(d)
     wrong = _upmost(reference.tree, differences)
-    after = _with(reference, reading, wrong) if wrong else None
+    after = _error_with(reference, reading, wrong) if wrong else None
     flaws = []
     for name in wrong:
-        before = _with(reference, reading, [other for other in wrong if other != name])
-        cause, fix = _name(differences[name], reference, reading, traps)
-        twice = [t for t in traps if t.cause == DOUBLE and cause == "joint dropped"]
-        cause, where = (DOUBLE, twice[0].where) if twice else (cause, (name,))
+        others = [other for other in wrong if other != name]
+        before = _error_with(reference, reading, others)
+        cause, fix = _cause_of(differences[name], reference, reading, traps)
+        doubles = [trap for trap in traps if trap.cause == DOUBLE and cause == "joint dropped"]
+        cause, where = (DOUBLE, doubles[0].where) if doubles else (cause, (name,))
         flaws.append(Flaw(causes_at(cause, where), before, after, fix))
     return list(dict.fromkeys(flaws))
 
@@ -73,27 +67,32 @@ def _upmost(tree: Tree, differences: Mapping[str, Sequence[Difference]]) -> list
 
     A joint whose difference follows from one nearer to the root is left out.
     """
-    above = {joint.child: joint for joint in tree.joints}
-    moved = {n for n, ds in differences.items() if {"origin", "joint"} & {d.quantity for d in ds}}
+    joint_above = {joint.child: joint for joint in tree.joints}
+    displaced = {name for name, of_name in differences.items()
+                 if any(d.quantity in ("origin", "joint") for d in of_name)}  # fmt: skip
 
-    def carried(parent: str) -> bool:
-        while parent in above:
-            if above[parent].name in moved:
+    def is_carried(link: str) -> bool:
+        """Return whether a joint between a link and the root is displaced."""
+        while link in joint_above:
+            if joint_above[link].name in displaced:
                 return True
-            parent = above[parent].parent
+            link = joint_above[link].parent
         return False
 
-    joints = [j.name for j in tree.joints if j.name in differences and not carried(j.parent)]
+    joints = [j.name for j in tree.joints if j.name in differences and not is_carried(j.parent)]
     links = [k.name for k in tree.links if k.name in differences]
     in_tree = {*links, *(joint.name for joint in tree.joints)}
     return [*links, *joints, *(name for name in differences if name not in in_tree)]
 
 
-def _with(reference: ReferenceReading, reading: Reading, names: Iterable[str]) -> float | None:
-    """Return the error of a reading if the reference has some links and joints as the engine."""
+def _error_with(reference: ReferenceReading, reading: Reading, names: list[str]) -> float | None:
+    """Return the error of a reading if the reference has some links and joints as the engine.
+
+    None if it is not finite, or the reference then has no accelerations.
+    """
     tree = reference.tree
     for name in names:
-        tree = _transplant(tree, reference, reading, name)
+        tree = _transplanted(tree, reading, name, lumps(reference.tree, reading).get(name, ()))
     try:
         changed = ReferenceReading(tree, reference.question, reference.rounded)
     except AccordError:
@@ -101,88 +100,103 @@ def _with(reference: ReferenceReading, reading: Reading, names: Iterable[str]) -
     return compare(changed, reading)[0].finite
 
 
-def _transplant(tree: Tree, reference: ReferenceReading, reading: Reading, name: str) -> Tree:
-    """Return a tree in which the link or joint of a name is as the engine has read it."""
+def _transplanted(tree: Tree, reading: Reading, name: str, members: Sequence[str]) -> Tree:
+    """Return a tree in which the link or joint of a name is as the engine has read it.
+
+    Args:
+        tree: links and joints to begin with.
+        reading: of the engine.
+        name: of the link or joint.
+        members: links that the engine has merged into the link; they lose their mass.
+    """
     links, joints = list(tree.links), list(tree.joints)
     if name in reading.links:
-        have, members = reading.links[name], lumps(reference, reading).get(name, ())
+        read = reading.links[name]
         for i, link in enumerate(links):
             if link.name == name:
-                links[i] = replace(link, mass=have.mass, centre=have.centre, inertia=have.inertia)
+                links[i] = replace(link, mass=read.mass, centre=read.centre, inertia=read.inertia)
             elif link.name in members:
                 links[i] = replace(link, mass=0.0, inertia=np.zeros((3, 3)))
     for i, joint in enumerate(joints):
         if joint.name == name and name in reading.hinges:
             hinge, poses = reading.hinges[name], relative_poses(tree, tree.links[0].name)
-            at, turn = poses[joint.parent]
+            origin, turn = poses[joint.parent]
             joints[i] = replace(
-                joint,
-                position=turn.T @ (hinge.anchor - at),
-                axis=poses[joint.child][1].T @ hinge.axis,
-                lower=hinge.lower,
-                upper=hinge.upper,
+                joint, position=turn.T @ (hinge.anchor - origin),
+                axis=poses[joint.child][1].T @ hinge.axis, lower=hinge.lower, upper=hinge.upper,
                 kind="revolute" if joint.kind == "continuous" else joint.kind,
                 armature=reading.apart.get("armature", {}).get(name, 0.0),
-            )
+            )  # fmt: skip
     return replace(tree, links=tuple(links), joints=tuple(joints))
 
 
-def _name(
+def _cause_of(
     differences: Sequence[Difference],
     reference: ReferenceReading,
     reading: Reading,
     traps: Sequence[Trap],
 ) -> tuple[str, str]:
     """Return the name of a cause and its cure, from the differences of one link or joint."""
-    where, off = differences[0].where, {d.quantity: d.text for d in differences}
+    where, text_by_quantity = differences[0].where, {d.quantity: d.text for d in differences}
+    is_of_link = bool(text_by_quantity.keys() & set(OF_LINKS))
     for trap in traps:
-        of_link = trap.cause.startswith("0 kg") or "inertia" in trap.cause
-        if where in trap.where and (of_link and off.keys() & set(OF_LINKS)):
+        is_inertial = trap.cause.startswith("0 kg") or "inertia" in trap.cause
+        if where in trap.where and is_inertial and is_of_link:
             return trap.cause, trap.fix
-    if off.keys() & {"link", "joint"}:
-        return _named("link dropped" if "link" in off else "joint dropped")
-    if off.keys() & set(OF_LINKS):
-        return _name_link(kept(reference, reading)[where], reading.links[where], off)
-    if "armature" in off:
-        rotors = (each.apart.get("armature", {}) for each in (reading, reference.reading))
-        one, two = (each.get(where, 0.0) for each in rotors)
-        return _named("armature", have=one, want=two)
-    want, have = reference.reading.hinges[where], reading.hinges[where]
-    if "axis" in off:
-        if np.allclose(want.axis, -have.axis, atol=LIKE):
+    if text_by_quantity.keys() & {"link", "joint"}:
+        return _named("link dropped" if "link" in text_by_quantity else "joint dropped")
+    if is_of_link:
+        expected_link = lumped_links(reference.tree, reading)[where]
+        return _name_link(expected_link, reading.links[where], text_by_quantity)
+    if "armature" in text_by_quantity:
+        in_engine = reading.apart.get("armature", {}).get(where, 0.0)
+        in_file = reference.reading.apart.get("armature", {}).get(where, 0.0)
+        return _named("armature", have=in_engine, want=in_file)
+    expected, read = reference.reading.hinges[where], reading.hinges[where]
+    if "axis" in text_by_quantity:
+        if np.allclose(expected.axis, -read.axis, atol=LIKE):
             return _named("axis flipped")
-        return _named("axis", how=off["axis"])
-    if "origin" in off:
+        return _named("axis", how=text_by_quantity["axis"])
+    if "origin" in text_by_quantity:
         return _named("origin")
-    ends = np.array([[want.lower, want.upper], [have.lower, have.upper]])
-    if np.isfinite(ends).all() and ends.any():
-        ratio = float(np.abs(ends[1]).max() / (np.abs(ends[0]).max() or 1.0))
+    limits = np.array([[expected.lower, expected.upper], [read.lower, read.upper]])
+    if np.isfinite(limits).all() and limits.any():
+        ratio = float(np.abs(limits[1]).max() / (np.abs(limits[0]).max() or 1.0))
         if abs(ratio / DEGREES - 1.0) < RATIO:
             return _named("limit in degrees")
-    return _named("limit", lower=have.lower, upper=have.upper)
+    return _named("limit", lower=read.lower, upper=read.upper)
 
 
 def _named(cause: str, **figures: Any) -> tuple[str, str]:
-    """Return a cause with its cure."""
+    """Return a cause with its cure, whose figures are filled in."""
     return cause, cure(cause, **figures)
 
 
 def _name_link(
-    want: LinkProperties, have: LinkProperties, off: Mapping[str, str]
+    expected: LinkProperties, read: LinkProperties, text_by_quantity: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Return the name of what is wrong in a link, and its cure."""
-    if not have.mass and want.mass:
+    """Return the name of what is wrong in a link, and its cure.
+
+    Args:
+        expected: properties of the link in the reference.
+        read: those that the engine has read.
+        text_by_quantity: the differences in words.
+    """
+    if not read.mass and expected.mass:
         return _named("missing inertial")
-    if "mass" in off:
-        return _named("mass", how=off["mass"], have=have.mass, want=want.mass)
-    if "centre" in off:
+    if "mass" in text_by_quantity:
+        how = text_by_quantity["mass"]
+        return _named("mass", how=how, have=read.mass, want=expected.mass)
+    if "centre" in text_by_quantity:
         return _named("centre")
-    mine, axes = np.linalg.eigh(have.inertia)
-    other, frame = np.linalg.eigh(want.inertia)
-    if np.allclose(mine, other, rtol=LIKE, atol=0.0):
-        same = np.isclose(mine, mine[:, None], rtol=LIKE, atol=0.0)  # of equal ones, any axes do
-        u, _, v = np.linalg.svd(np.where(same, frame.T @ axes, 0.0))
-        turn = frame @ u @ v @ axes.T
+    moments, axes = np.linalg.eigh(read.inertia)
+    expected_moments, expected_axes = np.linalg.eigh(expected.inertia)
+    if np.allclose(moments, expected_moments, rtol=LIKE, atol=0.0):
+        # The smallest rotation between the axes: those of equal moments are free, and are aligned
+        # by the orthogonal Procrustes problem.
+        are_equal = np.isclose(moments, moments[:, None], rtol=LIKE, atol=0.0)
+        u, _, v = np.linalg.svd(np.where(are_equal, expected_axes.T @ axes, 0.0))
+        turn = expected_axes @ u @ v @ axes.T
         angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
         return _named("inertial rotated", angle=angle)
     return _named("inertia")

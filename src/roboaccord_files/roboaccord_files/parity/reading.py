@@ -21,7 +21,7 @@ from roboaccord.description.urdf_file import strip
 from roboaccord_files.parity.ablation import ablate, jointly
 from roboaccord_files.parity.apart import read_apart
 from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, reader, without_mimic
-from roboaccord_files.parity.compare import SAME, Asked, finding_of
+from roboaccord_files.parity.compare import SAME, ReadingOutcome, finding_of
 from roboaccord_files.parity.properties import by_property
 from roboaccord_files.parity.result import Apart, ReadingCheck
 from roboaccord_files.parity.words import ENDED, OF_OURS, ParityCode, cure, status_of
@@ -50,38 +50,32 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         Raises:
             AccordError: if the engine is not installed.
         """
-        bench, asked, traps = case.bench, case.ask(case.urdf), find_traps(case.given)
-        reading = asked.reading
-        # A text that we converted from another format: what an engine says of it is not about the
-        # file.
+        bench, outcome, traps = case.bench, case.ask(case.text), find_traps(case.with_mimic)
+        reading = outcome.reading
+        # What an engine says of a text that we converted is not about the file.
         converted = bool(bench.file.form) and not bench.is_own(case.engine)
-        causes = [] if bench.file.form and asked.same else _causes(case, traps)
+        causes = [] if bench.file.form and outcome.agrees else _causes(case, traps)
         named = {cause.quantity for cause in causes}
-        causes += [flaw for flaw in _remarks(bench, asked, traps) if flaw.quantity not in named]
-        gazebo = [] if converted else [*_beside(case)]
+        causes += [flaw for flaw in _remarks(bench, outcome, traps) if flaw.quantity not in named]
+        gazebo = [] if converted else [*_gazebo_flaws(case)]
         if reading is None:  # its refusal has causes of its own
             gazebo = [flaw for flaw in gazebo if flaw.quantity != GAZEBO_REFUSED]
-        ended, refusal = asked.ended, asked.refusal
+        ended, refusal = outcome.ended, outcome.refusal
         if converted:
-            ended, refusal, causes = _of_converted(asked, causes)
+            ended, refusal, causes = _about_conversion(outcome, causes)
         if any(flaw.quantity == GAZEBO_REFUSED for flaw in gazebo):
             ended = ParityCode.REFUSED
-        errors = [d.finite for d in asked.differences if d.quantity == "acceleration"]
+        errors = [d.finite for d in outcome.differences if d.quantity == "acceleration"]
         return ReadingCheck(
-            ended=ended,
-            causes=(*causes, *gazebo),
-            mass=reading.mass if reading else None,
-            order=reading.joints if reading else None,
-            worst=asked.worst,
+            ended=ended, causes=(*causes, *gazebo), worst=outcome.worst, gazebo=bool(gazebo),
+            mass=reading.mass if reading else None, order=reading.joints if reading else None,
             apart=read_apart(case, reading) if reading else Apart(),
-            gazebo=bool(gazebo),
             accord=_with_our_settings(case, converted=converted),
-            acceleration=errors[0] if errors else None,
-            refusal=refusal,
-        )
+            acceleration=errors[0] if errors else None, refusal=refusal,
+        )  # fmt: skip
 
     def judge(self, check: ReadingCheck, tolerances: object = None) -> Finding:
-        """Return whether it reads the robot as the reference does, by the round-off of each."""
+        """Return whether the engine reads the robot as the reference does, but for round-off."""
         last = "".join(cause.fix for cause in check.causes[-1:])
         finding = finding_of(check.worst, check.ended, check.refusal or last)
         if finding.outcome is Outcome.WITHIN and check.gazebo:
@@ -101,7 +95,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         }
 
     def absent(self, ended: ParityCode, reason: str) -> ReadingCheck:
-        """Return what stands for no answer."""
+        """Return the check of an engine that gave no answer."""
         return ReadingCheck(ended, (Flaw(causes_at(ENDED[ended]), fix=reason),))
 
 
@@ -109,80 +103,94 @@ def _with_our_settings(case: FileCase, *, converted: bool) -> Finding | None:
     """Return the outcome under the workspace's settings; None for an engine that has none."""
     if not reader(case.engine).has_settings:
         return None
-    asked = case.bench.ask(case.engine, "accord", case.urdf)
-    ended = ParityCode.CONVERTED if converted and asked.lost else asked.ended
-    return finding_of(asked.worst, ended, asked.refusal)
+    outcome = case.bench.ask(case.engine, "accord", case.text)
+    ended = ParityCode.CONVERTED if converted and outcome.is_incomplete else outcome.ended
+    return finding_of(outcome.worst, ended, outcome.refusal)
 
 
-def _of_converted(asked: Asked, causes: list[Flaw]) -> tuple[ParityCode | None, str, list[Flaw]]:
+def _about_conversion(
+    outcome: ReadingOutcome, causes: list[Flaw]
+) -> tuple[ParityCode | None, str, list[Flaw]]:
     """Return outcome, refusal and causes of a converted text, each said to be about that text.
 
     A text that an engine refuses, or reads without some of its links and joints, is no verdict.
     """
-    if asked.lost:
-        reason = asked.refusal.partition("refuses it: ")[2] or asked.refusal
+    if outcome.is_incomplete:
+        reason = outcome.refusal.partition("refuses it: ")[2] or outcome.refusal
         reason = reason or "it has not all of its links and joints"
         return ParityCode.CONVERTED, f"{OF_OURS}: {reason}", []
     return (
-        asked.ended, asked.refusal,
+        outcome.ended, outcome.refusal,
         [replace(flaw, fix=f"{OF_OURS}: {flaw.fix}") for flaw in causes],
     )  # fmt: skip
 
 
 def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
     """Return what is proven to make an engine differ or refuse a text, and what mimic does."""
-    asked = case.ask(case.urdf)
+    outcome = case.ask(case.text)
     if case.bench.is_own(case.engine):
-        return by_property(asked, traps)
-    if asked.same:
-        return ablate(case.given, [trap for trap in traps if trap.cause == MIMIC], case.ask)
-    # Traps one by one, then quantities of links and joints that differ without them.
-    causes = ablate(case.given, traps, case.ask)
+        return by_property(outcome, traps)
+    if outcome.agrees:
+        return ablate(case.with_mimic, [trap for trap in traps if trap.cause == MIMIC], case.ask)
+    # Traps one by one, then quantities of links and joints that differ without these traps.
+    causes = ablate(case.with_mimic, traps, case.ask)
     others = [trap for trap in traps if trap.cause != MIMIC]
-    properties = by_property(_without(case, others, causes)[1], traps)
-    if not _without(case, others, [*causes, *properties])[1].same:
-        properties = _hidden(case, others, causes) or properties
+    properties = by_property(_outcome_without(case, _among(others, causes)), traps)
+    if not _outcome_without(case, _among(others, [*causes, *properties])).agrees:
+        properties = _combined_causes(case, others, causes) or properties
     named = {cause.causes for cause in causes}
     causes += [cause for cause in properties if cause.causes not in named]
     if all(cause.quantity == MIMIC for cause in causes):
-        where = (asked.worst.where,) if asked.worst else ()
-        fix = asked.refusal or cure(UNEXPLAINED)
-        causes.append(Flaw(causes_at(UNEXPLAINED, where), asked.error, fix=fix))
+        where = (outcome.worst.where,) if outcome.worst else ()
+        fix = outcome.refusal or cure(UNEXPLAINED)
+        causes.append(Flaw(causes_at(UNEXPLAINED, where), outcome.error, fix=fix))
     return causes
 
 
-def _without(case: FileCase, traps: list[Trap], causes: list[Flaw]) -> tuple[list[Trap], Asked]:
-    """Return the traps that are causes, and what the engine makes of the text without them."""
+def _among(traps: list[Trap], causes: list[Flaw]) -> list[Trap]:
+    """Return the traps that are among the causes."""
     quantities = {cause.quantity for cause in causes}
-    proven = [trap for trap in traps if trap.cause in quantities]
-    return proven, case.ask(repaired(case.urdf, proven) if proven else case.urdf)
+    return [trap for trap in traps if trap.cause in quantities]
 
 
-def _hidden(case: FileCase, traps: list[Trap], causes: list[Flaw]) -> list[Flaw]:
-    """Return causes that hide each other: only the repair of several at once has an effect."""
-    hidden = list[Flaw]()
+def _outcome_without(case: FileCase, traps: list[Trap]) -> ReadingOutcome:
+    """Return what the engine makes of the text with some traps repaired."""
+    return case.ask(repaired(case.text, traps) if traps else case.text)
+
+
+def _combined_causes(case: FileCase, traps: list[Trap], causes: list[Flaw]) -> list[Flaw]:
+    """Return causes that hide each other: only the repair of several at once has an effect.
+
+    Args:
+        case: the file and the engine.
+        traps: of the text, without mimic.
+        causes: those that are proven already.
+    """
+    combined = list[Flaw]()
     while True:
-        proven, remaining = _without(case, traps, [*causes, *hidden])
-        together = [] if remaining.same else jointly(case.urdf, traps, proven, case.ask)
+        proven = _among(traps, [*causes, *combined])
+        if _outcome_without(case, proven).agrees:
+            return combined
+        together = jointly(case.text, traps, proven, case.ask)
         if not together:
-            return hidden
-        hidden += together
+            return combined
+        combined += together
 
 
-def _remarks(bench: Bench, asked: Asked, traps: list[Trap]) -> Iterator[Flaw]:
+def _remarks(bench: Bench, outcome: ReadingOutcome, traps: list[Trap]) -> Iterator[Flaw]:
     """Yield what changes no dynamics, and misleads all the same.
 
     Joint order and a welded root are the engine's; traps that no reader sees are the file's.
     """
-    if (reading := asked.reading) and not bench.file.form:  # of a file, not of our text
-        order = [n.get("name") for n in ET.fromstring(bench.text).findall("joint")]
-        wanted = [name for name in order if name in reading.joints]
-        if list(reading.joints) != wanted and len(wanted) == len(reading.joints):
-            first = next(a for a, b in zip(reading.joints, wanted, strict=True) if a != b)
-            yield _remark("joint order", first)
+    if (reading := outcome.reading) and not bench.file.form:  # of a file, not of our text
+        names = [joint.get("name") for joint in ET.fromstring(bench.text).findall("joint")]
+        in_file = [name for name in names if name in reading.joints]
+        if list(reading.joints) != in_file and len(in_file) == len(reading.joints):
+            pairs = zip(reading.joints, in_file, strict=True)
+            yield _remark("joint order", next(name for name, other in pairs if name != other))
         root, total = bench.tree.links[0], sum(link.mass for link in bench.tree.links)
-        lost = root.name not in reading.links and reading.mass < total * (1.0 - SAME)
-        if lost and bench.question.base == "fixed" and not reading.keeps_root:
+        is_lost = root.name not in reading.links and reading.mass < total * (1.0 - SAME)
+        if is_lost and bench.question.base == "fixed" and not reading.keeps_root:
             yield _remark("welded root", root.name)
     for trap in traps:
         if trap.cause in FOR_ALL:
@@ -192,10 +200,11 @@ def _remarks(bench: Bench, asked: Asked, traps: list[Trap]) -> Iterator[Flaw]:
 
 
 def _remark(cause: str, *where: str, **figures: Any) -> Flaw:
+    """Return a flaw without proof at some links or joints, with the cure of words.py."""
     return Flaw(causes_at(cause, where), fix=cure(cause, **figures))
 
 
-def _beside(case: FileCase) -> Iterator[Flaw]:
+def _gazebo_flaws(case: FileCase) -> Iterator[Flaw]:
     """Yield what an engine makes of `<gazebo>`, which is taken out of what is compared."""
     bench, engine = case.bench, case.engine
     text = bench.file.origin
@@ -209,5 +218,5 @@ def _beside(case: FileCase) -> Iterator[Flaw]:
         yield _remark(GAZEBO_REFUSED, error=error)
         return
     for cause, places in acting.items():
-        does, instead = EFFECTS[cause.replace(" ", "-")]
-        yield Flaw(causes_at(cause, [*places]), fix=cure("gazebo", does=does, cure=instead))
+        effect, advice = EFFECTS[cause.replace(" ", "-")]
+        yield Flaw(causes_at(cause, [*places]), fix=cure("gazebo", does=effect, cure=advice))

@@ -21,11 +21,12 @@ from roboaccord.run.output import make_folder
 
 from roboaccord_files.parity.bench import Bench, ReadingOptions
 from roboaccord_files.parity.collection import examine_all
-from roboaccord_files.parity.compare import lump, reaches
+from roboaccord_files.parity.compare import reaches
 from roboaccord_files.parity.files import Source, read, shipped
+from roboaccord_files.parity.lumps import lump
 from roboaccord_files.parity.result import Body, Done, Repair, RobotParity, errors_of
 from roboaccord_files.repair.edits import applied, unified
-from roboaccord_files.repair.find import find_traps, written
+from roboaccord_files.repair.find import changes_for, find_traps
 from roboaccord_files.repair.joints import MIMIC
 from roboaccord_files.repair.trap import Trap
 from roboaccord_files.rules.find import rule_of
@@ -56,7 +57,7 @@ def repair(file: UrdfFile, causes: Collection[str]) -> Repaired:
         f"needs your number: {t.needs} of {name}" for t in traps if t.needs for name in t.where
     )
     data = bytes_of(file)
-    changes = written(data, done)
+    changes = changes_for(data, done)
     diff = unified(data, changes, file.path.name)
     return Repaired(applied(data, changes), diff, done, tuple(dict.fromkeys(needs)))
 
@@ -67,7 +68,7 @@ def bytes_of(file: UrdfFile) -> bytes:
     return read_bytes(file.path, LARGEST).lstrip() if as_it_is else file.text.encode()
 
 
-def changed(file: UrdfFile, data: bytes) -> UrdfFile:
+def with_text(file: UrdfFile, data: bytes) -> UrdfFile:
     """Return a robot's file with another text."""
     return replace(file, text=plain_xml(decode_xml(data)), form="", origin="")
 
@@ -100,26 +101,31 @@ def write_repaired(
     Returns:
         The robots with their repair.
     """
-    repaired, wanted = list(robots), [flaws_of(robot) for robot in robots]
+    # Robots by their number: files as shipped, and causes that are repaired in the next round.
+    repaired, causes = list(robots), [flaws_of(robot) for robot in robots]
     unfinished = [i for i, robot in enumerate(robots) if not robot.unread]
     files = {i: read(sources[i]) for i in unfinished}
     while unfinished:
-        texts = [repair(files[i], wanted[i]) for i in unfinished]
-        again = [changed(files[i], text.data) for i, text in zip(unfinished, texts, strict=True)]
-        examined, more = examine_all(again, engines, options, done), list[int]()
-        for i, robot, text, file in zip(unfinished, examined, texts, again, strict=True):
+        texts = [repair(files[i], causes[i]) for i in unfinished]
+        changed = [
+            with_text(files[i], text.data) for i, text in zip(unfinished, texts, strict=True)
+        ]
+        examined = examine_all(changed, engines, options, done)
+        next_round = list[int]()
+        for i, robot, text, file in zip(unfinished, examined, texts, changed, strict=True):
             make_folder(targets[i].parent)
             with writing(targets[i], ".urdf") as draft:
                 draft.write_bytes(text.data)
             bodies = (body_of(Bench(f, options.base).tree) for f in (files[i], file))
-            causes = causes_of(robot)
-            fixed, remaining = tuple(trap.flaw for trap in text.done), tuple(sorted(causes))
-            result = Repair(fixed, robot.status, remaining, text.diff, text.needs, *bodies)
+            remaining, fixed = causes_of(robot), tuple(trap.flaw for trap in text.done)
+            result = Repair(
+                fixed, robot.status, tuple(sorted(remaining)), text.diff, text.needs, *bodies
+            )
             repaired[i] = replace(robots[i], repair=result)
-            if causes - wanted[i]:
-                more.append(i)
-            wanted[i] |= causes
-        unfinished = more
+            if remaining - causes[i]:
+                next_round.append(i)
+            causes[i] |= remaining
+        unfinished = next_round
     return repaired
 
 
@@ -132,10 +138,6 @@ def flaws_of(robot: RobotParity) -> set[str]:
 
 def causes_of(robot: RobotParity) -> set[str]:
     """Return the causes that make an engine differ from the reference, or refuse the robot."""
-    return {
-        cause.quantity
-        for engine, found in robot.reading.items()
-        if found.outcome is Outcome.OUTSIDE
-        for cause in robot.checks["reading"][engine].causes
-        if cause.quantity != MIMIC
-    }
+    differing = [e for e, finding in robot.reading.items() if finding.outcome is Outcome.OUTSIDE]
+    causes = [cause for e in differing for cause in robot.checks["reading"][e].causes]
+    return {cause.quantity for cause in causes} - {MIMIC}

@@ -22,7 +22,7 @@ from roboaccord_files.parity.words import SHIPPED, STATUSES, ParityCode, status_
 from roboaccord_files.repair.trap import Flaw
 from roboaccord_files.rules.findings import RuleFinding
 
-MOST = 40  # lines of an engine's messages that are kept, as many as a page shows (page.LINES)
+MOST = 40  # lines of an engine's messages that are kept, and shown on a page: a screen
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Apart:
     Args:
         joints: by quantity and joint, the value in the file and in the engine.
         refused: why the engine refuses the text with mimic and transmissions; "" if it does not.
-        left: what the URDF lacks that was converted from the file for this engine.
+        left: what is left out of the URDF that was converted from the file for this engine.
     """
 
     joints: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
@@ -198,9 +198,8 @@ class RobotParity:
     def messages(self, engine: str) -> list[str]:
         """Return the first lines that an engine printed."""
         reading, shipped = self.checks["reading"][engine], self.checks["shipped"][engine]
-        return [*dict.fromkeys(filter(None, (reading.refusal, *reading.words, *shipped.words)))][
-            :MOST
-        ]
+        lines = filter(None, (reading.refusal, *reading.words, *shipped.words))
+        return [*dict.fromkeys(lines)][:MOST]
 
     def to_json(self) -> Mapping[str, Json]:
         """Return levels and checks by engine, and the repair's fields beside those of the robot."""
@@ -215,14 +214,12 @@ class RobotParity:
         shipped: ShippedCheck = self.checks["shipped"][engine]
         geometry = {"geometry": shipped.geometry} if shipped.geometry else {}
         data = {
-            "status": self.status[engine],
-            "settings": self.settings,
+            "status": self.status[engine], "settings": self.settings,
             "version": self.versions[engine],
             **{name: getattr(check, name) for name in ("mass", "order", "worst")},
             "causes": [
-                {"cause": each.quantity, "where": each.where, **by_fields(flaw)}
-                for flaw in check.causes
-                for each in flaw.causes
+                {"cause": cause.quantity, "where": cause.where, **by_fields(flaw)}
+                for flaw in check.causes for cause in flaw.causes
             ],
             "apart": {**check.apart.to_json(), **geometry},
             "accord": status_of(check.accord or self.reading[engine]),
@@ -234,7 +231,7 @@ class RobotParity:
                 "said": shipped.refusal,
             },
             "messages": self.messages(engine),
-        }
+        }  # fmt: skip
         return {key: to_json(value) for key, value in data.items()}
 
 
@@ -276,8 +273,8 @@ class Parity(Drawn):
         """
         if any(errors_of(robot) for robot in self.robots):
             return "fail"
-        found = [each for r in self.robots if not r.unread for each in r.reading.values()]
-        return verdict_of(found) or "undecided"
+        findings = [f for robot in self.robots if not robot.unread for f in robot.reading.values()]
+        return verdict_of(findings) or "undecided"
 
     @property
     def ok(self) -> bool:
@@ -291,8 +288,10 @@ class Parity(Drawn):
         counts = {}
         for name in self.versions:
             statuses = Counter(robot.status[name] for robot in self.robots)
-            flaws = [robot.checks["reading"][name].causes for robot in self.robots]
-            causes = Counter(c for of in flaws for c in dict.fromkeys(k.quantity for k in of))
+            causes = Counter[str]()
+            for robot in self.robots:  # a cause counts once in a robot
+                flaws = robot.checks["reading"][name].causes
+                causes.update([*dict.fromkeys(flaw.quantity for flaw in flaws)])
             counts[name] = {status: statuses[status] for status in STATUSES} | causes
         return counts
 

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOVING, Joint, Tree
 from roboaccord.engines.model import LinkProperties
 
-from roboaccord_files.parity.compare import lump
 from roboaccord_files.parity.frames import HERE, Frame
+from roboaccord_files.parity.lumps import lump
 
-Line: TypeAlias = tuple[Array, Array]
-"""A line: a point of it (3,) [m], and its direction (3,)."""
+
+class Line(NamedTuple):
+    """A line: a point of it (3,) [m], and its direction, a unit vector (3,)."""
+
+    point: Array
+    direction: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +61,7 @@ class RigidBody:
     @property
     def line(self) -> Line:
         """The axis of its joint as a line in its parent's frame."""
-        return self.pose.place, self.pose.turn @ self.axis
+        return Line(self.pose.position, self.pose.turn @ self.axis)
 
     @property
     def slides(self) -> bool:
@@ -68,30 +72,33 @@ class RigidBody:
 def bodies_of(tree: Tree) -> list[RigidBody]:
     """Return the bodies of a tree, each after the one that carries it."""
     root = tree.links[0].name
-    frames = {root: (root, HERE)}  # of links: the body, and the pose in it
-    heads: dict[str, tuple[Joint | None, str, Frame]] = {root: (None, "", HERE)}
+    # Of each link its body, and its pose in it. A body has the name of its first link.
+    body_of, pose_of = {root: root}, {root: HERE}
+    moved: dict[str, tuple[Joint | None, str, Frame]] = {root: (None, "", HERE)}  # by body
     for joint in tree.joints:
-        body, pose = frames[joint.parent]
-        pose = pose.then(Frame(joint.position, joint.rotation))
+        parent, child = body_of[joint.parent], joint.child
+        pose = pose_of[joint.parent].then(Frame(joint.position, joint.rotation))
         if joint.kind in MOVING:
-            heads[joint.child] = joint, body, pose
-            body, pose = joint.child, HERE
-        frames[joint.child] = body, pose
-    links = {head: {k: pose for k, (b, pose) in frames.items() if b == head} for head in heads}
-    carried = {head: [*links[head]] for head in heads}
-    for head, (_, parent, _) in reversed(heads.items()):
+            moved[child] = joint, parent, pose
+            body_of[child], pose_of[child] = child, HERE
+        else:
+            body_of[child], pose_of[child] = parent, pose
+    poses = {body: {n: pose_of[n] for n, b in body_of.items() if b == body} for body in moved}
+    # Links of each body and of all that it carries.
+    carried = {body: [*links] for body, links in poses.items()}
+    for body, (_, parent, _) in reversed(moved.items()):
         if parent:
-            carried[parent] += carried[head]
+            carried[parent] += carried[body]
     return [
         RigidBody(
-            head, *rest, links[head], lump(tree, head, [*links[head]]),
-            lump(tree, head, carried[head]),
+            name, joint, parent, pose, poses[name],
+            whole=lump(tree, name, [*poses[name]]), below=lump(tree, name, carried[name]),
         )
-        for head, rest in heads.items()
+        for name, (joint, parent, pose) in moved.items()
     ]  # fmt: skip
 
 
 def in_frame(link: LinkProperties, pose: Frame) -> LinkProperties:
-    """Return the properties of a link in another frame, whose pose in theirs is given."""
-    centre, inertia = link.centre - pose.place, pose.turn.T @ link.inertia @ pose.turn
+    """Return the properties of a link in another frame, whose pose in the present one is given."""
+    centre, inertia = link.centre - pose.position, pose.turn.T @ link.inertia @ pose.turn
     return LinkProperties(link.mass, pose.turn.T @ centre, inertia)

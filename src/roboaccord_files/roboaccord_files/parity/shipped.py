@@ -30,28 +30,30 @@ class ShippedLevel(FileLevel[ShippedCheck]):
         """Return whether the engine loads it, and collision shapes that it lacks or adds."""
         file = case.bench.file
         urdf = file.text if case.settings == "default" and shipped(file) else file.resolved()
-        wanted = shapes_of(urdf)
-        have = wanted
+        in_file = shapes_of(urdf)
+        loaded = in_file
         if case.bench.is_own(case.engine):  # which has loaded it, if all is there
             if file.missing:
                 return ShippedCheck(ParityCode.REFUSED, f"{file.missing[0]} is not there")
-            wanted = have = Counter()
-        elif wanted or "<mesh" in urdf:
+            in_file = loaded = Counter()
+        elif in_file or "<mesh" in urdf:
             try:
-                have = case.bench.read(case.engine, case.settings, urdf).shapes
+                loaded = case.bench.read(case.engine, case.settings, urdf).shapes
             except AccordError as error:
                 if file.form:
                     return ShippedCheck(ParityCode.CONVERTED, f"{OF_OURS}: {error}")
                 return ShippedCheck(ParityCode.REFUSED, str(error))
-        kinds = [kind for kind in sorted({*wanted, *have}) if wanted[kind] != have[kind]]
-        return ShippedCheck(geometry={kind: (wanted[kind], have[kind]) for kind in kinds})
+        counts = {kind: (in_file[kind], loaded[kind]) for kind in sorted({*in_file, *loaded})}
+        return ShippedCheck(
+            geometry={kind: pair for kind, pair in counts.items() if pair[0] != pair[1]}
+        )
 
     def judge(self, check: ShippedCheck, tolerances: object = None) -> Finding:
-        """Return whether it does; its shapes are not judged."""
+        """Return whether the engine loads it; its collision shapes are not judged."""
         return finding_of(None, check.ended, check.refusal)
 
     def absent(self, ended: ParityCode, reason: str) -> ShippedCheck:
-        """Return what stands for no answer."""
+        """Return the check of an engine that gave no answer."""
         return ShippedCheck(ended, reason)
 
 

@@ -54,12 +54,14 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
         rows = robot.rows["reading"][name]
         shipped = status_of(robot.levels.shipped[name])
         ours, mass, worst, error = map(cell, rows.values())
-        read = status_text(status)
-        table.add_row(name, robot.settings, read, ours, shipped, mass, worst or " ", error)
+        as_read = status_text(status)
+        table.add_row(name, robot.settings, as_read, ours, shipped, mass, worst or " ", error)
     versions = ", ".join(f"{name} {version}" for name, version in robot.versions.items())
     rules = rule_lines(robot)
-    counts = Counter(each.severity for each in robot.findings)
-    rest = [f"{counts[kind]} {kind}{'s' * (counts[kind] > 1)}" for kind in REST if counts[kind]]
+    counts = Counter(finding.severity for finding in robot.findings)
+    rest = [
+        f"{counts[kind]} {kind}{'s' if counts[kind] > 1 else ''}" for kind in REST if counts[kind]
+    ]
     if rest:
         rules.append(Text(f"{' and '.join(rest)} on the file: accord check {robot.file}"))
     words = [Text(line, "dim") for line in message_lines(robot, MESSAGES)]
@@ -104,7 +106,7 @@ def places_text(places: Sequence[str]) -> str:
 
 
 def fleet_shown(result: Parity) -> list[RenderableType]:
-    """Return the tables of many robots: their status, and how often each is."""
+    """Return the tables of many robots: the status of each, and how often each status occurs."""
     engines = list(result.versions)
     table = make_table("robot", "joints", *engines, words=engines)
     for robot in result.robots:

@@ -27,14 +27,12 @@ class ParityCode(StrEnum):
 
 
 STATUSES = ("same", "differ", "refused", "undecided")
-OF_OURS = "of the URDF converted from it"
+OF_OURS = "of the URDF converted from it"  # said of what is not about the user's file
 ENDED = {
-    ParityCode.CRASH: "crash",
-    ParityCode.NO_ANSWER: "no verdict",
-    ParityCode.CONVERTED: "no verdict",
-    ParityCode.NOT_READ: "not read",
-}
-"""The cause that stands for a reading."""
+    ParityCode.CRASH: "crash", ParityCode.NO_ANSWER: "no verdict",
+    ParityCode.CONVERTED: "no verdict", ParityCode.NOT_READ: "not read",
+}  # fmt: skip
+"""The cause that is listed where there is no reading."""
 SHIPPED = {ParityCode.REFUSED: "mesh", ParityCode.CRASH: "mesh"}
 """The cause why meshes are not loaded; of all others, that there is no answer."""
 LOST = "check the link that carries it: that was lost with all that is attached to it"

@@ -13,6 +13,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
+from itertools import compress
 from typing import NamedTuple
 from xml.parsers import expat
 
@@ -21,7 +22,7 @@ ATTRIBUTE = re.compile(rb"\s+([^\s=]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
 HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))?")
 UTF8 = "utf-8"
 
-Edit = Callable[[ET.Element], None]
+Edit = Callable[[ET.Element], None]  # changes a parsed tree, from its top element
 
 
 class Change(NamedTuple):
@@ -56,24 +57,25 @@ def changes(data: bytes, edits: Sequence[tuple[str, Edit]], encoding: str = "") 
     """
     # The elements that each edit changes, with its reason.
     parsed = _parse(data, encoding)
-    first = before = _state(parsed)
-    why = dict[ET.Element, list[str]]()
+    original = before = _state(parsed)
+    reasons = dict[ET.Element, list[str]]()
     for reason, edit in edits:
         edit(parsed.top)
-        now = _state(parsed)
-        for element in now:
-            if now[element] != before[element]:
-                why.setdefault(element, []).append(f"{parsed.owners[element]}: {reason}")
-        before = now
+        after = _state(parsed)
+        for element in after:
+            if after[element] != before[element]:
+                reasons.setdefault(element, []).append(f"{parsed.owners[element]}: {reason}")
+        before = after
     # The changes of the text, for elements that still exist.
-    pieces_changed = list[Change]()
-    for element in {*parsed.top.iter()} & why.keys():
+    changed = list[Change]()
+    for element in {*parsed.top.iter()} & reasons.keys():
+        attributes, children = original[element]
         pieces = (
-            *_attributes(data, parsed, element, first[element][0]),
-            *_children(data, parsed, element, first[element][1]),
+            *_attribute_changes(data, parsed, element, attributes),
+            *_child_changes(data, parsed, element, children),
         )
-        pieces_changed += [Change(*piece, "; ".join(why[element])) for piece in pieces]
-    return sorted(pieces_changed)
+        changed += [Change(*piece, "; ".join(reasons[element])) for piece in pieces]
+    return sorted(changed)
 
 
 def applied(data: bytes, pieces: Sequence[Change]) -> bytes:
@@ -85,14 +87,15 @@ def applied(data: bytes, pieces: Sequence[Change]) -> bytes:
 
 def unified(data: bytes, pieces: Sequence[Change], name: str) -> str:
     """Return the changes of a text as a unified diff, with the reasons after each hunk's head."""
-    old, new = (_lines(text) for text in (data, applied(data, pieces)))
-    rows = [data.count(b"\n", 0, change.start) for change in pieces]
+    old, new = _lines(data), _lines(applied(data, pieces))
+    line_of_change = [data.count(b"\n", 0, change.start) for change in pieces]
     lines = list[str]()
     for line in difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"):
         if head := HUNK.match(line):
             first, count = int(head[1]) - 1, int(head[2] or 1)
-            why = [c.why for c, row in zip(pieces, rows, strict=True) if 0 <= row - first < count]
-            line = f"{line.rstrip()} {'; '.join(dict.fromkeys(why))}\n"
+            in_hunk = (0 <= number - first < count for number in line_of_change)
+            reasons = dict.fromkeys(change.why for change in compress(pieces, in_hunk))
+            line = f"{line.rstrip()} {'; '.join(reasons)}\n"
         lines.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
     return "".join(lines)
 
@@ -103,7 +106,11 @@ def _lines(data: bytes) -> list[str]:
 
 
 def _parse(data: bytes, encoding: str) -> _Parsed:
-    """Return a text parsed, with positions; raises as `changes` does."""
+    """Return a text parsed, with the positions of its elements.
+
+    Raises:
+        ValueError: as for `changes`.
+    """
     builder, parser = ET.TreeBuilder(), expat.ParserCreate(encoding or None)
     tags, ends = dict[ET.Element, tuple[int, int]](), dict[ET.Element, int]()
 
@@ -116,14 +123,14 @@ def _parse(data: bytes, encoding: str) -> _Parsed:
     def end(name: str) -> None:
         element = builder.end(name)
         last = tags[element][1]
-        alone = data[last - 2 : last] == b"/>"
-        ends[element] = last if alone else data.index(b">", parser.CurrentByteIndex) + 1
+        has_no_end_tag = data[last - 2 : last] == b"/>"
+        ends[element] = last if has_no_end_tag else data.index(b">", parser.CurrentByteIndex) + 1
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.Parse(data, True)
     top = builder.close()
     owners = {top: top.tag} | {
-        e: f"{each.tag} {each.get('name', '')}".strip() for each in top for e in each.iter()
+        e: f"{owner.tag} {owner.get('name', '')}".strip() for owner in top for e in owner.iter()
     }
     return _Parsed(top, tags, ends, owners)
 
@@ -133,7 +140,7 @@ def _state(parsed: _Parsed) -> dict[ET.Element, tuple[dict[str, str], list[ET.El
     return {element: (dict(element.attrib), [*element]) for element in parsed.tags}
 
 
-def _attributes(
+def _attribute_changes(
     data: bytes, parsed: _Parsed, element: ET.Element, before: dict[str, str]
 ) -> Iterator[tuple[int, int, bytes]]:
     """Yield start, end and new bytes of changed attributes; new ones come after the others."""
@@ -147,25 +154,26 @@ def _attributes(
         elif new is not None and new != before.get(key):
             yield match.start(2) + 1, end - 1, _value(new)
     end = max(end, first + len(re.match(rb"<[^\s/>]+", data[first:last])[0]))  # type: ignore[index]
-    more = [b' %s="%s"' % (_value(k), _value(v)) for k, v in element.items() if k not in before]
-    if more:
-        yield end, end, b"".join(more)
+    added = [b' %s="%s"' % (_value(k), _value(v)) for k, v in element.items() if k not in before]
+    if added:
+        yield end, end, b"".join(added)
 
 
-def _children(
+def _child_changes(
     data: bytes, parsed: _Parsed, element: ET.Element, before: list[ET.Element]
 ) -> Iterator[tuple[int, int, bytes]]:
     """Yield start, end and new bytes of removed children, and of new ones, which come first."""
-    now = {*element}
+    present = {*element}
     for child in before:
-        if child not in now:
+        if child not in present:
             yield parsed.tags[child][0], parsed.ends[child], b""
-    more = [ET.tostring(child) for child in element if child not in parsed.tags]
-    if more:
+    added = [ET.tostring(child) for child in element if child not in parsed.tags]
+    if added:
         first, last = parsed.tags[element]
         line = re.search(rb"(\r?\n[ \t]*)?\Z", data[:first])
         indent = line[1] or b"" if line else b""
-        new = indent + b"  " * bool(indent) + b"".join(more).replace(b" />", b"/>")
+        text = b"".join(added).replace(b" />", b"/>")
+        new = indent + b"  " + text if indent else text
         if data[last - 2 : last] == b"/>":
             end = first + len(data[first : last - 2].rstrip())
             yield end, last, b">" + new + indent + b"</%s>" % element.tag.encode()

@@ -31,6 +31,7 @@ STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2"
 HEADER = 84
 MOST = 10_000_000  # bytes; larger texts are not read: this size takes 0.2 s
 QUICK = 1_000_000  # bytes; larger files of other formats are not read: this size takes as long
+# Coordinates of a point in a text of STL, and of OBJ; arrays and indices of COLLADA (DAE).
 CORNER = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)")
 POINT = re.compile(rb"^v\s+(\S+)\s+(\S+)\s+(\S+)", re.MULTILINE)
 ARRAY = re.compile(rb"(<float_array\b[^>]*\bid=[\"']([^\"']+)[\"'][^>]*>)([^<]*)")
@@ -63,12 +64,13 @@ class Extent(NamedTuple):
 
 def mesh_extent(path: Path) -> Extent | None:
     """Return how far a mesh reaches; None if it cannot be read, or is too large."""
-    found = path.stat()
-    return _extent(path, found.st_size, found.st_mtime_ns)
+    status = path.stat()
+    return _extent(path, status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=1024)
 def _extent(path: Path, size: int, _changed: int) -> Extent | None:
+    """Return the extent of a file of a size [bytes], computed anew if its time has changed."""
     points = None
     with suppress(AccordError, OSError, ET.ParseError, ValueError, KeyError, RecursionError):
         points = _points(path, size)
@@ -87,14 +89,16 @@ def extremes(points: Array) -> Array:
     of directions.
     """
     if len(points) > MANY:
+        # Offsets from the middle, in units of the box around the points; their directions in cells.
         middle = 0.5 * (points.max(axis=0) + points.min(axis=0))
-        seen = (points - middle) / (np.ptp(points, axis=0) + 1e-12)
-        far = np.sqrt(np.einsum("ij,ij->i", seen, seen)) + 1e-12
-        x, y, z = (CELLS * (1.0 + seen / far[:, None])).astype(np.int64).T
-        order = np.argsort(far)
-        last = np.full((2 * CELLS + 1) ** 3, -1)
-        last[((2 * CELLS + 1) * x + y)[order] * (2 * CELLS + 1) + z[order]] = order
-        points = points[last[last >= 0]]
+        offsets = (points - middle) / (np.ptp(points, axis=0) + 1e-12)
+        distances = np.sqrt(np.einsum("ij,ij->i", offsets, offsets)) + 1e-12
+        x, y, z = (CELLS * (1.0 + offsets / distances[:, None])).astype(np.int64).T
+        # Points are entered in the order of their distance, so the farthest one of a cell remains.
+        order = np.argsort(distances)
+        in_cell = np.full((2 * CELLS + 1) ** 3, -1)
+        in_cell[((2 * CELLS + 1) * x + y)[order] * (2 * CELLS + 1) + z[order]] = order
+        points = points[in_cell[in_cell >= 0]]
     return np.asarray(points[np.unique(farthest(points, DIRECTIONS))])
 
 
@@ -129,14 +133,14 @@ def _points(path: Path, size: int) -> Array | None:
 
 def _of_dae(data: bytes) -> Array | None:
     """Return the points (v, 3) of a COLLADA scene in its axes [m]."""
-    arrays = dict[str, bytes]()
+    arrays = dict[str, bytes]()  # texts of numbers by the id of their element
 
-    def take(found: re.Match[bytes]) -> bytes:
-        arrays[found[2].decode()] = found[3]
-        return found[1]
+    def cut_out(match: re.Match[bytes]) -> bytes:
+        arrays[match[2].decode()] = match[3]
+        return match[1]
 
     # Numbers and indices are cut out by regular expressions, so that little XML is left to parse.
-    bare = INDICES.sub(rb"<\1><", ARRAY.sub(take, data))
+    bare = INDICES.sub(rb"<\1><", ARRAY.sub(cut_out, data))
     top = ET.fromstring(NAMESPACE.sub(b"", bare, count=1))
     unit = top.find("asset/unit")
     meter = float(unit.get("meter", "1")) if unit is not None else 1.0
@@ -151,8 +155,8 @@ def _of_dae(data: bytes) -> Array | None:
 
 def _of_geometry(geometry: ET.Element, arrays: Mapping[str, bytes]) -> Array:
     """Return the points (v, 3) of a geometry, whose numbers are in `arrays` by id."""
-    for given in geometry.iterfind("mesh/vertices/input[@semantic='POSITION']"):
-        for source in geometry.iterfind(f"mesh/source[@id='{given.get('source', '')[1:]}']"):
+    for vertices in geometry.iterfind("mesh/vertices/input[@semantic='POSITION']"):
+        for source in geometry.iterfind(f"mesh/source[@id='{vertices.get('source', '')[1:]}']"):
             array, accessor = source.find("float_array"), source.find("*/accessor")
             stride = int(accessor.get("stride", "1")) if accessor is not None else 3
             if array is not None:

@@ -15,19 +15,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Collection
 
+from roboaccord_files.repair import inertial, inertias, joints, limits, masses, names
 from roboaccord_files.repair.edits import Change, applied, changes
-from roboaccord_files.repair.inertial import inertial_twice
-from roboaccord_files.repair.inertias import unphysical
-from roboaccord_files.repair.joints import axes, loops, mimic, several_degrees, steep
-from roboaccord_files.repair.limits import limits
-from roboaccord_files.repair.masses import massless, tiny, weightless
-from roboaccord_files.repair.names import (
-    blanks,
-    duplicates,
-    nameless,
-    shared_names,
-    undeclared_world,
-)
 from roboaccord_files.repair.trap import Trap
 
 
@@ -44,7 +33,7 @@ def repaired(urdf: str, traps: Collection[Trap]) -> str:
     return applied(data, changes(data, edits, "utf-8")).decode()
 
 
-def written(data: bytes, traps: Collection[Trap]) -> list[Change]:
+def changes_for(data: bytes, traps: Collection[Trap]) -> list[Change]:
     """Return the changes of a file's bytes that repair the given traps.
 
     Elements that come from XML entities have no place in the file; the one change then replaces the
@@ -60,6 +49,8 @@ def written(data: bytes, traps: Collection[Trap]) -> list[Change]:
 
 
 FINDERS = (
-    undeclared_world, several_degrees, loops, blanks, duplicates, unphysical, weightless,
-    massless, tiny, axes, mimic, limits, nameless, inertial_twice, steep, shared_names,
+    names.undeclared_world, joints.several_degrees, joints.loops, names.blanks, names.duplicates,
+    inertias.unphysical, masses.weightless, masses.massless, masses.tiny, joints.axes, joints.mimic,
+    limits.limits, names.nameless, inertial.inertial_twice, joints.steep, names.shared_names,
 )  # fmt: skip
+"""Functions that yield the traps of a parsed text, in the order in which traps are repaired."""

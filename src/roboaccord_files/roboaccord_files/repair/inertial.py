@@ -1,8 +1,8 @@
 """Read and write the <inertial> of a link, and find links that have two of them.
 
-`give` and `change_inertia` return the repairs of wrong masses and inertias that masses.py and
-inertias.py use: functions that edit the XML of given links. Attributes whose value does not change
-keep the digits in which they were written.
+`give_inertia` and `change_inertia` return the repairs of wrong masses and inertias that masses.py
+and inertias.py use: functions that edit the XML of given links. Attributes whose value does not
+change keep the digits in which they were written.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 import numpy as np
 from roboaccord.contract.state import Array
-from roboaccord.description.tree import symmetric
+from roboaccord.description.tree import MOMENTS, symmetric
 
-from roboaccord_files.repair.trap import Edit, Trap, each_of
-
-AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # upper triangle by rows, as URDF names it
+from roboaccord_files.repair.trap import RepairFunction, Trap, named_elements
 
 
 def inertials(top: ET.Element) -> dict[str, tuple[float, Array]]:
@@ -38,7 +36,7 @@ def read_inertial(inertial: ET.Element, missing: str = "0") -> tuple[float, Arra
     mass, tensor = inertial.find("mass"), inertial.find("inertia")
     moments = {} if tensor is None else tensor.attrib
     kilograms = missing if mass is None else mass.get("value", missing)
-    return float(kilograms), symmetric([float(moments.get(key, missing)) for key in AXES])
+    return float(kilograms), symmetric([float(moments.get(key, missing)) for key in MOMENTS])
 
 
 def write_inertial(link: ET.Element, mass: float, inertia: Array) -> None:
@@ -47,13 +45,13 @@ def write_inertial(link: ET.Element, mass: float, inertia: Array) -> None:
     if inertial is None:
         inertial = ET.SubElement(link, "inertial")
     values = {"mass": {"value": mass}}
-    values["inertia"] = dict(zip(AXES, inertia[np.triu_indices(3)], strict=True))
+    values["inertia"] = dict(zip(MOMENTS, inertia[np.triu_indices(3)], strict=True))
     for tag in values:
         element = inertial.find(tag)
-        _put(ET.SubElement(inertial, tag) if element is None else element, values[tag])
+        _set_numbers(ET.SubElement(inertial, tag) if element is None else element, values[tag])
 
 
-def _put(element: ET.Element, values: Mapping[str, float]) -> None:
+def _set_numbers(element: ET.Element, values: Mapping[str, float]) -> None:
     """Set attributes of an element to numbers; those that already have the value stay as written.
 
     A number is written with the digits that give back the same float.
@@ -63,23 +61,24 @@ def _put(element: ET.Element, values: Mapping[str, float]) -> None:
             element.set(key, repr(float(value)).removesuffix(".0"))
 
 
-def give(mass: float, moment: float) -> Edit:
+def give_inertia(mass: float, moment: float) -> RepairFunction:
     """Return the repair that sets the mass [kg] of links and three equal moments [kg m^2]."""
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
-        for link, _ in each_of(top, "link", places):
+        for link, _ in named_elements(top, "link", places):
             write_inertial(link, mass, moment * np.eye(3))
 
     return repair
 
 
-def change_inertia(change: Callable[[Array], Array]) -> Edit:
+def change_inertia(change: Callable[[Array], Array]) -> RepairFunction:
     """Return the repair that replaces the inertia (3, 3) of links by `change` of it."""
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
-        present = inertials(top)
-        for link, name in each_of(top, "link", places):
-            write_inertial(link, present[name][0], change(present[name][1]))
+        stated = inertials(top)
+        for link, name in named_elements(top, "link", places):
+            mass, inertia = stated[name]
+            write_inertial(link, mass, change(inertia))
 
     return repair
 
@@ -91,7 +90,7 @@ def inertial_twice(top: ET.Element) -> Iterator[Trap]:
     )
 
     def keep_first(top: ET.Element, places: Collection[str]) -> None:
-        for link, _ in each_of(top, "link", places):
+        for link, _ in named_elements(top, "link", places):
             for inertial in link.findall("inertial")[1:]:
                 link.remove(inertial)
 

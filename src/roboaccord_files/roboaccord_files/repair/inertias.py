@@ -27,35 +27,38 @@ ROUND, SLACK = 1e-9, 1e-12
 
 def unphysical(top: ET.Element) -> Iterator[Trap]:
     """Yield the traps of inertias that are not physical, or are so only by round-off."""
-    # The links of each trap.
-    negative, rounded, broken, flat, point, vanishing = (list[str]() for _ in range(6))
-    for name, (mass, inertia) in inertials(top).items():
-        moments, short = np.linalg.eigvalsh(inertia), shortage(inertia)
-        if mass <= 0.0 and not inertia.any():
-            continue
-        if short > SLACK * abs(moments[2]):
-            sign_only = np.sum(np.diag(inertia) < 0.0) == 1 and shortage(_upright(inertia)) <= 0.0
-            others = rounded if short <= ROUND * moments[2] else broken
-            (negative if sign_only else others).append(name)
-        elif moments[0] <= SLACK * moments[2]:
-            (flat if moments[2] >= LEAST / ROUND else point).append(name)
-        elif moments[0] < REFUSED:
-            vanishing.append(name)
-        elif _is_on_edge(inertia):
-            rounded.append(name)
-    # The traps, with their repairs.
+    faults = {name: _fault(mass, inertia) for name, (mass, inertia) in inertials(top).items()}
     bad, thin = "non-physical inertia", "zero principal moment"
-    for cause, places, change, fix in (
-        (bad, negative, _upright, "reverse the negative moment's sign: no other entry is wrong"),
-        ("rounded inertia", rounded, _nudged, "raise the moment that rounding cut, by 1e-9 of it"),
-        (bad, broken, _sphere, "correct the inertia: no body has these principal moments"),
-        (thin, flat, _nudged, "give the link a thickness: 1e-9 of its largest moment is enough"),
-        (thin, point, _sphere, "give the link an inertia: one of 0 is refused"),
-        ("vanishing inertia", vanishing, _sphere, "give it its inertia, or take <inertial> away"),
-    ):
+    for fault, cause, change, fix in (
+        ("negative", bad, _upright, "reverse the negative moment's sign: no other entry is wrong"),
+        ("rounded", "rounded inertia", _nudged,
+         "raise the moment that rounding cut, by 1e-9 of it"),
+        ("broken", bad, _sphere, "correct the inertia: no body has these principal moments"),
+        ("flat", thin, _nudged, "give the link a thickness: 1e-9 of its largest moment is enough"),
+        ("point", thin, _sphere, "give the link an inertia: one of 0 is refused"),
+        ("vanishing", "vanishing inertia", _sphere,
+         "give it its inertia, or take <inertial> away"),
+    ):  # fmt: skip
+        names = tuple(name for name in faults if faults[name] == fault)
         certain = change is not _sphere
-        edit, needs = change_inertia(change), "" if certain else "inertia"
-        yield Trap(cause, tuple(places), fix, edit, certain, needs=needs)
+        needs = "" if certain else "inertia"
+        yield Trap(cause, names, fix, change_inertia(change), certain, needs=needs)
+
+
+def _fault(mass: float, inertia: Array) -> str:
+    """Return in a word what is wrong with the inertia (3, 3) of a link; "" if nothing is."""
+    moments, short = np.linalg.eigvalsh(inertia), shortage(inertia)
+    if mass <= 0.0 and not inertia.any():
+        return ""
+    if short > SLACK * abs(moments[2]):
+        if np.sum(np.diag(inertia) < 0.0) == 1 and shortage(_upright(inertia)) <= 0.0:
+            return "negative"
+        return "rounded" if short <= ROUND * moments[2] else "broken"
+    if moments[0] <= SLACK * moments[2]:
+        return "flat" if moments[2] >= LEAST / ROUND else "point"
+    if moments[0] < REFUSED:
+        return "vanishing"
+    return "rounded" if _is_on_edge(inertia) else ""
 
 
 def shortage(inertia: Array) -> float:

@@ -14,12 +14,14 @@ from collections.abc import Collection, Iterator
 from roboaccord.description.degrees import DEGREES
 from roboaccord.description.tree import MOVING
 
-from roboaccord_files.repair.trap import Trap, each_of
+from roboaccord_files.repair.trap import Trap, named_elements
 
 STEEP = 0.99999  # sine of the pitch; from there on urdfdom reads it as 90 degrees
 # Largest deviation of an axis's length from 1 that is no trap: rounding, of axes written with three
 # digits.
 LONG = 1e-3
+# rad; a pitch this near to 90 degrees is meant to be it: numbers of eight digits.
+RIGHT = 1e-7
 MIMIC = "mimic"  # name of the trap, and of its element
 
 
@@ -37,7 +39,7 @@ def axes(top: ET.Element) -> Iterator[Trap]:
 
 def _normalise(top: ET.Element, places: Collection[str]) -> None:
     """Divide the axes of joints by their length."""
-    for joint, _ in each_of(top, "joint", places):
+    for joint, _ in named_elements(top, "joint", places):
         for axis in joint.findall("axis"):
             values = [float(word) for word in axis.get("xyz", "1 0 0").split()]
             words = (repr(x / math.hypot(*values)).removesuffix(".0") for x in values)
@@ -50,7 +52,7 @@ def mimic(top: ET.Element) -> Iterator[Trap]:
     fix = "state the constraint in each engine's own model; no two readers take <mimic> alike"
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
-        for joint, _ in each_of(top, "joint", places):
+        for joint, _ in named_elements(top, "joint", places):
             for element in joint.findall(MIMIC):
                 joint.remove(element)
 
@@ -66,12 +68,12 @@ def steep(top: ET.Element) -> Iterator[Trap]:
     names = []
     for joint in top.findall("joint[@type='fixed']"):
         pitch = _pitch(joint)
-        off = abs(abs(pitch) - math.pi / 2)
-        if off > 1e-7 and abs(math.sin(pitch)) > STEEP:
+        is_right_angle = abs(abs(pitch) - math.pi / 2) <= RIGHT
+        if not is_right_angle and abs(math.sin(pitch)) > STEEP:
             names.append(joint.get("name", ""))
 
     def upright(top: ET.Element, places: Collection[str]) -> None:
-        for joint, _ in each_of(top, "joint", places):
+        for joint, _ in named_elements(top, "joint", places):
             origin = joint.find("origin")
             if origin is not None:
                 roll, _, yaw = origin.get("rpy", "0 0 0").split()
@@ -101,7 +103,7 @@ def several_degrees(top: ET.Element) -> Iterator[Trap]:
 
 def _weld(top: ET.Element, places: Collection[str]) -> None:
     """Make joints fixed."""
-    for joint, _ in each_of(top, "joint", places):
+    for joint, _ in named_elements(top, "joint", places):
         joint.set("type", "fixed")
 
 
@@ -111,7 +113,7 @@ def loops(top: ET.Element) -> Iterator[Trap]:
     fix = "URDF has no loops: state the constraint in each engine's own model"
 
     def cut(top: ET.Element, places: Collection[str]) -> None:
-        for element, _ in each_of(top, "loop_joint", places):
+        for element, _ in named_elements(top, "loop_joint", places):
             top.remove(element)
 
     yield Trap("loop joint", names, fix, cut, certain=False, of="loop_joint")

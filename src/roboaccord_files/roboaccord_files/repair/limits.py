@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from roboaccord_files.repair.trap import Trap, each_of
+from roboaccord_files.repair.trap import Trap, named_elements
 
 # A limit of a revolute joint between these is taken to be in degrees: more than two turns in rad,
 # and at most two turns in degrees.
@@ -21,48 +21,51 @@ TURN = (4 * np.pi, 720.0)
 
 def limits(top: ET.Element) -> Iterator[Trap]:
     """Yield the traps of limits that are missing, or cannot be what was meant."""
-    # The joints of each trap.
-    missing, turning, degrees, swapped, wrong, open_ended, negative = (
-        list[str]() for _ in range(7)
-    )
+    names = dict[str, list[str]]()
     for joint in top.findall("joint"):
-        name, kind, limit = joint.get("name", ""), joint.get("type"), joint.find("limit")
-        limits = {} if limit is None else limit.attrib
-        ends = {key: float(limits[key]) for key in ("lower", "upper") if key in limits}
-        if kind in ("revolute", "prismatic") and (len(ends) < 2 or not any(ends.values())):
-            missing.append(name)
-        if limit is not None and not {"effort", "velocity"} <= limit.attrib.keys():
-            open_ended.append(name)
-        if any(float(limits.get(key, "0")) < 0.0 for key in ("effort", "velocity")):
-            negative.append(name)
-        if kind == "continuous" and ends:
-            turning.append(name)
-        elif len(ends) == 2 and ends["lower"] > ends["upper"]:
-            (swapped if ends["lower"] == -ends["upper"] else wrong).append(name)
-        largest = max(map(abs, ends.values()), default=0.0)
-        if kind == "revolute" and TURN[0] < largest <= TURN[1]:
-            degrees.append(name)
-    # The traps, with advice and repair.
-    fix = 'write lower and upper, or type="continuous" for a joint without limits'
-    for cause, here, why in (
-        ("limits missing", missing, fix),
-        ("limits swapped", wrong, "write the true limits: they are swapped, or a sign is wrong"),
-    ):
-        yield Trap(cause, tuple(here), why, _turn_freely, False, "joint", "lower and upper limit")
-    fix, needs = "write what the drive can do", "effort and velocity limit"
-    yield Trap("limit incomplete", tuple(open_ended), fix, _complete, False, "joint", needs)
-    yield Trap("limit negative", tuple(negative), fix, _complete, False, "joint", needs)
-    fix = "swap them: to turn both signs gives the same"
-    yield Trap("limits swapped", tuple(swapped), fix, _swap, of="joint")
-    fix = "take lower and upper away: a continuous joint has none"
-    yield Trap("limits of a continuous joint", tuple(turning), fix, _unlimit, of="joint")
-    fix = "write lower and upper in rad: they are taken for rad by every reader"
-    yield Trap("limit in degrees", tuple(degrees), fix, _radians, certain=False, of="joint")
+        for fault in _faults(joint):
+            names.setdefault(fault, []).append(joint.get("name", ""))
+    ends, drive = "lower and upper limit", "effort and velocity limit"
+    for fault, cause, fix, repair, needs in (
+        ("missing", "limits missing",
+         'write lower and upper, or type="continuous" for a joint without limits',
+         _turn_freely, ends),
+        ("wrong", "limits swapped",
+         "write the true limits: they are swapped, or a sign is wrong", _turn_freely, ends),
+        ("incomplete", "limit incomplete", "write what the drive can do", _complete, drive),
+        ("negative", "limit negative", "write what the drive can do", _complete, drive),
+        ("swapped", "limits swapped", "swap them: to turn both signs gives the same", _swap, ""),
+        ("continuous", "limits of a continuous joint",
+         "take lower and upper away: a continuous joint has none", _unlimit, ""),
+        ("degrees", "limit in degrees",
+         "write lower and upper in rad: they are taken for rad by every reader", _radians, ""),
+    ):  # fmt: skip
+        certain = repair in (_swap, _unlimit)
+        yield Trap(cause, tuple(names.get(fault, ())), fix, repair, certain, "joint", needs)
+
+
+def _faults(joint: ET.Element) -> Iterator[str]:
+    """Yield in a word each what is wrong with the limits of a joint."""
+    kind, limit = joint.get("type"), joint.find("limit")
+    written = {} if limit is None else limit.attrib
+    ends = {key: float(written[key]) for key in ("lower", "upper") if key in written}
+    if kind in ("revolute", "prismatic") and (len(ends) < 2 or not any(ends.values())):
+        yield "missing"
+    if limit is not None and not {"effort", "velocity"} <= written.keys():
+        yield "incomplete"
+    if any(float(written.get(key, "0")) < 0.0 for key in ("effort", "velocity")):
+        yield "negative"
+    if kind == "continuous" and ends:
+        yield "continuous"
+    elif len(ends) == 2 and ends["lower"] > ends["upper"]:
+        yield "swapped" if ends["lower"] == -ends["upper"] else "wrong"
+    if kind == "revolute" and TURN[0] < max(map(abs, ends.values()), default=0.0) <= TURN[1]:
+        yield "degrees"
 
 
 def _turn_freely(top: ET.Element, places: Collection[str]) -> None:
     """Write limits of half a turn in both directions."""
-    for joint, _ in each_of(top, "joint", places):
+    for joint, _ in named_elements(top, "joint", places):
         limit = joint.find("limit")
         if limit is None:
             limit = ET.SubElement(joint, "limit", effort="0", velocity="0")
@@ -71,7 +74,7 @@ def _turn_freely(top: ET.Element, places: Collection[str]) -> None:
 
 def _complete(top: ET.Element, places: Collection[str]) -> None:
     """Write large limits of effort and velocity where they are missing or negative."""
-    for joint, _ in each_of(top, "joint", places):
+    for joint, _ in named_elements(top, "joint", places):
         for limit in joint.findall("limit"):
             for key in ("effort", "velocity"):
                 if float(limit.get(key, "-1")) < 0.0:
@@ -80,7 +83,7 @@ def _complete(top: ET.Element, places: Collection[str]) -> None:
 
 def _written_limits(top: ET.Element, places: Collection[str]) -> Iterator[dict[str, str]]:
     """Yield the attributes of the limits of joints, which may be changed."""
-    for joint, _ in each_of(top, "joint", places):
+    for joint, _ in named_elements(top, "joint", places):
         yield from (limit.attrib for limit in joint.findall("limit"))
 
 

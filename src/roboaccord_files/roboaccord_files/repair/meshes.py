@@ -59,7 +59,7 @@ def _extent(file: UrdfFile, mesh: ET.Element) -> float:
     """Return the largest coordinate of a mesh [m]; its scale where the file is not found."""
     scale = max(abs(float(word)) for word in mesh.get("scale", "1 1 1").split())
     path = file.find(mesh.get("filename", ""))
-    found = mesh_extent(path) if path else None
-    if found:
-        return scale * found.coordinate
+    extent = mesh_extent(path) if path else None
+    if extent:
+        return scale * extent.coordinate
     return scale if scale >= 1e3 else 0.0

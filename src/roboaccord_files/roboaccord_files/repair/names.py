@@ -15,7 +15,7 @@ from itertools import count
 from roboaccord.description.source import NUMBERS, end
 
 from roboaccord_files.repair.joints import MIMIC
-from roboaccord_files.repair.trap import Edit, Trap
+from roboaccord_files.repair.trap import RepairFunction, Trap
 
 
 def duplicates(top: ET.Element) -> Iterator[Trap]:
@@ -24,10 +24,10 @@ def duplicates(top: ET.Element) -> Iterator[Trap]:
         counts = Counter(e.get("name", "") for e in top.findall(kind))
         names = tuple(name for name, count in counts.items() if count > 1)
         fix = f"give each {kind} a name of its own"
-        yield Trap(f"duplicate {kind} name", names, fix, _number(kind), kind == "joint", kind)
+        yield Trap(f"duplicate {kind} name", names, fix, _numbering(kind), kind == "joint", kind)
 
 
-def _number(kind: str) -> Edit:
+def _numbering(kind: str) -> RepairFunction:
     """Return the repair that numbers elements of the same name, from the second on."""
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
@@ -41,14 +41,15 @@ def _number(kind: str) -> Edit:
 
 def free_name(top: ET.Element, pattern: str) -> str:
     """Return the first unused name of a pattern such as `hand_{}`, counted from 2."""
-    taken = {element.get("name") for element in top}
-    return next(name for i in count(2) if (name := pattern.format(i)) not in taken)
+    used = {element.get("name") for element in top}
+    names = (pattern.format(number) for number in count(2))
+    return next(name for name in names if name not in used)
 
 
 def shared_names(top: ET.Element) -> Iterator[Trap]:
     """Yield joints that have the name of a link."""
     links = {e.get("name", "") for e in top.findall("link")}
-    names = [n for e in top.findall("joint") if (n := e.get("name", "")) in links]
+    names = [e.get("name", "") for e in top.findall("joint") if e.get("name", "") in links]
     elsewhere = {e.get("reference", "") for e in top.findall("gazebo")}
     elsewhere |= {(e.text or "").strip() for e in top.iter()}
     fix = "rename the joint, as NAME_joint: SDF has one namespace for links and joints"
@@ -60,9 +61,9 @@ def shared_names(top: ET.Element) -> Iterator[Trap]:
 def _rename(top: ET.Element, places: Collection[str]) -> None:
     """Rename joints, wherever elements name them as a joint or a mimic's leader."""
     for name in places:
-        taken = {element.get("name") for element in top}
+        used = {element.get("name") for element in top}
         new = f"{name}_joint"
-        new = new if new not in taken else free_name(top, f"{new}_{{}}")
+        new = free_name(top, f"{new}_{{}}") if new in used else new
         for element in top.iter():
             for tag, key in (("joint", "name"), (MIMIC, "joint")):
                 if element.tag == tag and element.get(key) == name:
@@ -72,11 +73,11 @@ def _rename(top: ET.Element, places: Collection[str]) -> None:
 def blanks(top: ET.Element) -> Iterator[Trap]:
     """Yield the traps of links and joints with blanks around a number; some readers refuse them."""
     for tag in ("link", "joint"):
-        names = tuple(e.get("name", "") for e in top.findall(tag) if [*_blank(e)])
-        yield Trap("number blanks", names, "take the blanks away", _strip, of=tag)
+        names = tuple(e.get("name", "") for e in top.findall(tag) if any(_with_blanks(e)))
+        yield Trap("number blanks", names, "take the blanks away", _strip_blanks, of=tag)
 
 
-def _blank(owner: ET.Element) -> Iterator[tuple[ET.Element, str]]:
+def _with_blanks(owner: ET.Element) -> Iterator[tuple[ET.Element, str]]:
     """Yield the elements and attributes of a link or joint that have blanks around a number."""
     for element in owner.iter():
         for key in {*NUMBERS.get(element.tag, ())} - {"xyz", "rpy"}:
@@ -85,11 +86,11 @@ def _blank(owner: ET.Element) -> Iterator[tuple[ET.Element, str]]:
                 yield element, key
 
 
-def _strip(top: ET.Element, places: Collection[str]) -> None:
+def _strip_blanks(top: ET.Element, places: Collection[str]) -> None:
     """Remove the blanks around numbers."""
     for owner in top:
         if owner.get("name") in places:
-            for element, key in _blank(owner):
+            for element, key in [*_with_blanks(owner)]:
                 element.set(key, element.get(key, "").strip())
 
 

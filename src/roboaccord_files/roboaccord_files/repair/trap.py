@@ -17,7 +17,8 @@ from typing import Annotated
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity
 
-Edit = Callable[[ET.Element, Collection[str]], None]
+RepairFunction = Callable[[ET.Element, Collection[str]], None]
+"""Changes a parsed URDF at the links or joints that are named."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Trap:
     cause: str
     where: tuple[str, ...]
     fix: str
-    repair: Edit
+    repair: RepairFunction
     certain: bool = True
     of: str = "link"
     needs: str = ""
@@ -89,8 +90,10 @@ class Trap:
         self.repair(top, self.where)
 
 
-def each_of(top: ET.Element, tag: str, places: Collection[str]) -> Iterator[tuple[ET.Element, str]]:
-    """Yield the elements with a tag whose name is among given ones, each with its name."""
+def named_elements(
+    top: ET.Element, tag: str, places: Collection[str]
+) -> Iterator[tuple[ET.Element, str]]:
+    """Yield the elements with a tag whose name is among `places`, each with its name."""
     for element in top.findall(tag):
         if (name := element.get("name", "")) in places:
             yield element, name

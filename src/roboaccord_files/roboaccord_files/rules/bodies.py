@@ -35,14 +35,17 @@ RING = np.array([(math.cos(turn), math.sin(turn), 0.0) for turn in np.arange(64)
 
 def _net() -> tuple[Array, Array]:
     """Return directions (n, 3), and triangles of them (m, 3) that close the sphere, outwards."""
+    # A face of the cube: its points, and two triangles for each cell between four of them.
     steps = np.tan(0.25 * math.pi * np.linspace(-1.0, 1.0, CELLS + 1))
     face = np.array([(1.0, u, v) for u in steps for v in steps])
-    at = np.arange(len(face)).reshape(CELLS + 1, CELLS + 1)
-    first, second, third, fourth = at[:-1, :-1], at[1:, :-1], at[1:, 1:], at[:-1, 1:]
+    numbers = np.arange(len(face)).reshape(CELLS + 1, CELLS + 1)
+    first, second = numbers[:-1, :-1], numbers[1:, :-1]
+    third, fourth = numbers[1:, 1:], numbers[:-1, 1:]
     halves = np.array([[first, second, third], [first, third, fourth]])
-    cells = halves.transpose(0, 2, 3, 1).reshape(-1, 3)
+    triangles = halves.transpose(0, 2, 3, 1).reshape(-1, 3)
+    # All six faces; every other one is a mirror image, whose triangles are turned round.
     faces = [np.roll(face, axis, axis=1) * sign for axis in range(3) for sign in (1.0, -1.0)]
-    turned = [len(face) * i + cells[:, :: (-1) ** i] for i in range(6)]  # of mirror images
+    turned = [len(face) * i + triangles[:, :: (-1) ** i] for i in range(6)]
     return np.concatenate(faces), np.concatenate(turned)
 
 
@@ -112,19 +115,22 @@ def bodies(source: Source) -> Iterator[Solid]:
         try:
             mass, tensor = read_inertial(inertial, missing="nan")
             origin = inertial.find("origin")
-            place, turn = ((origin.get(k, "0 0 0") if origin is not None else "0 0 0").split()
-                           for k in ("xyz", "rpy"))  # fmt: skip
-            centre, rotation = np.array(place, float), rpy_matrix(*map(float, turn))
-            shapes = {tag: [shape_points(source, read_geometry(e)) for e in link.findall(tag)]
-                      for tag in ("visual", "collision")}  # fmt: skip
+            pose = {} if origin is None else origin.attrib
+            centre = np.array(pose.get("xyz", "0 0 0").split(), float)
+            rotation = rpy_matrix(*map(float, pose.get("rpy", "0 0 0").split()))
+            visual, collision = (
+                [shape_points(source, read_geometry(e)) for e in link.findall(tag)]
+                for tag in ("visual", "collision")
+            )
         except (ValueError, TypeError):
             continue
-        every = [*shapes["visual"], *shapes["collision"]]
-        finite = np.isfinite([mass, *tensor.flat, *centre, *rotation.flat]).all()
-        if not finite or mass <= 0.0 or not every or any(not len(points) for points, _ in every):
+        shapes = [*visual, *collision]
+        is_finite = np.isfinite([mass, *tensor.flat, *centre, *rotation.flat]).all()
+        is_known = bool(shapes) and all(len(points) for points, _ in shapes)
+        if not is_finite or mass <= 0.0 or not is_known:
             continue
-        points = extremes(np.concatenate([points for points, _ in every]))
-        volumes = [volume for _, volume in shapes["visual"] or every]
+        points = extremes(np.concatenate([points for points, _ in shapes]))
+        volumes = [volume for _, volume in visual or shapes]
         inertia = rotation @ tensor @ rotation.T
         body = Solid(link, inertial, mass, centre, inertia, points, sum(volumes))
         if body.size >= 2.0 * TINY:
@@ -137,10 +143,10 @@ def shape_points(source: Source, shape: Geometry) -> tuple[Array, float]:
     if shape.form == "box":
         return shape.placed(CORNERS * shape.size), float(np.prod(shape.size))
     if shape.form in ("sphere", "capsule", "cylinder"):
-        flat = shape.form == "cylinder"
-        surface = radius * (RING if flat else DIRECTIONS)
+        has_flat_ends = shape.form == "cylinder"
+        surface = radius * (RING if has_flat_ends else DIRECTIONS)
         points = np.concatenate([surface + end for end in CORNERS[:2] * (0.0, 0.0, length)])
-        volume = math.pi * radius**2 * (length + (0.0 if flat else 4.0 / 3.0 * radius))
+        volume = math.pi * radius**2 * (length + (0.0 if has_flat_ends else 4.0 / 3.0 * radius))
         return shape.placed(points), volume
     path = source.file.find(shape.file)
     extent = mesh_extent(path) if path else None

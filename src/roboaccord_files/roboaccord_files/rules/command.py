@@ -23,27 +23,17 @@ from roboaccord.engines.formats import read_robot
 from roboaccord.run.output import write_text
 from roboaccord.scenario.installed import robot_names
 
-from roboaccord_files.gazebo.files import (
-    all_that_ships,
-    check_for_gazebo,
-    is_ours,
-    is_robot,
-    neighbours,
-    shown_of,
-)
+from roboaccord_files.gazebo import files as gazebo_files
 from roboaccord_files.rules.find import findings
 from roboaccord_files.rules.findings import RuleFinding, gathered
 from roboaccord_files.rules.sarif import sarif
 from roboaccord_files.rules.table import ALL, RULES, explain
 
-Files = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[FILE]... [NAME:=VALUE]...",
-        help="URDF, xacro, MJCF or SDF (`-`: standard input), and arguments of a xacro. "
-        "Default: all robots and all SDF files that ship.",
-    ),
-]
+Files = Annotated[list[str] | None, typer.Argument(
+    metavar="[FILE]... [NAME:=VALUE]...",
+    help="URDF, xacro, MJCF or SDF (`-`: standard input), and arguments of a xacro. "
+    "Default: all robots and all SDF files that ship.",
+)]  # fmt: skip
 Models = Annotated[list[Path] | None, typer.Option(help="Folder of models, for model://NAME.")]
 Package = Annotated[
     list[str] | None,
@@ -66,11 +56,13 @@ MODES = {
 
 
 def _modes_of(given: Mapping[str, Any]) -> list[str]:
-    """Return the mode in force: of a rule, of robots, or of files for Gazebo alone."""
+    """Return the mode of a call, a key of MODES: a rule, robots, or files for Gazebo alone."""
     if given["explain"]:
         return ["RULE"]
     named, _ = split_arguments(given["words"] or [])
-    return ["FILE" if any(is_robot(Path(name)) for name in named) else "FILE for Gazebo"]
+    return [
+        "FILE" if any(gazebo_files.is_robot(Path(name)) for name in named) else "FILE for Gazebo"
+    ]
 
 
 @Modes(_modes_of, MODES)
@@ -110,24 +102,25 @@ def check_command(
     named, arguments = split_arguments(words or [])
     check_target(report, ".sarif")
     packages = packages_in(models, package)
-    problems, others = list[RuleFinding](), list[Path]()
+    wrong, for_gazebo = list[RuleFinding](), list[Path]()
     for path in map(Path, named):
-        robot = is_robot(path)
-        if not robot or is_ours(path):
-            others.append(path)
-        if not robot:
+        is_robot = gazebo_files.is_robot(path)
+        if not is_robot or gazebo_files.is_ours(path):
+            for_gazebo.append(path)
+        if not is_robot:
             continue
         file = read_robot(path, packages, arguments)
-        for line in (*file.notes, *neighbours(path)):
+        for line in (*file.notes, *gazebo_files.neighbours(path)):
             note(f"{path.name}: {line}")
-        problems += findings(file, mass or 0.0)
+        wrong += findings(file, mass or 0.0)
     robots = () if named else robot_names()
-    result = check_for_gazebo(others if named else all_that_ships(), models or [], robots)
-    result = replace(result, findings=tuple(problems))
+    files = for_gazebo if named else gazebo_files.all_that_ships()
+    result = gazebo_files.check_for_gazebo(files, models or [], robots)
+    result = replace(result, findings=tuple(wrong))
     if report:
-        write_text(report, sarif(problems), ".sarif")
+        write_text(report, sarif(wrong), ".sarif")
     written = [f"written: {report}"] if report else []
-    shown = [*shown_of(replace(result, findings=gathered(problems))), *written]
+    shown = [*gazebo_files.shown_of(replace(result, findings=gathered(wrong))), *written]
     return Result(result.to_json(), shown, ok=result.verdict == "pass")
 
 
@@ -137,10 +130,8 @@ def packages_in(models: list[Path] | None, package: list[str] | None) -> dict[st
     Raises:
         AccordError: for a text that is not NAME=DIR.
     """
-    found = {
-        each.name: each for folder in models or [] for each in folder.glob("*") if each.is_dir()
-    }
-    return found | read_packages(package or [])
+    inside = (path for folder in models or [] for path in folder.glob("*") if path.is_dir())
+    return {path.name: path for path in inside} | read_packages(package or [])
 
 
 def explain_rule(rule: str) -> Result:

@@ -46,41 +46,48 @@ def find_extensions(source: Source) -> Found:
     blocks = [] if source.file.form else source.top.findall("gazebo")
     # Names of fixed joints that are kept, by <preserveFixedJoint> and <disableFixedJointLumping>.
     preserved, not_lumped = (
-        {
-            block.get("reference", "")
-            for block in blocks
-            for element in block.findall(tag)
-            if _acts(element)
-        }
+        {block.get("reference", "") for block in blocks if any(map(_acts, block.findall(tag)))}
         for tag in KEEP
     )
     for block in blocks:
         # The element that the block is for: a link, a joint, or the robot.
         name = block.get("reference", "")
         owner = source.links.get(name, source.joints.get(name)) if name else source.top
-        if owner is None:
-            continue  # the rule "reference-unknown" finds it
-        # The tags that have an effect, by rule.
-        acting = dict[str, list[ET.Element]]()
-        for tag in block:
-            rule, allowed = TAGS.get(tag.tag, ("", ()))
-            kinds = _kinds_of(owner, preserved | not_lumped)
-            if not rule or not _acts(tag) or (kinds == {WELD} and rule in OF_MOTION):
-                continue
-            if kinds.isdisjoint(allowed):
-                message = f"{label(owner)}: SDFormat does nothing with <{tag.tag}> here"
-                yield "gazebo-misplaced", tag, message, f"write it for a {' or a '.join(allowed)}"
-                continue
-            # A joint that is kept fixed is no hinge that <disableFixedJointLumping> makes.
-            if rule == "gazebo-hinge" and name in preserved:
-                rule = "gazebo-lumping"
-            acting.setdefault(rule, []).append(tag)
-        # One finding a rule, at its first tag.
-        for rule, elements in acting.items():
-            does, cure = EFFECTS[rule]
-            tags = ", ".join(dict.fromkeys(map(_named, elements)))
-            message = f"{label(owner)}: Gazebo alone reads {tags}, and {does}"
-            yield rule, elements[0], message, cure
+        if owner is not None:  # else the rule "reference-unknown" finds it
+            yield from _of_block(block, owner, preserved, not_lumped)
+
+
+def _of_block(
+    block: ET.Element, owner: ET.Element, preserved: set[str], not_lumped: set[str]
+) -> Found:
+    """Yield the findings of a <gazebo>.
+
+    Args:
+        block: the element.
+        owner: what it is for: a link, a joint, or the robot.
+        preserved, not_lumped: names of fixed joints that are kept, by either tag of KEEP.
+    """
+    kinds = _kinds_of(owner, preserved | not_lumped)
+    # The tags that have an effect, by rule.
+    acting = dict[str, list[ET.Element]]()
+    for tag in block:
+        rule, allowed = TAGS.get(tag.tag, ("", ()))
+        if not rule or not _acts(tag) or (kinds == {WELD} and rule in OF_MOTION):
+            continue
+        if kinds.isdisjoint(allowed):
+            message = f"{label(owner)}: SDFormat does nothing with <{tag.tag}> here"
+            yield "gazebo-misplaced", tag, message, f"write it for a {' or a '.join(allowed)}"
+            continue
+        # A joint that is kept fixed is no hinge that <disableFixedJointLumping> makes.
+        if rule == "gazebo-hinge" and block.get("reference", "") in preserved:
+            rule = "gazebo-lumping"
+        acting.setdefault(rule, []).append(tag)
+    # One finding a rule, at its first tag.
+    for rule, elements in acting.items():
+        effect, cure = EFFECTS[rule]
+        tags = ", ".join(dict.fromkeys(map(_named, elements)))
+        message = f"{label(owner)}: Gazebo alone reads {tags}, and {effect}"
+        yield rule, elements[0], message, cure
 
 
 def find_in_sdf(source: Source) -> Found:
@@ -106,10 +113,10 @@ def _in_sdf(
 ) -> Iterator[tuple[str, ET.Element, str, str]]:
     """Yield the finding of a rule for tags within a link, joint or model, if there are any."""
     if tags:
-        name, (does, cure) = owner.get("name", ""), EFFECTS[rule]
+        name, (effect, cure) = owner.get("name", ""), EFFECTS[rule]
         element = source.links.get(name, source.joints.get(name, source.top))
         names = ", ".join(dict.fromkeys(map(_named, tags)))
-        yield rule, element, f"{label(owner)}: Gazebo reads {names}, and {does}", cure
+        yield rule, element, f"{label(owner)}: Gazebo reads {names}, and {effect}", cure
 
 
 def _acts(element: ET.Element) -> bool:

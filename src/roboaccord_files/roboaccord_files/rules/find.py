@@ -57,21 +57,23 @@ def findings(file: UrdfFile | str | Path, mass: float = 0.0) -> list[RuleFinding
         AccordError: if the file cannot be read.
     """
     file = file if isinstance(file, UrdfFile) else read_robot(Path(file))
-    source, named = Source(file), from_here(file.path)
+    source, path = Source(file), from_here(file.path)
     broken = (broken_names, broken_numbers, broken_structure)
-    all_found = [finding for find in broken for finding in find(source.top)]
-    all_found += [finding for find in FINDERS for finding in find(source)]
-    all_found += weighed(source, mass) if mass else ()
-    all_found = [*_once(all_found)]
-    rules = {rule for rule, *_ in all_found}
+    found = [finding for find in broken for finding in find(source.top)]
+    found += [finding for find in FINDERS for finding in find(source)]
+    found += weighed(source, mass) if mass else ()
+    found = [*_without_consequences(found)]
+    rules = {rule for rule, *_ in found}
     if rules.isdisjoint(UNREADABLE):
-        all_found += [finding for finding in _traps(source) if finding[0] not in rules]
-    rows = [
-        RuleFinding(rule, RULES[rule].severity, named, source.line(element), message, cure)
-        for rule, element, message, cure in all_found
-        if element.get("name") not in {*file.made, *file.unweighed}
+        found += [finding for finding in _traps(source) if finding[0] not in rules]
+    # Elements that we made, or whose mass is unknown, say nothing about the file.
+    left_out = {*file.made, *file.unweighed}
+    reported = [
+        RuleFinding(rule, RULES[rule].severity, path, source.line(element), message, cure)
+        for rule, element, message, cure in found
+        if element.get("name") not in left_out
     ]
-    return sorted(rows, key=lambda row: (row.line, row.rule))
+    return sorted(reported, key=lambda finding: (finding.line, finding.rule))
 
 
 def unreadable(path: Path, reason: str) -> RuleFinding:
@@ -85,13 +87,15 @@ def rule_of(cause: str) -> str:
     return cause.lower().replace(" ", "-")
 
 
-def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
+def _without_consequences(findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yield findings, without those for which an earlier rule of CHAINS finds the same element."""
     present = {(rule, element) for rule, element, *_ in findings}
     for finding in findings:
         rule, element, *_ = finding
-        before = (rules[: rules.index(rule)] for rules in CHAINS if rule in rules)
-        if present.isdisjoint((other, element) for rules in before for other in rules):
+        earlier = [
+            other for chain in CHAINS if rule in chain for other in chain[: chain.index(rule)]
+        ]
+        if present.isdisjoint((other, element) for other in earlier):
             yield finding
 
 
@@ -106,14 +110,13 @@ def _traps(source: Source) -> Found:
     inertias = inertials(source.top)
     for trap in find_traps(source.file.text):
         rule = rule_of(trap.cause)
-        named = {e.get("name", ""): e for e in source.top.findall(trap.of)}
+        if rule.startswith("duplicate-"):  # which the core finds
+            continue
+        elements = {e.get("name", ""): e for e in source.top.findall(trap.of)}
         for name in trap.where:
-            element = named.get(name, source.top)
-            if rule.startswith("duplicate-"):
-                continue
-            if rule == "0-kg-link-with-an-inertia" and any(
-                numbers(element.find("inertial/mass"), "value")
-            ):
+            element = elements.get(name, source.top)
+            has_mass = any(numbers(element.find("inertial/mass"), "value"))
+            if rule == "0-kg-link-with-an-inertia" and has_mass:
                 continue  # a mass below 0, which another rule finds
             message = f"{label(element)}: {RULES[rule].what}"
             if rule == "non-physical-inertia":

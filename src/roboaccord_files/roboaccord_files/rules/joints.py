@@ -21,13 +21,14 @@ from roboaccord.description.tree import MOVING
 from roboaccord.description.tree_text import ENDLESS
 from roboaccord.engines.reading import read_tree
 
+from roboaccord_files.repair.joints import LONG
 from roboaccord_files.rules.source import Source, norm
 
 # m; a joint farther from its parent is in another unit: 20 mm are 20 in mm, and no link of robots
 # is as long.
 FAR = 20.0
 TYPES = (*MOVING, "fixed", "floating", "planar")
-REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")
+REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")  # elements with a gear ratio
 # rad/s^2 or m/s^2; a joint that its effort limit accelerates more lacks its rotor's inertia. Of 529
 # public files (158 with transmissions) 49 have such joints, 161 in all: each has gears and no
 # rotor, or an effort of 1000 and more that no drive has (docs/rules.md).
@@ -39,55 +40,74 @@ WIDE = 720.0
 
 def joints(source: Source) -> Found:
     """Yield joints whose type, axis, origin, limits, friction or angles cannot be right."""
-    away = list[ET.Element]()
     for joint in source.joints.values():
-        origin, limit, axis = (joint.find(tag) for tag in ("origin", "limit", "axis"))
-        kind, dynamics = joint.get("type"), joint.find("dynamics")
-        if kind not in TYPES:
-            message = f"{label(joint)} is of type {kind}"
-            yield "joint-type", joint, message, f"one of {', '.join(TYPES)}"
-        if kind != "fixed" and axis is not None and (length := norm(numbers(axis, "xyz"))) != 1.0:
-            if not length:
-                cure = 'write an axis, such as xyz="0 0 1"'
-                yield "axis-zero", axis, f"{label(joint)}: its axis is 0", cure
-            elif abs(length - 1.0) > 1e-3:
-                cure = f"divide it by {length:.6g}"
-                yield "axis-length", axis, f"{label(joint)}: an axis of length {length:.4g}", cure
-        if origin is not None and norm(numbers(origin, "xyz")) > FAR:
-            message = f"{label(joint)} is {norm(numbers(origin, 'xyz')):.4g} m off its parent"
-            yield "length-unit", origin, message, "write it in m"
-        if limit is not None and kind in ("revolute", "prismatic", "continuous"):
-            lower, upper = (numbers(limit, key) for key in ("lower", "upper"))
-            if lower and upper and lower > upper:
-                message = f"{label(joint)}: lower {lower[0]:g} above upper {upper[0]:g}"
-                yield "limits-swapped", limit, message, "swap them"
-            if kind != "continuous" and lower and upper and lower[0] <= upper[0]:
-                away += [] if lower[0] <= 0.0 <= upper[0] else [joint]
-            wide = max(map(abs, [*lower, *upper]), default=0.0)
-            ours = source.file.form and wide == ENDLESS
-            if kind != "continuous" and wide > WIDE and not ours:
-                message = f"{label(joint)}: a stop at {wide:g}"
-                yield "limit-wide", limit, message, 'type="continuous", or the true stop'
-            for key in ("effort", "velocity"):
-                if numbers(limit, key) == [0.0]:
-                    message = f"{label(joint)}: {key} is 0"
-                    yield f"{key}-zero", limit, message, "write what the drive can do"
+        yield from _type_and_geometry(joint)
+        yield from _limits(source, joint)
         for key in ("damping", "friction"):
-            if sum(numbers(dynamics, key)) < 0.0:
+            if sum(numbers(joint.find("dynamics"), key)) < 0.0:
                 message = f"{label(joint)}: {key} is below 0"
                 yield "damping-negative", joint, message, "write it positive"
-    if away:
-        message = f"0 is outside the limits of {', '.join(map(label, away[:4]))}"
-        message += f" and {len(away) - 4} more" if len(away) > 4 else ""
-        yield "limits-without-0", away[0], message, "start each within its limits"
+    without_zero = [joint for joint in source.joints.values() if _excludes_zero(joint)]
+    if without_zero:
+        message = f"0 is outside the limits of {', '.join(map(label, without_zero[:4]))}"
+        message += f" and {len(without_zero) - 4} more" if len(without_zero) > 4 else ""
+        yield "limits-without-0", without_zero[0], message, "start each within its limits"
     yield from _reductions(source)
     for origin in source.top.iter("origin"):
-        turn = max(map(abs, numbers(origin, "rpy")), default=0.0)
-        if turn > 2.0 * math.pi + 1e-3:
+        angle = max(map(abs, numbers(origin, "rpy")), default=0.0)
+        if angle > 2.0 * math.pi + 1e-3:
             owner = source.parents[origin]
             owner = owner if owner.get("name") else source.parents[owner]
-            message = f"{label(owner)}: an rpy of {turn:g} rad"
+            message = f"{label(owner)}: an rpy of {angle:g} rad"
             yield "angle-unit", origin, message, "write it in rad"
+
+
+def _type_and_geometry(joint: ET.Element) -> Found:
+    """Yield what is wrong with the type, the axis and the origin of a joint."""
+    kind, axis, origin = joint.get("type"), joint.find("axis"), joint.find("origin")
+    if kind not in TYPES:
+        message = f"{label(joint)} is of type {kind}"
+        yield "joint-type", joint, message, f"one of {', '.join(TYPES)}"
+    if kind != "fixed" and axis is not None:
+        length = norm(numbers(axis, "xyz"))
+        if not length:
+            cure = 'write an axis, such as xyz="0 0 1"'
+            yield "axis-zero", axis, f"{label(joint)}: its axis is 0", cure
+        elif abs(length - 1.0) > LONG:
+            cure = f"divide it by {length:.6g}"
+            yield "axis-length", axis, f"{label(joint)}: an axis of length {length:.4g}", cure
+    if origin is not None and norm(numbers(origin, "xyz")) > FAR:
+        message = f"{label(joint)} is {norm(numbers(origin, 'xyz')):.4g} m off its parent"
+        yield "length-unit", origin, message, "write it in m"
+
+
+def _limits(source: Source, joint: ET.Element) -> Found:
+    """Yield what is wrong with the limits of a joint."""
+    kind, limit = joint.get("type"), joint.find("limit")
+    if limit is None or kind not in ("revolute", "prismatic", "continuous"):
+        return
+    lower, upper = numbers(limit, "lower"), numbers(limit, "upper")
+    if lower and upper and lower > upper:
+        message = f"{label(joint)}: lower {lower[0]:g} above upper {upper[0]:g}"
+        yield "limits-swapped", limit, message, "swap them"
+    widest = max(map(abs, [*lower, *upper]), default=0.0)
+    is_converted = source.file.form and widest == ENDLESS  # by us, from a joint without limits
+    if kind != "continuous" and widest > WIDE and not is_converted:
+        message = f"{label(joint)}: a stop at {widest:g}"
+        yield "limit-wide", limit, message, 'type="continuous", or the true stop'
+    for key in ("effort", "velocity"):
+        if numbers(limit, key) == [0.0]:
+            message = f"{label(joint)}: {key} is 0"
+            yield f"{key}-zero", limit, message, "write what the drive can do"
+
+
+def _excludes_zero(joint: ET.Element) -> bool:
+    """Return whether a joint has sound limits, and 0 is not between them."""
+    limit = joint.find("limit")
+    lower, upper = (numbers(limit, key) for key in ("lower", "upper"))
+    if joint.get("type") not in ("revolute", "prismatic") or not (lower and upper):
+        return False
+    return lower[0] <= upper[0] and not lower[0] <= 0.0 <= upper[0]
 
 
 def _reductions(source: Source) -> Found:
@@ -97,31 +117,35 @@ def _reductions(source: Source) -> Found:
     that nobody set: it is found only if the effort limit would accelerate the joint beyond RACING.
     """
     with_rotor, moved = rotor_inertias(source.top), dict[str, float]()
+    cure = "write <drake:rotor_inertia>, or armature"
     for drive in source.top.iter("transmission"):
-        named = (e for tag in REDUCTIONS for e in drive.iter(tag))
-        words = [word for e in named for word in (e.text or "").split()]
-        ratio = 1.0
-        with suppress(ValueError):
-            ratio = max((abs(float(word)) for word in words), default=1.0)
-        names = [joint.get("name", "") for joint in drive.iter("joint")]
+        ratio, names = _ratio(drive), [joint.get("name", "") for joint in drive.iter("joint")]
         if any(name in with_rotor for name in names):
             continue
-        cure = "write <drake:rotor_inertia>, or armature"
-        for joint in (source.joints[n] for n in names if n in source.joints and ratio <= 1.0):
-            moved = moved or moved_inertias(source)
-            name, effort = joint.get("name", ""), sum(numbers(joint.find("limit"), "effort"))
-            if effort > RACING * moved.get(name, math.inf) > 0.0:
-                unit = "m/s^2" if joint.get("type") == "prismatic" else "rad/s^2"
-                message = (
-                    f"{label(joint)}: an effort of {effort:g} accelerates it to "
-                    f"{effort / moved[name]:.1g} {unit}: its rotor is not in the file, "
-                    "or no drive has this effort"
-                )
-                yield "reduction-inertia", drive, message, cure
         if ratio > 1.0:
             times = f"{ratio:g} to 1, {ratio * ratio:g} times the rotor's inertia"
             message = f"{label(drive)}: {times}, which is not in the file"
             yield "reduction-inertia", drive, message, cure
+            continue
+        for name, joint in ((n, source.joints[n]) for n in names if n in source.joints):
+            moved = moved or moved_inertias(source)
+            effort = sum(numbers(joint.find("limit"), "effort"))
+            if effort > RACING * moved.get(name, math.inf) > 0.0:
+                unit = "m/s^2" if joint.get("type") == "prismatic" else "rad/s^2"
+                result = (
+                    f"an effort of {effort:g} accelerates it to {effort / moved[name]:.1g} {unit}"
+                )
+                why = "its rotor is not in the file, or no drive has this effort"
+                yield "reduction-inertia", drive, f"{label(joint)}: {result}: {why}", cure
+
+
+def _ratio(transmission: ET.Element) -> float:
+    """Return the largest gear ratio of a transmission, 1 if it has none that is a number."""
+    tags = (element for tag in REDUCTIONS for element in transmission.iter(tag))
+    words = [word for element in tags for word in (element.text or "").split()]
+    with suppress(ValueError):
+        return max((abs(float(word)) for word in words), default=1.0)
+    return 1.0
 
 
 def moved_inertias(source: Source) -> dict[str, float]:
@@ -132,22 +156,22 @@ def moved_inertias(source: Source) -> dict[str, float]:
     try:
         tree = read_tree(source.file.stripped())
         names = tuple(joint.name for joint in tree.moving)
-        places, turns = tree.forward(names, np.zeros(len(names)), ORIGIN, IDENTITY)
+        origins, turns = tree.forward(names, np.zeros(len(names)), ORIGIN, IDENTITY)
     except (AccordError, ValueError):  # other rules find the reason
         return {"": 0.0}
-    at = {link.name: i for i, link in enumerate(tree.links)}
+    index = {link.name: i for i, link in enumerate(tree.links)}
     masses = np.array([link.mass for link in tree.links])
     inertias = turns @ np.array([link.inertia for link in tree.links]) @ turns.swapaxes(1, 2)
     offsets = np.array([link.centre for link in tree.links])
-    centres = places + np.einsum("kij,kj->ki", turns, offsets)
-    carried = {name: {name} for name in at}
+    centres = origins + np.einsum("kij,kj->ki", turns, offsets)
+    carried = {name: {name} for name in index}  # links that each link carries, itself included
     for joint in reversed(tree.joints):
         carried[joint.parent] |= carried[joint.child]
     moved = dict[str, float]()
     for joint in tree.moving:
-        foot, links = at[joint.child], [at[name] for name in carried[joint.child]]
-        axis = turns[foot] @ joint.axis
-        arms = np.cross(axis, centres[links] - places[foot])
+        child, links = index[joint.child], [index[name] for name in carried[joint.child]]
+        axis = turns[child] @ joint.axis
+        arms = np.cross(axis, centres[links] - origins[child])
         about = masses[links] * (arms**2).sum(axis=1) + axis @ inertias[links] @ axis
         moved[joint.name] = float(sum(masses[links] if joint.kind == "prismatic" else about))
     return moved
@@ -155,20 +179,20 @@ def moved_inertias(source: Source) -> dict[str, float]:
 
 def mimics(source: Source) -> Found:
     """Yield joints that mimic an absent joint, or, over others, themselves."""
-    leads = dict[str, str]()
+    leader_of = dict[str, str]()
     for name, joint in source.joints.items():
         mimic = joint.find("mimic")
         if mimic is not None:
-            leads[name] = mimic.get("joint", "")
-            if leads[name] not in source.joints:
-                message = f"{label(joint)} mimics {leads[name] or 'nothing'}, which is not there"
+            leader = leader_of[name] = mimic.get("joint", "")
+            if leader not in source.joints:
+                message = f"{label(joint)} mimics {leader or 'nothing'}, which is not there"
                 yield "mimic-unknown", mimic, message, "name a joint of this file"
-    for name in leads:
-        seen = [name]
-        while (lead := leads.get(seen[-1])) is not None and lead not in seen:
-            seen.append(lead)
+    for name in leader_of:
+        chain = [name]
+        while (lead := leader_of.get(chain[-1])) is not None and lead not in chain:
+            chain.append(lead)
         if lead == name:
             element = source.joints[name]
-            over = f" over {', '.join(seen[1:])}" if seen[1:] else ""
+            over = f" over {', '.join(chain[1:])}" if chain[1:] else ""
             message = f"{label(element)} mimics itself{over}"
             yield "mimic-cycle", element, message, "name a joint that moves by itself"

@@ -28,8 +28,9 @@ def names(source: Source) -> Found:
     seen = set[tuple[str, str]]()
     for element in source.parts:
         name = element.get("name", "")
-        again = (element.tag, name) in seen
-        if not again and len(name) > 4 and name.startswith("__") and name.endswith("__"):
+        is_repeated = (element.tag, name) in seen
+        is_reserved = len(name) > 4 and name.startswith("__") and name.endswith("__")
+        if is_reserved and not is_repeated:
             cure = "take the underscores away"
             yield "name-reserved", element, f"{label(element)}: SDF reserves such names", cure
         seen.add((element.tag, name))

@@ -1,8 +1,8 @@
 """Rules for what a URDF must have: attributes, elements, materials and meshes.
 
-WANTED and WITHIN list the attributes and elements without which urdfdom, the usual parser, drops
-an element or refuses the file; to add one needs no code. Other rules are a row of rules.yaml and a
-`yield` here, with a planted fault in test/planted/faults.yaml.
+ATTRIBUTES and CHILDREN list the attributes and elements without which urdfdom, the usual parser,
+drops an element or refuses the file; to add one needs no code. Other rules are a row of rules.yaml
+and a `yield` here, with a planted fault in test/planted/faults.yaml.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from roboaccord.description.tree import MOVING
 
 from roboaccord_files.rules.source import Source
 
-WANTED: Mapping[str, tuple[str, ...]] = {
+ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
     **{tag: NUMBERS[tag] for tag in ("box", "sphere", "cylinder", "capsule", "mass", "inertia")},
     "mesh": ("filename",),
     "mimic": ("joint",),
     "safety_controller": ("k_velocity",),
 }
 """Attributes without which urdfdom drops an element, or refuses the file."""
-WITHIN = {"inertial": ("mass", "inertia"), "visual": ("geometry",), "collision": ("geometry",)}
-SCHEMES, BACK = ("package", "model"), "\\"
+CHILDREN = {"inertial": ("mass", "inertia"), "visual": ("geometry",), "collision": ("geometry",)}
+SCHEMES = ("package", "model")  # of addresses that name a package or a model
+BACK = "\\"
 SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
 
 
@@ -36,13 +37,13 @@ def complete(source: Source) -> Found:
         for element in owner.iter():
             if element.tag in SHAPES and source.parents[element].tag != "geometry":
                 continue  # a hint to another program
-            missing = [key for key in WANTED.get(element.tag, ()) if not element.get(key)]
+            missing = [key for key in ATTRIBUTES.get(element.tag, ()) if not element.get(key)]
             if element.tag == "dynamics" and not {"damping", "friction"} & set(element.attrib):
                 missing = ["damping"]
             if missing:
                 message = f"{label(owner)}: <{element.tag}> without {', '.join(missing)}"
                 yield "attribute-missing", element, message, f"write {', '.join(missing)}"
-            empty = [tag for tag in WITHIN.get(element.tag, ()) if element.find(tag) is None]
+            empty = [tag for tag in CHILDREN.get(element.tag, ()) if element.find(tag) is None]
             shapes = [s for s in element if s.tag in SHAPES or ":" in s.tag]
             if element.tag == "geometry" and not shapes:
                 empty = ["one of " + ", ".join(SHAPES)]
@@ -58,29 +59,30 @@ def complete(source: Source) -> Found:
 
 def drawn(source: Source) -> Found:
     """Yield materials that are absent or defined twice, and moving links without collision."""
-    seen = set[str]()
+    defined = set[str]()
     for material in source.top.findall("material"):
         name = material.get("name", "")
-        if name in seen:
+        if name in defined:
             message = f"material {name} is there twice"
             yield "duplicate-material", material, message, "keep one of them"
-        seen.add(name)
-    seen |= {e.get("name", "") for e in source.top.iter("material") if len(e)}
+        defined.add(name)
+    defined |= {e.get("name", "") for e in source.top.iter("material") if len(e)}
     for link in source.links.values():
         for material in link.iter("material"):
-            if (name := material.get("name", "")) and name not in seen:
+            if (name := material.get("name", "")) and name not in defined:
                 message = f"{label(link)}: material {name} is defined nowhere"
                 yield "material-unknown", material, message, "write its <color> in the robot"
-    moved = {end(j, "child") for j in source.joints.values() if j.get("type") in MOVING}
+    moving = {end(j, "child") for j in source.joints.values() if j.get("type") in MOVING}
     for name, link in source.links.items():
-        if name in moved and link.find("visual") is not None and link.find("collision") is None:
+        if name in moving and link.find("visual") is not None and link.find("collision") is None:
             message = f"{label(link)} is drawn, and touches nothing"
             yield "no-collision", link, message, "write <collision>, with simple shapes"
 
 
 def meshes(source: Source) -> Found:
     """Yield meshes that are not found, and meshes that their scale mirrors."""
-    there, lost = dict[str, bool](), set[str]()
+    # Packages that meshes name: whether their folder is there, and those that were reported.
+    is_there, reported = dict[str, bool](), set[str]()
     for link in source.links.values():
         for mesh in link.iter("mesh"):
             name = mesh.get("filename", "")
@@ -90,14 +92,14 @@ def meshes(source: Source) -> Found:
             if name and source.file.find(name) is None:
                 scheme, _, inside = name.replace(BACK, "/").rpartition("://")
                 package = inside.partition("/")[0] if scheme in SCHEMES else ""
-                if package and package not in there:
+                if package and package not in is_there:
                     folders = package_folders(package, source.file.path, source.file.packages)
-                    there[package] = any(map(Path.is_dir, folders))
-                if not package or there[package]:
+                    is_there[package] = any(map(Path.is_dir, folders))
+                if not package or is_there[package]:
                     message = f"{label(link)}: {name} is not found"
-                    yield "mesh-missing", mesh, message, _nearest(source, name, package)
-                elif package not in lost:
-                    lost.add(package)
+                    yield "mesh-missing", mesh, message, _cure_of_missing(source, name, package)
+                elif package not in reported:
+                    reported.add(package)
                     cure = f"--package {package}=DIR, or install it"
                     if scheme == "model":
                         cure = f"--package {package}=DIR, or GZ_SIM_RESOURCE_PATH"
@@ -108,8 +110,14 @@ def meshes(source: Source) -> Found:
                 yield "mesh-mirrored", mesh, message, "mirror the file itself"
 
 
-def _nearest(source: Source, name: str, package: str) -> str:
-    """Return a cure: a file whose name differs in capitals only, or the folder that is searched."""
+def _cure_of_missing(source: Source, name: str, package: str) -> str:
+    """Return a cure: a file whose name differs in capitals only, or the folder that is searched.
+
+    Args:
+        source: of the URDF.
+        name: of the mesh, as it is written.
+        package: that it names; "" for none.
+    """
     inside = Path(name.replace(BACK, "/").rpartition("://")[2].removeprefix(f"{package}/"))
     folders = [source.file.path.parent]
     if package:
@@ -117,6 +125,6 @@ def _nearest(source: Source, name: str, package: str) -> str:
     for folder in (folder / inside.parent for folder in folders):
         if folder.is_dir():
             names = {path.name.lower(): path.name for path in folder.iterdir()}
-            if there := names.get(inside.name.lower()):
-                return f"there is {there}: capital letters count"
+            if similar := names.get(inside.name.lower()):
+                return f"there is {similar}: capital letters count"
     return f"write a path that is there, from {folders[0] if folders else package}"

@@ -76,27 +76,41 @@ def beyond_shape(
     for body in links:
         if body.mass < least or shortage(body.inertia) > ROUND * abs(np.trace(body.inertia)):
             continue  # a logo or a camera, whose mass is negligible; or an unphysical inertia
-        more = slack[1] + slack[0] * body.size
-        out = float(-body.reach.min())
-        if out > more:
-            message = f"{label(body.link)}: its centre of mass is {out:.3g} m outside its shapes"
+        allowance = slack[1] + slack[0] * body.size
+        outside = float(-body.reach.min())
+        if outside > allowance:
+            away = f"{outside:.3g} m outside its shapes"
+            message = f"{label(body.link)}: its centre of mass is {away}"
             yield "centre-outside-shape", body.inertial, message, "write it in the link's frame"
             continue
-        # Mean squared distances along the principal axes, with their bounds (b - m) (m - a); and
-        # around these axes, with the squared distance of the farthest point.
-        squares, axes = np.linalg.eigh(body.spread)
-        along = (body.points - body.centre) @ axes
-        bound = margin * (along.max(axis=0) + more) * (more - along.min(axis=0))
-        around, away = (x.sum(axis=-1, keepdims=True) - x for x in (squares, along**2))
-        farthest = (np.sqrt(away.max(axis=0)) + more) ** 2
-        values, bounds = np.concatenate([[squares, bound], [around, farthest]], axis=1)
+        values, bounds = _squared_radii(body, allowance, margin)
         worst = int(np.argmax(values / bounds))
         if values[worst] > bounds[worst]:
             radius, room = np.sqrt([values[worst], bounds[worst]])
             where = "its centre, along one line" if worst < 3 else "an axis through its centre"
             message = f"{label(body.link)}: mass {radius:.3g} m off {where}"
             message += f" on average; its shapes leave room for {room:.3g} m"
-            yield "gyration-beyond-shape", body.inertial, message, _unit(body)
+            yield "gyration-beyond-shape", body.inertial, message, _cure_by_hull(body)
+
+
+def _squared_radii(body: Solid, allowance: float, margin: float) -> tuple[Array, Array]:
+    """Return mean squared distances of the mass (6,) [m^2], and their bounds by the shapes (6,).
+
+    The first three are along the principal axes, with bounds (b - m) (m - a); the others around
+    these axes, with the squared distance of the farthest point.
+
+    Args:
+        body: the link.
+        allowance: length by which parts may stick out of its shapes [m].
+        margin: factor of the first bounds.
+    """
+    along, axes = np.linalg.eigh(body.spread)
+    points = (body.points - body.centre) @ axes
+    bounds_along = margin * (points.max(axis=0) + allowance) * (allowance - points.min(axis=0))
+    around = along.sum(axis=-1, keepdims=True) - along
+    distances = (points**2).sum(axis=-1, keepdims=True) - points**2
+    bounds_around = (np.sqrt(distances.max(axis=0)) + allowance) ** 2
+    return np.concatenate([along, around]), np.concatenate([bounds_along, bounds_around])
 
 
 def dense(links: Sequence[Solid]) -> Found:
@@ -108,48 +122,54 @@ def dense(links: Sequence[Solid]) -> Found:
             message = f"{label(body.link)}: {body.mass:g} kg are {density:.0f} kg/m^3 of its hull"
             yield "density", body.inertial, message, "write the mass that it is weighed with"
     for material, (low, high) in MATERIALS.items():
-        solid = [body for body, density in zip(links, densities, strict=True)
-                 if low <= body.mass / body.volume <= high or low <= density <= high]  # fmt: skip
-        for volumes in ([b.volume for b in solid], [b.hull[0] for b in solid]):
-            alike = _alike(solid, np.array(volumes))
-            if len(alike) >= max(SEVERAL, len(_kinds(links)) / 2):
+        solids = [body for body, density in zip(links, densities, strict=True)
+                  if low <= body.mass / body.volume <= high or low <= density <= high]  # fmt: skip
+        for volumes in ([b.volume for b in solids], [b.hull[0] for b in solids]):
+            alike = _of_one_density(solids, np.array(volumes))
+            if len(alike) >= max(SEVERAL, len(_of_different_mass(links)) / 2):
                 names = ", ".join(body.link.get("name", "") for body in alike[:4])
-                density = np.median([b.mass / v for b, v in zip(solid, volumes, strict=True)])
+                density = np.median([b.mass / v for b, v in zip(solids, volumes, strict=True)])
                 message = f"{len(alike)} links have one density, {density:.0f} kg/m^3: {names}"
                 cure = f"weigh them: a drawing has that by default, {material}"
                 yield "density-alike", alike[0].inertial, message, cure
                 break
 
 
-def _alike(links: Sequence[Solid], volumes: Array) -> list[Solid]:
-    """Return the links whose density most of them share, one of each mass."""
+def _of_one_density(links: Sequence[Solid], volumes: Array) -> list[Solid]:
+    """Return the largest group of links with one density, by their volumes [m^3].
+
+    Of links with the same mass the first one alone counts.
+    """
     densities = np.array([body.mass for body in links]) / volumes
     near = [(low <= densities) & (densities <= (1.0 + ALIKE) * low) for low in densities]
-    return max((_kinds(list(compress(links, which))) for which in near), key=len, default=[])
+    return max(
+        (_of_different_mass(list(compress(links, which))) for which in near), key=len, default=[]
+    )
 
 
-def _kinds(links: Sequence[Solid]) -> list[Solid]:
+def _of_different_mass(links: Sequence[Solid]) -> list[Solid]:
     """Return the links of different masses: the first of each."""
-    kinds = list[Solid]()
+    different = list[Solid]()
     for body in links:
-        if all(abs(body.mass - kind.mass) > ALIKE * kind.mass for kind in kinds):
-            kinds.append(body)
-    return kinds
+        if all(abs(body.mass - other.mass) > ALIKE * other.mass for other in different):
+            different.append(body)
+    return different
 
 
 def signs(links: Sequence[Solid]) -> Found:
     """Yield the finding that products of inertia have the opposite sign, as CAD often has them."""
-    against, along = list[Solid](), 0
+    wrong, right = list[Solid](), 0
     for body in links:
         stated, shape = _products(body.spread), _products(body.hull[1])
         if min(np.abs(stated).max(), np.abs(shape).max()) > SEEN:
             cosine = stated @ shape / np.linalg.norm(stated) / np.linalg.norm(shape)
-            against += [body] if cosine < -LEANS else []
-            along += cosine > LEANS
-    if len(against) >= max(SEVERAL, MOSTLY * along):
-        message = f"products of inertia of {len(against)} links lean against their shapes"
+            if cosine < -LEANS:
+                wrong.append(body)
+            right += cosine > LEANS
+    if len(wrong) >= max(SEVERAL, MOSTLY * right):
+        message = f"products of inertia of {len(wrong)} links lean against their shapes"
         cure = "reverse ixy, ixz and iyz: URDF has them with a minus sign, CAD often without"
-        yield "products-sign", against[0].inertial, message, cure
+        yield "products-sign", wrong[0].inertial, message, cure
 
 
 def _products(moments: Array) -> Array:
@@ -163,7 +183,7 @@ def other_unit(links: Sequence[Solid]) -> Found:
     for body in links:
         if unit := _unit_of(body):
             message = f"{label(body.link)}: its inertia is that of its shape in {unit}"
-            yield "inertia-in-another-unit", body.inertial, message, _unit(body)
+            yield "inertia-in-another-unit", body.inertial, message, _cure_by_hull(body)
 
 
 def _unit_of(body: Solid) -> str:
@@ -182,7 +202,7 @@ def _unit_of(body: Solid) -> str:
     return ""
 
 
-def _unit(body: Solid) -> str:
+def _cure_by_hull(body: Solid) -> str:
     """Return a cure: the moments of a body of this mass that fills its hull."""
     shape = body.hull[1]
     moments = body.mass * (np.trace(shape) - np.diag(shape))

@@ -33,23 +33,23 @@ CURES = {
 }
 # kg/m^3; density that MuJoCo gives to shapes without one of their own: its documented default.
 DENSITY = 1000.0
-DRAKE = "drake:"
-ROTOR, GEAR = "drake:rotor_inertia", "drake:gear_ratio"
+DRAKE = "drake:"  # beginning of the elements that only Drake reads
+ROTOR, GEAR = "drake:rotor_inertia", "drake:gear_ratio"  # of rotors
 
 
 def find_readers(source: Source) -> Found:
     """Yield the settings that only MuJoCo reads, and the elements that only Drake reads."""
     for compiler in source.top.iterfind("mujoco/compiler"):
         for rule, defaults in SETTINGS.items():
-            given = {
-                key: value for key, default in defaults.items()
-                if (value := compiler.get(key, default).strip().lower()) != default
-                and (not numbers(compiler, key) or any(n > 0.0 for n in numbers(compiler, key)))
-            }  # fmt: skip
+            given = dict[str, str]()
+            for key, default in defaults.items():
+                value, figures = compiler.get(key, default).strip().lower(), numbers(compiler, key)
+                if value != default and (not figures or any(x > 0.0 for x in figures)):
+                    given[key] = value
             if given:
                 settings = " ".join(f'{key}="{value}"' for key, value in given.items())
-                does = _masses(source, given) if rule == "mujoco-masses" else ""
-                yield rule, compiler, f"MuJoCo alone reads {settings}{does}", CURES[rule]
+                effect = _changed_masses(source, given) if rule == "mujoco-masses" else ""
+                yield rule, compiler, f"MuJoCo alone reads {settings}{effect}", CURES[rule]
     others = Counter[str]()
     for element in source.top.iter():
         if element.tag == ROTOR and source.file.form != "mujoco":  # in MJCF it is an armature
@@ -68,7 +68,7 @@ def find_readers(source: Source) -> Found:
         yield "drake-tag", element, f"Drake alone reads <{tag}>{times}", cure
 
 
-def _masses(source: Source, given: Mapping[str, str]) -> str:
+def _changed_masses(source: Source, given: Mapping[str, str]) -> str:
     """Return the masses that MuJoCo changes, in words, as far as the shapes are known.
 
     Args:

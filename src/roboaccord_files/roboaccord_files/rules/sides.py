@@ -19,7 +19,7 @@ from roboaccord_files.rules.bodies import Solid
 # Relative; larger differences of masses, and of moments, are found. Of 529 public files 20 have
 # such a pair, 16 of them faults.
 OFF, TENSORS = 0.02, 0.1
-TWINS = 2  # pairs that a robot must have: in a single one l and r may be names of axes
+PAIRS = 2  # pairs that a robot must have: in a single one l and r may be names of axes
 # Words of one side, with those of the other: left, l; front left, rear left, hind left, back left.
 SIDES = {"left": "right", "l": "r", "fl": "fr", "rl": "rr", "hl": "hr", "bl": "br",
          "lf": "rf", "lh": "rh", "lb": "rb", "lr": "rr"}  # fmt: skip
@@ -35,33 +35,34 @@ def mirrored(links: Sequence[Solid]) -> Found:
     by_name = {body.link.get("name", ""): body for body in links}
     pairs = {frozenset((name, other_side(name))) for name in by_name}
     pairs = {pair for pair in pairs if len(pair) == 2 and pair <= by_name.keys()}
-    if len(pairs) < TWINS:
+    if len(pairs) < PAIRS:
         return
     for first, second in sorted(map(sorted, pairs)):
-        one, two = by_name[first], by_name[second]
-        if abs(one.mass - two.mass) > OFF * max(one.mass, two.mass):
-            message = f"{label(two.link)}: {two.mass:g} kg, {first} {one.mass:g} kg"
+        one, other = by_name[first], by_name[second]
+        difference = _moments_difference(one, other)
+        if abs(one.mass - other.mass) > OFF * max(one.mass, other.mass):
+            message = f"{label(other.link)}: {other.mass:g} kg, {first} {one.mass:g} kg"
             cure = "write the same mass, if they are alike"
-        elif (off := _moments_off(one, two)) > TENSORS:
-            message = f"{label(two.link)}: moments of inertia {off:.0%} other than {first}"
+        elif difference > TENSORS:
+            message = f"{label(other.link)}: moments of inertia {difference:.0%} other than {first}"
             cure = "write the same moments, products mirrored"
         else:
             continue
-        yield "mirrored-mass", two.inertial, message, cure
+        yield "mirrored-mass", other.inertial, message, cure
 
 
-def _moments_off(one: Solid, two: Solid) -> float:
+def _moments_difference(one: Solid, other: Solid) -> float:
     """Return the largest difference of principal moments, relative to the largest moment."""
-    moments = np.linalg.eigvalsh([one.inertia, two.inertia])
+    moments = np.linalg.eigvalsh([one.inertia, other.inertia])
     return float(np.abs(moments[0] - moments[1]).max() / (np.abs(moments).max() or 1.0))
 
 
 def other_side(name: str) -> str:
     """Return the name of a link's partner on the other side, or its own name if it has none."""
 
-    def swap(found: re.Match[str]) -> str:
-        word = found[0]
+    def swapped(match: re.Match[str]) -> str:
+        word = match[0]
         other = SIDES.get(word.lower(), word)
         return other.upper() if word.isupper() else other.title() if word.istitle() else other
 
-    return LETTERS.sub(swap, WORDS.sub(swap, name))
+    return LETTERS.sub(swapped, WORDS.sub(swapped, name))

@@ -99,14 +99,14 @@ def point_out(
             for radius in (0.15 * size, 0.5 * size):
                 pen.ellipse((x - radius, y - radius, x + radius, y + radius), outline=ink, width=2)
         length = pen.textlength(text, font=font(size))
-        boxes = [_box(x, y, side, down, size, length) for side, down in BESIDE]
+        boxes = [_text_box(x, y, side, down, size, length) for side, down in BESIDE]
         box = min(boxes, key=lambda box: _cost(box, occupied, robot, picture, length * size))
         occupied.append(box)
         pen.text((box[0] + 2, box[1] + 2), text, fill=ink, font=font(size), **HALO)
     picture[:] = np.asarray(sheet)
 
 
-def _box(x: float, y: float, side: int, down: float, size: int, length: float) -> Box:
+def _text_box(x: float, y: float, side: int, down: float, size: int, length: float) -> Box:
     """Return the box of a text beside a point (x, y) [pixels].
 
     Args:
@@ -132,17 +132,24 @@ def _cost(
 
     A box that is free and inside the picture comes before all others; among these, the one that
     covers less of the robot, in steps of LITTLE of the text's area.
+
+    Args:
+        box: of the text.
+        occupied: boxes that it must not overlap.
+        robot: pixels of the robot (height, width); None if it may be covered.
+        picture: in which the text is written.
+        area: of the text [pixels^2].
     """
     height, width, _ = picture.shape
     size = letters(width)
-    inside = min(box[:2]) > 0 and box[2] < width and box[3] < height - 2 * size
+    is_inside = min(box[:2]) > 0 and box[2] < width and box[3] < height - 2 * size
     left, top, right, bottom = np.maximum(np.array(box), 0).astype(int)
     share = 0.0 if robot is None else robot[top:bottom, left:right].sum() / area
-    is_taken = not inside or any(_meet(box, other) for other in occupied)
+    is_taken = not is_inside or any(_overlap(box, other) for other in occupied)
     return is_taken, int(share / LITTLE)
 
 
-def _meet(a: Box, b: Box) -> bool:
+def _overlap(a: Box, b: Box) -> bool:
     """Return whether two boxes overlap."""
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
@@ -164,9 +171,10 @@ def write_below(picture: Picture, line: str, right: Sequence[str]) -> None:
     # A band is 7/4 of the letters high, see `_write`, and half a height remains below it.
     top, free = height - 9 * size // 4, width - 4 * size - font(size).getlength(line)
     _write(picture, size // 2, top, [(line, INK)])
-    for text in [text for text in right if font(size).getlength(text) < free][:1]:
-        x = width - 3 * size // 2 - round(font(size).getlength(text))
-        _write(picture, x, top, [(text, MUTED)])
+    fitting = next((text for text in right if font(size).getlength(text) < free), None)
+    if fitting is not None:
+        x = width - 3 * size // 2 - round(font(size).getlength(fitting))
+        _write(picture, x, top, [(fitting, MUTED)])
 
 
 def _write(picture: Picture, x: int, y: int, rows: Sequence[tuple[str, Ink]]) -> None:
@@ -186,7 +194,7 @@ def _write(picture: Picture, x: int, y: int, rows: Sequence[tuple[str, Ink]]) ->
     band[:] = np.asarray(strip)
 
 
-def length(value: float) -> str:
+def length_text(value: float) -> str:
     """Return a length in a unit that fits it, to two digits."""
     # Smallest value, unit, and factor; no micrometres, for the font has no Greek letters.
     units = ((1.0, "m", 1.0), (1e-6, "mm", 1e3), (0.0, "nm", 1e9))

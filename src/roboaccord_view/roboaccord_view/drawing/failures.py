@@ -49,17 +49,14 @@ def failures(scene: Scene, events: Sequence[Event]) -> list[Failure]:
     """Return the joints of a scene that fail by the events of a motion."""
     child = {joint.name: joint.child for joint in scene.tree.moving}
     links = [link.name for link in scene.tree.links]
+    faults = [fault for fault in map(fault_of, events) if fault and fault.joint in child]
     return [
         Failure(
-            joint=fault.joint,
-            kind=fault.kind,
-            time=fault.time,
-            link=links.index(child[fault.joint]),
-            shape=casing(scene, fault.joint),
+            joint=fault.joint, kind=fault.kind, time=fault.time,
+            link=links.index(child[fault.joint]), shape=casing(scene, fault.joint),
         )
-        for fault in map(fault_of, events)
-        if fault and fault.joint in child
-    ]
+        for fault in faults
+    ]  # fmt: skip
 
 
 def casing(scene: Scene, joint: str) -> int:
@@ -68,17 +65,17 @@ def casing(scene: Scene, joint: str) -> int:
     If none does, it is the nearest one.
     """
     tree = scene.tree
-    moving = next(candidate for candidate in tree.moving if candidate.name == joint)
+    failed = next(candidate for candidate in tree.moving if candidate.name == joint)
     names = [link.name for link in tree.links]
-    ends = names.index(moving.parent), names.index(moving.child)
+    parent, child = names.index(failed.parent), names.index(failed.child)
     q = np.zeros(len(tree.moving))
     origins, turns = tree.forward(tuple(j.name for j in tree.moving), q, np.zeros(3), IDENTITY)
 
     def rank(index: int) -> tuple[bool, float, float]:
         """Order shapes: of the two links first, then by distance of the joint, then by size."""
         shape = scene.shapes[index]
-        point = (origins[ends[1]] - origins[shape.link]) @ turns[shape.link]
-        if shape.link not in ends:
+        point = (origins[child] - origins[shape.link]) @ turns[shape.link]
+        if shape.link not in (parent, child):
             return True, math.inf, math.inf
         height = max(_height(point, shape.vertices[list(face)]) for face in shape.faces)
         return False, max(height, INSIDE), float(np.prod(np.ptp(shape.vertices, 0)))
@@ -102,11 +99,8 @@ def failure_lines(
         findings: what the controller has detected, as events.
         moment: the time [s].
     """
-    verdicts = {
-        finding.subject: finding
-        for finding in findings
-        if finding.kind.startswith(FOUND) and finding.time <= moment
-    }
+    past = [finding for finding in findings if finding.time <= moment]
+    verdicts = {finding.subject: finding for finding in past if finding.kind.startswith(FOUND)}
     for failure in failed:
         if failure.time <= moment:
             line = f"{failure.name} at {failure.time:.2f} s"
@@ -119,7 +113,7 @@ def failure_lines(
     for finding in verdicts.values():
         verdict = finding.kind.removeprefix(FOUND)
         yield f"{finding.subject} healthy, but found {verdict} at {finding.time:.2f} s"
-    for finding in findings:
-        if finding.kind == REFUSED and finding.time <= moment:
+    for finding in past:
+        if finding.kind == REFUSED:
             reason = finding.subject.replace("_", " ")
             yield f"target refused at {finding.time:.2f} s: {reason}"

@@ -18,16 +18,8 @@ from PIL import Image, ImageDraw, ImageFilter
 from roboaccord.contract import Array, Index
 from roboaccord.scenario import Camera
 
-from roboaccord_view.drawing.raster import (
-    LIGHT,
-    NEAR,
-    OVERSAMPLING,
-    Canvas,
-    Depths,
-    Mesh,
-    Picture,
-    finer,
-)
+from roboaccord_view.drawing import raster
+from roboaccord_view.drawing.raster import LIGHT, OVERSAMPLING, Canvas, Depths, Mesh, Picture
 
 # Colours, 0 to 255: of the ground, its grid, distant ground, the path and shadows. Chosen by eye:
 # greys that are lighter than any robot, and one warm colour.
@@ -73,10 +65,10 @@ def draw_ground(camera: Camera, floor: float, grid: float) -> Picture:
         floor: height of the ground [m].
         grid: distance between grid lines [m].
     """
-    height, width, focal = camera.height, camera.width, camera.focal
-    right, down, forward = camera.axes
-    x, y = np.arange(width) + 0.5, (np.arange(height)[:, None] + 0.5 - 0.5 * height) / focal
-    fall = -(forward[2] + y * down[2])  # of a ray per metre of depth; `right` is horizontal
+    height, (_, down, forward) = camera.height, camera.axes
+    # Slopes of the rows below the camera's axis, and by how much rays fall per metre of depth.
+    slopes = np.asarray((np.arange(height)[:, None] + 0.5 - 0.5 * height) / camera.focal, float)
+    fall = -(forward[2] + slopes * down[2])
     # Depth of the ground in each row, infinite above the horizon, and how clear it is in the haze.
     above = camera.eye[2] - floor
     depth = np.where(fall > 1e-9, above / np.maximum(fall, 1e-9), np.inf)
@@ -84,21 +76,35 @@ def draw_ground(camera: Camera, floor: float, grid: float) -> Picture:
     clear = np.exp(-(np.maximum(depth / nearest - 1.0, 0.0) ** 2) / HAZE_DEPTH)
     tones = (HAZE + (GROUND - HAZE) * np.round(clear * TONES) / TONES)[:, None]
     depth = np.where(np.isfinite(depth), depth, 0.0)
-    # How much each pixel is covered by the nearest line of either direction.
-    slant = depth**2 / above * down[2]  # of depth against y
-    cover = np.zeros((height, width))
-    for k in range(2):
-        ahead = forward[k] + y * down[k] - 0.5 * width / focal * right[k]
+    cover = _grid_cover(camera, above, grid, slopes, depth) * clear
+    return np.asarray(tones + (LINE - tones) * cover[..., None]).astype(np.uint8)
+
+
+def _grid_cover(camera: Camera, above: float, grid: float, slopes: Array, depth: Array) -> Array:
+    """Return how much the nearest grid line of either direction covers each pixel (height, width).
+
+    Args:
+        camera: camera of the picture.
+        above: height of the camera above the ground [m].
+        grid: distance between grid lines [m].
+        slopes: of the rows below the camera's axis (height, 1).
+        depth: of the ground in each row (height, 1) [m]; 0 above the horizon.
+    """
+    right, down, forward = camera.axes
+    focal, x = camera.focal, np.arange(camera.width) + 0.5
+    slant = depth**2 / above * down[2]  # of depth against the slope
+    cover = np.zeros((camera.height, camera.width))
+    for k in range(2):  # the world's x and y
+        ahead = forward[k] + slopes * down[k] - 0.5 * camera.width / focal * right[k]
+        # Coordinate k in units of the grid, and its rates along x and y of the picture.
         along = depth * right[k] / focal / grid
-        # Coordinate k in lines of the grid, and its rates along x and y of the picture.
         line = (camera.eye[k] + depth * ahead) / grid + x * along
         across = (slant * ahead + depth * down[k]) / focal / grid
         across = across + x * (slant * right[k] / focal / focal / grid)
         with np.errstate(divide="ignore", invalid="ignore"):
             gap = np.abs(line - np.rint(line)) / np.sqrt(along**2 + across**2)  # [pixels]
         cover = np.fmax(cover, 0.5 * LINE_WIDTH + 0.5 - gap)
-    cover = np.minimum(cover, 1.0) * clear
-    return np.asarray(tones + (LINE - tones) * cover[..., None]).astype(np.uint8)
+    return np.minimum(cover, 1.0)
 
 
 def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Depths) -> None:
@@ -110,7 +116,7 @@ def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Depths) ->
         trace: points of the path (m, 3) [m].
         hidden: 1 / depth of what may hide the path [1/m], in OVERSAMPLING times as many pixels.
     """
-    ahead = trace[camera.local(trace)[:, 2] > NEAR]
+    ahead = trace[camera.local(trace)[:, 2] > raster.NEAR]
     flat = np.clip(OVERSAMPLING * camera.project(ahead), -FARTHEST, FARTHEST)
     height, width = hidden.shape
     x, y = np.clip(flat.astype(int), 0, (width - 1, height - 1)).T
@@ -126,9 +132,9 @@ def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Depths) ->
 
 def _mix(picture: Picture, colour: Array, cover: Picture, share: float = 1.0) -> None:
     """Mix a colour into a picture, in each pixel by `cover` (0 to 255) times a share."""
-    where = np.nonzero(cover)
-    before = picture[where]
-    picture[where] = before + share * (colour - before) * (cover[where][:, None] / 255.0)
+    covered = np.nonzero(cover)
+    before = picture[covered]
+    picture[covered] = before + share * (colour - before) * (cover[covered][:, None] / 255.0)
 
 
 def shade_ground(picture: Picture, canvas: Canvas, mesh: Mesh, floor: float) -> None:
@@ -144,11 +150,11 @@ def shade_ground(picture: Picture, canvas: Canvas, mesh: Mesh, floor: float) -> 
     drop = np.maximum(mesh.points[:, 2:] - floor, 0.0) / LIGHT[2]
     canvas.draw(mesh.at(mesh.points - drop * LIGHT))
     height, width, _ = picture.shape
-    x_first, top = np.maximum(canvas.box[:2] - MARGIN, 0)
+    left, top = np.maximum(canvas.box[:2] - MARGIN, 0)
     right, bottom = np.minimum(canvas.box[2:] + MARGIN, (width, height))
-    dark = (canvas.owner[top:bottom, x_first:right] >= 0).astype(np.uint8)
+    dark = (canvas.owner[top:bottom, left:right] >= 0).astype(np.uint8)
     soft = Image.fromarray(255 * dark).filter(ImageFilter.GaussianBlur(SOFT))
-    _mix(picture[top:bottom, x_first:right], BLACK, np.asarray(soft), SHADOW)
+    _mix(picture[top:bottom, left:right], BLACK, np.asarray(soft), SHADOW)
 
 
 class Relief:
@@ -169,22 +175,22 @@ class Relief:
         self._size = float(np.linalg.norm(high - low))
         self._middle, self._mesh = 0.5 * (low + high), mesh
         self._sun = Canvas(self._above(LIGHT))
-        canvas = Canvas(finer(camera))
+        canvas = Canvas(raster.finer(camera))
         canvas.draw(mesh)
         canvas.lay_over(picture)
         self.picture, self.hidden = picture, canvas.depths
-        points = _points(camera, canvas.depths[::OVERSAMPLING, ::OVERSAMPLING])
+        points = _points_seen(camera, canvas.depths[::OVERSAMPLING, ::OVERSAMPLING])
         seen = self._sun.camera.local(points)
         # For each pixel's point: 1 / depth as seen from the light [1/m], and its pixel on the map.
         self._inverse = np.nan_to_num(1.0 / seen[..., 2])
-        self._flat = np.nan_to_num(self._sun.camera.project(points)).astype(int)
+        self._on_map = np.nan_to_num(self._sun.camera.project(points)).astype(int)
         self.shade(picture, mesh)
 
     def shade(self, picture: Picture, mesh: Mesh) -> None:
         """Darken the terrain in a picture where a mesh casts its shadow."""
         self._sun.draw(mesh)
-        gap = 1.0 + GAP / FAR
-        _mix(picture, BLACK, _hidden(self._sun.depths, self._flat, self._inverse * gap), SHADOW)
+        inverse = self._inverse * (1.0 + GAP / FAR)
+        _mix(picture, BLACK, _shadow(self._sun.depths, self._on_map, inverse), SHADOW)
 
     def under(self, points: Array) -> Array:
         """Return points (m, 3) [m] lowered onto the terrain, unchanged where there is none."""
@@ -203,7 +209,7 @@ class Relief:
         return Camera.aim(self._middle, direction, distance, view, (DETAIL, DETAIL))
 
 
-def _points(camera: Camera, inverse: Depths) -> Array:
+def _points_seen(camera: Camera, inverse: Depths) -> Array:
     """Return the points (height, width, 3) [m] that have 1 / depth `inverse`; nan where 0."""
     x = (np.arange(camera.width) + 0.5 - 0.5 * camera.width) / camera.focal
     y = (np.arange(camera.height) + 0.5 - 0.5 * camera.height) / camera.focal
@@ -212,19 +218,18 @@ def _points(camera: Camera, inverse: Depths) -> Array:
     return np.asarray(camera.eye + rays / np.where(inverse > 0.0, inverse, np.nan)[..., None])
 
 
-def _hidden(depths: Depths, flat: Index, inverse: Array) -> Picture:
+def _shadow(depths: Depths, on_map: Index, inverse: Array) -> Picture:
     """Return the share, 0 to 255, of 3 x 3 pixels of a depth map that hide each pixel of a picture.
 
     Args:
         depths: the map, 1 / depth [1/m].
-        flat: position of each pixel of the picture on it (height, width, 2) [pixels].
+        on_map: position of each pixel of the picture on it (height, width, 2) [pixels].
         inverse: 1 / depth of the pixel from there (height, width) [1/m]; 0 for none.
     """
-    inside = ((flat >= 1) & (flat < np.array(depths.shape[::-1]) - 1)).all(axis=-1)
-    seen = inside & (inverse > 0.0)
-    (x, y), near, around = flat[seen].T, inverse[seen], (-1, 0, 1)
+    is_inside = ((on_map >= 1) & (on_map < np.array(depths.shape[::-1]) - 1)).all(axis=-1)
+    is_lit = is_inside & (inverse > 0.0)  # by the light, unless something hides it
+    (x, y), own = on_map[is_lit].T, inverse[is_lit]
+    neighbours = [(j, i) for j in (-1, 0, 1) for i in (-1, 0, 1)]
     dark = np.zeros(inverse.shape, dtype=np.uint8)
-    dark[seen] = (
-        255 * sum((depths[y + j, x + i] > near).astype(int) for j in around for i in around) // 9
-    )
+    dark[is_lit] = 255 * sum((depths[y + j, x + i] > own).astype(int) for j, i in neighbours) // 9
     return dark

@@ -71,12 +71,9 @@ class Mesh:
             corners.append(np.fromiter(chain.from_iterable(solid.faces), dtype=np.int64) + first)
             first += len(solid.vertices)
         colours = [np.tile(solid.colour, (len(solid.faces), 1)) for solid in solids]
-        return cls(
-            np.concatenate([solid.vertices for solid in solids]).astype(float),
-            np.concatenate(corners),
-            np.cumsum([0, *counts]),
-            np.concatenate(colours).astype(float),
-        )
+        points = np.concatenate([solid.vertices for solid in solids]).astype(float)
+        starts, paint = np.cumsum([0, *counts]), np.concatenate(colours).astype(float)
+        return cls(points, np.concatenate(corners), starts, paint)
 
     def at(self, points: Array) -> Mesh:
         """Return the mesh with its points at (v, 3) [m]."""
@@ -91,8 +88,9 @@ class Canvas:
         hidden: 1 / depth of what is drawn already, which hides faces behind it [1/m].
 
     Attributes:
-        depths, owner: 1 / depth [1/m] and index of the face of each pixel; -1 for no face.
-        paint: colour of each face (f, 3).
+        depths: 1 / depth of each pixel (height, width) [1/m].
+        owner: index of the face of each pixel (height, width); -1 for no face.
+        paint: colour of each face (f, 3), 0 to 255.
         box: left, top, right and bottom of the pixels that the last mesh has touched.
     """
 
@@ -111,10 +109,10 @@ class Canvas:
         left, top, right, bottom = self.box
         self.owner[top:bottom, left:right] = -1
         self.depths[top:bottom, left:right] = self.hidden[top:bottom, left:right]
-        seen = np.ascontiguousarray(camera.local(mesh.points))
+        points = np.ascontiguousarray(camera.local(mesh.points))
         lens = np.array([camera.focal, 0.5 * camera.width, 0.5 * camera.height])
         self.box, shades = _fill(
-            seen, mesh.corners, mesh.starts, lens, camera.axes @ LIGHT, self.depths, self.owner
+            points, mesh.corners, mesh.starts, lens, camera.axes @ LIGHT, self.depths, self.owner
         )
         shades = AMBIENT + (1.0 - AMBIENT) * shades
         self.paint = np.clip(255.0 * mesh.colours * shades[:, None], 0, 255).astype(np.uint8)
@@ -123,15 +121,17 @@ class Canvas:
         """Mix the means over squares of OVERSAMPLING pixels into a picture, by their cover."""
         n = OVERSAMPLING
         # The touched box in pixels of the picture, rounded outwards.
-        x_first, top, right, bottom = *(self.box[:2] // n), *(-(-self.box[2:] // n))
-        owner = self.owner[n * top : n * bottom, n * x_first : n * right]
+        left, top = self.box[:2] // n
+        right, bottom = -(-self.box[2:] // n)
+        owner = self.owner[n * top : n * bottom, n * left : n * right]
+        # Colours of the faces; the fourth column counts samples without a face (index -1).
         paint = np.zeros((len(self.paint) + 1, 4), dtype=np.uint16)
-        paint[:-1, :3], paint[-1, 3] = self.paint, 1  # the last row counts pixels without a face
-        mixed = np.zeros((bottom - top, right - x_first, 4), dtype=np.uint16)
+        paint[:-1, :3], paint[-1, 3] = self.paint, 1
+        mixed = np.zeros((bottom - top, right - left, 4), dtype=np.uint16)
         for j, i in np.ndindex(n, n):
             mixed += paint[owner[j::n, i::n]]
         # Mean of the samples' colours; samples without a face have the picture's.
-        touched = picture[top:bottom, x_first:right]
+        touched = picture[top:bottom, left:right]
         touched[:] = (mixed[..., :3] + mixed[..., 3:] * touched) // (n * n)
 
 
@@ -141,7 +141,7 @@ def finer(camera: Camera) -> Camera:
     return replace(camera, focal=camera.focal * OVERSAMPLING, width=width, height=height)
 
 
-def hidden(camera: Camera, mesh: Mesh, points: Array) -> int:
+def count_hidden(camera: Camera, mesh: Mesh, points: Array) -> int:
     """Return the number of points (m, 3) [m] that a mesh hides."""
     canvas = Canvas(camera)
     canvas.draw(mesh)

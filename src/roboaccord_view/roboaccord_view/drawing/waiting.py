@@ -1,8 +1,8 @@
 """Finds the times of a motion in which nothing moves, so that films can leave them out.
 
-`moves` marks the samples at which something moves, by the range of each coordinate in a window
-around the sample. `shown` keeps these samples, a short rest around them, and short gaps; what
-remains is cut. `accord view --uncut` cuts nothing.
+`is_moving` marks the samples at which something moves, by the range of each coordinate in a window
+around the sample. `shown_samples` keeps these samples, a short rest around them, and short gaps;
+what remains is cut. `accord view --uncut` cuts nothing.
 
 STILL, SWAY, SPELL, REST and WORTH may be tuned; test_annotations tests motions on both sides of
 them.
@@ -29,7 +29,7 @@ WORTH = 1.0  # s of motion; shorter gaps are not left out
 ANGLE_PER_QUATERNION = 2.0
 
 
-def moves(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool_]:
+def is_moving(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool_]:
     """Return whether something moves, for each sample of a motion (t,).
 
     Something moves if, within SPELL, a joint whose actuator works or the base moves by more than
@@ -40,7 +40,8 @@ def moves(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool_]:
         points: positions of points of the robot at each sample (t, m, 3) [m].
         step: time between samples [s].
     """
-    size, q = float(np.ptp(points[0], axis=0).max()), motion.q.copy()
+    size = float(np.ptp(points[0], axis=0).max())
+    q = motion.q.copy()
     # A joint whose actuator has come loose keeps its value from then on, so it does not count; its
     # motion still counts by the points.
     for fault in map(fault_of, motion.events):
@@ -65,7 +66,7 @@ def _ranges(values: Array, width: int) -> Array:
     return np.asarray(high - minimum_filter1d(values, width, axis=0))
 
 
-def shown(moving: NDArray[np.bool_], rest: int, shortest: int) -> Index:
+def shown_samples(moving: NDArray[np.bool_], rest: int, shortest: int) -> Index:
     """Return the indices of the samples that are shown: all but long times without motion.
 
     The last sample is always shown; if nothing moves at all, every sample is.

@@ -1,8 +1,8 @@
 """Compare two descriptions: list what differs, and how much each difference changes accelerations.
 
 placing.py matches the bodies of the two robots, and pair_differences.py finds the differences. To
-measure an effect the first robot's tree is changed; the second's never is. `compare_files` runs in
-another process.
+measure the effect of a difference, the first robot's tree is given the second's value; the second's
+tree is never changed. `compare_files` runs in another process.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ from roboaccord.numerics.rotations import rotation_vector
 from roboaccord_files.parity import pair_differences as differ
 from roboaccord_files.parity.bench import Bench
 from roboaccord_files.parity.pair import Pair
-from roboaccord_files.parity.pair_differences import ALONE, Change, Changed, difference
+from roboaccord_files.parity.pair_differences import (
+    NO_MIMIC,
+    Change,
+    DifferenceAndChange,
+    difference,
+)
 from roboaccord_files.parity.placing import LinkPair, Pairing
 from roboaccord_files.parity.poses import Match
 from roboaccord_files.parity.result import RobotParity
@@ -54,7 +59,7 @@ def compare_files(
 
 
 class Comparison:
-    """Compare two descriptions; the arguments are those of `compare_files`."""
+    """Two descriptions whose bodies are matched; the arguments are those of `compare_files`."""
 
     def __init__(
         self, one: UrdfFile, other: UrdfFile, names: Mapping[str, str], tolerance: float, seed: int
@@ -71,102 +76,108 @@ class Comparison:
         self._bases = [bench.question.base for bench in self._benches]
         self._base: Base = "fixed" if "fixed" in self._bases else "free"
         self._question = draw_question(self._one, self._base, seed)
-        self._alike = one.form == other.form  # formats do not state the same quantities
+        self._same_format = one.form == other.form  # formats do not state the same quantities
         matches = self._pairing.matches.values()
         links = [pair for match in matches for pair in self._pairing.links(match)]
-        self._one = differ.lumped(self._one, links)
+        self._one = differ.with_lumped_masses(self._one, links)
         self._accelerations: list[Array] | None = None
         with suppress(AccordError):  # raised if masses leave accelerations undetermined
-            self._accelerations = self._answers(self._one)
-        moving = ((m.one.joint, m.other.joint) for m in matches)
-        self._joints = {a.name: b.name for a, b in moving if a and b}
+            self._accelerations = self._accelerations_of(self._one)
+        # Joints and links of the second robot by those of the first.
+        joints = ((match.one.joint, match.other.joint) for match in matches)
+        self._joints = {one.name: two.name for one, two in joints if one and two}
         self._links = {pair.name: pair.partner for pair in links}
         mimics = differ.mimics_of(one), differ.mimics_of(other)
-        wanted = {self._partner(n): self._partner(m[0]) for n, m in mimics[0].items()}
-        self._mimics = mimics[0], differ.led_by(mimics[1], wanted)
-        self._unstated = dict[str, dict[str, None]]()  # joints, by quantity
+        leaders = {self._other_joint(n): self._other_joint(m[0]) for n, m in mimics[0].items()}
+        self._mimics = mimics[0], differ.turned_round(mimics[1], leaders)
+        # Joints by each quantity that one of the two formats cannot state.
+        self._unstated = dict[str, dict[str, None]]()
 
-    def _partner(self, joint: str) -> str:
+    def _other_joint(self, joint: str) -> str:
         """Return the name in the second robot of a joint of the first."""
         return self._joints.get(joint, self._names.get(joint, joint))
 
     def result(self) -> Pair:
         """Return all differences, in the order of their effect."""
-        changed = [*self._differences()]
-        with_effects = [replace(d, effect=self._effect([change])) for d, change in changed]
-        total_effect = self._effect([change for _, change in changed])
-        order = ranked(with_effects, lambda d: -np.inf if d.effect is None else -d.effect)
+        differences = [*self._differences()]
+        with_effects = [replace(d, effect=self._effect([change])) for d, change in differences]
+        total_effect = self._effect([change for _, change in differences])
+        ordered = ranked(with_effects, lambda d: -np.inf if d.effect is None else -d.effect)
         one, other = (
             RobotParity(bench.file.name, str(bench.file.path), bench.question.base,
                         len(bench.tree.moving), sum(link.mass for link in bench.tree.links))
             for bench in self._benches
         )  # fmt: skip
-        both = [*self._links.items(), *self._joints.items()]
-        names = {name: partner for name, partner in both if name != partner}
+        partners = [*self._links.items(), *self._joints.items()]
+        names = {name: partner for name, partner in partners if name != partner}
         notes = tuple(self._notes())
-        return Pair((one, other), tuple(order), total_effect, names, notes, self._tolerance)
+        return Pair((one, other), tuple(ordered), total_effect, names, notes, self._tolerance)
 
-    def _differences(self) -> Iterator[Changed]:
+    def _differences(self) -> Iterator[DifferenceAndChange]:
         """Yield all differences: of bases, of joints that one robot lacks, then body by body."""
-        if self._bases[0] != self._bases[1] and self._alike:
+        if self._bases[0] != self._bases[1] and self._same_format:
             yield difference(Cause("base"), "")
         for name, partner in self._fixed.items():
             yield difference(Cause("kind", name), partner)
-        for i, joints in enumerate(self._pairing.unmatched):
-            yield from (difference(Cause("joint", "" if i else n), n if i else "") for n in joints)
+        only_in_first, only_in_second = self._pairing.unmatched
+        yield from (difference(Cause("joint", name), "") for name in only_in_first)
+        yield from (difference(Cause("joint", ""), name) for name in only_in_second)
         for match in self._pairing.matches.values():
-            yield from self._of_links(match)
+            yield from self._link_differences(match)
             if match.one.joint and match.other.joint:
-                yield from differ.of_motion(match, self._tolerance, self._pairing.size)
-                yield from self._of_numbers(match.one.joint, match.other.joint)
+                yield from differ.joint_pose_differences(match, self._tolerance, self._pairing.size)
+                yield from self._number_differences(match.one.joint, match.other.joint)
 
-    def _of_links(self, match: Match) -> Iterator[Changed]:
+    def _link_differences(self, match: Match) -> Iterator[DifferenceAndChange]:
         """Yield the differences of the links of a body that are compared."""
         for pair in self._pairing.links(match):
             differences = self._pairing.link_differences(pair)
             for quantity in [d.quantity for d in differences if d.excess > 1.0]:
-                if self._counts(match, pair, quantity):
-                    yield differ.of_mass(pair, quantity)
+                if self._is_compared(match, pair, quantity):
+                    yield differ.link_difference(pair, quantity)
 
-    def _counts(self, match: Match, pair: LinkPair, quantity: str) -> bool:
+    def _is_compared(self, match: Match, pair: LinkPair, quantity: str) -> bool:
         """Return whether a quantity of a link is compared.
 
         A link that is fixed to the world moves nothing. If only one robot states its mass, the
         difference counts only where the other's base is free.
         """
-        both = bool(pair.want.mass and pair.have.mass)
-        if both or self._base == "free" or match.above:
+        both_have_mass = bool(pair.one.mass and pair.other.mass)
+        if both_have_mass or self._base == "free" or match.above:
             return True
-        return quantity == "mass" and self._bases[not pair.want.mass] == "free"
+        base_of_massive = self._bases[0 if pair.one.mass else 1]
+        return quantity == "mass" and base_of_massive == "free"
 
-    def _of_numbers(self, one: Joint, other: Joint) -> Iterator[Changed]:
+    def _number_differences(self, one: Joint, other: Joint) -> Iterator[DifferenceAndChange]:
         """Yield the differences of the numbers of a joint, and of what it mimics.
 
         Quantities that the format of one file cannot state become a note instead.
         """
-        leads = [m.get(j.name, ALONE) for m, j in zip(self._mimics, (one, other), strict=True)]
-        if self._partner(leads[0][0]) != leads[1][0]:
+        mimic = self._mimics[0].get(one.name, NO_MIMIC)
+        other_mimic = self._mimics[1].get(other.name, NO_MIMIC)
+        if self._other_joint(mimic[0]) != other_mimic[0]:
             yield difference(Cause(MIMIC, one.name, axis="joint"), other.name, differ.unchanged)
-            leads = [ALONE, ALONE]
-        mine, others = map(differ.numbers_of, (one, other), leads)
-        for changed in differ.of_numbers(one, other, mine, others, self._tolerance):
-            key, finite = changed[0].cause.quantity, changed[0].cause.size is not None
-            if not self._alike and (key == differ.SERVO or not (finite or key == "limit")):
-                self._unstated.setdefault(key, {})[one.name] = None
+            mimic = other_mimic = NO_MIMIC
+        numbers, other_numbers = (
+            differ.numbers_of(one, mimic),
+            differ.numbers_of(other, other_mimic),
+        )
+        for found in differ.number_differences(one, other, numbers, other_numbers, self._tolerance):
+            quantity, is_finite = found[0].cause.quantity, found[0].cause.size is not None
+            is_stated = quantity != differ.SERVO and (is_finite or quantity == "limit")
+            if self._same_format or is_stated:
+                yield found
             else:
-                yield changed
+                self._unstated.setdefault(quantity, {})[one.name] = None
 
-    def _answers(self, tree: Tree) -> list[Array]:
+    def _accelerations_of(self, tree: Tree) -> list[Array]:
         """Return the accelerations of a tree, with damping and dry friction as efforts."""
         by_name = {joint.name: joint for joint in tree.moving}
         joints = [by_name[name] for name in self._question.joints]
-        damping, friction = (
-            np.array([getattr(j, k) for j in joints]) for k in ("damping", "friction")
-        )
-        states = [
-            replace(s, effort=s.effort - damping * s.qd - friction * np.sign(s.qd))
-            for s in self._question.states
-        ]
+        damping = np.array([joint.damping for joint in joints])
+        friction = np.array([joint.friction for joint in joints])
+        states = [replace(s, effort=s.effort - damping * s.qd - friction * np.sign(s.qd))
+                  for s in self._question.states]  # fmt: skip
         return TreeReading(tree, self._question).accelerations(states)
 
     def _effect(self, changes: Sequence[Change]) -> float | None:
@@ -184,8 +195,8 @@ class Comparison:
         if tree is self._one:
             return 0.0
         with suppress(AccordError):
-            pairs = zip(self._answers(tree), before, strict=True)
-            return max((relative_at(after, expected)[0] for after, expected in pairs), default=0.0)
+            pairs = zip(self._accelerations_of(tree), before, strict=True)
+            return max((relative_at(after, first)[0] for after, first in pairs), default=0.0)
         return None
 
     def _notes(self) -> Iterator[str]:
@@ -193,9 +204,10 @@ class Comparison:
         if self._bases[0] != self._bases[1]:
             yield f"the base is {self._bases[0]} in the first alone; compared {self._base}"
         pose = self._pairing.matches[self._one.links[0].name].pose
-        away, turn = (float(np.linalg.norm(x)) for x in (pose.place, rotation_vector(pose.turn)))
-        if max(away / self._pairing.size, turn) > self._tolerance:
-            moved = f"{away:.4g} m and {np.degrees(turn):.4g} degrees"
+        distance = float(np.linalg.norm(pose.position))
+        angle = float(np.linalg.norm(rotation_vector(pose.turn)))
+        if max(distance / self._pairing.size, angle) > self._tolerance:
+            moved = f"{distance:.4g} m and {np.degrees(angle):.4g} degrees"
             yield f"the root's frame is {moved} off in the second"
         for file in self._files:
             if file.missing:
@@ -209,14 +221,14 @@ class Comparison:
 
 
 def check_names(names: Mapping[str, str], trees: Sequence[Tree]) -> None:
-    """Check the names that the user matches.
+    """Check that the robots have the links and joints that the user matches.
 
     Raises:
-        AccordError: if no link or joint of the robot has the name.
+        AccordError: if no link or joint of a robot has the name.
     """
-    for given, tree, which in zip((names, names.values()), trees, ("first", "second"), strict=True):
+    for which, named, tree in (("first", [*names], trees[0]), ("second", names.values(), trees[1])):
         known = {link.name for link in tree.links} | {joint.name for joint in tree.joints}
-        if unknown := [name for name in given if name not in known]:
+        if unknown := [name for name in named if name not in known]:
             raise AccordError(f"--map: the {which} has no link or joint {unknown[0]}")
 
 
@@ -227,13 +239,15 @@ def fixed_in_one(
 
     The joints are names in the second tree by names in the first.
     """
-    moves = {joint.name: joint.kind in MOVING for joint in other.joints}
-    partners = {j.name: names.get(j.name, j.name) for j in one.joints}
-    differ = {j.name: partners[j.name] for j in one.joints
-              if moves.get(partners[j.name], j.kind in MOVING) != (j.kind in MOVING)}  # fmt: skip
+    moves_in_other = {joint.name: joint.kind in MOVING for joint in other.joints}
+    fixed = dict[str, str]()
+    for joint in one.joints:
+        partner, moves = names.get(joint.name, joint.name), joint.kind in MOVING
+        if moves_in_other.get(partner, moves) != moves:
+            fixed[joint.name] = partner
 
-    def fixed(tree: Tree, which: set[str]) -> Tree:
+    def with_fixed(tree: Tree, which: set[str]) -> Tree:
         joints = (replace(j, kind="fixed") if j.name in which else j for j in tree.joints)
         return replace(tree, joints=tuple(joints))
 
-    return fixed(one, {*differ}), fixed(other, {*differ.values()}), differ
+    return with_fixed(one, {*fixed}), with_fixed(other, {*fixed.values()}), fixed

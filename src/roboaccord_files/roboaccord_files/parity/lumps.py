@@ -1,0 +1,91 @@
+"""Merge links that fixed joints hold together: what an engine's readers call lumping.
+
+Many engines keep one link for each rigid body, and give it the mass of all links that are fixed to
+it. Before such a reading is compared, the links of the reference's tree are merged ("lumped") in
+the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from roboaccord.contract.state import Array
+from roboaccord.description.tree import MOVING, Tree
+from roboaccord.engines.model import LinkProperties
+from roboaccord.engines.reading import Reading
+
+
+def lumped_links(tree: Tree, reading: Reading) -> dict[str, LinkProperties]:
+    """Return the properties that each link of a reading should have, by name of the link.
+
+    They are those of the reference's tree, with the links lumped that the reading has merged. Links
+    that the reading lacks altogether are there, too.
+    """
+    members_by_link = lumps(tree, reading)
+    return {name: lump(tree, name, members) for name, members in members_by_link.items()}
+
+
+def lumps(tree: Tree, reading: Reading) -> dict[str, list[str]]:
+    """Return, by the name of each link that a reading keeps, the links that it has merged into it.
+
+    A link that is lost without having been merged stands for itself. With a fixed base, links that
+    are welded to the world do not count.
+    """
+    parents = {j.child: j.parent for j in tree.joints if j.kind not in MOVING}
+    members_by_link = dict[str, list[str]]()
+    for link in tree.links:
+        # The nearest link above that the reading keeps, and the first link of the rigid body.
+        holder = link.name
+        while holder not in reading.links and holder in parents:
+            holder = parents[holder]
+        first = holder
+        while first in parents:
+            first = parents[first]
+        if reading.question.base == "fixed" and first == tree.links[0].name:
+            continue
+        name = holder if holder in reading.links else link.name
+        members_by_link.setdefault(name, []).append(link.name)
+    return members_by_link
+
+
+def lump(tree: Tree, frame: str, members: Sequence[str]) -> LinkProperties:
+    """Return the properties of links that are fixed to each other, in the frame of one.
+
+    The inertias are shifted to the common centre of mass by the parallel axis theorem (Steiner).
+
+    Args:
+        tree: the robot.
+        frame: name of the link in whose frame the properties are given.
+        members: names of the links.
+    """
+    links = {link.name: link for link in tree.links}
+    if members == [frame]:
+        return LinkProperties(links[frame].mass, links[frame].centre, links[frame].inertia)
+    poses = relative_poses(tree, frame)
+    mass = sum(links[name].mass for name in members)
+    centres = {name: poses[name][0] + poses[name][1] @ links[name].centre for name in members}
+    moment = sum((links[name].mass * centres[name] for name in members), np.zeros(3))
+    centre = moment / (mass or 1.0)
+    inertia = np.zeros((3, 3))
+    for name in members:
+        link, turn = links[name], poses[name][1]
+        inertia += turn @ link.inertia @ turn.T + link.mass * steiner(centres[name] - centre)
+    return LinkProperties(float(mass), centre, inertia)
+
+
+def steiner(r: Array) -> Array:
+    """Return the inertia (3, 3) of a unit mass at r (3,) about the origin."""
+    return np.asarray(r @ r * np.eye(3) - np.outer(r, r))
+
+
+def relative_poses(tree: Tree, frame: str) -> dict[str, tuple[Array, Array]]:
+    """Return position (3,) and rotation (3, 3) of all links in the frame of one, at q = 0."""
+    joints = tuple(joint.name for joint in tree.moving)
+    at_zero = np.zeros(len(joints)), np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
+    origins, rotations = tree.forward(joints, *at_zero)
+    index = {link.name: i for i, link in enumerate(tree.links)}
+    origin, turn = origins[index[frame]], rotations[index[frame]]
+    return {
+        name: (turn.T @ (origins[i] - origin), turn.T @ rotations[i]) for name, i in index.items()
+    }
