@@ -85,11 +85,11 @@ def parse_fault(text: str) -> Fault:
     if time < 0.0:
         raise AccordError(f"fault {text}: {seconds} s is before the start")
     if kind in SIZES:
-        what, least, most = SIZES[kind]
+        size_name, least, most = SIZES[kind]
         if value is None:
-            raise AccordError(f"fault {text}: {kind} needs a size, {kind}:{what}")
+            raise AccordError(f"fault {text}: {kind} needs a size, {kind}:{size_name}")
         if not least <= value <= most:
-            raise AccordError(f"fault {text}: {what} is {least:g} to {most:g}")
+            raise AccordError(f"fault {text}: {size_name} is {least:g} to {most:g}")
         return Fault(joint, kind, time, size=value)
     if number and (kind != "frozen" or seconds):
         raise AccordError(f"fault {text}: an angle goes with frozen, from the start")

@@ -84,6 +84,7 @@ def quantities(result: type) -> Mapping[str, Quantity]:
 
     Those of a field that is itself a dataclass are named `FIELD.NAME`.
     """
+    # Type hints of all fields, and of the properties of all base classes.
     hints = get_type_hints(result, include_extras=True)
     for kind in filter(is_dataclass, reversed(result.__mro__)):
         for name, member in vars(kind).items():

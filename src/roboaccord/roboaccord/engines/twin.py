@@ -21,9 +21,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.contract.contact import ContactPoint, EllipseFriction, Index
+from roboaccord.contract.contact import ContactPoint, Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, Engine
+from roboaccord.contract.sliding_friction import EllipseFriction
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.dynamics import TreeDynamics

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from roboaccord.contract.contact import EllipseFriction
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.sliding_friction import EllipseFriction
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.tree import Tree
 from roboaccord.description.xml_numbers import edit_numbers

@@ -22,10 +22,11 @@ from pathlib import Path
 
 import numpy as np
 
-from roboaccord.contract.contact import EllipseFriction, Index
+from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_bytes
 from roboaccord.contract.interfaces import ForceLaw
+from roboaccord.contract.sliding_friction import EllipseFriction
 from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import KINDS, Base
 from roboaccord.description.meshes import FILE, local_files, read_mesh

@@ -17,9 +17,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from roboaccord.contract.checks import NANOSECONDS
-from roboaccord.contract.contact import EllipseFriction
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_xml
+from roboaccord.contract.sliding_friction import EllipseFriction
 from roboaccord.description.meshes import FILE
 from roboaccord.gazebo.form import cache
 from roboaccord.gazebo.window import HALF, add_window

@@ -1,6 +1,6 @@
 """Sentences for reasons whose wording depends on their figures.
 
-A reason is a code with figures (contract/outcome.py); words.py lists for each code a text or one of
+A reason is a code with figures (contract/codes.py); words.py lists for each code a text or one of
 the functions here. Each function takes the figures by name, in SI units, and returns the text; `1e3
 *` makes mm or ms. No verdict depends on these sentences (test_words checks that every code has
 one).

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from roboaccord.contract.profiles import given
+from roboaccord.contract.profiles import entry_of
 from roboaccord.contract.results import Json, Metres, Quantity, Radians, RadiansPerSecond, Seconds
 from roboaccord.description.base_kinds import Base
 
@@ -104,7 +104,7 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
 
     def of(self, engine: str) -> float | Allowance | None:
         """Return the tolerance of an engine's trajectories; None without one."""
-        return given(self.trajectory, engine)
+        return entry_of(self.trajectory, engine)
 
     def at(self, control_period: float) -> Tolerances:
         """Return the tolerances at a control period [s], which that of one step may depend on."""

@@ -221,7 +221,7 @@ class Simulator(FailingJoints, ABC):
             state = self.reset(starts.state(i))
             for held, durations in phases:
                 if durations[i]:
-                    state = self.step(held.held(i), durations[i])
+                    state = self.step(commands.command_until(i), durations[i])
             states.append(state)
             stopped.append(any(part.stopped for part in parts))
         self.take_events()
