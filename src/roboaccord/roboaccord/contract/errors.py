@@ -109,11 +109,8 @@ def need(what: str, *extras: str) -> None:
 def missing(*extras: str) -> str:
     """Return which libraries of extras are missing, and how to install them; "" if none is."""
     modules = [module for extra in extras for module in EXTRAS[extra].items()]
-    return _install_line(
-        requirement
-        for module, requirement in modules
-        if module not in DISPENSABLE and not find_spec(module)
-    )
+    lacking = [full for name, full in modules if name not in DISPENSABLE and not find_spec(name)]
+    return _install_line(lacking)
 
 
 def missing_behind(error: BaseException) -> str:

@@ -43,12 +43,10 @@ def single_degrees(urdf: str) -> str:
     floating, root_links = floating_root(top)
     if floating is not None:
         top.remove(floating)
-        for link in top.findall("link"):
-            if link.get("name", "") in root_links:
-                top.remove(link)
-        for joint in top.findall("joint"):
-            if end(joint, "child") in root_links:
-                top.remove(joint)
+        for element in (*top.findall("link"), *top.findall("joint")):
+            name = element.get("name", "") if element.tag == "link" else end(element, "child")
+            if name in root_links:
+                top.remove(element)
     for joint in several:
         if joint is not floating:
             _replace_by_chain(top, joint)
@@ -63,20 +61,14 @@ def floating_root(top: ET.Element) -> tuple[ET.Element | None, frozenset[str]]:
     """
     joints, bodies = top.findall("joint"), _bodies(top)
     children = {end(joint, "child") for joint in joints}
-    for joint in joints:
-        if joint.get("type") != "floating":
-            continue
-        carrier = bodies.get(end(joint, "parent"), {})
-        outward = [
-            other
-            for other in joints
-            if end(other, "parent") in carrier and end(other, "child") not in carrier
-        ]
-        masses = [link.find("inertial/mass") for link in carrier.values()]
+    for joint in top.findall("joint[@type='floating']"):
+        body = bodies.get(end(joint, "parent"), {})
+        carried = [j for j in joints if end(j, "parent") in body and end(j, "child") not in body]
+        masses = [link.find("inertial/mass") for link in body.values()]
         has_mass = any(float(mass.get("value", "0")) for mass in masses if mass is not None)
-        is_root = not carrier.keys() <= children
-        if outward == [joint] and is_root and not has_mass:
-            return joint, frozenset(carrier)
+        is_root = not body.keys() <= children
+        if carried == [joint] and is_root and not has_mass:
+            return joint, frozenset(body)
     return None, frozenset()
 
 

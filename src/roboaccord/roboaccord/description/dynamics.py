@@ -5,10 +5,9 @@ of numbers, and calls the kernels of articulated.py for accelerations, steps, ma
 gravity forces. Engines are judged by it, so it must stay exact up to round-off (test_dynamics:
 closed forms, Pinocchio): any approximation would be reported as an engine's error.
 
-A state y (13 + 2 n,) is position, quaternion and q, then the base's velocity and qd, as in
-articulated.py. The mass matrix (m, m) has the rates of the base that can change first, linear
-before angular, then those of the n joints. SINGULAR and SAMPLES only decide which descriptions are
-refused because an inertia is missing, and may be tuned.
+The order of a state is that of articulated.py, that of the mass matrix the one of engines/base.py.
+SINGULAR and SAMPLES only decide which descriptions are refused because an inertia is missing, and
+may be tuned.
 """
 
 from __future__ import annotations
@@ -95,7 +94,8 @@ class TreeDynamics:
         # Arrays of the kernels, whose twists are angular first.
         angular_first = sorted((axis + 3) % 6 for axis in self._base.axes)
         self._free = np.array(angular_first, np.int64)
-        self._work, self._slope = np.zeros((n + 1, bodies.FILLED)), np.zeros(13 + 2 * n)
+        self._work = np.zeros((n + 1, bodies.FILLED))
+        self._state, self._slope = np.zeros((2, 13 + 2 * n))
         self._matrix, self._right, self._wrench = np.zeros((6, 6)), np.zeros(6), np.zeros(6)
         if not sure:
             self._refuse_singular(tree, base)
@@ -106,7 +106,7 @@ class TreeDynamics:
 
     @property
     def arrays(self) -> tuple[Index, Array, Index, Array]:
-        """First arguments of the kernels: tree, bodies, free components of the base, work space."""
+        """Tree, bodies, free components of the base and work space, the kernels' arguments."""
         return self._tree, self._body, self._free, self._work
 
     @property
@@ -153,7 +153,7 @@ class TreeDynamics:
             count: number of steps.
             wrench: force and torque on the base about its origin, in the world (6,), or None.
         """
-        self._set_wrench(wrench)
+        self._hold(wrench)
         articulated.advance(
             self._tree, self._body, self._free, self._work, y, effort, self._wrench, step, count
         )
@@ -177,13 +177,13 @@ class TreeDynamics:
             twist: linear and angular velocity of the base in the world (6,).
             wrench: force and torque on the base about its origin, in the world (6,), or None.
         """
-        self._set_wrench(wrench)
+        self._hold(wrench)
         y = self.state(q, qd, position, matrix_quaternion(rotation), twist)
         self._slopes(y, np.asarray(effort, float), self._slope)
-        return self._accelerations_in(self._slope)
+        return self._parts(self._slope)
 
     def accelerations(self, states: Sequence[tuple[Array, ...]]) -> list[Acceleration]:
-        """Return the results of `acceleration` for many tuples of its first six arguments.
+        """Return the results of `acceleration` for many tuples of its arguments.
 
         Where kernels are not compiled but interpreted, they work on arrays of numbers as on single
         numbers, so that one call computes all states.
@@ -191,27 +191,27 @@ class TreeDynamics:
         if COMPILES:
             return [self.acceleration(*state) for state in states]
         count = len(states)
-        columns = [
+        columns = (
             self.state(q, qd, position, matrix_quaternion(rotation), twist)
             for q, qd, _, position, rotation, twist in states
-        ]
-        y, effort = np.stack(columns, axis=1), np.stack([state[2] for state in states], axis=1)
+        )
+        y, effort = np.stack([*columns], axis=1), np.stack([state[2] for state in states], axis=1)
         work, slope = np.zeros((*self._work.shape, count)), np.zeros_like(y)
         articulated.slopes(
             for_kernels(self._tree), for_kernels(self._body), self._free, work, y, effort,
             np.zeros(6), np.zeros((6, 6, count)), np.zeros((6, count)), slope,
         )  # fmt: skip
-        return [self._accelerations_in(column) for column in slope.T]
+        return [self._parts(column) for column in slope.T]
 
-    def _accelerations_in(self, slope: Array) -> Acceleration:
-        """Return the accelerations in the derivative of a state (13 + 2 n,)."""
+    def _parts(self, slope: Array) -> Acceleration:
+        """Return the accelerations in the derivative of a state."""
         n = len(self.joints)
         _, base, joints = np.split(slope, [7 + n, 13 + n])
         return Acceleration(base.copy() if self._base.moves else np.zeros(6), joints.copy())
 
     def statics(self, q: Array, rotation: Array) -> tuple[Array, Array]:
-        """Return mass matrix (m, m) and gravity forces (m,), those of the next two methods."""
-        rows, mass, gravity = self._all_statics(q, rotation)
+        """Return mass matrix (m, m) and gravity forces (m,); see the next two methods."""
+        rows, mass, gravity = self._statics(q, rotation)
         return np.asarray(mass[np.ix_(rows, rows)]), np.asarray(gravity[rows])
 
     def mass_matrix(self, q: Array, position: Array, rotation: Array) -> Array:
@@ -229,11 +229,11 @@ class TreeDynamics:
             self._wrench, self._matrix, self._right, slope,
         )  # fmt: skip
 
-    def _set_wrench(self, wrench: Array | None) -> None:
-        """Set the wrench of the next calls (6,), force first; the kernels have its torque first."""
+    def _hold(self, wrench: Array | None) -> None:
+        """Set the wrench of the next calls; the kernels have its torque first."""
         self._wrench[:] = 0.0 if wrench is None else np.roll(wrench, 3)
 
-    def _all_statics(self, q: Array, rotation: Array) -> tuple[list[int], Array, Array]:
+    def _statics(self, q: Array, rotation: Array) -> tuple[list[int], Array, Array]:
         """Return the rows that can move, mass matrix (6 + n, 6 + n) and gravity forces (6 + n,)."""
         size = 6 + len(self.joints)
         mass, gravity = np.zeros((size, size)), np.zeros(size)
@@ -256,7 +256,7 @@ class TreeDynamics:
         at_rest = np.zeros(n), np.zeros(n), np.zeros(3), np.eye(3), np.zeros(6)
         for _ in range(SAMPLES):
             q = rng.uniform(-np.pi, np.pi, n)
-            carried = np.diag(self._all_statics(q, np.eye(3))[1])[6:]
+            carried = np.diag(self._statics(q, np.eye(3))[1])[6:]
             with np.errstate(all="ignore"):
                 acceleration = self.acceleration(q, *at_rest)
                 inertia = 1.0 / self._work[self._rows, bodies.SHARE]

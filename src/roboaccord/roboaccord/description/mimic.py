@@ -41,7 +41,7 @@ class MimicDynamics(TreeDynamics):
     def advance(
         self, y: Array, effort: Array, step: float, count: int, wrench: Array | None = None
     ) -> None:
-        self._set_wrench(wrench)
+        self._hold(wrench)
         slope = np.zeros_like(y)
         for _ in range(count):
             stage, end = y.copy(), y.copy()
@@ -67,21 +67,16 @@ class MimicDynamics(TreeDynamics):
             super()._slopes(y, effort, slope)
         finally:
             self._body[self._rows, bodies.ARMATURE] = armature
-        q, rotation = y[bodies.Q : bodies.Q + n], quaternion_matrix(y[3 : bodies.Q])
-        rows, all_mass, _ = self._all_statics(q, rotation)
-        mass = all_mass[np.ix_(rows, rows)]
+        rows, mass, _ = self._statics(
+            y[bodies.Q : bodies.Q + n], quaternion_matrix(y[3 : bodies.Q])
+        )
         entries = bodies.Q + n + np.array(rows)
-        forces = mass @ slope[entries]
+        forces = mass[np.ix_(rows, rows)] @ slope[entries]
         forces[-n:] += self._added_inertia * slope[entries[-n:]]
-        slope[entries] = self._constrained(mass, forces)
+        slope[entries] = self._constrained(mass[np.ix_(rows, rows)], forces)
 
     def _constrained(self, mass: Array, forces: Array) -> Array:
-        """Return the accelerations (m,) under the constraint.
-
-        Args:
-            mass: matrix of the free tree, of its coordinates that can move (m, m).
-            forces: f - h of the same coordinates (m,).
-        """
+        """Return the accelerations (m,) under the constraint, by mass matrix (m, m) and forces."""
         ratios = self._all_ratios(len(mass))
         independent = np.linalg.solve(ratios.T @ mass @ ratios, ratios.T @ forces)
         return np.asarray(ratios @ independent)
@@ -94,10 +89,9 @@ class MimicDynamics(TreeDynamics):
         return ratios
 
     def _refuse_singular(self, tree: Tree, kind: Base) -> None:
-        """Refuse a mass matrix G' M G that is singular, in random states; errors as of the class."""
         rng, n = np.random.default_rng(0), len(self.joints)
         for _ in range(SAMPLES):
-            rows, mass, _ = self._all_statics(rng.uniform(-np.pi, np.pi, n), np.eye(3))
+            rows, mass, _ = self._statics(rng.uniform(-np.pi, np.pi, n), np.eye(3))
             ratios = self._all_ratios(len(rows))
             self._added_inertia = float(np.diag(mass)[6:].mean()) or 1.0
             moments = np.linalg.eigvalsh(ratios.T @ mass[np.ix_(rows, rows)] @ ratios)

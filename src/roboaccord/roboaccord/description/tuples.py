@@ -20,10 +20,8 @@ def vector_at(rows, i, at):
 @kernel
 def symmetric_at(rows, i, at):
     """Return the symmetric matrix in row i of an array (6 numbers), beginning at column `at`."""
-    return (
-        rows[i, at], rows[i, at + 1], rows[i, at + 2],
-        rows[i, at + 3], rows[i, at + 4], rows[i, at + 5],
-    )  # fmt: skip
+    xx, xy, xz = vector_at(rows, i, at)
+    return xx, xy, xz, rows[i, at + 3], rows[i, at + 4], rows[i, at + 5]
 
 
 @kernel
