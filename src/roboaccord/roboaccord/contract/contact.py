@@ -1,7 +1,7 @@
 """What may touch what: the contacts that an engine's own contact solver handles.
 
-`Contact` states the pairs of links and fixtures (bodies that are fixed in the world) that can touch,
-and their friction; `Fixture`, `MeshFixture` and `HeightField` are the shapes of fixtures. A
+`Contact` states the pairs of links and fixtures (bodies that are fixed in the world) that can
+touch, and their friction; `Fixture`, `MeshFixture` and `HeightField` are the shapes of fixtures. A
 `ContactPoint` is where two of them touch at one instant. Friction that acts as a force law instead,
 the same in every engine, is in sliding_friction.py.
 

@@ -1,9 +1,9 @@
 """Coulomb friction of links that slide on a horizontal plane, as a force law.
 
-The friction is a function of the links' motion, so it is the same in every engine: `EllipseFriction`
-and `PyramidFriction` are the laws, `sliding_wrenches` computes both. The equations, and the order of
-operations in the kernels, must stay: hashes of the snake's runs depend on them (test_friction of
-the snake).
+The friction is a function of the links' motion, so it is the same in every engine. The laws are
+`EllipseFriction` and `PyramidFriction`; `sliding_wrenches` computes both. The equations, and the
+order of operations in the kernels, must stay: hashes of the snake's runs depend on them
+(test_friction of the snake).
 
 The friction of a contact that slides with body-fixed velocity v = (v_along, v_across) under the
 load N follows from maximum dissipation on the ellipse (f_along / mu_along)^2 +

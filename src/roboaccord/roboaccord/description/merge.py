@@ -57,7 +57,7 @@ class MergedBody:
         self.inertia = self.inertia + inertia + mass * _point_inertia(centre)
 
     def row(self) -> Array:
-        """Return the body's row of numbers for the kernels (KNOWN,), in the columns of bodies.py."""
+        """Return the body's row for the kernels (KNOWN,), in the columns of bodies.py."""
         centre = self._moment / self.mass if self.mass else np.zeros(3)
         inertia = self.inertia[TRIANGLE]
         numbers = [*self.position, *self.turn.ravel(), self.mass, *centre, *inertia]

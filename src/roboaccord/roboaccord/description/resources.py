@@ -1,8 +1,9 @@
 """Files of a package, found wherever pip, colcon or a development install put them.
 
 `share` returns the share folder of a ROS package (the folder of its package.xml and data). A layout
-of an installation may be added as another `yield` in `_data_folders`, with a case in test_resources; the
-folder of the modules comes first, so that a development install never reads data of an older copy.
+of an installation may be added as another `yield` in `_data_folders`, with a case in
+test_resources; the folder of the modules comes first, so that a development install never reads
+data of an older copy.
 
 `package_folders` looks where ROS looks for the packages that a description names. `is_installed`
 decides which xacro files are trusted to run code: make it no wider.

@@ -3,8 +3,8 @@
 Nothing is written down twice: names, types and units are read from the models of scenario.py and
 from the parameters of controllers, friction laws and terrains, and the meanings from their
 docstrings (`Args:`). To describe a key better, edit those. `_SPECIAL` has the sections whose keys
-depend on the scenario, such as those of the chosen controller. Each key is written so that `--set`
-reads it back (test_scenario_keys).
+depend on the scenario, such as those of its controller. Each key is written so that `--set` reads it
+back (test_scenario_keys).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ T = TypeVar("T")
 REQUIRED = "required"  # in place of a default
 # An entry of `Args:`: "name, name: meaning", with indented lines below it.
 _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
-_WRITTEN: Mapping[Any, str] = {  # types that Python would print badly
+_TYPE_NAMES: Mapping[Any, str] = {  # of types that Python would print badly
     Allowance: "{limit: float, reason: str, period: float}",
     StatisticsSpec: "{figure: str, seeds: int}",
     NoneType: "None",
@@ -74,7 +74,9 @@ def in_yaml(value: Json) -> str:
     """Return a value as one line of YAML, from which the same value is read."""
     if isinstance(value, float):
         # ".inf", "-.inf" and ".nan"; YAML 1.1 reads a number with an exponent only with a dot.
-        text = repr(value) if math.isfinite(value) else f"{'-' * (value < 0)}.{repr(value)[-3:]}"
+        if not math.isfinite(value):
+            return f"{'-' if value < 0 else ''}.{repr(value)[-3:]}"
+        text = repr(value)
         return text if "e" not in text or "." in text else text.replace("e", ".0e")
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{json.dumps(k)}: {in_yaml(v)}" for k, v in value.items()) + "}"
@@ -132,8 +134,8 @@ def _type_text(kind: Any) -> str:
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if parts == typing.get_args(Base):
         return " | ".join(parts)
-    if kind in _WRITTEN or origin is typing.Annotated:
-        return _WRITTEN.get(kind) or _type_text(parts[0])
+    if kind in _TYPE_NAMES or origin is typing.Annotated:
+        return _TYPE_NAMES.get(kind) or _type_text(parts[0])
     if origin in (typing.Union, UnionType):
         return " | ".join(map(_type_text, parts))
     if origin is typing.Literal:
