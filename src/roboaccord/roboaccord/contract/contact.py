@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from roboaccord.contract.state import ORIGIN, Array
 
+# Array of whole numbers, such as indices of vertices.
 Index = npt.NDArray[np.int64]
-"""Array of whole numbers, such as indices of vertices."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from typing import IO, Any
 from roboaccord.numerics.machine import SAFE
 
 MANY = 24  # names in a list of choices at most: of 12 characters they fill four lines of a terminal
+# By extra: the requirement for pip of each module; setup.cfg has the same.
 EXTRAS: Mapping[str, Mapping[str, str]] = {
     "reference": {"joblib": "joblib>=1.5", "numba": "numba>=0.60,<0.69", "scipy": "scipy>=1.11"},
     "report": {"jinja2": "jinja2>=3.1", "matplotlib": "matplotlib>=3.10", "PIL": "pillow>=10",
@@ -31,7 +32,6 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
     "bag": {"mcap": "mcap>=1.2", "rosbags": "rosbags>=0.11.7,<0.12",
             "zstandard": "zstandard>=0.20"},
 }  # fmt: skip
-"""By extra: the requirement for pip of each module; setup.cfg has the same."""
 DISPENSABLE = ("numba",)  # without it, kernels are interpreted
 # Control characters except tab and newline, characters that reorder text, and lone surrogates.
 CONTROLS = re.compile(

@@ -238,12 +238,12 @@ def _is_of_kind(path: Path, kind: str, size: int) -> bool:
 
 
 _TEXT_KINDS = (".csv", ".mtl", ".obj", ".yaml", ".yml")  # kinds recognised as text
+# By the first bytes of a file, in lower case: endings of its kinds, separated by blanks.
 _KINDS_BY_HEAD = {
     b"<": ".sdf .svg .urdf .xacro .xml", b"<!doctype html": ".html", b"<html": ".html",
     b"{": ".json .jsonl .sarif", b"[": ".json", b"gif8": ".gif", b"\x89png": ".png",
     b"gltf": ".glb", b"ply": ".ply", b"matlab": ".mat", b"\x93numpy": ".npy", b"pk\x03\x04": ".npz",
 }  # fmt: skip
-"""By the first bytes of a file, in lower case: endings of its kinds, separated by blanks."""
 
 
 def _reason(error: Exception) -> str:

@@ -30,13 +30,13 @@ from roboaccord.contract.plugins import added, load
 P = ParamSpec("P")
 R = TypeVar("R")
 SETUP = "a setup"  # mode in which a function is given a Setup; commands do not have it
+# Options that describe a robot, by the form in which it is given; a setup is complete.
 ROBOTS = {SETUP: "", "ROBOT": "words set fault", "FILE": "words set fault base package trust",
           "FILE.xacro": "words set fault base package trust :="}  # fmt: skip
-"""Options that describe a robot, by the form in which it is given; a setup is complete."""
+# {parameter of a function: option of the command}, where their names differ.
 FLAGS = {"arguments": ":=", "columns": "map", "every": "all", "faults": "fault",
          "packages": "package", "robot_or_recording": "what",
          "scenario": "words", "settings": "set"}  # fmt: skip
-"""{parameter of a function: option of the command}, where their names differ."""
 
 
 @dataclass(frozen=True)

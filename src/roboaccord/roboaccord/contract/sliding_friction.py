@@ -180,12 +180,9 @@ def sliding_wrenches(
             is_beyond = position[i, 0] > beyond[0]
             mu_along, mu_across = (beyond[1], beyond[2]) if is_beyond else (mu[0], mu[1])
         # Sum over the contact points, forces turned into the world.
-        fx = 0.0
-        fy = 0.0
-        moment = 0.0
+        fx, fy, moment = 0.0, 0.0, 0.0
         for k in range(count):
-            along = points[k, 0]
-            across = points[k, 1]
+            along, across = points[k, 0], points[k, 1]
             if gyration[1] > 0.0:
                 point_load = loads[i, k]
             f_along, f_across = sliding_force(
@@ -195,9 +192,7 @@ def sliding_wrenches(
             fx += c * f_along - s * f_across
             fy += s * f_along + c * f_across
             moment += along * f_across - across * f_along
-        force[i, 0] = fx
-        force[i, 1] = fy
-        torque[i, 2] = moment
+        force[i, 0], force[i, 1], torque[i, 2] = fx, fy, moment
 
 
 @kernel

@@ -35,8 +35,8 @@ from roboaccord.contract.state import Event as Event
 
 NO_WRENCH = np.zeros(6)  # [N, N m]; no force and no moment on the base
 NANO = 1e-9  # s: resolution of the times of samples, which are rounded to it
+# Names of the arrays that are hashed, each with one row for each sample.
 OVER_TIME = ("time", *STATE_ARRAYS)
-"""Names of the arrays that are hashed, each with one row for each sample."""
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,10 @@ Base = Literal["fixed", "planar", "free", "ball"]
 TILT = 1.5
 
 # Motions are plain tuples because they are made at every tick.
+# Position (3,) [m], orientation x y z w (4,), and twist in the base's own axes (6,).
 Motion = tuple[Array, Array, Array]
-"""Position (3,) [m], orientation x y z w (4,), and twist in the base's own axes (6,)."""
+# Rotation to the world (3, 3), position (3,) [m], and twist in the world (6,).
 Placed = tuple[Array, Array, Array]
-"""Rotation to the world (3, 3), position (3,) [m], and twist in the world (6,)."""
 
 
 class FixedBase:

@@ -20,8 +20,8 @@ from roboaccord.description.source import NUMBERS, end, label, numbers, parse_li
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
+# Mistakes, each as the name of its rule, its element, a message and a cure.
 Found: TypeAlias = Iterator[tuple[str, ET.Element, str, str]]
-"""Mistakes, each as the name of its rule, its element, a message and a cure."""
 VECTORS = ("xyz", "rpy", "size", "scale")  # attributes of three numbers
 
 

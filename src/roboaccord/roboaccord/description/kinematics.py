@@ -144,10 +144,8 @@ def outward(parent, kind, column, joint_origin, joint_rotation, axis, q, qd, R, 
         R, O, V, W: filled; entries of links without a parent, such as the first, are given.
         A: filled.
     """
-    hinge_turn = np.empty((3, 3))
-    joint_frame = np.empty((3, 3))
-    lever = np.empty(3)
-    product = np.empty(3)
+    hinge_turn, joint_frame = np.empty((3, 3)), np.empty((3, 3))
+    lever, product = np.empty(3), np.empty(3)
     for i in range(1, parent.shape[0]):
         p = parent[i]
         if p < 0:
@@ -156,11 +154,9 @@ def outward(parent, kind, column, joint_origin, joint_rotation, axis, q, qd, R, 
         _multiply(R[p], joint_rotation[i], joint_frame)
         _apply(joint_frame, axis[i], A[i])
         _apply(R[p], joint_origin[i], lever)
-        position = 0.0
-        rate = 0.0
+        position, rate = 0.0, 0.0
         if kind[i] != FIXED:
-            position = q[column[i]]
-            rate = qd[column[i]]
+            position, rate = q[column[i]], qd[column[i]]
         if kind[i] == PRISMATIC:
             for d in range(3):
                 lever[d] += A[i, d] * position
@@ -173,8 +169,7 @@ def outward(parent, kind, column, joint_origin, joint_rotation, axis, q, qd, R, 
         # A hinge turns the link (Rodrigues' formula) and adds to its angular velocity; a slide adds
         # to its linear velocity.
         if kind[i] == REVOLUTE:
-            c = np.cos(position)
-            s = np.sin(position)
+            c, s = np.cos(position), np.sin(position)
             x, y, z = axis[i, 0], axis[i, 1], axis[i, 2]
             hinge_turn[0, 0] = c + x * x * (1 - c)
             hinge_turn[0, 1] = x * y * (1 - c) - z * s
@@ -200,8 +195,7 @@ def centres(R, O, V, W, centre, P, C):
 
     `centre` are the centres of mass in the frames of the links (k, 3) [m].
     """
-    lever = np.empty(3)
-    product = np.empty(3)
+    lever, product = np.empty(3), np.empty(3)
     for i in range(centre.shape[0]):
         _apply(R[i], centre[i], lever)
         cross(W[i], lever, product)

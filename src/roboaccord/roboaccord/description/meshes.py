@@ -40,8 +40,8 @@ MOST_MEMORY = 4 << 30
 # in a page, and CAD exports have a few.
 MOST_COLOURS = 16
 FORMATS = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf")  # endings; none is an archive
+# Vertices (v, 3) [m], triangles (f, 3), and red, green and blue (3,) in 0..1, or None.
 Part = tuple[Array, Index, Array | None]
-"""Vertices (v, 3) [m], triangles (f, 3), and red, green and blue (3,) in 0..1, or None."""
 
 
 def mesh_path(name: str) -> Path:

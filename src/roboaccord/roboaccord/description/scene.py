@@ -94,17 +94,12 @@ def _link_shapes(
     """Return the shapes of a link, and whether collision shapes are among them."""
     visuals, collisions = element.findall("visual"), element.findall("collision")
     colours = [_colour(visual.find("material"), palette) for visual in visuals]
-    shapes, is_complete = list[Shape](), not collision
-    if not collision:
-        for visual, colour in zip(visuals, colours, strict=True):
-            drawn = _shapes(visual, link, colour)
-            shapes += drawn
-            is_complete &= bool(drawn)
-    if is_complete:
+    drawn = [] if collision else [_shapes(v, link, c) for v, c in zip(visuals, colours)]
+    shapes = [shape for of_visual in drawn for shape in of_visual]
+    if not collision and all(drawn):
         return shapes, False
-    first_colour = colours[0] if colours else np.array(GREY)
-    for solid in collisions:
-        shapes += _shapes(solid, link, first_colour)
+    colour = colours[0] if colours else np.array(GREY)
+    shapes += [shape for solid in collisions for shape in _shapes(solid, link, colour)]
     return shapes, bool(collisions)
 
 

@@ -28,11 +28,11 @@ SIDES = 36
 PARALLELS = 18  # rows of a sphere's faces: half of SIDES, so that they are square at the equator
 NORMAL_DIGITS = 6  # decimals to which normals of triangles in one facet agree: 32 bits have 6e-8
 TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all others would do
+# Faces of a solid, each as the indices of its vertices.
 Faces = tuple[tuple[int, ...], ...]
-"""Faces of a solid, each as the indices of its vertices."""
+# By form: attributes that a URDF must state.
 NEEDED = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius",),
           "mesh": ("filename",)}  # fmt: skip
-"""By form: attributes that a URDF must state."""
 # Names of surfaces that viewers know; another solid may have any name.
 GROUND, WALL, TERRAIN = BACKDROPS = "ground", "wall", "terrain"
 
@@ -49,8 +49,8 @@ def cylinder(radius: float, length: float) -> tuple[Array, Faces]:
     angle = np.arange(SIDES) * 2 * np.pi / SIDES
     ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), 0 * angle])
     half = np.array([0.0, 0.0, 0.5 * length])
-    following = [(i + 1) % SIDES for i in range(SIDES)]  # vertex after each one in a ring
-    wall = tuple((i, j, j + SIDES, i + SIDES) for i, j in enumerate(following))
+    neighbours = [(i, (i + 1) % SIDES) for i in range(SIDES)]  # in a ring
+    wall = tuple((i, j, j + SIDES, i + SIDES) for i, j in neighbours)
     caps = (tuple(range(SIDES))[::-1], tuple(range(SIDES, 2 * SIDES)))
     return np.vstack([ring - half, ring + half]), wall + caps
 
@@ -60,12 +60,12 @@ def sphere(radius: float) -> tuple[Array, Faces]:
     polar, azimuth = np.meshgrid(
         np.linspace(np.pi, 0, PARALLELS + 1), np.arange(SIDES) * 2 * np.pi / SIDES, indexing="ij"
     )
-    following = [(i + 1) % SIDES for i in range(SIDES)]  # vertex after each one on a parallel
+    neighbours = [(i, (i + 1) % SIDES) for i in range(SIDES)]  # on a parallel
     directions = [np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)]
     faces = tuple(
         (row + i, row + j, row + j + SIDES, row + i + SIDES)
         for row in range(0, PARALLELS * SIDES, SIDES)
-        for i, j in enumerate(following)
+        for i, j in neighbours
     )
     return radius * np.stack(directions, axis=-1).reshape(-1, 3), faces
 

@@ -140,17 +140,15 @@ class Tree:
                     raise AccordError(f"{broken}: {joint.name} names {missing}")
         # Links and joints level by level; then the second tree, below the joint of a ball.
         names, ordered, frame = [root], list[Joint](), 0
-        _append_descendants(joints, names, ordered, source)
+        _append_below(joints, names, ordered, source)
         ball = next((j for j in joints if j.kind == "floating" and j.child == root), None)
         if ball is not None:
             frame, second = len(names), [ball.parent]
-            others = [joint for joint in joints if joint is not ball]
-            _append_descendants(others, second, ordered, source)
+            _append_below([j for j in joints if j is not ball], second, ordered, source)
             names += second
         unattached = set(links) - set(names)
-        if unattached - {"world"}:
-            first = min(unattached - {"world"})
-            raise AccordError(f"{broken}: {first} is not attached to any link")
+        if loose := unattached - {"world"}:
+            raise AccordError(f"{broken}: {min(loose)} is not attached to any link")
         ordered_links = tuple(links[name] for name in names)
         return cls(ordered_links, tuple(ordered), frame, in_world=bool(unattached))
 
@@ -242,9 +240,7 @@ class Tree:
         return np.asarray(np.einsum("k,...ki->...i", weights, positions))
 
 
-def _append_descendants(
-    joints: list[Joint], names: list[str], ordered: list[Joint], source: str
-) -> None:
+def _append_below(joints: list[Joint], names: list[str], ordered: list[Joint], source: str) -> None:
     """Append the links below the one in `names`, level by level, and their joints to `ordered`."""
     joints_of: dict[str, list[Joint]] = {}  # by name of their parent
     for joint in joints:

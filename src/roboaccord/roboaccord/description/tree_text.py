@@ -30,8 +30,8 @@ WORLD = "world"
 UPRIGHT = 1e-9
 DRAKE = "http://drake.mit.edu"  # namespace of the elements `drake:...`
 
+# Position (3,) [m] and rotation (3, 3) of a frame in another.
 Pose = tuple[Array, Array]
-"""Position (3,) [m] and rotation (3, 3) of a frame in another."""
 HERE: Pose = (np.zeros(3), np.eye(3))  # a frame that coincides with the other
 UP = np.array([0.0, 0.0, 1.0])  # unit vector
 

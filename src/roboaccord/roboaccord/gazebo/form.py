@@ -62,11 +62,8 @@ def expand_for_gazebo(setup: Setup, contacts: str = "", *, started: bool = True)
 
 def describe(setup: Setup, contacts: str, *, started: bool = True) -> str:
     """Return the URDF with initial positions, before its files and collisions are changed."""
-    more = {
-        "gazebo": "true",
-        **contact_shapes(setup, contacts),
-        **_larger_friction(setup.force_law),
-    }
+    more = {"gazebo": "true", **contact_shapes(setup, contacts)}
+    more |= _larger_friction(setup.force_law)
     if is_level(setup, contacts):
         more["level"] = "true"
     urdf = setup.urdf(base=base_in_gazebo(setup.scenario), more=more)

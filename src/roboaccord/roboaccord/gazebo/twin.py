@@ -78,8 +78,8 @@ def misplaced(setup: Setup, *, started: bool) -> list[str]:
 
 CUT = 1e-3  # rad; for smaller angles DART's `math::logMap` returns the sine
 SEEN = 1e-5  # rad; for larger angles what is lost, a^3 / 6, exceeds round-off (1.1e-16)
+# Gazebo as an engine; `gazebo_engine` adds the scheme of its twin.
 GAZEBO_ENGINE = EngineSpec(name="gz", package="gz-sim", version=lambda: "")
-"""Gazebo as an engine; `gazebo_engine` adds the scheme of its twin."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Fence a process: from then on it can read files and compute, and nothing else, whatever it runs.
 
 Files of strangers can contain code. `fence` gives the Linux kernel a filter of system calls
-(seccomp, no rights needed): the calls in CALLS are allowed, those in CONDITIONAL with certain
+(seccomp, no rights needed): the calls in CALLS are allowed, those in LIMITED with certain
 arguments, all others fail. Where the kernel has Landlock, writing and the memory of other processes
 are closed by that, too. What the process may read, it can still read.
 
@@ -43,9 +43,8 @@ MAKE_RULES, RESTRICT, CHANGES = 444, 446, 0x1FF3
 WRITES, THREAD = os.O_ACCMODE | os.O_CREAT | os.O_TRUNC, 0x10000
 # Calls that are allowed if an argument has a value in some bits: numbers by machine, index of the
 # argument, bits, value. They are openat for reading, clone of a thread, and prlimit64 of itself.
-CONDITIONAL = (
-    ((257, 56), 2, WRITES, 0), ((56, 220), 0, THREAD, THREAD), ((302, 261), 0, 0xFFFFFFFF, 0),
-)  # fmt: skip
+MASK_32 = 0xFFFFFFFF  # all bits of the lower half of an argument
+LIMITED = ((257, 56), 2, WRITES, 0), ((56, 220), 0, THREAD, THREAD), ((302, 261), 0, MASK_32, 0)
 CLONE3 = 435  # answered as unknown, because its flags cannot be seen; libraries then use clone
 NO_NEW_PRIVILEGES, FILTER, ALL_THREADS = 38, 1, 1  # arguments of prctl and seccomp
 # Verdicts of the filter; a refused call fails with EACCES, an unknown one with ENOSYS.
@@ -89,7 +88,7 @@ def _program(column: int, machine: int) -> bytes:
     rows += [(LOAD, 0, 0, NUMBER)]
     for number, verdict in verdicts.items():
         rows += [(EQUAL, 0, 1, number), (RETURN, 0, 0, verdict)]
-    for numbers, argument, mask, value in CONDITIONAL:  # the lower half of the argument
+    for numbers, argument, mask, value in LIMITED:  # the lower half of the argument
         rows += [(EQUAL, 0, 5, numbers[column - 1]), (LOAD, 0, 0, FIRST + SIZE * argument)]
         rows += [(AND, 0, 0, mask), (EQUAL, 0, 1, value)]
         rows += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)]

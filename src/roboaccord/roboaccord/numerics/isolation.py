@@ -102,7 +102,7 @@ def isolated(
         while waiting or busy:
             while waiting and len(busy) < min(workers or cores(), len(jobs)):
                 busy.append(_start_worker(function, cpu))
-                _send_job(busy[-1], waiting, jobs, timeout)
+                _send(busy[-1], waiting, jobs, timeout)
             remaining_time = max(0.0, min(worker.deadline for worker in busy) - time.monotonic())
             ready = wait([worker.pipe for worker in busy], remaining_time)
             for worker in list(busy):
@@ -112,7 +112,7 @@ def isolated(
                 job, result = worker.job, _receive_result(worker, timeout, cpu, late=not has_answer)
                 is_usable = worker.process.is_alive() and not isinstance(result, Crash)
                 if is_usable and waiting:
-                    _send_job(worker, waiting, jobs, timeout)
+                    _send(worker, waiting, jobs, timeout)
                 else:
                     busy.remove(worker)
                     _end_worker(worker)
@@ -169,9 +169,7 @@ def _no_main() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-def _send_job(
-    worker: _Worker, waiting: deque[int], jobs: Sequence[tuple[*Ts]], timeout: float
-) -> None:
+def _send(worker: _Worker, waiting: deque[int], jobs: Sequence[tuple[*Ts]], timeout: float) -> None:
     """Give a worker the next of the jobs that are waiting, by their indices."""
     worker.job, worker.deadline = waiting.popleft(), time.monotonic() + timeout
     worker.pipe.send(jobs[worker.job])

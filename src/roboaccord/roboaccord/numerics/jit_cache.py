@@ -108,13 +108,11 @@ class _WrapperCompiler:
         library.add_linking_library(body.library)
         with context.push_code_library(library):
             context.create_cpython_wrapper(library, descriptor, environment, None, release_gil=True)
+        entry = context.get_executable(library, descriptor, environment)
         return body._replace(
-            library=library,
-            fndesc=descriptor,
-            environment=environment,
-            entry_point=context.get_executable(library, descriptor, environment),
+            library=library, fndesc=descriptor, environment=environment, entry_point=entry,
             metadata=None,
-        )
+        )  # fmt: skip
 
 
 def _cache_of(kind: type[KernelCache], function: FunctionType, options: Options) -> caching._Cache:

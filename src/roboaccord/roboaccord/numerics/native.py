@@ -33,8 +33,8 @@ from roboaccord.numerics.jit import OPTIONS
 from roboaccord.numerics.jit_cache import KernelCache
 
 SYMBOL = "roboaccord_table"  # its value is the address of the present table
+# Signature of an intrinsic (a function that generates machine instructions), and its generator.
 Typed: TypeAlias = tuple[Signature, Callable[..., ir.Value]]
-"""Signature of an intrinsic (a function that generates machine instructions), and its generator."""
 _TABLE = ctypes.c_void_p()
 llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_TABLE))
 

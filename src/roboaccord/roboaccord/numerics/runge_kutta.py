@@ -22,8 +22,8 @@ import numpy as np
 from roboaccord.numerics.arrays import Array
 from roboaccord.numerics.jit import kernel
 
+# Function that returns the derivative by time of a state.
 Slope = Callable[[Array], Array]
-"""Function that returns the derivative by time of a state."""
 
 # Dormand and Prince: A of the stages, B of the end of the step, E of the error, D of dense output.
 A21 = 1 / 5

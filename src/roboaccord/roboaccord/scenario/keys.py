@@ -3,8 +3,8 @@
 Nothing is written down twice: names, types and units are read from the models of scenario.py and
 from the parameters of controllers, friction laws and terrains, and the meanings from their
 docstrings (`Args:`). To describe a key better, edit those. `_SPECIAL` has the sections whose keys
-depend on the scenario, such as those of its controller. Each key is written so that `--set` reads it
-back (test_scenario_keys).
+depend on the scenario, such as those of its controller. Each key is written so that `--set` reads
+it back (test_scenario_keys).
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from roboaccord.description.base_kinds import Base
 # Default and largest tolerance of one step, relative to the change of rates in it: descriptions
 # hardly know a number to 0.1 %. What exceeds it may still fall with the physics step.
 ONE_STEP = 1e-3
+Twist = Annotated[tuple[float, float, float, float, float, float], Quantity("m/s, rad/s")]
 
 
 class Initial(BaseModel, extra="forbid", frozen=True):
@@ -46,9 +47,7 @@ class Initial(BaseModel, extra="forbid", frozen=True):
     roll: Radians = 0.0
     pitch: Radians = 0.0
     yaw: Radians = 0.0
-    twist: Annotated[tuple[float, float, float, float, float, float], Quantity("m/s, rad/s")] = (
-        0.0,
-    ) * 6
+    twist: Twist = (0.0,) * 6
     switches: dict[str, bool] = {}
     spread_q: Radians = Field(0.0, ge=0, lt=float("inf"))
 

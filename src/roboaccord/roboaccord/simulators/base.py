@@ -34,8 +34,8 @@ from roboaccord.simulators.losses import LossAccount
 
 PERIOD = "control period over physics step"  # in messages
 
+# Commands (efforts, wrenches and switches of k samples), and for how long each is held (k) [s].
 Phase = tuple[Trajectory, Sequence[float]]
-"""Commands (efforts, wrenches and switches of k samples), and for how long each is held (k) [s]."""
 
 
 class Ends(NamedTuple):

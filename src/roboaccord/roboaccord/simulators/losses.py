@@ -159,9 +159,7 @@ def mean_velocities(
     Returns:
         (links, p, 3) [m/s].
     """
-    mean = replace(
-        before, qd=0.5 * (before.qd + after.qd), twist=0.5 * (before.twist + after.twist)
-    )
-    motion = motion_of(tree, kinematics, mean)
+    qd, twist = 0.5 * (before.qd + after.qd), 0.5 * (before.twist + after.twist)
+    motion = motion_of(tree, kinematics, replace(before, qd=qd, twist=twist))
     levers = points[None] - motion.position[:, None]
     return np.asarray(motion.linear[:, None] + np.cross(motion.angular[:, None], levers))

@@ -129,7 +129,7 @@ class JointSpaceReference(Reference):
         """Return positions and velocities (2, n) one physics step later."""
 
         def slope(y: Array) -> Array:
-            return np.array([y[1], self._constrained_accelerations(y[0], y[1], effort)])
+            return np.array([y[1], self._with_locks(y[0], y[1], effort)])
 
         h = self.physics_step
         k1 = slope(y)
@@ -139,11 +139,10 @@ class JointSpaceReference(Reference):
         return y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        qdd = self._constrained_accelerations(state.q, state.qd, effort)
-        return Acceleration(np.zeros(6), qdd)
+        return Acceleration(np.zeros(6), self._with_locks(state.q, state.qd, effort))
 
-    def _constrained_accelerations(self, q: Array, qd: Array, effort: Array) -> Array:
-        """Return the accelerations (n,), under efforts on frozen joints that keep them at rest.
+    def _with_locks(self, q: Array, qd: Array, effort: Array) -> Array:
+        """Return the accelerations (n,) under efforts on the frozen joints that keep them at rest.
 
         These efforts are solved for: accelerations are linear in them.
         """

@@ -59,9 +59,8 @@ class StopWatch:
 
     def new_stops(self, q: Array) -> Sequence[int]:
         """Return the numbers of the joints that reach their stops at positions q (n,)."""
-        stopped_count, new_count = update_stopped(
-            q, self._lower, self._upper, self._stopped, self._just_stopped
-        )
+        flags = self._stopped, self._just_stopped
+        stopped_count, new_count = update_stopped(q, self._lower, self._upper, *flags)
         self.any_stopped = stopped_count > 0
         return np.flatnonzero(self._just_stopped).tolist() if new_count else ()
 

@@ -32,9 +32,7 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.engines.spec import Available, Feature, Missing
 from roboaccord.engines.twin import twin_of
-from roboaccord.numerics.rotations import (
-    quaternion_matrix,
-)
+from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.friction import JointFriction
 from roboaccord.testing import small_robots as robots
 

@@ -35,11 +35,11 @@ FINE = 2.5e-4  # s: step of Runge-Kutta of order 4, whose error is 2e-14, far be
 # s: length of the motion: joints turn by up to 1.9 rad, and the cart stays off its stop
 DURATION = 0.4
 END = 1.0  # m: position of the cart's stop in its description
+# URDF by name of the description.
 DESCRIPTIONS = {
     name: files(__package__).joinpath("descriptions", f"{name.replace(' ', '_')}.urdf").read_text()
     for name in ("pendulums", "floating arm", "cart")
 }
-"""URDF by name of the description."""
 JOINTS = ("shoulder", "elbow")
 # N m, N: effort limits, beyond what any test commands (PUSH of engines.py is 40)
 EFFORTS = np.full(2, 50.0)
