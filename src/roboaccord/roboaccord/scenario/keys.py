@@ -220,8 +220,6 @@ def _parameters(setup: Setup) -> Iterator[Key]:
 
 
 _SPECIAL: Mapping[str, Callable[[Setup], Iterator[Key]]] = {
-    "controller": _controller,
-    "friction": _friction,
-    "terrain": _terrain,
-    "parameters": _parameters,
-}
+    "controller": _controller, "friction": _friction,
+    "terrain": _terrain, "parameters": _parameters,
+}  # fmt: skip

@@ -52,8 +52,8 @@ def assert_same(
 ) -> None:
     """Assert that the arrays of two states are equal, by default bit for bit."""
     for name in STATE_ARRAYS:
-        have, want = getattr(state, name), getattr(expected, name)
-        np.testing.assert_allclose(have, want, rtol=rtol, atol=atol, err_msg=name)
+        pair = getattr(state, name), getattr(expected, name)
+        np.testing.assert_allclose(*pair, rtol=rtol, atol=atol, err_msg=name)
 
 
 def base_of(robot: str) -> Literal["fixed", "free"]:
@@ -102,7 +102,7 @@ def truth(robot: str) -> Array:
     return np.array(y[7:9])  # behind position and quaternion of the base
 
 
-def drawn(robot: str) -> list[tuple[RobotState, Array]]:
+def random_states(robot: str) -> list[tuple[RobotState, Array]]:
     """Return STATES random states with efforts; joint positions are within their limits."""
     rng, states = np.random.default_rng(SEED), list[tuple[RobotState, Array]]()
     for _ in range(STATES):
