@@ -54,11 +54,11 @@ class RobotConformance:
 
     Attributes:
         robot: name of the robot's entry point.
+        slow: scenarios whose controllers take long to make; their tests are marked `slow`.
     """
 
     robot: str
     slow: Collection[str] = ()
-    """Scenarios whose controllers take long to make; their tests are marked `slow`."""
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Run a test for each scenario and simulator that its parameters ask for."""
@@ -245,9 +245,8 @@ class RobotConformance:
         )
         for scenario in scenario_names(self._robot.package):
             old, new = (self.robot, scenario, *before), (self.robot, scenario, *after)
-            if runs.setup_of(*old).urdf() != runs.setup_of(*new).urdf():
-                return True
-            if runs.fingerprint(*old) != runs.fingerprint(*new):
+            is_described = runs.setup_of(*old).urdf() != runs.setup_of(*new).urdf()
+            if is_described or runs.fingerprint(*old) != runs.fingerprint(*new):
                 return True
         return False
 
