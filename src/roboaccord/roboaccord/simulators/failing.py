@@ -26,7 +26,7 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import NO_SWITCHES, Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.simulators.faults import JointFaults, braking_efforts, frozen
+from roboaccord.simulators.faults import JointFaults, frozen, hold
 from roboaccord.simulators.losses import FRICTION, LossAccount
 
 
@@ -90,7 +90,7 @@ class FailingJoints:
                 responses = np.array([self._response(before, j).joints[braked] for j in braked])
                 to_cancel = unbraked.joints[braked] + before.qd[braked] / self.physics_step
                 braking = np.zeros(len(effort))
-                braking[braked] = braking_efforts(responses, to_cancel, limits)
+                braking[braked] = hold(responses, to_cancel, limits)
                 self._effort = effort + braking
                 self._time = end if k == count - 1 else start + (k + 1) * self.physics_step
                 self._advance(command, self.physics_step)

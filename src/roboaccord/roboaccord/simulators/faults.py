@@ -183,7 +183,7 @@ class _Gap:
         self._side, self._last_tick = float(np.sign(effort)), (time, q)
 
 
-def braking_efforts(responses: Array, accelerations: Array, limits: Array) -> Array:
+def hold(responses: Array, accelerations: Array, limits: Array) -> Array:
     """Return the efforts (m,) [N m] of brakes, within +-`limits`, that best cancel accelerations.
 
     Args:

@@ -147,10 +147,9 @@ class RobotConformance:
         once = runs.run_of(setup, simulator, controller).sha256()
         assert runs.run_of(setup, simulator, controller).sha256() == once, "after a reset"
         # Of slow controllers, each kind is made again in one scenario only.
-        by_kind = {
-            runs.setup_of(self.robot, n).scenario.controller.get("name"): n for n in self.slow
-        }
-        if engine == REFERENCE and (scenario in by_kind.values() or scenario not in self.slow):
+        slow = [runs.setup_of(self.robot, name).scenario for name in self.slow]
+        once_each = {s.controller.get("name"): s.name for s in slow}.values()
+        if engine == REFERENCE and (scenario in once_each or scenario not in self.slow):
             controller = make_controller(setup)
         assert runs.run_of(setup, make_simulator(setup, engine), controller).sha256() == once
 

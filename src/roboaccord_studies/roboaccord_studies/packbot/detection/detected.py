@@ -167,9 +167,9 @@ def measured(motion: Trajectory) -> tuple[Array, Array]:
     injected = JointFaults(faults, motion.joints, motion.joints)
     states = list[RobotState]()
     for i in range(len(motion)):
-        states.append(injected.seen(motion.state(i)).measured)
-        for _ in injected.due(motion.state(i)):
-            pass  # `due` itself puts them in force
+        states.append(injected.with_readings(motion.state(i)).measured)
+        for _ in injected.begin_due(motion.state(i)):
+            pass  # `begin_due` itself puts them in force
     return np.array([state.q for state in states]), np.array([state.qd for state in states])
 
 
