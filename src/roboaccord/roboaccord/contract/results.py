@@ -61,9 +61,7 @@ class Quantity:
 
 
 # By (unit, unit on screen): the factor between them.
-SCALES = {
-    ("m", "mm"): 1e3, ("s", "ms"): 1e3, ("1", "%"): 1e2, ("rad", "deg"): 180.0 / math.pi,
-}  # fmt: skip
+SCALES = {("m", "mm"): 1e3, ("s", "ms"): 1e3, ("1", "%"): 1e2, ("rad", "deg"): 180.0 / math.pi}
 
 Word = Annotated[str, Quantity("", form="s")]
 Ratio = Annotated[float, Quantity("1")]

@@ -123,9 +123,7 @@ class _NumberLoader(yaml.SafeLoader):
 _NumberLoader.yaml_implicit_resolvers = {
     k: list(v) for k, v in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-_NumberLoader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
-    list("-+.0123456789"),
-)
+_WITH_EXPONENT = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")  # as 1e-3
+_STARTS = list("-+.0123456789")  # characters with which such a number begins
+_NumberLoader.add_implicit_resolver("tag:yaml.org,2002:float", _WITH_EXPONENT, _STARTS)
 _NumberLoader.add_constructor("tag:yaml.org,2002:int", _NumberLoader.construct_yaml_int)

@@ -90,8 +90,7 @@ def _solve_active(w, b, active, x):
         -1 if that solves the problem, else the entry that violates it most; n if there is no x.
     """
     # System of the active entries.
-    n = len(b)
-    count = 0
+    n, count = len(b), 0
     entries = np.empty(n, dtype=np.int64)
     for i in range(n):
         if active[i]:
@@ -172,8 +171,7 @@ def _find_active(w, b, active):
     y from 0 to n - 1, x from n to 2n - 1, z0 is 2n. Row i of the tableau states the variable
     `basis[i]`; the others are 0. The method ends when z0 is one of them.
     """
-    n = len(b)
-    row = 0
+    n, row = len(b), 0
     for i in range(n):
         active[i] = False
         if b[i] < b[row]:
@@ -187,9 +185,7 @@ def _find_active(w, b, active):
         tableau[i, i], tableau[i, z0], tableau[i, z0 + 1] = 1.0, -1.0, b[i]
         for k in range(n):
             tableau[i, n + k] = -w[i, k]
-    basis = np.empty(n, dtype=np.int64)
-    for i in range(n):
-        basis[i] = i
+    basis = np.arange(n)
     entering = z0
     for _ in range(PIVOTS * n):
         leaving = basis[row]

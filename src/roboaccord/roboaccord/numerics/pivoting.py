@@ -36,8 +36,7 @@ def solve_by_pivoting(W, b):
     get fewer, only the last one changes (Murty's method, which ends for such W).
     """
     k = b.shape[0]
-    active = np.ones(k, dtype=np.bool_)
-    wrong = np.zeros(k, dtype=np.bool_)
+    active, wrong = np.ones(k, dtype=np.bool_), np.zeros(k, dtype=np.bool_)
     result = np.zeros(k)
     scale = TINY
     for i in range(k):

@@ -109,10 +109,8 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
         """Return the tolerances at a control period [s], which that of one step may depend on."""
         if not isinstance(self.one_step, Allowance):
             return self
-        limit = self.one_step.at(control_period)
-        return self.model_copy(
-            update={"one_step": Allowance(limit=limit, reason=self.one_step.reason)}
-        )
+        limit, reason = self.one_step.at(control_period), self.one_step.reason
+        return self.model_copy(update={"one_step": Allowance(limit=limit, reason=reason)})
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the tolerances as plain data."""

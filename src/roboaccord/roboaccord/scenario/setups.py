@@ -93,9 +93,8 @@ def load_setup(
     setup = Setup.of(load_scenario(model.package, model.key, scenario or RELEASED, all_changes))
     # A file with a floating base is free unless something else was asked for.
     if not (scenario or base) and isinstance(model, RobotFile) and model.floats(setup):
-        setup = Setup.of(
-            load_scenario(model.package, model.key, RELEASED, ["base=free", *all_changes])
-        )
+        all_changes = ["base=free", *all_changes]
+        setup = Setup.of(load_scenario(model.package, model.key, RELEASED, all_changes))
     for fault in setup.faults:
         if faults and not endless and fault.time >= setup.scenario.duration:
             end = f"{setup.scenario.duration:g} s"

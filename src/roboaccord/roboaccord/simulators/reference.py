@@ -182,9 +182,8 @@ class TreeReference(Reference):
         tree, gravity = setup.tree, setup.parameters.gravity
         kind = MimicDynamics if any(joint.mimic for joint in tree.moving) else TreeDynamics
         self._smooth = kind(tree, self.joints, setup.scenario.base, gravity)
-        braking: tuple[Any, ...] = ()
-        if friction:
-            braking = friction.viscous, friction.constant, friction.speed, friction.spring
+        law = friction
+        braking = (law.viscous, law.constant, law.speed, law.spring) if law else ()
         self._dynamics = kind(tree, self.joints, setup.scenario.base, gravity, *braking)
         self._masses = {link.name: link.mass for link in setup.tree.links}
         self._watch, self._locked = StopWatch.of(setup.tree, self.joints), set[int]()
