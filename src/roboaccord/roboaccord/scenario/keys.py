@@ -126,6 +126,7 @@ def _model_keys(
 
 
 def _is_model(kind: type) -> bool:
+    """Return whether a type is a pydantic model, that is, a section with keys."""
     return inspect.isclass(kind) and issubclass(kind, BaseModel)
 
 
@@ -155,14 +156,14 @@ def _meanings(factory: Callable[..., T]) -> dict[str, str]:
 
 
 def _factory_keys(
-    prefix: str, factory: Callable[..., T], given: Mapping[str, Json]
+    prefix: str, factory: Callable[..., T], section: Mapping[str, Json]
 ) -> Iterator[Key]:
     """Yield the keys that are parameters of a factory, except `self` and `setup`.
 
     Args:
         prefix: name of the section.
         factory: class or function that is called with the keys.
-        given: values in the scenario.
+        section: values in the scenario.
     """
     meanings, module_names = _meanings(factory), vars(sys.modules[factory.__module__])
     for name, parameter in inspect.signature(factory).parameters.items():
@@ -176,8 +177,8 @@ def _factory_keys(
             kind = _type_text(hint) if unit else kind
         missing = parameter.default is inspect.Parameter.empty
         default = REQUIRED if missing else in_yaml(parameter.default)
-        value, meaning = in_yaml(given[name]) if name in given else default, meanings.get(name, "")
-        yield Key(f"{prefix}.{name}", kind, unit, default, value, meaning)
+        value = in_yaml(section[name]) if name in section else default
+        yield Key(f"{prefix}.{name}", kind, unit, default, value, meanings.get(name, ""))
 
 
 def _controller(setup: Setup) -> Iterator[Key]:

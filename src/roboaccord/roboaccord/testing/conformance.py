@@ -229,23 +229,29 @@ class RobotConformance:
         """
         entries = parameter_file(self._robot.package)
         zeros = [name for name, entry in entries.items() if not entry["value"]]
-        given = {name: LITTLE * number for number, name in enumerate(zeros, 1)}
-        values = {name: given.get(name, entry["value"]) for name, entry in entries.items()}
+        nonzero = {name: LITTLE * number for number, name in enumerate(zeros, 1)}
+        values = {name: nonzero.get(name, entry["value"]) for name, entry in entries.items()}
         # Parameters whose change is not noticed.
-        idle = [name for name in values if not self._counts(name, values[name], given)]
+        idle = [name for name in values if not self._is_noticed(name, values[name], nonzero)]
         assert not idle, f"nothing changes with {', '.join(idle)}"
 
-    def _counts(self, name: str, value: float, given: dict[str, float]) -> bool:
-        """Return whether the description or the reference shows a change of a parameter."""
+    def _is_noticed(self, name: str, value: float, changes: dict[str, float]) -> bool:
+        """Return whether the description or the reference shows a change of a parameter by STEP.
+
+        Args:
+            name: of the parameter.
+            value: before the change.
+            changes: of other parameters, before and after.
+        """
         other = value - 1 if isinstance(value, int) else value * (1.0 - STEP)
         before, after = (
             [f"parameters.{n}={v!r}" for n, v in values.items()]
-            for values in (given, {**given, name: other})
+            for values in (changes, {**changes, name: other})
         )
         for scenario in scenario_names(self._robot.package):
             old, new = (self.robot, scenario, *before), (self.robot, scenario, *after)
-            is_described = runs.setup_of(*old).urdf() != runs.setup_of(*new).urdf()
-            if is_described or runs.fingerprint(*old) != runs.fingerprint(*new):
+            is_in_urdf = runs.setup_of(*old).urdf() != runs.setup_of(*new).urdf()
+            if is_in_urdf or runs.fingerprint(*old) != runs.fingerprint(*new):
                 return True
         return False
 
