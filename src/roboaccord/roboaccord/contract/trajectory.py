@@ -142,7 +142,7 @@ class Trajectory(Drawn):
         by_name = self.switches
         return {name: bool(on[index]) for name, on in by_name.items()} if by_name else NO_SWITCHES
 
-    def asked(self, index: int) -> Command | None:
+    def requested(self, index: int) -> Command | None:
         """Return the command that the controller computed from the sample at `index`.
 
         It is the one before faults and limits; None where it was not recorded.

@@ -2,9 +2,9 @@
 
 `isolated` starts worker processes, gives them jobs, and yields results; a job that crashes or
 exceeds a limit of time yields a `Crash` with what it printed, and its worker is replaced. Within a
-job, `hearing` returns what a library prints. Workers are started by spawn, without a user's script
-as `__main__`, and killed with their parent, so that no process stays behind. Callers choose
-`timeout`, `cpu` and `workers`.
+job, `recording_output` returns what a library prints. Workers are started by spawn, without a
+user's script as `__main__`, and killed with their parent, so that no process stays behind. Callers
+choose `timeout`, `cpu` and `workers`.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def isolated(
 ) -> Iterator[tuple[int, R | Crash]]:
     """Yield the index and the result of each job when it is done; a `Crash` if it has none.
 
-    What jobs print, also from C++, is not shown: `hearing` returns it to them, and a `Crash`
-    contains it.
+    What jobs print, also from C++, is not shown: `recording_output` returns it to them, and a
+    `Crash` contains it.
 
     Args:
         function: of a module, as are the types of its arguments, because both are pickled.
@@ -123,7 +123,7 @@ def isolated(
 
 
 @contextmanager
-def hearing() -> Iterator[list[str]]:
+def recording_output() -> Iterator[list[str]]:
     """Record what a worker prints in a `with` block, also from C++; filled at the end."""
     lines = list[str]()
     start = _output_file[0].stat().st_size if _output_file else 0

@@ -189,7 +189,7 @@ def check_drive(setup: Setup, run: Trajectory) -> DriveCheck:
     """Compare all ticks of a simulated run with its commands."""
     drive = DriveTicks(setup)
     for i in range(len(run) - 1):
-        drive.take(run.state(i), run.state(i + 1), run.asked(i))
+        drive.take(run.state(i), run.state(i + 1), run.requested(i))
     return drive.check()
 
 
