@@ -28,9 +28,8 @@ from roboaccord.numerics.pivoting import solve_in_box
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.faults import LOCK_INERTIA
 
-MOST_IMPACTS = (
-    100  # impacts in a physics step: a few are physical, more mean that the step is too long
-)
+# impacts in a physics step: a few are physical, more mean that the step is too long
+MOST_IMPACTS = 100
 EXACT = 1e-14  # fraction of a step: error of the time of an impact, which is round-off
 NEAR = 1e-12  # rad or m: closer to its stop, a joint is at it; above the round-off of positions
 TRIES = 200  # iterations for the time of an impact; bisection alone needs 47 to reach EXACT
@@ -124,7 +123,7 @@ class Stops:
         """Return the joints at rest at their stops that efforts press against them."""
         joints, outward = self._at_stops(y, locked)
         is_resting = np.abs(self._qd(y)[joints]) == 0.0
-        joints, outward = [*np.array(joints)[is_resting].tolist()], outward[is_resting]
+        joints, outward = np.array(joints)[is_resting].tolist(), outward[is_resting]
         if not joints:
             return []
         qdd = self._accelerations(y, effort, wrench)
