@@ -39,13 +39,14 @@ def slopes(tree, body, free, work, y, effort, wrench, matrix, right, slope):
     """Fill `slope` with the derivative of a state y by time, by the articulated-body algorithm.
 
     Args:
-        tree, body: what is known of the bodies: a row for each, the base first.
-        free: components of the base's twist, angular first, that can change.
-        work: work space, a row for each body.
+        tree: parent, kind and column of the joint of each of k bodies, the base first (k, 3).
+        body: what is known of them, in the columns of bodies.py (k, KNOWN).
+        free: components of the base's twist, angular first, that can change; ascending.
+        work: what is computed of the bodies, filled (k, FILLED).
         y: state (13 + 2 n,): position (3), quaternion x y z w (4) and q of n joints, then linear
             (3) and angular velocity (3) in the world and qd.
-        effort: of the joints (n,).
-        wrench: on the base about its origin, torque first (6,).
+        effort: of the joints (n,) [N m or N].
+        wrench: on the base about its origin in the world, torque first (6,) [N m, N].
         matrix, right: work space (6, 6) and (6,).
         slope: derivative of the state, filled (13 + 2 n,).
     """

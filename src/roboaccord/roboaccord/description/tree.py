@@ -32,7 +32,7 @@ MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 @dataclass(frozen=True)
 class Link:
-    """A link.
+    """A link of a URDF, with its inertia and its visual boxes.
 
     Args:
         name: of the link.
@@ -51,10 +51,11 @@ class Link:
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint.
+    """A joint of a URDF, with its drive.
 
     Args:
-        name, kind, parent, child: as in the URDF.
+        name, kind: as in the URDF.
+        parent, child: names of the links that it connects.
         position, rotation: of its frame in the parent's (3,) [m], (3, 3).
         axis: unit vector in its frame (3,).
         lower, upper: limits [rad or m].

@@ -69,6 +69,7 @@ class Step:
 
     def at(self, fraction: float) -> Array:
         """Return the state (n,) at a fraction, 0 to 1, of the step [Hairer et al., II.6]."""
+        # Polynomial of degree 4 that agrees with states and slopes at both ends.
         rest = 1.0 - fraction
         change = self.end - self.start
         bend = self.size * self.slopes[0] - change

@@ -171,7 +171,7 @@ class _Gap:
         Args:
             effort: commanded [N m].
             q: angle of the joint [rad].
-            time: [s].
+            time: of the tick [s].
         """
         # Either it has not moved yet, or it crosses the gap, relative to the joint.
         if self._side == 0.0 == self._drive:
