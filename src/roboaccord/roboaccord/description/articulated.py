@@ -118,7 +118,7 @@ def composite(tree, body, work, y, mass, gravity):
     """
     # Poses and single inertias, outward.
     bodies = tree.shape[0]
-    fill_base(work, y, Q + bodies - 1, np.empty(Q))
+    fill_base(work, y, Q + bodies - 1, np.empty_like(y[:Q]))
     fill_inertia(body, work, 0)
     for i in range(1, bodies):
         fill_pose(tree, body, work, i, y[Q + tree[i, COLUMN]])
