@@ -313,8 +313,7 @@ class TwinSpec(EngineSpec):
         self.check(model)
         if self.scheme is None:
             raise AccordError(f"the integration scheme of {self.name} is not specified")
-        scheme = self.scheme(self.configured(model))
-        return Twin(model, scheme, self.shaken, self.off)
+        return Twin(model, self.scheme(self.configured(model)), self.shaken, self.off)
 
 
 def twin_of(engine: Engine, shaken: int = 0, off: Sequence[ModelChange] = ()) -> TwinSpec:
