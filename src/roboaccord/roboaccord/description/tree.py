@@ -21,8 +21,8 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.description.rotors import number, rotor_inertias, springs_of
-from roboaccord.description.xml_numbers import numbers
+from roboaccord.description.rotors import rotor_inertias, springs_of
+from roboaccord.description.xml_numbers import number, numbers
 from roboaccord.numerics.rotations import axis_angle_matrix, quaternion_matrix, rpy_matrix
 
 MOVING = ("revolute", "continuous", "prismatic")  # kinds of joints with a degree of freedom
@@ -129,7 +129,7 @@ class Tree:
         try:
             top = ET.fromstring(urdf)
             links = {e.get("name", ""): _read_link(e) for e in top.findall("link")}
-            joints = driven([_read_joint(e) for e in top.findall("joint")], top)
+            joints = with_drives([_read_joint(e) for e in top.findall("joint")], top)
         except (ET.ParseError, ValueError, AttributeError, KeyError) as error:
             raise AccordError(f"{broken}: {error}") from None
         if root not in links:
@@ -311,7 +311,7 @@ def _read_joint(element: ET.Element) -> Joint:
     )  # fmt: skip
 
 
-def driven(joints: Sequence[Joint], top: ET.Element) -> list[Joint]:
+def with_drives(joints: Sequence[Joint], top: ET.Element) -> list[Joint]:
     """Return joints with the rotors and springs that a URDF states outside their elements.
 
     `top` is the element `robot` of the URDF.

@@ -23,6 +23,11 @@ def numbers(element: ET.Element | None, key: str, default: str = ZEROS) -> Array
     return np.array([float(word) for word in (text or default).split()])
 
 
+def number(element: ET.Element | None, key: str, default: float) -> float:
+    """Return a number of an element; the default where there is no element or no such number."""
+    return default if element is None else float(element.get(key, default))
+
+
 def write_numbers(element: ET.Element, key: str, values: Array) -> None:
     """Write numbers into an attribute, with all their digits."""
     element.set(key, " ".join(repr(float(value)) for value in values))
