@@ -51,10 +51,10 @@ def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = 
         raise AccordError(f"{path.name} is a scenario of {robot_in_file}, not of {robot}")
     data["robot"] = robot
     data.setdefault("name", path.stem)
-    _name_parameters(data, package)
+    _expand_parameter_set(data, package)
     for change in changes:
         apply_change(data, change)
-        _name_parameters(data, package)
+        _expand_parameter_set(data, package)
     scenario = make_scenario(data)
     check_paths(scenario.data(), [*changes, "robot="], package)
     return scenario
@@ -86,7 +86,7 @@ def _merge(base: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _name_parameters(data: dict[str, Any], package: str) -> None:
+def _expand_parameter_set(data: dict[str, Any], package: str) -> None:
     """Replace the name of a parameter set by the values of the set, in place."""
     name = data.get("parameters")
     if isinstance(name, str):
@@ -100,19 +100,7 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
         AccordError: naming the first wrong key.
     """
     _check_numbers(data)
-    try:
-        scenario = Scenario(**data)
-    except ValidationError as error:
-        # pydantic reports an error for each type of a union. The one with the deepest key belongs
-        # to the type that fits best.
-        failures = [(_key_path(failure["loc"]), failure) for failure in error.errors()]
-        top = failures[0][0]
-        of_first_key = [pair for pair in failures if pair[0][: len(top)] == top]
-        key_path, failure = max(of_first_key, key=lambda pair: len(pair[0]))
-        key = ".".join(key_path)
-        if "extra" in failure["type"]:
-            raise AccordError(f"unknown key {key}{_hint(key, data)}") from None
-        raise AccordError(f"{key}: {failure['msg'].lower()}") from None
+    scenario = _validate(data)
     _check_numbers(scenario.data())  # again: pydantic turns texts into numbers, "nan" too
     if "/" in scenario.name or not scenario.name.isprintable() or len(scenario.name) > LONGEST:
         raise AccordError(f"name: {scenario.name[:LONGEST]!r} is not a name of a scenario")
@@ -130,6 +118,23 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
     count_steps(scenario.control_period, scenario.physics_step, "control_period over physics_step")
     count_steps(scenario.duration, scenario.control_period, "duration over control_period")
     return scenario
+
+
+def _validate(data: Mapping[str, Any]) -> Scenario:
+    """Return the scenario, with keys and types checked; errors as of `make_scenario`."""
+    try:
+        return Scenario(**data)
+    except ValidationError as error:
+        # pydantic reports an error for each type of a union. The one with the deepest key belongs
+        # to the type that fits best.
+        failures = [(_key_path(failure["loc"]), failure) for failure in error.errors()]
+        top = failures[0][0]
+        of_first_key = [pair for pair in failures if pair[0][: len(top)] == top]
+        key_path, failure = max(of_first_key, key=lambda pair: len(pair[0]))
+        key = ".".join(key_path)
+        if "extra" in failure["type"]:
+            raise AccordError(f"unknown key {key}{_hint(key, data)}") from None
+        raise AccordError(f"{key}: {failure['msg'].lower()}") from None
 
 
 def _key_path(location: Sequence[Any]) -> list[str]:
