@@ -94,7 +94,7 @@ def test_a_freeze_takes_energy(robot: str, scenario: str, frozen: list[str], eng
         before = simulator.state()
         for name in frozen:
             simulator.fail(Fault(name, "frozen"))
-        simulator._act()
+        simulator._begin_faults()
         after, events = simulator.state(), simulator.take_events()
         assert [event.subject for event in events] == frozen
         assert (after.qd[[setup.joints.index(name) for name in frozen]] == 0.0).all()

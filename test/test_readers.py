@@ -81,7 +81,7 @@ KNOWN = {
     "roboaccord/engines/mujoco/reader:_of_mjcf": f"after it was read {FENCED}",
     "roboaccord/numerics/kernel_digest:_compiler_digest": PACKAGE,
     "roboaccord/numerics/isolation:_lines": OWN,
-    "roboaccord/numerics/isolation:_serve": OWN,
+    "roboaccord/numerics/isolation:_work": OWN,
     "roboaccord/numerics/jit_cache:_acquire": OWN,
     "roboaccord/numerics/kernel_digest:_describe_value": PACKAGE,
     "roboaccord/numerics/machine:spending": OWN,

@@ -88,7 +88,7 @@ def test_a_freeze_takes_what_the_projection_takes(engine):
             simulator.reset(state)
             for j in frozen:
                 simulator.fail(Fault(JOINTS[j], "frozen"))
-            simulator._act()
+            simulator._begin_faults()
             after, events = simulator.state(), simulator.take_events()
             rows, mass = np.eye(N)[frozen], arm.mass_matrix(state.q)
             delassus = rows @ np.linalg.solve(mass, rows.T)

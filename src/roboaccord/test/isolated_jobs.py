@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from roboaccord.numerics.isolation import hearing
+from roboaccord.numerics.isolation import recording_output
 
 
 def end(how: str) -> str:
@@ -21,7 +21,7 @@ def end(how: str) -> str:
     while how == "busy":
         pass
     if how == "words":
-        with hearing() as lines:
+        with recording_output() as lines:
             os.system("echo of another program; echo of it >&2")
             print("\033[31mof this one\033[0m")
         return "; ".join(lines)

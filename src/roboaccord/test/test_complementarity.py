@@ -10,7 +10,7 @@ import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.contract.state import Array
-from roboaccord.numerics.lemke import FAILED, SOLVED, _lemke, check_lcp, solve_by_lemke
+from roboaccord.numerics.lemke import FAILED, SOLVED, _find_active, check_lcp, solve_by_lemke
 from roboaccord.numerics.pivoting import solve_in_box
 from scipy.optimize import lsq_linear, nnls
 
@@ -48,7 +48,7 @@ def test_it_finds_the_solution_of_a_p_matrix(n: int, seed: int) -> None:
     guess = rng.integers(0, 2, n).astype(np.bool_)
     expected = enumerated(w, b)
     assert solve(w, b, guess) == pytest.approx(expected, rel=1e-7, abs=1e-9)
-    _lemke(w, b, guess)  # by itself, before any entry is turned
+    _find_active(w, b, guess)  # by itself, before any entry is turned
     assert guess.tolist() == (expected > 0.0).tolist()
 
 

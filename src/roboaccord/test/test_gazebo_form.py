@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from roboaccord.contract.state import IDENTITY, ORIGIN
 from roboaccord.description.tree import Tree
-from roboaccord.gazebo.form import matrix_rpy, own_collisions, start_at, with_normals
+from roboaccord.gazebo.form import matrix_rpy, own_collisions, start_at
+from roboaccord.gazebo.obj_files import with_normals
 from roboaccord.numerics.rotations import rpy_matrix
 
 KINDS = ("revolute", "continuous", "prismatic", "fixed")

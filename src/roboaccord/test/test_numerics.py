@@ -11,7 +11,7 @@ from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.lemke import SOLVED, solve_by_lemke
 from roboaccord.numerics.newton import bounded_step, newton_steps
 from roboaccord.numerics.pivoting import solve_by_pivoting
-from roboaccord.numerics.runge_kutta import NODES, dense_rows, dense_state, rk4_stage, take_step
+from roboaccord.numerics.runge_kutta import STAGES, dense_rows, dense_state, rk4_stage, take_step
 
 
 def definite(n: int, seed: int) -> np.ndarray:
@@ -84,7 +84,7 @@ def test_dormand_prince_is_of_order_5_with_dense_output_of_order_4() -> None:
 
 def test_rows_of_a_tableau_add_up() -> None:
     """Each row of a Runge-Kutta tableau sums to its node: 1/5, 3/10, 4/5, 8/9, 1, 1."""
-    assert [row.sum() for row in NODES] == pytest.approx([1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1])
+    assert [row.sum() for row in STAGES] == pytest.approx([1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1])
 
 
 def test_compiled_dense_output_is_the_steps() -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import roboaccord
-from roboaccord.contract.contact import EllipseFriction
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
+from roboaccord.contract.sliding_friction import EllipseFriction
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.ticks import predicted

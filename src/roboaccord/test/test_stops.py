@@ -45,7 +45,7 @@ def test_a_block_comes_to_its_stop_rests_and_leaves() -> None:
     (impact,) = stops.advance(y, np.array([3.0]), 0.1, 20, None)
     assert impact.time == pytest.approx(np.sqrt(2 * 2 * 0.5 / 3), abs=1e-12)
     assert impact.impulse == pytest.approx(np.sqrt(2 * 2 * 3 * 0.5), rel=1e-12)
-    assert stops.taken == pytest.approx(3 * 0.5, rel=1e-12)
+    assert stops.energy == pytest.approx(3 * 0.5, rel=1e-12)
     assert (y[Q], y[-1]) == (0.5, 0.0)
     assert stops.advance(y, np.array([-3.0]), 0.1, 5, None) == []
     assert y[Q] == pytest.approx(0.5 - 3 / 2 / 2 * 0.5**2, abs=1e-13)
@@ -66,7 +66,7 @@ def test_an_impact_leaves_what_no_push_can_change() -> None:
     np.testing.assert_allclose(push, [0.0, -impact.impulse], atol=1e-6)
     assert y[-1] == pytest.approx(0.0, abs=1e-6)
     lost = 0.5 * v @ mass @ v - 0.5 * y[-2:] @ mass @ y[-2:]
-    assert stops.taken == pytest.approx(lost, abs=1e-6)
+    assert stops.energy == pytest.approx(lost, abs=1e-6)
 
 
 def motion(path: Path, engine: str, step: float) -> Trajectory:

@@ -18,7 +18,7 @@ from roboaccord.cli import console
 from roboaccord.cli.folder import MARKER, results, set_aside
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import drafting, writing
-from roboaccord.gazebo.form import write_squared
+from roboaccord.gazebo.obj_files import write_squared
 from roboaccord.run import output
 from roboaccord.run.output import make_folder, write_text
 from rosbags.rosbag2 import StoragePlugin

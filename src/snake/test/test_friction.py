@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord import AccordError, make_simulator
-from roboaccord.contract.contact import (
+from roboaccord.contract.interfaces import LinkMotion
+from roboaccord.contract.sliding_friction import (
     CFM,
     EllipseFriction,
     ellipse_force,
     pyramid_force,
     rigid_loads,
 )
-from roboaccord.contract.interfaces import LinkMotion
 from running import run_in
 from snake.model import ground, kinematics
 from snake.model.coordinates import PlanarSnake

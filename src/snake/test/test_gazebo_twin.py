@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
-from roboaccord.contract.contact import CFM, PyramidFriction
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.sliding_friction import CFM, PyramidFriction
 from roboaccord.contract.state import Command
 from roboaccord.crosscheck.measures.twin_comparison import compare
 from roboaccord.crosscheck.recorded import check_bag

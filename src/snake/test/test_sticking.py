@@ -6,7 +6,7 @@ import numpy as np
 import oracle
 import pytest
 from roboaccord import AccordError, make_simulator
-from roboaccord.contract.contact import CFM
+from roboaccord.contract.sliding_friction import CFM
 from roboaccord.contract.state import Command
 from roboaccord.scenario.gazebo_contacts import by_contacts
 from snake.model.coordinates import PlanarSnake

@@ -164,10 +164,10 @@ class PackbotReference(ArmSimulator):
         gap_functions = self._stepper.motion.gap_functions
         if self._contact:
             try:
-                with self._holding(frozen(self._faults.at(state.time))):
+                with self._locking(frozen(self._faults.acting_at(state.time))):
                     q = move_apart(self.arm, self.clearance, state.q, LEAST_MARGIN)
             except contract.DivergedError:
-                with self._holding(()):
+                with self._locking(()):
                     q = move_apart(self.arm, self.clearance, state.q, LEAST_MARGIN)
             state = replace(state, q=q)
             distances = self.clearance.distances(state.q)

@@ -223,7 +223,7 @@ def write_trajectory(
             state = trajectory.state(i)
             bag.on_state(state)
             if i + 1 < len(trajectory):
-                bag.on_command(state, trajectory.asked(i) or trajectory.command(i))
+                bag.on_command(state, trajectory.requested(i) or trajectory.command(i))
         for event in trajectory.events:
             bag.on_event(event)
         bag.finish(trajectory.sha256())

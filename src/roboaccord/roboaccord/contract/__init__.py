@@ -1,9 +1,10 @@
 """The contract between controllers, simulators and everything that records them.
 
 Inside are: states, commands, targets and trajectories (state, trajectory); the interfaces of
-controllers, inputs and force laws (interfaces); contacts and faults of joints (contact, fault);
-outcomes of a check and their codes (outcome); results and their JSON (results, shown); errors,
-files, entry points of packages and modes of commands (errors, files, plugins, modes).
+controllers, inputs and force laws (interfaces); contacts, friction and faults of joints (contact,
+sliding_friction, fault); outcomes of a check and their codes (outcome, codes); results and their
+JSON (results, shown); errors, files, entry points of packages and modes of commands (errors, files,
+plugins, modes).
 
 Names may be added, as lines of `__init__.pyi`; defaults, limits and messages may change. What must
 stay: existing names, which robots, nodes and pages use (test_door), the order of the arrays that

@@ -107,8 +107,8 @@ def check_command(command: Command, joints: Sequence[str], who: str, time: float
     if effort.shape != (len(joints),):
         count = effort.size
         missing = f": {joints[count]} is missing" if count < len(joints) else ""
-        given = f"{who} gave {count} efforts at t = {time:.6f} s"
-        raise AccordError(f"{given}, the robot has {len(joints)} joints{missing}")
+        gave = f"{who} gave {count} efforts at t = {time:.6f} s"
+        raise AccordError(f"{gave}, the robot has {len(joints)} joints{missing}")
     if len(joints) and not np.isfinite(effort).all():
         first_bad = int(np.flatnonzero(~np.isfinite(effort))[0])
         raise AccordError(
@@ -133,15 +133,15 @@ def divergence(joints: Sequence[str], time: Array, rates: Array) -> str:
         return ""
     # Smallest speed in each LASTING samples in a row (k - LASTING + 1, n).
     speeds = np.lib.stride_tricks.sliding_window_view(np.abs(rates), LASTING, axis=0).min(axis=2)
-    fast, last = speeds > FAST, len(speeds)
+    is_fast, count = speeds > FAST, len(speeds)
     # Fast samples after which the rate changes by more than its size.
-    thrown = fast & (np.abs(np.diff(rates, axis=0))[:last] > np.abs(rates)[:last])
-    is_early = fast & (fast.cumsum(axis=0) <= EARLY)
-    # Joints for which this holds in most of the first fast samples, and the first joint to do so.
-    diverges = 2 * (thrown & is_early).sum(axis=0) > is_early.sum(axis=0)
-    first = np.where(diverges, fast.argmax(axis=0), last)
-    first_sample, joint = int(first.min()), int(first.argmin())
-    if first_sample == last:
+    is_thrown = is_fast & (np.abs(np.diff(rates, axis=0))[:count] > np.abs(rates)[:count])
+    is_early = is_fast & (is_fast.cumsum(axis=0) <= EARLY)
+    # Joints that are thrown in most of their first fast samples, and the first joint to diverge.
+    diverges = 2 * (is_thrown & is_early).sum(axis=0) > is_early.sum(axis=0)
+    first_fast = np.where(diverges, is_fast.argmax(axis=0), count)
+    first_sample, joint = int(first_fast.min()), int(first_fast.argmin())
+    if first_sample == count:
         return ""
     comes = f"{joints[joint]} comes to {np.abs(rates[:, joint]).max():.2g} rad/s or m/s"
     return f"the motion diverges from t = {time[first_sample]:g} s: {comes}"
@@ -156,9 +156,8 @@ def check_state(state: RobotState, joints: Sequence[str], engine: str) -> None:
     # A sum of squares is finite only if every number is; testing it takes a tenth of the time.
     speed_sq = float(state.qd.dot(state.qd))
     other_sq = float(state.q.dot(state.q) + state.position.dot(state.position))
-    if speed_sq < RUNAWAY_SPEED**2 and math.isfinite(
-        other_sq + float(state.twist.dot(state.twist))
-    ):
+    base_sq = float(state.twist.dot(state.twist))
+    if speed_sq < RUNAWAY_SPEED**2 and math.isfinite(other_sq + base_sq):
         return
     is_bad = ~np.isfinite(state.q) | ~(np.abs(state.qd) < RUNAWAY_SPEED)
     joint = joints[int(np.flatnonzero(is_bad)[0])] if is_bad.any() else "the base"

@@ -24,6 +24,7 @@ from typing import IO, Any
 from roboaccord.numerics.machine import SAFE
 
 MANY = 24  # names in a list of choices at most: of 12 characters they fill four lines of a terminal
+# By extra: the requirement for pip of each module; setup.cfg has the same.
 EXTRAS: Mapping[str, Mapping[str, str]] = {
     "reference": {"joblib": "joblib>=1.5", "numba": "numba>=0.60,<0.69", "scipy": "scipy>=1.11"},
     "report": {"jinja2": "jinja2>=3.1", "matplotlib": "matplotlib>=3.10", "PIL": "pillow>=10",
@@ -31,7 +32,6 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
     "bag": {"mcap": "mcap>=1.2", "rosbags": "rosbags>=0.11.7,<0.12",
             "zstandard": "zstandard>=0.20"},
 }  # fmt: skip
-"""By extra: the requirement for pip of each module; setup.cfg has the same."""
 DISPENSABLE = ("numba",)  # without it, kernels are interpreted
 # Control characters except tab and newline, characters that reorder text, and lone surrogates.
 CONTROLS = re.compile(
@@ -109,24 +109,25 @@ def need(what: str, *extras: str) -> None:
 def missing(*extras: str) -> str:
     """Return which libraries of extras are missing, and how to install them; "" if none is."""
     modules = [module for extra in extras for module in EXTRAS[extra].items()]
-    return _install_line(asked for n, asked in modules if n not in DISPENSABLE and not find_spec(n))
+    lacking = [full for name, full in modules if name not in DISPENSABLE and not find_spec(name)]
+    return _install_line(lacking)
 
 
 def missing_behind(error: BaseException) -> str:
     """Return a line that names the missing library which caused an error; "" for other errors."""
     name = (getattr(error, "name", None) or "").partition(".")[0]
-    asked = next((modules[name] for modules in EXTRAS.values() if name in modules), "")
-    if asked and isinstance(error, ModuleNotFoundError) and not find_spec(name):
-        return f"this needs {_install_line([asked])}"
+    requirement = next((modules[name] for modules in EXTRAS.values() if name in modules), "")
+    if requirement and isinstance(error, ModuleNotFoundError) and not find_spec(name):
+        return f"this needs {_install_line([requirement])}"
     return ""
 
 
-def _install_line(asked: Iterable[str]) -> str:
+def _install_line(requirements: Iterable[str]) -> str:
     """Return the names of required libraries, and the pip command that installs them."""
-    names = {requirement.partition(">")[0]: requirement for requirement in asked}
+    by_name = {requirement.partition(">")[0]: requirement for requirement in requirements}
     # Pip needs the bounds where there is an upper one.
-    pip_arguments = [full if "<" in full else name for name, full in names.items()]
-    return f"{', '.join(names)}: pip install {shlex.join(pip_arguments)}" if names else ""
+    pip_arguments = [full if "<" in full else name for name, full in by_name.items()]
+    return f"{', '.join(by_name)}: pip install {shlex.join(pip_arguments)}" if by_name else ""
 
 
 def visible(text: str) -> str:

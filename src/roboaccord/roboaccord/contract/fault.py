@@ -25,15 +25,15 @@ Kind = Literal["frozen", "loose", "weak", "slipping", "backlash", "stuck", "drif
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FOUND = "found_"  # prefix of the kind of an event: a controller has detected the fault of a joint
 REFUSED = "target_refused"  # kind of an event: a controller has refused its target
+# By kind: name of its size, and smallest and largest value; other kinds have no size.
 SIZES: dict[Kind, tuple[str, float, float]] = {
     "weak": ("FRACTION", 0.0, 1.0),
     "slipping": ("N_M", 0.0, math.inf),
     "backlash": ("RAD", 0.0, math.inf),
     "drifting": ("RAD_PER_S", -math.inf, math.inf),
 }
-"""By kind: name of its size, and smallest and largest value; other kinds have no size."""
+# Kinds that hold the joint itself; the others change its drive or its encoder.
 HOLDING: tuple[Kind, ...] = ("frozen", "slipping")
-"""Kinds that hold the joint itself; the others change its drive or its encoder."""
 _FORMS = [f"{kind}:{SIZES[kind][0]}" if kind in SIZES else kind for kind in KINDS]
 FORM = f"JOINT={'|'.join(['frozen:RAD', *_FORMS])}[@SECONDS]"
 EVENTS: dict[str, Kind] = {f"joint_{kind}": kind for kind in KINDS}
@@ -85,11 +85,11 @@ def parse_fault(text: str) -> Fault:
     if time < 0.0:
         raise AccordError(f"fault {text}: {seconds} s is before the start")
     if kind in SIZES:
-        what, least, most = SIZES[kind]
+        size_name, least, most = SIZES[kind]
         if value is None:
-            raise AccordError(f"fault {text}: {kind} needs a size, {kind}:{what}")
+            raise AccordError(f"fault {text}: {kind} needs a size, {kind}:{size_name}")
         if not least <= value <= most:
-            raise AccordError(f"fault {text}: {what} is {least:g} to {most:g}")
+            raise AccordError(f"fault {text}: {size_name} is {least:g} to {most:g}")
         return Fault(joint, kind, time, size=value)
     if number and (kind != "frozen" or seconds):
         raise AccordError(f"fault {text}: an angle goes with frozen, from the start")

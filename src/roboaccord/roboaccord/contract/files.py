@@ -6,7 +6,8 @@ never through a link; so a user's file is never destroyed or half-written. `chec
 `check_inside` do the checks before. test_writers tries all of that, and finds every module that
 writes files in another way.
 
-A new kind of output file is added, by its suffix, to `_HEADS` with its first bytes, or to `_TEXTS`.
+A new kind of output file is added, by its suffix, to `_KINDS_BY_HEAD` with its first bytes, or to
+`_TEXT_KINDS`.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def parse_xml(data: bytes | str, what: str) -> ET.Element:
 
 
 def check_file(path: Path, most: int = LARGEST) -> Path:
-    """Return the path of a file that a library will open; checks and errors as in `read_bytes`."""
+    """Check a file that a library will open, as `read_bytes` does, and return its path."""
     try:
         _check_readable(path, path.stat(), most)
     except (OSError, ValueError) as error:
@@ -228,20 +229,21 @@ def _is_of_kind(path: Path, kind: str, size: int) -> bool:
         return head.startswith(b"solid") or size == STL_HEAD + STL_TRIANGLE * count
     # Without byte order mark and leading blanks.
     head = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    if kind in _TEXTS and b"\0" not in head:
+    if kind in _TEXT_KINDS and b"\0" not in head:
         return kind != ".csv" or b"," in head.partition(b"\n")[0]
     if kind == ".mp4":
         return head[4:8] == b"ftyp"
-    return any(head.startswith(word) for word, kinds in _HEADS.items() if kind in kinds.split())
+    heads = (start for start, kinds in _KINDS_BY_HEAD.items() if kind in kinds.split())
+    return any(map(head.startswith, heads))
 
 
-_TEXTS = (".csv", ".mtl", ".obj", ".yaml", ".yml")  # kinds recognised as text
-_HEADS = {
+_TEXT_KINDS = (".csv", ".mtl", ".obj", ".yaml", ".yml")  # kinds recognised as text
+# By the first bytes of a file, in lower case: endings of its kinds, separated by blanks.
+_KINDS_BY_HEAD = {
     b"<": ".sdf .svg .urdf .xacro .xml", b"<!doctype html": ".html", b"<html": ".html",
     b"{": ".json .jsonl .sarif", b"[": ".json", b"gif8": ".gif", b"\x89png": ".png",
     b"gltf": ".glb", b"ply": ".ply", b"matlab": ".mat", b"\x93numpy": ".npy", b"pk\x03\x04": ".npz",
 }  # fmt: skip
-"""By the first bytes of a file, in lower case: endings of its kinds."""
 
 
 def _reason(error: Exception) -> str:

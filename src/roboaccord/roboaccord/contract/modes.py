@@ -1,11 +1,15 @@
 """Modes of a command, and of the function that does the same: which options go together.
 
-`accord crosscheck`, for one, has modes for a robot, a file and a recorded run. A `Modes` object
-beside the command says which mode is in force for given options, and which options each mode takes;
-options that only other modes take are refused with a message. It serves both as decorator of a
-command (`__call__`) and of the Python function (`guard`). Packages add modes by entry points
-(`AddedMode`). test_modes goes through all commands: each option must belong to a mode, and no mode
-may ignore it silently.
+A mode is one way to use a command: `accord crosscheck`, for one, has modes for a robot, a file and
+a recorded run. A `Modes` object beside the command says which mode is in force for given options,
+and which options each mode takes; options that only other modes take are refused with a message:
+
+    MODES = Modes(lambda values: ["a film"] if values["film"] else ["a page"],
+                  {"a film": "film fps", "a page": "theme", "": "out"})
+
+It serves both as decorator of a command (`__call__`) and of the Python function (`guard`). Packages
+add modes by entry points (`AddedMode`). test_modes goes through all commands: each option must
+belong to a mode, and no mode may ignore it silently.
 
 Options that describe every robot are added to ROBOTS; a parameter of a function whose option has
 another name is added to FLAGS.
@@ -26,13 +30,13 @@ from roboaccord.contract.plugins import added, load
 P = ParamSpec("P")
 R = TypeVar("R")
 SETUP = "a setup"  # mode in which a function is given a Setup; commands do not have it
+# Options that describe a robot, by the form in which it is given; a setup is complete.
 ROBOTS = {SETUP: "", "ROBOT": "words set fault", "FILE": "words set fault base package trust",
           "FILE.xacro": "words set fault base package trust :="}  # fmt: skip
-"""Options that describe a robot, by the form in which it is given; a setup is complete."""
+# {parameter of a function: option of the command}, where their names differ.
 FLAGS = {"arguments": ":=", "columns": "map", "every": "all", "faults": "fault",
          "packages": "package", "robot_or_recording": "what",
          "scenario": "words", "settings": "set"}  # fmt: skip
-"""{parameter of a function: option of the command}, where their names differ."""
 
 
 @dataclass(frozen=True)
@@ -72,17 +76,16 @@ class Modes:
         Raises:
             AccordError: naming the modes to which a given option belongs.
         """
-        modes = self.of(values)
-        taken = {name for mode in ("", *modes) for name in self.takes.get(mode, "").split()}
-        for name in sorted({*given} - taken):
-            owning_modes = [
-                m for m, names in self.takes.items() if name in names.split() and m != SETUP
-            ]
-            if owning_modes:
-                taken_options = ", ".join(written[n] for n in sorted(taken & {*written})) or "none"
-                belongs = f"{written[name]} belongs to {command} {' or '.join(owning_modes)}"
-                raise AccordError(f"{belongs}; {' '.join(modes)} takes {taken_options}")
-        return taken
+        in_force = self.of(values)
+        options_by_mode = {mode: names.split() for mode, names in self.takes.items()}
+        accepted = {name for mode in ("", *in_force) for name in options_by_mode.get(mode, ())}
+        for name in sorted({*given} - accepted):
+            owners = [m for m, names in options_by_mode.items() if name in names and m != SETUP]
+            if owners:
+                options = ", ".join(written[n] for n in sorted(accepted & {*written})) or "none"
+                belongs = f"{written[name]} belongs to {command} {' or '.join(owners)}"
+                raise AccordError(f"{belongs}; {' '.join(in_force)} takes {options}")
+        return accepted
 
     def guard(self, function: Callable[P, R]) -> Callable[P, R]:
         """Return a function that refuses arguments of modes not in force, as the command does.
@@ -105,7 +108,7 @@ class Modes:
             bound |= bound.pop("options", {})
             # Arguments by the names of options; those that count as given.
             values = {FLAGS.get(key, key): value for key, value in bound.items()}
-            given = [k for k, v in values.items() if v or (v is not False and isinstance(v, Real))]
+            given = [option for option, value in values.items() if _is_given(value)]
             # Refuse arguments of other modes, then call the function of the mode.
             modes = with_added(self, others)
             modes.check(name, given, values, written)
@@ -116,6 +119,11 @@ class Modes:
             return function(*args, **kwargs)
 
         return self(guarded)
+
+
+def _is_given(value: object) -> bool:
+    """Return whether an argument counts as given: the number 0 does; empty, False, None do not."""
+    return bool(value) or (value is not False and isinstance(value, Real))
 
 
 @dataclass(frozen=True)
@@ -142,9 +150,9 @@ def added_modes(group: str, owner: str) -> dict[str, AddedMode]:
 def with_added(modes: Modes, others: Mapping[str, AddedMode]) -> Modes:
     """Return the modes of a command together with added ones, which prevail where they apply."""
 
-    def of(given: Mapping[str, Any]) -> Sequence[str]:
-        in_force = [name for name, mode in others.items() if mode.applies(given)]
-        return in_force or modes.of(given)
+    def of(values: Mapping[str, Any]) -> Sequence[str]:
+        in_force = [name for name, mode in others.items() if mode.applies(values)]
+        return in_force or modes.of(values)
 
     return Modes(of, {**modes.takes, **{name: mode.takes for name, mode in others.items()}})
 
@@ -159,9 +167,10 @@ def by_option(option: str, taken: str, without: str, every: str) -> Modes:
         every: names of those that go with both modes.
     """
     name, _, value = option.partition(" ")
-    modes = f"with --{option}", f"without --{option}"
+    with_option, without_option = f"with --{option}", f"without --{option}"
 
-    def of(given: Mapping[str, Any]) -> list[str]:
-        return [modes[given[name] != value if value else not given[name]]]
+    def of(values: Mapping[str, Any]) -> list[str]:
+        is_set = values[name] == value if value else bool(values[name])
+        return [with_option if is_set else without_option]
 
-    return Modes(of, {modes[0]: taken, modes[1]: without, "": f"{name} {every}"})
+    return Modes(of, {with_option: taken, without_option: without, "": f"{name} {every}"})

@@ -1,13 +1,12 @@
 """Outcomes, reasons and findings of the levels of a cross-check, and the verdict.
 
 A cross-check consists of levels (accelerations, single steps, trajectories, energy, ...). The
-result of one level for one engine is a `Finding`: its `Outcome`, and `Reason`s, each a `Code` with
-figures. Words come only later, from report/words.py: no verdict may depend on words. `verdict_of`
-is strict on purpose: what could not be judged never passes (test_outcomes).
+result of one level for one engine is a `Finding`: its `Outcome`, and `Reason`s, each a `Code`
+(codes.py) with figures. Words come only later, from report/words.py: no verdict may depend on
+words. `verdict_of` is strict on purpose: what could not be judged never passes (test_outcomes).
 
-A new reason is a member of `Code`, with its words in report/words.py. Values of `Outcome`, `Code`
-and `Verdict`, and the keys of `Finding.to_json`, are part of the JSON of `accord crosscheck` and
-stay.
+Values of `Outcome` and `Verdict`, and the keys of `Finding.to_json`, are part of the JSON of
+`accord crosscheck` and stay.
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum, auto
 from typing import Any, Literal
 
-from roboaccord.contract.profiles import given
+from roboaccord.contract.codes import Code as Code
+from roboaccord.contract.profiles import entry_of
 from roboaccord.contract.results import Json, to_json
 from roboaccord.contract.shown import display
 
@@ -31,97 +31,11 @@ JUDGED_SHARE = 3
 class Outcome(StrEnum):
     """The outcome of a level for an engine."""
 
-    WITHIN = auto()
+    WITHIN = auto()  # the tolerance
     OUTSIDE = auto()
-    NOT_JUDGED = auto()
-    EXCUSED = auto()
+    NOT_JUDGED = auto()  # too little is known for a verdict
+    EXCUSED = auto()  # outside or not judged, for a reason that the scenario states
     DOES_NOT_APPLY = auto()
-
-
-class Code(StrEnum):
-    """Why a level has its outcome; the sentence of each code is in report/words.py.
-
-    In names, TWIN is the reference computed again with the engine's own time-stepping scheme, and
-    BOOK the energy balance of a run.
-    """
-
-    TEXT = auto()  # a text of a user, an engine or an error
-    BELOW_ROUND_OFF = auto()
-    ALLOWED = auto()
-    FEW_JUDGED = auto()
-    FEW_STEPS = auto()
-    COARSE = auto()
-    NOTHING_MOVES = auto()
-    NOTHING_CAN_MOVE = auto()
-    KINEMATIC = auto()
-    HIDDEN = auto()  # a larger error could go unnoticed than the scenario allows
-    CAUSE = auto()
-    MODEL = auto()
-    ACCELERATION = auto()
-    OFF_BY = auto()
-    OFF_BY_SHARE = auto()
-    OFF_BY_ANGLE = auto()
-    INSTEAD = auto()
-    READS = auto()
-    MISSING = auto()
-    NO_COMMAND = auto()
-    DISOBEYED = auto()
-    SWITCH_DISOBEYED = auto()
-    NO_TWIN = auto()
-    NOT_THE_TWIN = auto()
-    THE_TWIN = auto()
-    THE_TWIN_BUT_EVENTS = auto()
-    THE_TWIN_BUT_UNRESOLVED = auto()
-    EVENT_TICKS = auto()
-    NOT_REPEATED = auto()
-    NO_MOVE = auto()
-    NOT_INVARIANT = auto()
-    NO_FREE_TICK = auto()
-    REFERENCE_ERRS = auto()
-    STEP_ORDER = auto()
-    STEP_REMAINDER = auto()
-    STEP_SHARE = auto()
-    STEP_UNEXPLAINED = auto()
-    STEP_TOO_LARGE = auto()
-    STEPPING_EXPLAINS = auto()
-    STEPPING_HIDES = auto()
-    NO_STEP = auto()
-    REFUSED_STATE = auto()
-    TOLERANCE_BELOW_NOISE = auto()
-    TOO_FAR = auto()
-    RUN_ORDER = auto()
-    RUN_REMAINDER = auto()
-    CHAOTIC = auto()
-    THROWN = auto()
-    NO_FIGURE = auto()
-    FEW_RUNS = auto()
-    SHARES = auto()
-    UNSETTLED = auto()
-    NO_FIGURE_AT_STEP = auto()
-    MEDIANS = auto()
-    NO_EVENTS = auto()
-    NO_RESTART = auto()
-    EVENT_UNEXPLAINED = auto()
-    EVENT_MISPLACED = auto()
-    EVENT_MISSING = auto()
-    NO_BOOK = auto()
-    ONLY_GAINS = auto()
-    ENERGY_OF_TWIN = auto()
-    ENERGY = auto()
-    SUSPECT = auto()
-    STEP_FAR = auto()
-    LARGEST_ERROR = auto()
-    OUR_EQUATIONS = auto()
-    LOG_NOISE = auto()
-    LOG_EFFORT_NOISE = auto()
-    LOG_EFFORT_ZERO = auto()
-    LOG_RESIDUALS = auto()
-    LEVEL_EXCUSED = auto()
-    LEVEL_WITHIN = auto()
-    NO_EXCUSE_NEEDED = auto()
-    EXCITED = auto()
-    SENSITIVE = auto()
-    SAME_SETTINGS = auto()
 
 
 @dataclass(frozen=True)
@@ -290,24 +204,24 @@ def unless_few(finding: Finding, judged: float, total: float, what: str = "ticks
     """
     if finding.outcome != Outcome.WITHIN or JUDGED_SHARE * judged >= total:
         return finding
-    why = because(Code.FEW_JUDGED, judged=judged, total=total, what=what)
-    return replace(finding, outcome=Outcome.NOT_JUDGED, reasons=(why,))
+    reason = because(Code.FEW_JUDGED, judged=judged, total=total, what=what)
+    return replace(finding, outcome=Outcome.NOT_JUDGED, reasons=(reason,))
 
 
 def excuse(findings: Iterable[Finding], excuses: Mapping[str, Mapping[str, str]]) -> list[Finding]:
-    """Return findings; those outside or not judged are excused where the scenario has an excuse.
+    """Return findings; those outside or not judged become excused where the scenario says so.
 
     Args:
         findings: of all levels and engines.
         excuses: text of the excuse, by level and engine.
     """
-    return [
-        replace(f, outcome=Outcome.EXCUSED, excuse=why)
-        if f.outcome in (Outcome.OUTSIDE, Outcome.NOT_JUDGED)
-        and (why := given(excuses.get(f.level, {}), f.engine))
-        else f
-        for f in findings
-    ]
+    counted = list[Finding]()
+    for finding in findings:
+        text = entry_of(excuses.get(finding.level, {}), finding.engine)
+        if text and finding.outcome in (Outcome.OUTSIDE, Outcome.NOT_JUDGED):
+            finding = replace(finding, outcome=Outcome.EXCUSED, excuse=text)
+        counted.append(finding)
+    return counted
 
 
 def verdict_of(findings: Sequence[Finding]) -> Verdict | None:

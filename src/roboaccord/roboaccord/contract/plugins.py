@@ -2,9 +2,10 @@
 
 A package announces a function or class by an entry point in its setup.cfg, in the group
 `roboaccord.GROUP`; the core finds it by group and name, and knows no package by name. `entries` and
-`added` list them, `load` imports one. packages.yaml lists those of the repository's packages, so
-that `lacking` can name the package of what is not installed (test_plugins compares it with the
-setup.cfg files). Names of groups, and the forms below, must stay: packages of others use them.
+`added` list them, `load` imports one. packages.yaml, the shelf, lists those of all packages of the
+repository, installed or not, so that `lacking` can name the package of what is not installed
+(test_plugins compares it with the setup.cfg files). Names of groups, and the forms below, must
+stay: packages of others use them.
 
 What belongs to a robot or a command has its name in front, `OWNER.NAME`:
 
@@ -35,7 +36,7 @@ from typing import Any
 from roboaccord.contract.errors import AccordError
 
 PREFIX = "roboaccord"  # of all groups
-SHELF = Path(__file__).with_name("packages.yaml")  # what packages of the repository add
+SHELF = Path(__file__).with_name("packages.yaml")  # entry points of the repository's packages
 
 
 class NotInstalledError(AccordError):
@@ -50,12 +51,8 @@ def entries(group: str) -> Mapping[str, EntryPoint]:
 
 def added(group: str, owner: str) -> Mapping[str, EntryPoint]:
     """Return the entry points `OWNER.NAME` of an owner, a robot or a command, by NAME."""
-    start = f"{owner}."
-    return {
-        name.removeprefix(start): entry
-        for name, entry in entries(group).items()
-        if name.startswith(start)
-    }
+    start, by_name = f"{owner}.", entries(group)
+    return {n.removeprefix(start): entry for n, entry in by_name.items() if n.startswith(start)}
 
 
 def load(group: str, name: str, what: str = "") -> Any:
@@ -66,8 +63,8 @@ def load(group: str, name: str, what: str = "") -> Any:
     """
     entry = entries(group).get(name)
     if entry is None:
-        line = lacking(group, name, what)
-        raise AccordError(line or f"no package adds {name} ({PREFIX}.{group})")
+        not_installed = lacking(group, name, what)
+        raise AccordError(not_installed or f"no package adds {name} ({PREFIX}.{group})")
     try:
         return entry.load()
     except ImportError as error:

@@ -17,15 +17,15 @@ DEFAULT = " (default)"
 """Suffix to a name in a scenario, for an entry that does not hold for expert settings."""
 
 
-def plain(engine: str) -> str:
+def without_profile(engine: str) -> str:
     """Return the name of an engine without the suffix of its profile."""
     return engine.removesuffix(EXPERT).removesuffix(DEFAULT)
 
 
-def given(by_engine: Mapping[str, T], engine: str) -> T | None:
+def entry_of(by_engine: Mapping[str, T], engine: str) -> T | None:
     """Return a scenario's entry for an engine: that of its profile, or else that of all profiles.
 
     None where there is neither.
     """
     profile = engine if engine.endswith(EXPERT) else engine + DEFAULT
-    return by_engine.get(profile, by_engine.get(plain(engine)))
+    return by_engine.get(profile, by_engine.get(without_profile(engine)))

@@ -60,10 +60,8 @@ class Quantity:
     shown: str = ""
 
 
-SCALES = {
-    ("m", "mm"): 1e3, ("s", "ms"): 1e3, ("1", "%"): 1e2, ("rad", "deg"): 180.0 / math.pi,
-}  # fmt: skip
-"""By (unit, unit on screen): the factor between them."""
+# By (unit, unit on screen): the factor between them.
+SCALES = {("m", "mm"): 1e3, ("s", "ms"): 1e3, ("1", "%"): 1e2, ("rad", "deg"): 180.0 / math.pi}
 
 Word = Annotated[str, Quantity("", form="s")]
 Ratio = Annotated[float, Quantity("1")]
@@ -84,6 +82,7 @@ def quantities(result: type) -> Mapping[str, Quantity]:
 
     Those of a field that is itself a dataclass are named `FIELD.NAME`.
     """
+    # Type hints of all fields, and of the properties of all base classes.
     hints = get_type_hints(result, include_extras=True)
     for kind in filter(is_dataclass, reversed(result.__mro__)):
         for name, member in vars(kind).items():

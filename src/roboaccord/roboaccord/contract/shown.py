@@ -26,5 +26,5 @@ class Display:
     plot: Callable[..., Any] = repr
 
 
+# The functions in use; `roboaccord` sets them when it is imported.
 display = Display()
-"""The functions in use; `roboaccord` sets them when it is imported."""

@@ -34,8 +34,9 @@ from roboaccord.contract.state import (
 from roboaccord.contract.state import Event as Event
 
 NO_WRENCH = np.zeros(6)  # [N, N m]; no force and no moment on the base
+NANO = 1e-9  # s: resolution of the times of samples, which are rounded to it
+# Names of the arrays that are hashed, each with one row for each sample.
 OVER_TIME = ("time", *STATE_ARRAYS)
-"""Names of the arrays that are hashed, each with one row for each sample."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,7 @@ class Trajectory(Drawn):
             commands: the controller's k - 1 answers; `commands[i]` to `states[i]`.
         """
         wrenches = [c.wrench for c in commands]
-        names = states[0].switches if states else NO_SWITCHES
-        wishes = [(state, c.switches) for state, c in zip(states[1:], commands)]
+        switches = states[0].switches if states else NO_SWITCHES
         wrench, commanded, wished = None, None, {}
         # Row 0 is the initial state, before any command.
         if any(w is not None for w in wrenches):
@@ -108,12 +108,15 @@ class Trajectory(Drawn):
         if commands:
             commanded = np.array([states[0].effort, *(c.effort for c in commands)])
             # A command without a switch leaves it as it is.
-            for name in names:
-                later = (wish.get(name, state.switches[name]) for state, wish in wishes)
-                wished[name] = np.array([states[0].switches[name], *later])
+            for name, is_on in switches.items():
+                later = (
+                    command.switches.get(name, state.switches[name])
+                    for state, command in zip(states[1:], commands)
+                )
+                wished[name] = np.array([is_on, *later])
         return cls(
             tuple(joints), events=tuple(events), wrench=wrench, commanded=commanded, wished=wished,
-            switches={n: np.array([s.switches[n] for s in states]) for n in names},
+            switches={name: np.array([s.switches[name] for s in states]) for name in switches},
             **{name: np.array([getattr(s, name) for s in states]) for name in OVER_TIME},
         )  # fmt: skip
 
@@ -127,18 +130,19 @@ class Trajectory(Drawn):
 
     def command(self, index: int) -> Command:
         """Return the command in force from the sample at `index` to the next one."""
-        return self.held(index + 1)
+        return self.command_until(index + 1)
 
-    def held(self, index: int) -> Command:
+    def command_until(self, index: int) -> Command:
         """Return the command in force during the interval that ends at the sample at `index`."""
         wrench = None if self.wrench is None else self.wrench[index]
         return Command(self.effort[index], self._switches(index), wrench, in_force=True)
 
     def _switches(self, index: int) -> Mapping[str, bool]:
-        states = self.switches
-        return {name: bool(row[index]) for name, row in states.items()} if states else NO_SWITCHES
+        """Return the state of each switch at the sample at `index`."""
+        by_name = self.switches
+        return {name: bool(on[index]) for name, on in by_name.items()} if by_name else NO_SWITCHES
 
-    def asked(self, index: int) -> Command | None:
+    def requested(self, index: int) -> Command | None:
         """Return the command that the controller computed from the sample at `index`.
 
         It is the one before faults and limits; None where it was not recorded.
@@ -161,8 +165,8 @@ class Trajectory(Drawn):
 
     def window(self, start: float, stop: float) -> Trajectory:
         """Return the samples with start <= time <= stop [s]."""
-        kept = self.at((self.time >= start - 1e-9) & (self.time <= stop + 1e-9))
-        return replace(kept, events=tuple(e for e in self.events if start <= e.time <= stop))
+        samples = self.at((self.time >= start - NANO) & (self.time <= stop + NANO))
+        return replace(samples, events=tuple(e for e in self.events if start <= e.time <= stop))
 
     def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Trajectory:
         """Return the samples at `rows`, indices or a mask (k,), without the events."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Code, Reason, because
-from roboaccord.contract.profiles import plain
+from roboaccord.contract.profiles import without_profile
 from roboaccord.engines import REFERENCE, engine_names, name_of, spec
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec, read_settings
@@ -135,7 +135,7 @@ def check_names(spec: CrosscheckSpec, levels: Sequence[str]) -> None:
     named = {f"tolerances.trajectory.{engine}": engine for engine in spec.tolerances.trajectory}
     named |= {f"excuse.{level}.{e}": e for level, excuses in spec.excuse.items() for e in excuses}
     for key, engine in named.items():
-        if plain(engine) not in engine_names():
+        if without_profile(engine) not in engine_names():
             hint = did_you_mean(engine, engine_names())
             raise AccordError(f"unknown key crosscheck.{key}{hint}")
     for key, by_level in (("excuse", spec.excuse), ("tolerances.level", spec.tolerances.level)):

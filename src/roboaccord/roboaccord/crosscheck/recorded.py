@@ -40,7 +40,7 @@ def check_bag(run: BagRun, setup: Setup | None = None, *, resolved: bool = True)
     for i in range(len(motion) - 1):
         before = motion.state(i)
         wrench, twist = (by_time.get(before.time) for by_time in external)
-        check.take(before, motion.state(i + 1), wrench, twist, motion.asked(i))
+        check.take(before, motion.state(i + 1), wrench, twist, motion.requested(i))
     check.settle()
     checks = check.checks()
     if motion.divergence:

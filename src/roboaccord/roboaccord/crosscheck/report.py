@@ -25,7 +25,7 @@ from roboaccord.contract.outcome import (
     stand_in,
     verdict_of,
 )
-from roboaccord.contract.profiles import given
+from roboaccord.contract.profiles import entry_of
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, by_fields, to_json
 from roboaccord.contract.shown import display
 from roboaccord.contract.trajectory import Event, Trajectory
@@ -215,7 +215,7 @@ def remarks(
             yield because(Code.LEVEL_EXCUSED, **figures)
         elif f.outcome == Outcome.WITHIN and f.reasons and not f.stands_in:
             yield because(Code.LEVEL_WITHIN, **figures)
-        if f.outcome == Outcome.WITHIN and given(excuses.get(f.level, {}), f.engine) is not None:
+        if f.outcome == Outcome.WITHIN and entry_of(excuses.get(f.level, {}), f.engine) is not None:
             yield because(Code.NO_EXCUSE_NEEDED, **figures)
 
 

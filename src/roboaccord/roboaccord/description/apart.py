@@ -1,12 +1,12 @@
 """Run a function on a stranger's file in a process of its own, with limits on time and memory.
 
 Files such as xacro can run code, and libraries that read files can crash or take all memory.
-`apart` starts a process that sets its limits first (`serve`) and then calls the function; it cannot
+`apart` starts a process that sets its limits first and then calls the function (`serve`); it cannot
 write files, and it is killed with all that it has started. Arguments and results are JSON, so that
 no code comes back: do not exchange pickles here (test_fence).
 
-SECONDS, WAITING and LARGEST may be raised for files larger than the 69 public ones from which they
-were set.
+SECONDS, WALL_PER_CPU and LARGEST may be raised for files larger than the 69 public ones from which
+they were set.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from roboaccord.numerics.machine import end_with, python
 
 SECONDS = 20  # s of processor time: seven times the slowest xacro of 69 public ones (3 s)
 # wall time as a multiple of the processor time, for a machine where 30 processes share a core
-WAITING = 30.0
+WALL_PER_CPU = 30.0
 LARGEST = 100_000_000  # bytes: longest result, ten times the largest file (urdf_file.py)
 # Limits of the process: processor time [s], address space, written files and core dumps [bytes].
 LIMITS = resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE
 # Environment that allows one thread: others would take address space, 0.1 GB each in OpenBLAS.
-ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 
 
 def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: int) -> Any:
@@ -61,17 +61,17 @@ def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: i
         json.dump({**job, **limits}, job_file)
         job_file.seek(0)
         process = subprocess.Popen(
-            python("-m", __name__), env={**os.environ, **ALONE, **search_path},
+            python("-m", __name__), env={**os.environ, **ONE_THREAD, **search_path},
             stdin=job_file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             start_new_session=True,
         )  # fmt: skip
-    timer = Timer(WAITING * seconds, _end, [process.pid])
+    timer = Timer(WALL_PER_CPU * seconds, _kill_group, [process.pid])
     try:
         timer.start()
         data = process.stdout.read(LARGEST + 1) if process.stdout else b""
     finally:
         timer.cancel()
-        _end(process.pid)
+        _kill_group(process.pid)
         process.communicate()
     answer: Any = None
     with suppress(ValueError, RecursionError):
@@ -85,7 +85,7 @@ def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: i
     raise AccordError(f"reading it took more than {allowed}, or crashed")
 
 
-def _end(group: int) -> None:
+def _kill_group(group: int) -> None:
     """Kill the processes of a group."""
     with suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)

@@ -2,7 +2,8 @@
 
 A base is fixed, moves in the plane, moves freely, or turns about its centre as a ball. A class for
 each says which components of a twist can change (`axes`), converts a state to the coordinates of
-the base (its pose) and back, and draws random motions for tests of accelerations.
+the base (its pose) by `pose` and back by `read` and `placed`, and draws random motions for tests
+of accelerations (`draw`).
 
 A kind may be added: a name in `Base`, a class derived from `FixedBase` and an entry of KINDS; each
 engine then needs a joint for it (engines/dart/base.py, engines/mujoco/model.py). The names are
@@ -32,9 +33,9 @@ Base = Literal["fixed", "planar", "free", "ball"]
 TILT = 1.5
 
 # Motions are plain tuples because they are made at every tick.
-# Position (3,), orientation x y z w (4,), and twist in the base's own axes (6,).
+# Position (3,) [m], orientation x y z w (4,), and twist in the base's own axes (6,).
 Motion = tuple[Array, Array, Array]
-# Rotation (3, 3), position (3,), and twist in the world (6,).
+# Rotation to the world (3, 3), position (3,) [m], and twist in the world (6,).
 Placed = tuple[Array, Array, Array]
 
 
@@ -72,15 +73,21 @@ class FixedBase:
         return 3 in self.axes
 
     def pose(self, state: RobotState) -> Array:
-        """Return the coordinates of a state (size,)."""
+        """Return the coordinates of the base in a state (size,)."""
         return np.zeros(0)
 
     def read(self, pose: Array, rates: Array, height: float) -> Motion:
-        """Return the motion of a pose and rates; `height` [m] is that of a base in the plane."""
+        """Return the motion of the base from its coordinates.
+
+        Args:
+            pose: coordinates (size,).
+            rates: components of the velocity that can change, in the order of `axes`.
+            height: of a base that moves in the plane [m].
+        """
         return np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
 
     def placed(self, pose: Array, rates: Array) -> Placed:
-        """Return rotation, position, and twist in the world, of a pose and rates."""
+        """Return where a base is in the world, and its twist there; arguments as of `read`."""
         return np.eye(3), np.zeros(3), np.zeros(6)
 
     def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:

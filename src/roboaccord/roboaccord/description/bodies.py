@@ -2,7 +2,7 @@
 
 A body consists of links that are fixed to each other. The algorithms of articulated.py work on
 three arrays with a row for each body, the base first: `tree` (parent, kind and column of its
-joint), `body` (what is known: KNOWN numbers) and `w` (what kernels fill: FILLED numbers).
+joint), `body` (what is known: KNOWN numbers) and `work` (what kernels fill: FILLED numbers).
 
 Every quantity of a body is about the origin of its own frame, which is on its joint's axis, so that
 no digits are lost where a light link is far from the base; it is along the axes of the world, so
@@ -21,7 +21,8 @@ import numpy as np
 
 from roboaccord.description.kinematics import REVOLUTE
 from roboaccord.description.tuples import (
-    cross, gather, nine, plus, put, six, sym_times, three, times, turn, turned,
+    accumulate, add_scaled, combine, cross, mat_vec, matrix_at, rotate_sym, store, sym_vec,
+    symmetric_at, vector_at,
 )  # fmt: skip
 from roboaccord.numerics.jit import kernel
 
@@ -39,7 +40,7 @@ GRAVITY = 26  # downward, in the row of the base only [m/s^2]
 STIFFNESS, SLACK = 27, 28  # spring of its joint [N m/rad], and position without spring force [rad]
 KNOWN = 29  # number of columns
 
-# Columns of `w`: what the kernels fill.
+# Columns of `work`: what the kernels fill.
 ROTATION = 0  # axes in the world (9)
 LEVER = 9  # from the parent's origin to its own (3) [m]; this and all below along the world's axes
 ANGULAR = 12  # velocity (3) [rad/s]
@@ -59,100 +60,102 @@ Q = 7  # index in a state at which the joints' positions begin
 
 
 @kernel
-def joint_axis(w, i):
+def joint_axis(work, i):
     """Return the axis of body i's joint in the world, which is the third column of its rotation."""
-    return w[i, ROTATION + 2], w[i, ROTATION + 5], w[i, ROTATION + 8]
+    return work[i, ROTATION + 2], work[i, ROTATION + 5], work[i, ROTATION + 8]
 
 
 @kernel
-def pose(tree, body, w, i, angle):
+def fill_pose(tree, body, work, i, q):
     """Fill rotation and lever of body i from its parent's; return its joint's axis in the world.
 
     Args:
-        tree, body, w: rows of all bodies.
+        tree, body, work: rows of all bodies.
         i: number of the body.
-        angle: position of its joint [rad or m].
+        q: position of its joint [rad or m].
     """
-    parent_turn = nine(w, tree[i, PARENT], ROTATION)
-    t = nine(body, i, TURN)
-    lever = times(parent_turn, three(body, i, PLACE))
+    parent_rotation = matrix_at(work, tree[i, PARENT], ROTATION)
+    axes = matrix_at(body, i, TURN)
+    lever = mat_vec(parent_rotation, vector_at(body, i, PLACE))
     # Axes of the body in the world where its joint is at 0; then the joint moves along or about z.
-    x = times(parent_turn, (t[0], t[3], t[6]))
-    y = times(parent_turn, (t[1], t[4], t[7]))
-    z = times(parent_turn, (t[2], t[5], t[8]))
+    x = mat_vec(parent_rotation, (axes[0], axes[3], axes[6]))
+    y = mat_vec(parent_rotation, (axes[1], axes[4], axes[7]))
+    z = mat_vec(parent_rotation, (axes[2], axes[5], axes[8]))
     if tree[i, KIND] == REVOLUTE:
-        c, s = np.cos(angle), np.sin(angle)
-        x, y = turn(x, y, c, s), turn(y, x, c, -s)
+        c, s = np.cos(q), np.sin(q)
+        x, y = combine(x, y, c, s), combine(y, x, c, -s)
     else:
-        lever = plus(lever, angle, z)
-    put(w, i, ROTATION, (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]))
-    put(w, i, LEVER, lever)
+        lever = add_scaled(lever, q, z)
+    store(work, i, ROTATION, (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]))
+    store(work, i, LEVER, lever)
     return z
 
 
 @kernel
-def rigid(body, w, i):
+def fill_inertia(body, work, i):
     """Fill inertia and bias force of body i alone, without the bodies that it carries."""
-    r = nine(w, i, ROTATION)
-    m = body[i, MASS]
-    c = times(r, three(body, i, CENTRE))
-    j = turned(r, six(body, i, INERTIA))
-    h = (m * c[0], m * c[1], m * c[2])
-    omega = three(w, i, ANGULAR)
-    put(w, i, J, j)
-    put(w, i, H, (0.0, -h[2], h[1], h[2], 0.0, -h[0], -h[1], h[0], 0.0))
-    put(w, i, M, (m, 0.0, 0.0, m, 0.0, m))
-    # Bias of a rotating body: torque w x J w and force w x (w x m c).
-    put(w, i, FORCE, cross(omega, sym_times(j, omega)))
-    put(w, i, FORCE + 3, cross(omega, cross(omega, h)))
+    rotation = matrix_at(work, i, ROTATION)
+    mass = body[i, MASS]
+    centre = mat_vec(rotation, vector_at(body, i, CENTRE))
+    j = rotate_sym(rotation, symmetric_at(body, i, INERTIA))
+    mx, my, mz = mass * centre[0], mass * centre[1], mass * centre[2]
+    omega = vector_at(work, i, ANGULAR)
+    store(work, i, J, j)
+    store(work, i, H, (0.0, -mz, my, mz, 0.0, -mx, -my, mx, 0.0))
+    store(work, i, M, (mass, 0.0, 0.0, mass, 0.0, mass))
+    # Bias of a rotating body, with w for omega: torque w x J w and force w x (w x m c).
+    store(work, i, FORCE, cross(omega, sym_vec(j, omega)))
+    store(work, i, FORCE + 3, cross(omega, cross(omega, (mx, my, mz))))
 
 
 @kernel
-def shift(w, i, p, j, h, m):
-    """Add an inertia (j, h, m) about the origin of body i to that of its parent p.
+def add_to_parent(work, i, parent, j, h, m):
+    """Add an inertia (j, h, m) about the origin of body i to that of its parent.
 
     With the lever r, and the matrix R of r x: H_p = H + R M and J_p = J + H R' + R H_p'.
     """
-    r = three(w, i, LEVER)
-    a = cross(r, (m[0], m[1], m[2]))
-    b = cross(r, (m[1], m[3], m[4]))
-    c = cross(r, (m[2], m[4], m[5]))
-    g = (
-        h[0] + a[0], h[1] + b[0], h[2] + c[0],
-        h[3] + a[1], h[4] + b[1], h[5] + c[1],
-        h[6] + a[2], h[7] + b[2], h[8] + c[2],
+    r = vector_at(work, i, LEVER)
+    # Columns of R M, and with them H_p.
+    rm0 = cross(r, (m[0], m[1], m[2]))
+    rm1 = cross(r, (m[1], m[3], m[4]))
+    rm2 = cross(r, (m[2], m[4], m[5]))
+    hp = (
+        h[0] + rm0[0], h[1] + rm1[0], h[2] + rm2[0],
+        h[3] + rm0[1], h[4] + rm1[1], h[5] + rm2[1],
+        h[6] + rm0[2], h[7] + rm1[2], h[8] + rm2[2],
     )  # fmt: skip
-    x, y, z = cross(r, h[0:3]), cross(r, h[3:6]), cross(r, h[6:9])
-    u, v, t = cross(r, g[0:3]), cross(r, g[3:6]), cross(r, g[6:9])
-    gather(w, p, J, (
-        j[0] + x[0] + u[0], j[1] + x[1] + v[0], j[2] + x[2] + t[0],
-        j[3] + y[1] + v[1], j[4] + y[2] + t[1], j[5] + z[2] + t[2],
+    # Rows of H R', and columns of R H_p'.
+    hr0, hr1, hr2 = cross(r, h[0:3]), cross(r, h[3:6]), cross(r, h[6:9])
+    rh0, rh1, rh2 = cross(r, hp[0:3]), cross(r, hp[3:6]), cross(r, hp[6:9])
+    accumulate(work, parent, J, (
+        j[0] + hr0[0] + rh0[0], j[1] + hr0[1] + rh1[0], j[2] + hr0[2] + rh2[0],
+        j[3] + hr1[1] + rh1[1], j[4] + hr1[2] + rh2[1], j[5] + hr2[2] + rh2[2],
     ))  # fmt: skip
-    gather(w, p, H, g)
-    gather(w, p, M, m)
+    accumulate(work, parent, H, hp)
+    accumulate(work, parent, M, m)
 
 
 @kernel
-def turn_base(w, s, rates, slope):
+def fill_base(work, state, rates, slope):
     """Fill the base's rotation and angular velocity, and the derivative of its quaternion.
 
     Args:
-        w: rows of all bodies.
-        s: state, as of `articulated.slopes`.
+        work: rows of all bodies.
+        state: as of `articulated.slopes`.
         rates: index of the base's velocities in it.
         slope: derivative of the state, of which the quaternion's is filled.
     """
-    x, y, z, r = s[3], s[4], s[5], s[6]
-    # dq/dt = (a, b, c, 0) q / 2, with the angular velocity in the world.
-    a, b, c = s[rates + 3], s[rates + 4], s[rates + 5]
-    k = 2.0 / (x * x + y * y + z * z + r * r)  # stages of a step have other lengths
-    put(w, 0, ROTATION, (
-        1.0 - k * (y * y + z * z), k * (x * y - z * r), k * (x * z + y * r),
-        k * (x * y + z * r), 1.0 - k * (x * x + z * z), k * (y * z - x * r),
-        k * (x * z - y * r), k * (y * z + x * r), 1.0 - k * (x * x + y * y),
+    x, y, z, w = state[3], state[4], state[5], state[6]
+    # dq/dt = (wx, wy, wz, 0) q / 2, with the angular velocity in the world.
+    wx, wy, wz = state[rates + 3], state[rates + 4], state[rates + 5]
+    k = 2.0 / (x * x + y * y + z * z + w * w)  # stages of a step have other lengths
+    store(work, 0, ROTATION, (
+        1.0 - k * (y * y + z * z), k * (x * y - z * w), k * (x * z + y * w),
+        k * (x * y + z * w), 1.0 - k * (x * x + z * z), k * (y * z - x * w),
+        k * (x * z - y * w), k * (y * z + x * w), 1.0 - k * (x * x + y * y),
     ))  # fmt: skip
-    put(w, 0, ANGULAR, (a, b, c))
-    slope[3] = 0.5 * (a * r + b * z - c * y)
-    slope[4] = 0.5 * (b * r + c * x - a * z)
-    slope[5] = 0.5 * (c * r + a * y - b * x)
-    slope[6] = -0.5 * (a * x + b * y + c * z)
+    store(work, 0, ANGULAR, (wx, wy, wz))
+    slope[3] = 0.5 * (wx * w + wy * z - wz * y)
+    slope[4] = 0.5 * (wy * w + wz * x - wx * z)
+    slope[5] = 0.5 * (wz * w + wx * y - wy * x)
+    slope[6] = -0.5 * (wx * x + wy * y + wz * z)

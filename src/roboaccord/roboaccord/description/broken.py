@@ -20,7 +20,7 @@ from roboaccord.description.source import NUMBERS, end, label, numbers, parse_li
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
-# Rule, element, message and cure of each mistake.
+# Mistakes, each as the name of its rule, its element, a message and a cure.
 Found: TypeAlias = Iterator[tuple[str, ET.Element, str, str]]
 VECTORS = ("xyz", "rpy", "size", "scale")  # attributes of three numbers
 
@@ -63,23 +63,23 @@ def broken_numbers(top: ET.Element) -> Found:
         for element in owner.iter():
             for key in NUMBERS.get(element.tag, ()):
                 if key in element.attrib:
-                    yield from _number(owner, element, key)
+                    yield from _broken_attribute(owner, element, key)
 
 
-def _number(owner: ET.Element, element: ET.Element, key: str) -> Found:
+def _broken_attribute(owner: ET.Element, element: ET.Element, key: str) -> Found:
     """Yield what is wrong with the numbers of an attribute, in a link or joint `owner`."""
     text, where = element.attrib[key], f"{label(owner)}: {element.tag} {key}"
-    words, wanted = text.split(), 3 if key in VECTORS else 1
+    words, expected = text.split(), 3 if key in VECTORS else 1
     values = numbers(element, key)
-    endless = element.tag == "limit" and not any(map(math.isnan, values))
+    may_be_infinite = element.tag == "limit" and not any(map(math.isnan, values))
     if len(values) != len(words):
         yield "number-invalid", element, f"{where} {text!r} is not a number", "write a number"
-    elif not all(map(math.isfinite, values)) and not endless:
+    elif not all(map(math.isfinite, values)) and not may_be_infinite:
         message = f"{where} is {text}, and not finite"
         yield "number-invalid", element, message, "write a finite number"
-    elif len(words) != wanted:
+    elif len(words) != expected:
         message = f"{where} has {len(words)} numbers"
-        yield "number-count", element, message, f"write {wanted} of them"
+        yield "number-count", element, message, f"write {expected} of them"
     elif element.tag == "mass" and values[0] < 0.0 and text == words[0]:
         cure = f"needs your number: mass of {owner.get('name')}"
         yield "mass-negative", element, f"{label(owner)}: its mass is {values[0]:g} kg", cure
@@ -102,11 +102,11 @@ def broken_structure(top: ET.Element) -> Found:
             yield "link-loop", joint, message, "a URDF is a tree: cut the loop"
     # From each link towards the root: a path that returns to the link is a loop.
     for name in parents:
-        seen, link = {name}, parents[name]
-        while link in parents and link not in seen:
-            seen.add(link)
+        visited, link = {name}, parents[name]
+        while link in parents and link not in visited:
+            visited.add(link)
             link = parents[link]
         if link == name:
-            message = f"a loop of links: {', '.join(sorted(seen)[:4])}"
+            message = f"a loop of links: {', '.join(sorted(visited)[:4])}"
             yield "link-loop", links.get(name, top), message, "cut the loop"
             break

@@ -17,7 +17,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.source import end
 from roboaccord.description.xml_numbers import numbers, write_numbers
-from roboaccord.numerics.rotations import turn_between
+from roboaccord.numerics.rotations import OPPOSITE, turn_between
 
 # Suffixes of the joints that replace one of a type: T slides along an axis, R turns about it.
 DEGREES = {"planar": ("TX", "TY", "RZ"), "floating": ("TX", "TY", "TZ", "RX", "RY", "RZ")}
@@ -34,21 +34,22 @@ def single_degrees(urdf: str) -> str:
     """
     top = ET.fromstring(urdf)
     declared = any(link.get("name") == WORLD for link in top.findall("link"))
-    named = any(end.get("link") == WORLD for end in top.iterfind("joint/parent"))
+    named = any(parent.get("link") == WORLD for parent in top.iterfind("joint/parent"))
     several = [joint for joint in top.findall("joint") if joint.get("type") in DEGREES]
     if (declared or not named) and not several:
         return urdf
     if named and not declared:
         top.append(ET.Element("link", name=WORLD))
-    floating, ground = floating_root(top)
-    elements = [*top.findall("link"), *top.findall("joint")] if floating is not None else ()
-    for element in elements:
-        name = element.get("name", "") if element.tag == "link" else end(element, "child")
-        if element is floating or name in ground:
-            top.remove(element)
+    floating, root_links = floating_root(top)
+    if floating is not None:
+        top.remove(floating)
+        for element in (*top.findall("link"), *top.findall("joint")):
+            name = element.get("name", "") if element.tag == "link" else end(element, "child")
+            if name in root_links:
+                top.remove(element)
     for joint in several:
         if joint is not floating:
-            _replace(top, joint)
+            _replace_by_chain(top, joint)
     return ET.tostring(top, encoding="unicode")
 
 
@@ -59,15 +60,15 @@ def floating_root(top: ET.Element) -> tuple[ET.Element | None, frozenset[str]]:
     set where there is no such joint.
     """
     joints, bodies = top.findall("joint"), _bodies(top)
-    led = {end(joint, "child") for joint in joints}
-    for joint in joints:
-        ground = bodies.get(end(joint, "parent"), {})
-        leading = [j for j in joints if end(j, "parent") in ground]
-        alone = [j for j in leading if end(j, "child") not in ground] == [joint]
-        masses = [link.find("inertial/mass") for link in ground.values()]
-        heavy = any(float(mass.get("value", "0")) for mass in masses if mass is not None)
-        if joint.get("type") == "floating" and alone and not heavy and not ground.keys() <= led:
-            return joint, frozenset(ground)
+    children = {end(joint, "child") for joint in joints}
+    for joint in top.findall("joint[@type='floating']"):
+        body = bodies.get(end(joint, "parent"), {})
+        carried = [j for j in joints if end(j, "parent") in body and end(j, "child") not in body]
+        masses = [link.find("inertial/mass") for link in body.values()]
+        has_mass = any(float(mass.get("value", "0")) for mass in masses if mass is not None)
+        is_root = not body.keys() <= children
+        if carried == [joint] and is_root and not has_mass:
+            return joint, frozenset(body)
     return None, frozenset()
 
 
@@ -75,14 +76,14 @@ def _bodies(top: ET.Element) -> dict[str, dict[str, ET.Element]]:
     """Return for each link, by name, the links that are fixed to it, itself included."""
     bodies = {link.get("name", ""): {link.get("name", ""): link} for link in top.findall("link")}
     for joint in top.findall("joint"):
-        ends = end(joint, "parent"), end(joint, "child")
-        if joint.get("type") == "fixed" and all(end in bodies for end in ends):
-            fixed_together = bodies[ends[0]] | bodies[ends[1]]
+        parent, child = end(joint, "parent"), end(joint, "child")
+        if joint.get("type") == "fixed" and parent in bodies and child in bodies:
+            fixed_together = bodies[parent] | bodies[child]
             bodies |= dict.fromkeys(fixed_together, fixed_together)
     return bodies
 
 
-def _replace(top: ET.Element, joint: ET.Element) -> None:
+def _replace_by_chain(top: ET.Element, joint: ET.Element) -> None:
     """Replace a planar or floating joint by a chain of joints with massless links between."""
     name, kind = joint.get("name", ""), joint.get("type", "")
     degrees = DEGREES[kind]
@@ -116,6 +117,6 @@ def plane(normal: Array) -> Array:
     if not (length := float(np.linalg.norm(normal))):
         raise AccordError("the axis of a planar joint has no direction")
     up = np.array([0.0, 0.0, 1.0])
-    if normal[2] < -(1.0 - 1e-12) * length:
+    if normal[2] < -(1.0 - OPPOSITE) * length:
         return np.diag([1.0, -1.0, -1.0])
     return turn_between(up, normal / length)

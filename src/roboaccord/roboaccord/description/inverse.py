@@ -4,8 +4,9 @@
 of Newton and Euler in the axes of the world [Featherstone 2008, 5.3]: `link_motions` goes outward,
 `add_efforts` adds the forces of each link to the joints that carry it. Every operation is one of
 NumPy over the k samples, so that thousands take milliseconds. test_dynamics compares it with the
-forward dynamics. Arrays (k, 3) and (k, 3, 3) are views of arrays whose last axis is k, along which
-loops run.
+forward dynamics. Arrays (k, 3) and (k, 3, 3) are views of arrays whose last axis is k, so that
+loops over the samples run through neighbouring memory. In formulas, w is the angular velocity
+(`spin`), w' the angular acceleration (`change`).
 """
 
 from __future__ import annotations
@@ -54,6 +55,16 @@ class FrameMotion(NamedTuple):
     carriers: tuple[Carrier, ...] = ()
 
 
+def inverse_dynamics(
+    tree: Tree, joints: Sequence[str], gravity: Array, q: Array, qd: Array, qdd: Array
+) -> Array:
+    """Return the efforts (k, n) [N m or N] that a motion needs; arguments as of `link_motions`."""
+    efforts = np.zeros(q.shape)
+    add_efforts(efforts, tree.links, link_motions(tree, joints, gravity, q, qd, qdd))
+    efforts += rotors_of(tree, joints) * qdd
+    return efforts
+
+
 def link_motions(
     tree: Tree,
     joints: Sequence[str],
@@ -73,32 +84,32 @@ def link_motions(
         known: motions of links that are not computed again.
     """
     zero, known = np.zeros((3, len(q))).T, known or {}
-    still = np.moveaxis(np.tile(np.eye(3)[..., None], len(q)), -1, 0)
-    start = FrameMotion(still, zero, zero, zero, zero - gravity)
-    motions = {tree.links[0].name: start}
+    unturned = np.moveaxis(np.tile(np.eye(3)[..., None], len(q)), -1, 0)
+    motions = {tree.links[0].name: FrameMotion(unturned, zero, zero, zero, zero - gravity)}
     for joint in tree.joints:
         if joint.child in known:
             motions[joint.child] = known[joint.child]
             continue
         # The frame of the joint moves with its parent: a = a_p + w' x r + w x (w x r).
         turn, origin, spin, change, acc, carriers = motions[joint.parent]
-        arm = product(turn, joint.position)
-        turn = product(turn, joint.rotation)
+        lever = rotations_times(turn, joint.position)
+        turn = rotations_times(turn, joint.rotation)
         if carriers:
-            acc = acc + cross(change, arm) + cross(spin, cross(spin, arm))
-        origin = origin + arm
+            acc = acc + cross(change, lever) + cross(spin, cross(spin, lever))
+        origin = origin + lever
         if joint.name in joints:
-            column, axis = joints.index(joint.name), product(turn, joint.axis)
+            column, axis = joints.index(joint.name), rotations_times(turn, joint.axis)
             slides = joint.kind == "prismatic"
-            position, rate, acceleration = (x[:, column, None] for x in (q, qd, qdd))
-            # A slide adds its way, its acceleration and Coriolis'; a hinge adds to spin and change.
+            position, rate, acceleration = (values[:, column, None] for values in (q, qd, qdd))
+            # A slide shifts the frame, and adds its acceleration and Coriolis'; a hinge adds to
+            # spin and change.
             if slides:
-                way = axis * position
-                origin = origin + way
-                acc = acc + cross(change, way) + cross(spin, cross(spin, way))
+                shift = axis * position
+                origin = origin + shift
+                acc = acc + cross(change, shift) + cross(spin, cross(spin, shift))
                 acc = acc + axis * acceleration + 2.0 * cross(spin, axis * rate)
             else:
-                turn = turned(turn, joint.axis, position[:, 0])
+                turn = turn_about(turn, joint.axis, position[:, 0])
                 change = change + axis * acceleration + cross(spin, axis * rate)
                 spin = spin + axis * rate
             carriers = (*carriers, Carrier(column, axis, origin, slides))
@@ -113,49 +124,43 @@ def add_efforts(efforts: Array, links: Iterable[Link], motions: Mapping[str, Fra
     link bears the component along its axis.
     """
     for link in links:
-        turn, frame, spin, change, acc, carriers = motions[link.name]
+        turn, frame_origin, spin, change, acc, carriers = motions[link.name]
         if not carriers or not (link.mass or link.inertia.any()):
             continue
-        lever = product(turn, link.centre)
+        lever = rotations_times(turn, link.centre)
         force = link.mass * (acc + cross(change, lever) + cross(spin, cross(spin, lever)))
         # I w' and I w, in the world's axes.
-        rate, spun = (rotated(turn, rotated(turn, x, True) @ link.inertia) for x in (change, spin))
-        moment = rate + cross(spin, spun)
-        for column, axis, origin, slides in carriers:
-            force_or_moment = force if slides else moment + cross(frame + lever - origin, force)
-            efforts[:, column] += np.einsum("ki,ki->k", axis, force_or_moment)
+        inertia_change, angular_momentum = (
+            rotated(turn, rotated(turn, vectors, inverse=True) @ link.inertia)
+            for vectors in (change, spin)
+        )
+        moment = inertia_change + cross(spin, angular_momentum)
+        for column, axis, joint_origin, slides in carriers:
+            borne = force if slides else moment + cross(frame_origin + lever - joint_origin, force)
+            efforts[:, column] += np.einsum("ki,ki->k", axis, borne)
 
 
-def inverse_dynamics(
-    tree: Tree, joints: Sequence[str], gravity: Array, q: Array, qd: Array, qdd: Array
-) -> Array:
-    """Return the efforts (k, n) that a motion needs; arguments as of `link_motions`."""
-    efforts = np.zeros(q.shape)
-    add_efforts(efforts, tree.links, link_motions(tree, joints, gravity, q, qd, qdd))
-    efforts += rotors_of(tree, joints) * qdd
-    return efforts
-
-
-def product(turn: Array, factor: Array) -> Array:
+def rotations_times(turn: Array, factor: Array) -> Array:
     """Return the products (k, 3, ...) of rotations (k, 3, 3) and one factor (3, ...)."""
     rows = factor.T @ turn.transpose(1, 2, 0)
     return rows.T if factor.ndim == 1 else rows.transpose(2, 0, 1)
 
 
-def turned(turn: Array, axis: Array, angle: Array) -> Array:
+def turn_about(turn: Array, axis: Array, angle: Array) -> Array:
     """Return rotations (k, 3, 3) turned by angles (k,) [rad] about an axis (3,) of their frames.
 
     Rodrigues' formula: R (1 + sin(angle) K + (1 - cos(angle)) K K), with K v = axis x v.
     """
-    by, rows = np.cross(axis, np.eye(3)), turn.transpose(1, 2, 0)
-    rows = rows + np.sin(angle) * (by @ rows) + (1.0 - np.cos(angle)) * (by @ by @ rows)
+    # K', since the rows of R turn; R with the samples as its last axis.
+    skew, rows = np.cross(axis, np.eye(3)), turn.transpose(1, 2, 0)
+    rows = rows + np.sin(angle) * (skew @ rows) + (1.0 - np.cos(angle)) * (skew @ skew @ rows)
     return np.asarray(rows.transpose(2, 0, 1))
 
 
 def cross(a: Array, b: Array) -> Array:
     """Return cross products (k, 3) of rows, several times as fast as `numpy.cross`."""
-    (x, y, z), (u, v, w) = a.T, b.T
-    return np.array([y * w - z * v, z * u - x * w, x * v - y * u]).T
+    (ax, ay, az), (bx, by, bz) = a.T, b.T
+    return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx]).T
 
 
 def rotated(turn: Array, rows: Array, inverse: bool = False) -> Array:

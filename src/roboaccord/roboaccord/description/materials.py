@@ -59,6 +59,5 @@ def _enlarge(form: ET.Element) -> None:
         form.attrib.setdefault("scale", "1 1 1")
     for name in SIZES:
         if name in form.attrib:
-            form.set(
-                name, " ".join(f"{SKIN * float(word):.9g}" for word in form.get(name, "").split())
-            )
+            lengths = map(float, form.get(name, "").split())
+            form.set(name, " ".join(f"{SKIN * length:.9g}" for length in lengths))

@@ -57,7 +57,7 @@ class MergedBody:
         self.inertia = self.inertia + inertia + mass * _point_inertia(centre)
 
     def row(self) -> Array:
-        """Return the body's row of numbers for the kernels (KNOWN,), see bodies.py."""
+        """Return the body's row for the kernels (KNOWN,), in the columns of bodies.py."""
         centre = self._moment / self.mass if self.mass else np.zeros(3)
         inertia = self.inertia[TRIANGLE]
         numbers = [*self.position, *self.turn.ravel(), self.mass, *centre, *inertia]
@@ -69,21 +69,19 @@ def merge(tree: Tree, joints: Sequence[str]) -> list[MergedBody]:
     links = {link.name: link for link in tree.links}
     root = tree.links[0].name
     merged = [MergedBody(root, None, -1, np.zeros(3), np.eye(3))]
-    # Of each link: number of its body, and position and rotation of its frame in the body's.
+    # By link: number of its body, and position and rotation of its frame in the body's.
     frames = {root: (0, np.zeros(3), np.eye(3))}
-    for joint in [None, *tree.joints]:
-        if joint is not None:
-            if joint.parent not in frames:
-                continue
-            body, position, turn = frames[joint.parent]
-            position, turn = position + turn @ joint.position, turn @ joint.rotation
-            if joint.name in joints:
-                align = _turn_to_axis(np.asarray(joint.axis, float).tobytes())
-                merged.append(MergedBody(joint.child, joint, body, position, turn @ align))
-                body, position, turn = len(merged) - 1, np.zeros(3), align.T
-            frames[joint.child] = body, position, turn
-        name = joint.child if joint else root
-        body, position, turn = frames[name]
+    for joint in tree.joints:
+        if joint.parent not in frames:
+            continue
+        body, position, turn = frames[joint.parent]
+        position, turn = position + turn @ joint.position, turn @ joint.rotation
+        if joint.name in joints:
+            align = _turn_to_axis(np.asarray(joint.axis, float).tobytes())
+            merged.append(MergedBody(joint.child, joint, body, position, turn @ align))
+            body, position, turn = len(merged) - 1, np.zeros(3), align.T
+        frames[joint.child] = body, position, turn
+    for name, (body, position, turn) in frames.items():
         link = links[name]
         centre = position + turn @ link.centre
         merged[body].links[name] = link.mass

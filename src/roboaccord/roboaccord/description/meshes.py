@@ -6,7 +6,8 @@ replaces names by paths for engines that do not know ROS packages.
 
 A format that trimesh reads from a single file may be added to FORMATS, but no archive, whose size
 is unknown before it is unpacked. Two borders stay: a mesh that a bag names is read only if a
-package ships it (`ships`, test_bag_is_data), and files next to it only through `_beside`.
+package ships it (`ships`, test_bag_is_data), and files next to it only through
+`_neighbour_resolver`.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ MOST_MEMORY = 4 << 30
 # in a page, and CAD exports have a few.
 MOST_COLOURS = 16
 FORMATS = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf")  # endings; none is an archive
+# Vertices (v, 3) [m], triangles (f, 3), and red, green and blue (3,) in 0..1, or None.
+Part = tuple[Array, Index, Array | None]
 
 
 def mesh_path(name: str) -> Path:
@@ -66,10 +69,6 @@ def ships(name: str) -> bool:
     shares = [top / "share" for top in (*folders_of("AMENT_PREFIX_PATH"), Path(sys.prefix))]
     in_share = name.startswith(PACKAGE) or any(Path(path).is_relative_to(top) for top in shares)
     return in_share and ".." not in Path(path).parts and "//" not in path
-
-
-# Vertices (v, 3) [m], triangles (f, 3), and red, green and blue (3,) in 0..1, or None.
-Part = tuple[Array, Index, Array | None]
 
 
 def read_mesh(path: Path) -> tuple[Array, Index]:
@@ -123,7 +122,7 @@ def _read_whole(path: Path) -> list[Part]:
     """Return a file's mesh as one part without a colour."""
     if path.suffix.lower() == ".obj":
         return [(*_read_obj(path), None)]
-    mesh = _trimesh(path).load_mesh(path, process=False, resolver=_beside(path))
+    mesh = _trimesh(path).load_mesh(path, process=False, resolver=_neighbour_resolver(path))
     return [(np.array(mesh.vertices, float), np.array(mesh.faces, np.int64), None)]
 
 
@@ -132,19 +131,19 @@ def _read_parts(path: Path) -> list[Part]:
     if path.suffix.lower() == ".obj" and "\nmtllib " not in f"\n{read_text(path, LARGEST)}":
         return _read_whole(path)
     # `process` joins vertices: in STL each triangle has its own.
-    scene = _trimesh(path).load_scene(path, process=True, resolver=_beside(path))
+    scene = _trimesh(path).load_scene(path, process=True, resolver=_neighbour_resolver(path))
     parts = list[Part]()
     for node in scene.graph.nodes_geometry:
         pose, name = scene.graph[node]
         mesh = scene.geometry[name]
         vertices = np.array(mesh.vertices, float) @ pose[:3, :3].T + pose[:3, 3]
-        for triangles, colour in _by_colour(mesh):
+        for triangles, colour in _triangles_by_colour(mesh):
             indices, corners = np.unique(triangles, return_inverse=True)
             parts.append((vertices[indices], corners.reshape(-1, 3), colour))
     return parts
 
 
-def _by_colour(mesh: Trimesh) -> Iterator[tuple[Index, Array | None]]:
+def _triangles_by_colour(mesh: Trimesh) -> Iterator[tuple[Index, Array | None]]:
     """Yield, for each colour of a mesh of trimesh, its triangles (f, 3) and the colour (3,)."""
     faces = np.array(mesh.faces, np.int64)
     visual: Any = mesh.visual
@@ -160,7 +159,7 @@ def _by_colour(mesh: Trimesh) -> Iterator[tuple[Index, Array | None]]:
         index = np.zeros(len(faces), dtype=np.int64)
     else:
         colours, index = np.unique(visual.face_colors[:, :3] / 255.0, axis=0, return_inverse=True)
-        if len(colours) > MOST_COLOURS:
+        if len(colours) > MOST_COLOURS:  # one for all: their mean
             colours, index = colours[index.ravel()].mean(axis=0)[None], 0 * index
     for i, colour in enumerate(colours):
         yield faces[index.ravel() == i], colour
@@ -180,7 +179,7 @@ def _trimesh(path: Path) -> Any:
     return trimesh
 
 
-def _beside(path: Path) -> Any:
+def _neighbour_resolver(path: Path) -> Any:
     """Return a resolver that gives trimesh textures and buffers, from files of bounded size."""
     resolver = _trimesh(path).resolvers.FilePathResolver(str(path))
     read = resolver.get

@@ -1,8 +1,9 @@
 """Files of a package, found wherever pip, colcon or a development install put them.
 
 `share` returns the share folder of a ROS package (the folder of its package.xml and data). A layout
-of an installation may be added as another `yield` in `_beside`, with a case in test_resources; the
-folder of the modules comes first, so that a development install never reads data of an older copy.
+of an installation may be added as another `yield` in `_data_folders`, with a case in
+test_resources; the folder of the modules comes first, so that a development install never reads
+data of an older copy.
 
 `package_folders` looks where ROS looks for the packages that a description names. `is_installed`
 decides which xacro files are trusted to run code: make it no wider.
@@ -38,9 +39,9 @@ def share(package: str) -> Path:
     if not package.isidentifier():
         raise AccordError(f"{package[:80]!r} is not a name of a package")
     top = modules_of(package)
-    places = [*_beside(package, top.parent)] if top else []
-    prefixes = folders_of("AMENT_PREFIX_PATH")
-    for folder in [*places, *(prefix / "share" / package for prefix in prefixes)]:
+    folders = [*_data_folders(package, top.parent)] if top else []
+    folders += [prefix / "share" / package for prefix in folders_of("AMENT_PREFIX_PATH")]
+    for folder in folders:
         if (folder / "package.xml").is_file():
             return folder
     raise AccordError(f"package {package} is not installed: no share/{package} in any prefix")
@@ -66,7 +67,7 @@ def modules_of(package: str) -> Path | None:
         ) from None
 
 
-def _beside(package: str, top: Path) -> Iterator[Path]:
+def _data_folders(package: str, top: Path) -> Iterator[Path]:
     """Yield folders in which the data of a package may be; its modules are in a folder of `top`.
 
     A source tree is laid out like a share folder (pip -e, colcon --symlink-install). Otherwise the

@@ -2,7 +2,7 @@
 
 A rotor is part of a `<transmission>`, in Drake's words: its reflected inertia is
 `drake:rotor_inertia` times the square of `drake:gear_ratio`. Springs are SDFormat's, in the
-`<gazebo>` element of a joint. `driven` of tree.py adds both to the joints.
+`<gazebo>` element of a joint. `with_drives` of tree.py adds both to the joints.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 from contextlib import suppress
+
+from roboaccord.description.xml_numbers import number
 
 
 def springs_of(top: ET.Element) -> dict[str, tuple[float, float]]:
@@ -37,8 +39,3 @@ def rotor_inertias(elements: Iterable[ET.Element]) -> dict[str, float]:
                 gear = number(by_tag.get("gear_ratio"), "value", 1.0)
                 inertias[joint.get("name", "")] = number(rotor, "value", 0.0) * gear**2
     return inertias
-
-
-def number(element: ET.Element | None, key: str, default: float) -> float:
-    """Return a number of an element; the default where there is no element or no such number."""
-    return default if element is None else float(element.get(key, default))

@@ -74,74 +74,74 @@ class Scene:
         root = ET.fromstring(urdf)
         palette = {m.get("name", ""): _colour(m, {}) for m in root.findall("material")}
         elements = {e.get("name"): e for e in root.findall("link")}
-        by_link = [
-            _link_shapes(elements[link.name], index, palette, collision)
-            for index, link in enumerate(tree.links)
-        ]
-        shapes = tuple(shape for of_link, _ in by_link for shape in of_link)
+        shapes, has_collisions = list[Shape](), False
+        for index, link in enumerate(tree.links):
+            of_link, replaced = _link_shapes(elements[link.name], index, palette, collision)
+            shapes += of_link
+            has_collisions |= replaced
         name = root.get("name", "robot")
         if not shapes and not collision:
             return cls.parse(urdf, collision=True)
         if not shapes:
             raise AccordError(f"{name} has no box, cylinder, sphere or mesh to draw")
-        kind = COLLISION if collision else MIXED if any(mixed for _, mixed in by_link) else VISUAL
-        return cls(name, tree, shapes, kind)
+        kind = COLLISION if collision else MIXED if has_collisions else VISUAL
+        return cls(name, tree, tuple(shapes), kind)
 
 
 def _link_shapes(
     element: ET.Element, link: int, palette: Mapping[str, Array], collision: bool
 ) -> tuple[list[Shape], bool]:
     """Return the shapes of a link, and whether collision shapes are among them."""
-    visuals, solids = element.findall("visual"), element.findall("collision")
-    colour = next((_colour(v.find("material"), palette) for v in visuals), np.array(GREY))
-    shapes = list[Shape]()
-    if not collision:
-        drawn = [_shapes(v, link, _colour(v.find("material"), palette)) for v in visuals]
-        shapes, collision = [shape for visual in drawn for shape in visual], not all(drawn)
-    if collision:
-        shapes += [shape for solid in solids for shape in _shapes(solid, link, colour)]
-    return shapes, collision and bool(solids)
+    visuals, collisions = element.findall("visual"), element.findall("collision")
+    colours = [_colour(visual.find("material"), palette) for visual in visuals]
+    drawn = [] if collision else [_shapes(v, link, c) for v, c in zip(visuals, colours)]
+    shapes = [shape for of_visual in drawn for shape in of_visual]
+    if not collision and all(drawn):
+        return shapes, False
+    colour = colours[0] if colours else np.array(GREY)
+    shapes += [shape for solid in collisions for shape in _shapes(solid, link, colour)]
+    return shapes, bool(collisions)
 
 
 def _shapes(element: ET.Element, link: int, colour: Array) -> list[Shape]:
     """Return the shapes of a visual or collision element: of a mesh, one for each colour."""
     try:
-        form = read_geometry(element)
+        geometry = read_geometry(element)
     except ValueError:
         return []
-    if form.form == "mesh":
-        return _mesh(form, link, colour)
-    if form.form == "box":
-        vertices, faces = box(form.size)
-    elif form.form == "cylinder":
-        vertices, faces = cylinder(form.radius, form.length)
-    elif form.form == "sphere":
-        vertices, faces = sphere(form.radius)
+    if geometry.form == "mesh":
+        return _mesh_shapes(geometry, link, colour)
+    if geometry.form == "box":
+        vertices, faces = box(geometry.size)
+    elif geometry.form == "cylinder":
+        vertices, faces = cylinder(geometry.radius, geometry.length)
+    elif geometry.form == "sphere":
+        vertices, faces = sphere(geometry.radius)
     else:
         return []
-    return [Shape(link, form.placed(vertices), faces, colour[:3], float(colour[3]))]
+    return [Shape(link, geometry.placed(vertices), faces, colour[:3], float(colour[3]))]
 
 
-def _mesh(form: Geometry, link: int, colour: Array) -> list[Shape]:
+def _mesh_shapes(geometry: Geometry, link: int, colour: Array) -> list[Shape]:
     """Return the shapes of a mesh in the colours of its file, or in the URDF's if it has none.
 
     A translucent mesh is drawn in the one colour of the URDF.
     """
     try:
-        parts = _read(form.file)
+        parts = _read_parts(geometry.file)
     except AccordError as error:
         _log.warning("a mesh is left out: %s", error)
         return []
     opacity, shapes = float(colour[3]), list[Shape]()
     for vertices, triangles, colour_in_file in parts:
         colour_of_part = colour[:3] if colour_in_file is None or opacity < 1.0 else colour_in_file
-        placed = form.placed(vertices * form.scale)
-        shapes.append(Shape(link, placed, triangles, colour_of_part, opacity))
+        in_link = geometry.placed(vertices * geometry.scale)
+        shapes.append(Shape(link, in_link, triangles, colour_of_part, opacity))
     return shapes
 
 
 @cache
-def _read(name: str) -> list[Part]:
+def _read_parts(name: str) -> list[Part]:
     """Return the parts of a mesh by its name in a description."""
     return read_parts(mesh_path(name))
 

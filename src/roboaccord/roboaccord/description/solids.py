@@ -26,10 +26,13 @@ from roboaccord.numerics.rotations import rpy_matrix
 # 0.4 % of the radius inside. They are only drawn, so any number would do.
 SIDES = 36
 PARALLELS = 18  # rows of a sphere's faces: half of SIDES, so that they are square at the equator
-
-Faces = tuple[tuple[int, ...], ...]
-ALIKE = 6  # decimals to which normals of triangles in one facet agree: 32 bits have 6e-8
+NORMAL_DIGITS = 6  # decimals to which normals of triangles in one facet agree: 32 bits have 6e-8
 TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all others would do
+# Faces of a solid, each as the indices of its vertices.
+Faces = tuple[tuple[int, ...], ...]
+# By form: attributes that a URDF must state.
+NEEDED = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius",),
+          "mesh": ("filename",)}  # fmt: skip
 # Names of surfaces that viewers know; another solid may have any name.
 GROUND, WALL, TERRAIN = BACKDROPS = "ground", "wall", "terrain"
 
@@ -46,7 +49,8 @@ def cylinder(radius: float, length: float) -> tuple[Array, Faces]:
     angle = np.arange(SIDES) * 2 * np.pi / SIDES
     ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), 0 * angle])
     half = np.array([0.0, 0.0, 0.5 * length])
-    wall = tuple((i, (i + 1) % SIDES, (i + 1) % SIDES + SIDES, i + SIDES) for i in range(SIDES))
+    neighbours = [(i, (i + 1) % SIDES) for i in range(SIDES)]  # in a ring
+    wall = tuple((i, j, j + SIDES, i + SIDES) for i, j in neighbours)
     caps = (tuple(range(SIDES))[::-1], tuple(range(SIDES, 2 * SIDES)))
     return np.vstack([ring - half, ring + half]), wall + caps
 
@@ -56,11 +60,12 @@ def sphere(radius: float) -> tuple[Array, Faces]:
     polar, azimuth = np.meshgrid(
         np.linspace(np.pi, 0, PARALLELS + 1), np.arange(SIDES) * 2 * np.pi / SIDES, indexing="ij"
     )
+    neighbours = [(i, (i + 1) % SIDES) for i in range(SIDES)]  # on a parallel
     directions = [np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)]
     faces = tuple(
-        (row + i, row + (i + 1) % SIDES, row + (i + 1) % SIDES + SIDES, row + i + SIDES)
+        (row + i, row + j, row + j + SIDES, row + i + SIDES)
         for row in range(0, PARALLELS * SIDES, SIDES)
-        for i in range(SIDES)
+        for i, j in neighbours
     )
     return radius * np.stack(directions, axis=-1).reshape(-1, 3), faces
 
@@ -72,14 +77,14 @@ def facets(vertices: Array, triangles: Index) -> Faces:
     normals /= np.maximum(np.linalg.norm(normals, axis=1), TINY)[:, None]
     planes: dict[tuple[float, ...], list[int]] = {}
     for index, normal in enumerate(normals):
-        planes.setdefault(tuple((normal + 0.0).round(ALIKE)), []).append(index)
+        planes.setdefault(tuple((normal + 0.0).round(NORMAL_DIGITS)), []).append(index)
     return tuple(
-        _ring(vertices, np.unique(triangles[members]), normals[members[0]])
+        _ordered_corners(vertices, np.unique(triangles[members]), normals[members[0]])
         for members in planes.values()
     )
 
 
-def _ring(vertices: Array, corners: Index, normal: Array) -> tuple[int, ...]:
+def _ordered_corners(vertices: Array, corners: Index, normal: Array) -> tuple[int, ...]:
     """Return the corners of a convex face in order about its normal."""
     from_centre = vertices[corners] - vertices[corners].mean(axis=0)
     across = from_centre[0] / np.linalg.norm(from_centre[0])
@@ -150,19 +155,18 @@ def read_geometry(element: ET.Element) -> Geometry:
     form = element.find("geometry/*")
     if form is None:
         raise ValueError("it has no geometry")
-    needed = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius",)}
-    for key in needed.get(form.tag, ("filename",) if form.tag == "mesh" else ()):
+    for key in NEEDED.get(form.tag, ()):
         if form.get(key) is None:
             raise ValueError(f"its {form.tag} has no {key}")
     origin = element.find("origin")
-    turn, sizes = rpy_matrix(*numbers_of(origin, "rpy")), numbers_of(form, "size")
+    turn, sizes = rpy_matrix(*three_numbers(origin, "rpy")), three_numbers(form, "size")
     radius, length = (float(form.get(key, "0")) for key in ("radius", "length"))
-    file, scale = form.get("filename", ""), numbers_of(form, "scale", "1 1 1")
-    position = numbers_of(origin, "xyz")
+    file, scale = form.get("filename", ""), three_numbers(form, "scale", "1 1 1")
+    position = three_numbers(origin, "xyz")
     return Geometry(form.tag, position, turn, sizes, radius, length, file, scale)
 
 
-def numbers_of(element: ET.Element | None, key: str, default: str = "0 0 0") -> Array:
+def three_numbers(element: ET.Element | None, key: str, default: str = "0 0 0") -> Array:
     """Return the three numbers of an attribute (3,), or those of the default if it is missing.
 
     Raises:

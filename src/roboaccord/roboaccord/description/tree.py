@@ -21,8 +21,8 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.description.rotors import number, rotor_inertias, springs_of
-from roboaccord.description.xml_numbers import numbers
+from roboaccord.description.rotors import rotor_inertias, springs_of
+from roboaccord.description.xml_numbers import number, numbers
 from roboaccord.numerics.rotations import axis_angle_matrix, quaternion_matrix, rpy_matrix
 
 MOVING = ("revolute", "continuous", "prismatic")  # kinds of joints with a degree of freedom
@@ -32,7 +32,7 @@ MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 @dataclass(frozen=True)
 class Link:
-    """A link.
+    """A link of a URDF, with its inertia and its visual boxes.
 
     Args:
         name: of the link.
@@ -51,10 +51,11 @@ class Link:
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint.
+    """A joint of a URDF, with its drive.
 
     Args:
-        name, kind, parent, child: as in the URDF.
+        name, kind: as in the URDF.
+        parent, child: names of the links that it connects.
         position, rotation: of its frame in the parent's (3,) [m], (3, 3).
         axis: unit vector in its frame (3,).
         lower, upper: limits [rad or m].
@@ -128,7 +129,7 @@ class Tree:
         try:
             top = ET.fromstring(urdf)
             links = {e.get("name", ""): _read_link(e) for e in top.findall("link")}
-            joints = driven([_read_joint(e) for e in top.findall("joint")], top)
+            joints = with_drives([_read_joint(e) for e in top.findall("joint")], top)
         except (ET.ParseError, ValueError, AttributeError, KeyError) as error:
             raise AccordError(f"{broken}: {error}") from None
         if root not in links:
@@ -139,16 +140,17 @@ class Tree:
                     missing = f"link {end}, which does not exist"
                     raise AccordError(f"{broken}: {joint.name} names {missing}")
         # Links and joints level by level; then the second tree, below the joint of a ball.
-        reached, ordered, frame = [root], list[Joint](), 0
-        _follow(joints, reached, ordered, source)
-        if ball := next((j for j in joints if j.kind == "floating" and j.child == root), None):
-            frame = len(reached)
-            _follow([j for j in joints if j is not ball], second := [ball.parent], ordered, source)
-            reached += second
-        unattached = set(links) - set(reached)
-        if unattached_names := unattached - {"world"}:
-            raise AccordError(f"{broken}: {min(unattached_names)} is not attached to any link")
-        ordered_links = tuple(links[name] for name in reached)
+        names, ordered, frame = [root], list[Joint](), 0
+        _append_below(joints, names, ordered, source)
+        ball = next((j for j in joints if j.kind == "floating" and j.child == root), None)
+        if ball is not None:
+            frame, second = len(names), [ball.parent]
+            _append_below([j for j in joints if j is not ball], second, ordered, source)
+            names += second
+        unattached = set(links) - set(names)
+        if loose := unattached - {"world"}:
+            raise AccordError(f"{broken}: {min(loose)} is not attached to any link")
+        ordered_links = tuple(links[name] for name in names)
         return cls(ordered_links, tuple(ordered), frame, in_world=bool(unattached))
 
     @property
@@ -217,15 +219,16 @@ class Tree:
         origins[..., 0, :] = position
         rotations[..., 0, :, :] = quaternion_matrix(orientation)
         for joint in self.joints:
-            carrier, child = index[joint.parent], index[joint.child]
-            parent = rotations[..., carrier, :, :]
-            origin = joint.position
-            rotation: Array = parent @ joint.rotation
+            parent, child = index[joint.parent], index[joint.child]
+            parent_turn = rotations[..., parent, :, :]
+            shift = joint.position  # of the child in the parent's frame
+            rotation: Array = parent_turn @ joint.rotation
             if joint.kind == "prismatic":
-                origin = origin + q[..., columns[joint.name], None] * (joint.rotation @ joint.axis)
+                shift = shift + q[..., columns[joint.name], None] * (joint.rotation @ joint.axis)
             elif joint.kind in MOVING:
                 rotation = rotation @ axis_angle_matrix(joint.axis, q[..., columns[joint.name]])
-            origins[..., child, :] = origins[..., carrier, :] + (parent @ origin[..., None])[..., 0]
+            lever = (parent_turn @ shift[..., None])[..., 0]
+            origins[..., child, :] = origins[..., parent, :] + lever
             rotations[..., child, :, :] = rotation
         return origins, rotations
 
@@ -238,17 +241,17 @@ class Tree:
         return np.asarray(np.einsum("k,...ki->...i", weights, positions))
 
 
-def _follow(joints: list[Joint], reached: list[str], ordered: list[Joint], source: str) -> None:
-    """Append links below the one in `reached`, level by level, and their joints to `ordered`."""
-    hanging: dict[str, list[Joint]] = {}
+def _append_below(joints: list[Joint], names: list[str], ordered: list[Joint], source: str) -> None:
+    """Append the links below the one in `names`, level by level, and their joints to `ordered`."""
+    joints_of: dict[str, list[Joint]] = {}  # by name of their parent
     for joint in joints:
-        hanging.setdefault(joint.parent, []).append(joint)
-    for name in reached:
-        for joint in hanging.get(name, ()):
-            if joint.child in reached:
+        joints_of.setdefault(joint.parent, []).append(joint)
+    for name in names:  # which grows
+        for joint in joints_of.get(name, ()):
+            if joint.child in names:
                 raise AccordError(f"broken description {source}: a loop at {joint.name}")
             ordered.append(joint)
-            reached.append(joint.child)
+            names.append(joint.child)
 
 
 def _pose(element: ET.Element | None) -> tuple[Array, Array]:
@@ -293,23 +296,26 @@ def _read_joint(element: ET.Element) -> Joint:
     direction = direction / (math.hypot(*direction) or 1.0)  # of any length in the file
     if element.get("type") in MOVING and not direction.any():
         raise ValueError(f"joint {element.get('name')}: its axis has no direction")
-    stiff, damped = numbers(dynamics, "servo", "0 0").tolist()
-    limit, mimic, lead = element.find("limit"), element.find("mimic"), None
+    stiffness, damping = numbers(dynamics, "servo", "0 0").tolist()
+    limit, mimic, leader = element.find("limit"), element.find("mimic"), None
     if mimic is not None:
         factor, offset = number(mimic, "multiplier", 1.0), number(mimic, "offset", 0.0)
-        lead = (mimic.get("joint", ""), factor, offset)
+        leader = (mimic.get("joint", ""), factor, offset)
     return Joint(
         element.attrib["name"], element.attrib["type"], parent.attrib["link"],
         child.attrib["link"], *_pose(element), direction,
         lower=number(limit, "lower", -np.inf), upper=number(limit, "upper", np.inf),
         effort=number(limit, "effort", np.inf), damping=number(dynamics, "damping", 0.0),
-        friction=number(dynamics, "friction", 0.0), mimic=lead,
-        servo=(stiff, damped), velocity=number(limit, "velocity", np.inf),
+        friction=number(dynamics, "friction", 0.0), mimic=leader,
+        servo=(stiffness, damping), velocity=number(limit, "velocity", np.inf),
     )  # fmt: skip
 
 
-def driven(joints: Sequence[Joint], top: ET.Element) -> list[Joint]:
-    """Return joints with the rotors and springs that a URDF states outside their elements."""
+def with_drives(joints: Sequence[Joint], top: ET.Element) -> list[Joint]:
+    """Return joints with the rotors and springs that a URDF states outside their elements.
+
+    `top` is the element `robot` of the URDF.
+    """
     rotors, springs = rotor_inertias(top), springs_of(top)
     return [
         replace(j, armature=rotors.get(j.name, 0.0), spring=springs.get(j.name, (0.0, 0.0)))

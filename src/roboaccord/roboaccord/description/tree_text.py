@@ -27,13 +27,13 @@ ENDLESS = 1e9
 WORLD = "world"
 # cosine of pitch below which roll and yaw turn about the same axis to round-off, which would be
 # 1e-7 rad in each of them; yaw is then 0
-LEVEL = 1e-9
-DRAKE = "http://drake.mit.edu"
+UPRIGHT = 1e-9
+DRAKE = "http://drake.mit.edu"  # namespace of the elements `drake:...`
 
-# Position (3,) [m] and rotation (3, 3).
+# Position (3,) [m] and rotation (3, 3) of a frame in another.
 Pose = tuple[Array, Array]
 HERE: Pose = (np.zeros(3), np.eye(3))  # a frame that coincides with the other
-UP = np.array([0.0, 0.0, 1.0])
+UP = np.array([0.0, 0.0, 1.0])  # unit vector
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Converted:
         name: of the robot.
         text: of the URDF.
         notes: lines for the user, one for each thing that is left out and hardly matters.
-        made: massless links that only the URDF has, between joints of one body.
+        made: massless links that the conversion made, between several joints of one body.
         lacks: one line for each thing that changes the motion and that URDF cannot express.
         missing: paths of meshes and textures that do not exist.
         unweighed: links whose mass comes from a missing mesh; their mass in the text is wrong.
@@ -78,38 +78,38 @@ def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tr
     by_name = {link.name: link for link in links}
     children = {joint.child for joint, _ in joints}
     root = WORLD if WORLD in by_name else next((n for n in by_name if n not in children), "")
-    root = root or links[0].name
-    # From the root outward, take the next joint that is attached to a link in the tree. `offset` is
-    # the new origin of each link in the frame of its body.
-    offset, ordered, remaining = {root: np.zeros(3)}, list[Joint](), list(joints)
-    while attached := [j for j in remaining if {j[0].parent, j[0].child} & offset.keys()]:
+    root = root or links[0].name  # all are children in a loop, which is refused below
+    # From the root outward, take the next joint that is attached to a link in the tree. `origins`
+    # has the new origin of each link in the frame of its body (3,) [m].
+    origins, ordered, remaining = {root: np.zeros(3)}, list[Joint](), list(joints)
+    while attached := [j for j in remaining if {j[0].parent, j[0].child} & origins.keys()]:
         remaining.remove(attached[0])
-        joint, (child_point, axes) = attached[0]
-        if joint.parent in offset and joint.child in offset:
+        joint, (point, axes) = attached[0]  # the joint's frame in the child
+        if joint.parent in origins and joint.child in origins:
             raise AccordError(f"a loop at joint {joint.name}: a URDF is a tree")
-        if joint.child in offset:  # the file goes from the tip to the base: exchange both ends
-            joint, (child_point, axes) = _turned(*attached[0])
+        if joint.child in origins:  # the file goes from the tip to the base: exchange both ends
+            joint, (point, axes) = _reversed(*attached[0])
         # Rotation of the child in the parent; its new origin is on the joint, unless that is fixed.
         turn = joint.rotation @ axes.T
-        new_origin = np.zeros(3) if joint.kind == "fixed" else child_point
-        position = joint.position - offset[joint.parent] + turn @ (new_origin - child_point)
+        origin = np.zeros(3) if joint.kind == "fixed" else point
+        position = joint.position - origins[joint.parent] + turn @ (origin - point)
         ordered.append(replace(joint, position=position, rotation=turn, axis=axes @ joint.axis))
-        offset[joint.child] = new_origin
-    if loose := [name for name in by_name if name not in offset]:
+        origins[joint.child] = origin
+    if loose := [name for name in by_name if name not in origins]:
         raise AccordError(f"{loose[0]} is attached neither to {root} nor to its descendants")
     # Centres of mass are relative to the new origins.
-    shifted = (replace(by_name[n], centre=by_name[n].centre - p) for n, p in offset.items())
+    shifted = (replace(by_name[n], centre=by_name[n].centre - p) for n, p in origins.items())
     return Tree(tuple(shifted), tuple(ordered))
 
 
-def _turned(joint: Joint, on_child: Pose) -> tuple[Joint, Pose]:
+def _reversed(joint: Joint, on_child: Pose) -> tuple[Joint, Pose]:
     """Return the same joint with parent and child exchanged."""
     position, turn = on_child
-    turned = replace(
+    exchanged = replace(
         joint, parent=joint.child, child=joint.parent, position=position, rotation=turn,
         axis=-joint.axis,
     )  # fmt: skip
-    return turned, (joint.position, joint.rotation)
+    return exchanged, (joint.position, joint.rotation)
 
 
 def write_tree(tree: Tree, name: str) -> str:
@@ -146,8 +146,8 @@ def write_tree(tree: Tree, name: str) -> str:
                 attributes["servo"] = _words(np.array(joint.servo))
             ET.SubElement(element, "dynamics", attributes)
             if joint.mimic:
-                words = zip(("joint", "multiplier", "offset"), map(str, joint.mimic))
-                ET.SubElement(element, "mimic", dict(words))
+                leader, multiplier, offset = map(str, joint.mimic)
+                ET.SubElement(element, "mimic", joint=leader, multiplier=multiplier, offset=offset)
         _write_drive(top, joint)
     ET.indent(top)
     ET.register_namespace("drake", DRAKE)  # a file read before may have given it another meaning
@@ -164,8 +164,8 @@ def _write_drive(top: ET.Element, joint: Joint) -> None:
         ET.SubElement(motor, f"{{{DRAKE}}}rotor_inertia", value=repr(joint.armature))
     if joint.spring[0]:
         spring = ET.SubElement(top, "gazebo", reference=joint.name)
-        for key, value in zip(("springStiffness", "springReference"), joint.spring):
-            ET.SubElement(spring, key).text = repr(value)
+        ET.SubElement(spring, "springStiffness").text = repr(joint.spring[0])
+        ET.SubElement(spring, "springReference").text = repr(joint.spring[1])
 
 
 def rpy(rotation: Array) -> Array:
@@ -175,7 +175,7 @@ def rpy(rotation: Array) -> Array:
     has -sin(pitch) and cos(pitch) in its first column, cos(roll) and -sin(roll) in its second row.
     """
     (r00, r01, r02), (r10, r11, r12), (r20, _, _) = rotation.tolist()
-    yaw = math.atan2(r10, r00) if math.hypot(r00, r10) > LEVEL else 0.0
+    yaw = math.atan2(r10, r00) if math.hypot(r00, r10) > UPRIGHT else 0.0
     cos, sin = math.cos(yaw), math.sin(yaw)
     pitch = math.atan2(-r20, cos * r00 + sin * r10)
     return np.array([math.atan2(sin * r02 - cos * r12, cos * r11 - sin * r01), pitch, yaw])

@@ -1,8 +1,9 @@
 """Kernels of small vectors and matrices as tuples, which cost no memory and are inlined.
 
 Vectors are tuples of 3 numbers, symmetric matrices of 6 (xx xy xz yy yz zz), other matrices of 9,
-by rows. The kernels of bodies.py and articulated.py are written with them. The order of operations
-stays: hashes of reference runs depend on it to the last bit.
+by rows. The first kernels move them between tuples and the rows of an array, the others compute.
+bodies.py and articulated.py are written with them. The order of operations stays: hashes of
+reference runs depend on it to the last bit.
 """
 
 from __future__ import annotations
@@ -11,38 +12,39 @@ from roboaccord.numerics.jit import kernel
 
 
 @kernel
-def three(a, i, at):
-    """Return three entries of row i of an array, beginning at column `at`."""
-    return a[i, at], a[i, at + 1], a[i, at + 2]
+def vector_at(rows, i, at):
+    """Return the vector in row i of an array (3 numbers), beginning at column `at`."""
+    return rows[i, at], rows[i, at + 1], rows[i, at + 2]
 
 
 @kernel
-def six(a, i, at):
-    """Return six entries of row i of an array, beginning at column `at`."""
-    return a[i, at], a[i, at + 1], a[i, at + 2], a[i, at + 3], a[i, at + 4], a[i, at + 5]
+def symmetric_at(rows, i, at):
+    """Return the symmetric matrix in row i of an array (6 numbers), beginning at column `at`."""
+    xx, xy, xz = vector_at(rows, i, at)
+    return xx, xy, xz, rows[i, at + 3], rows[i, at + 4], rows[i, at + 5]
 
 
 @kernel
-def nine(a, i, at):
-    """Return nine entries of row i of an array, beginning at column `at`."""
+def matrix_at(rows, i, at):
+    """Return the matrix in row i of an array (9 numbers), beginning at column `at`."""
     return (
-        a[i, at], a[i, at + 1], a[i, at + 2], a[i, at + 3], a[i, at + 4],
-        a[i, at + 5], a[i, at + 6], a[i, at + 7], a[i, at + 8],
+        rows[i, at], rows[i, at + 1], rows[i, at + 2], rows[i, at + 3], rows[i, at + 4],
+        rows[i, at + 5], rows[i, at + 6], rows[i, at + 7], rows[i, at + 8],
     )  # fmt: skip
 
 
 @kernel
-def put(a, i, at, values):
+def store(rows, i, at, values):
     """Write values into row i of an array, beginning at column `at`."""
     for k in range(len(values)):
-        a[i, at + k] = values[k]
+        rows[i, at + k] = values[k]
 
 
 @kernel
-def gather(a, i, at, values):
+def accumulate(rows, i, at, values):
     """Add values to the entries of row i of an array, beginning at column `at`."""
     for k in range(len(values)):
-        a[i, at + k] += values[k]
+        rows[i, at + k] += values[k]
 
 
 @kernel
@@ -58,19 +60,25 @@ def cross(a, b):
 
 
 @kernel
-def plus(a, s, b):
-    """Return a + s b."""
+def add(a, b):
+    """Return a + b."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@kernel
+def add_scaled(a, s, b):
+    """Return a + s b, for a number s."""
     return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
 
 
 @kernel
-def turn(a, b, c, s):
-    """Return c a + s b."""
+def combine(a, b, c, s):
+    """Return c a + s b, for numbers c and s."""
     return c * a[0] + s * b[0], c * a[1] + s * b[1], c * a[2] + s * b[2]
 
 
 @kernel
-def sym_times(s, v):
+def sym_vec(s, v):
     """Return S v, for a symmetric matrix S (6 numbers)."""
     return (
         s[0] * v[0] + s[1] * v[1] + s[2] * v[2],
@@ -80,13 +88,13 @@ def sym_times(s, v):
 
 
 @kernel
-def times(m, v):
+def mat_vec(m, v):
     """Return M v, for a matrix M (9 numbers)."""
     return dot(m[0:3], v), dot(m[3:6], v), dot(m[6:9], v)
 
 
 @kernel
-def times_t(m, v):
+def mat_t_vec(m, v):
     """Return M' v, for a matrix M (9 numbers)."""
     return (
         m[0] * v[0] + m[3] * v[1] + m[6] * v[2],
@@ -96,9 +104,10 @@ def times_t(m, v):
 
 
 @kernel
-def turned(r, s):
+def rotate_sym(r, s):
     """Return R S R', for a rotation R (9 numbers) and a symmetric matrix S (6 numbers)."""
-    a, b, c = sym_times(s, r[0:3]), sym_times(s, r[3:6]), sym_times(s, r[6:9])
+    # Columns a, b and c of S R'.
+    a, b, c = sym_vec(s, r[0:3]), sym_vec(s, r[3:6]), sym_vec(s, r[6:9])
     return (
         dot(r[0:3], a), dot(r[0:3], b), dot(r[0:3], c),
         dot(r[3:6], b), dot(r[3:6], c), dot(r[6:9], c),
@@ -106,7 +115,7 @@ def turned(r, s):
 
 
 @kernel
-def less(s, a, k):
+def minus_outer(s, a, k):
     """Return S - k a a', for a symmetric matrix S (6 numbers) and a vector a."""
     x, y, z = k * a[0], k * a[1], k * a[2]
     return (

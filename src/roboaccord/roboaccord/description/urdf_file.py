@@ -33,8 +33,8 @@ NO_PACKAGES: Mapping[str, Path] = MappingProxyType({})
 ROOT = "base_link"
 RESERVED = (ROOT, "world")  # names of links that have a meaning in engines
 GEOMETRY = ("visual", "collision")
-# Declarations of prefixes and of a default namespace, and blanks before the declaration of XML.
-PREFIX = re.compile(r"""xmlns:([\w.-]+)=["']([^"']+)["']""")
+PREFIX = re.compile(r"""xmlns:([\w.-]+)=["']([^"']+)["']""")  # declaration of a prefix
+# Declaration of a default namespace in the first element, and blanks before that of XML.
 NAMESPACE = re.compile(r"""(<robot\b[^>]*?)\sxmlns=(?:"[^">]*"|'[^'>]*')""")
 LEADING = re.compile(r"\A(\s+)(<\?xml.*?\?>)")
 STANDARD_INPUT = Path("-")
@@ -55,11 +55,12 @@ class UrdfFile:
         text: URDF as shipped, after xacro.
         packages: folders of ROS packages, by name.
         notes: what the user should know of a conversion from another format, a line each.
-        made: links that only this text has, and not the file.
+        made: links that a conversion made: this text has them, and the file does not.
         lacks: what changes the motion and is missing in the text, a line each.
-        form: first element of a file in another format.
+        form: name of the first element of a file in another format, such as `mujoco`.
         origin: text of the file in that format.
-        missing, unweighed: as of `Converted`.
+        missing: paths of meshes and textures that do not exist.
+        unweighed: links whose mass comes from a missing mesh; their mass in the text is wrong.
     """
 
     path: Path
@@ -172,8 +173,8 @@ def read_text(path: Path, packages: Mapping[str, Path], arguments: Mapping[str, 
     Raises:
         AccordError: if it cannot be read.
     """
-    piped = path == STANDARD_INPUT
-    data = sys.stdin.buffer.read(LARGEST + 1) if piped else read_bytes(path, LARGEST)
+    is_piped = path == STANDARD_INPUT
+    data = sys.stdin.buffer.read(LARGEST + 1) if is_piped else read_bytes(path, LARGEST)
     path = path.absolute()
     text = expand_apart(path, packages, arguments) if path.suffix == ".xacro" else decode_xml(data)
     if len(text) > LARGEST:

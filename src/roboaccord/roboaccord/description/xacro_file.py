@@ -6,9 +6,10 @@ go through `expand_apart` to a process of its own, which the kernel of the opera
 no network, no writing, no other processes. Where it cannot be fenced, expressions that could reach
 beyond themselves are refused (`check_expression`).
 
-FRAMES and OUTLIVING, what no expression may contain, may grow but not shrink (test_fence tries to
-escape in every way); TRUST and TO_TRUST are the user's way to lift the limits. Functions of xacro
-are replaced only in `expand_fenced` and `expand_trusted`, whose process then ends.
+FRAMES (attributes) and OUTLIVING (kinds of nodes), what no expression may contain, may grow but not
+shrink (test_fence tries to escape in every way); TRUST and TO_TRUST are the user's way to lift the
+limits. Functions of xacro are replaced only in `expand_fenced` and `expand_trusted`, whose process
+then ends.
 """
 
 from __future__ import annotations
@@ -109,17 +110,19 @@ def expand_fenced(path: str, arguments: Mapping[str, str], packages: Mapping[str
     from xacro import substitution_args
 
     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
-    refused, plain = () if fence() else OUTLIVING, {**xacro._global_symbols["python"]}
+    refused_nodes, builtins = () if fence() else OUTLIVING, {**xacro._global_symbols["python"]}
 
     def checked(evaluate: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda text, *names: evaluate(check_expression(text, refused), *names)
+        return lambda text, *names: evaluate(check_expression(text, refused_nodes), *names)
+
+    def limited(text: str, _: object, names: Any) -> Any:
+        """Evaluate without those built-in functions of Python that xacro does not offer."""
+        return eval(text, {"__builtins__": builtins}, names)  # noqa: S307
 
     xacro.safe_eval = checked(xacro.safe_eval)
-    # Without this, $(eval ) could use all built-in functions of Python.
-    limited = lambda text, _, names: eval(text, {"__builtins__": plain}, names)  # noqa: E731, S307
     substitution_args.eval = checked(limited)
     xacro.open = lambda name: io.BytesIO(read_bytes(Path(name), LARGEST_TEXT))
-    for symbols in (plain, xacro._global_symbols["python"]):
+    for symbols in (builtins, xacro._global_symbols["python"]):
         symbols.pop("vars", None)  # with it, a string would lead to any attribute
     return expand_trusted(path, arguments, packages)
 

@@ -14,11 +14,18 @@ import numpy as np
 
 from roboaccord.contract.state import Array
 
+ZEROS = "0 0 0"  # default of `xyz` and `rpy` in a URDF
 
-def numbers(element: ET.Element | None, key: str, default: str = "0 0 0") -> Array:
+
+def numbers(element: ET.Element | None, key: str, default: str = ZEROS) -> Array:
     """Return the numbers of an attribute (k,), or those of the default if it is missing."""
     text = element.get(key) if element is not None else None
     return np.array([float(word) for word in (text or default).split()])
+
+
+def number(element: ET.Element | None, key: str, default: float) -> float:
+    """Return a number of an element; the default where there is no element or no such number."""
+    return default if element is None else float(element.get(key, default))
 
 
 def write_numbers(element: ET.Element, key: str, values: Array) -> None:
@@ -27,11 +34,7 @@ def write_numbers(element: ET.Element, key: str, values: Array) -> None:
 
 
 def edit_numbers(
-    element: ET.Element,
-    tag: str,
-    key: str,
-    change: Callable[[Array], Array],
-    default: str = "0 0 0",
+    element: ET.Element, tag: str, key: str, change: Callable[[Array], Array], default: str = ZEROS
 ) -> None:
     """Change the numbers of an attribute of a child element, which is made if it is missing.
 

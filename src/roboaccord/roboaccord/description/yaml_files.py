@@ -84,16 +84,16 @@ def _check_size(text: str) -> None:
     """
     sizes = dict[str, int]()  # number of values of each anchor, once it has ended
     # Collections that have not ended: anchor, and number of values so far.
-    open_: list[tuple[str | None, int]] = [(None, 0)]
+    unfinished: list[tuple[str | None, int]] = [(None, 0)]
     for event in yaml.parse(text, Loader=_FAST):
         anchor, size = getattr(event, "anchor", None), 1
         if isinstance(event, yaml.CollectionStartEvent):
-            open_.append((anchor, 0))
-            if len(open_) > DEEPEST:
+            unfinished.append((anchor, 0))
+            if len(unfinished) > DEEPEST:
                 raise yaml.YAMLError(f"values are nested more than {DEEPEST} deep")
             continue
         if isinstance(event, yaml.CollectionEndEvent):
-            anchor, size = open_.pop()
+            anchor, size = unfinished.pop()
             size += 1
         elif isinstance(event, yaml.AliasEvent):
             if not (size := sizes.get(str(anchor), 0)):
@@ -103,8 +103,9 @@ def _check_size(text: str) -> None:
             continue
         if anchor:
             sizes[anchor] = size
-        open_[-1] = (open_[-1][0], open_[-1][1] + size)
-        if open_[-1][1] > MOST:
+        outer_anchor, count = unfinished[-1]
+        unfinished[-1] = outer_anchor, count + size
+        if count + size > MOST:
             raise yaml.YAMLError(f"it has more than {MOST} values")
 
 
@@ -122,9 +123,7 @@ class _NumberLoader(yaml.SafeLoader):
 _NumberLoader.yaml_implicit_resolvers = {
     k: list(v) for k, v in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-_NumberLoader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
-    list("-+.0123456789"),
-)
+_WITH_EXPONENT = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")  # as 1e-3
+_STARTS = list("-+.0123456789")  # characters with which such a number begins
+_NumberLoader.add_implicit_resolver("tag:yaml.org,2002:float", _WITH_EXPONENT, _STARTS)
 _NumberLoader.add_constructor("tag:yaml.org,2002:int", _NumberLoader.construct_yaml_int)

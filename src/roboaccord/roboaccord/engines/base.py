@@ -157,7 +157,7 @@ class EngineSimulator(Simulator):
             self._substeps(self._acting, self._steps)
 
     def _note(self, before: RobotState, after: RobotState) -> None:
-        for joint in self._stops.see(after.q):
+        for joint in self._stops.new_stops(after.q):
             self._events.append(self._stops.event(joint, self._time))
 
     def _single_substeps(self) -> None:
@@ -170,7 +170,7 @@ class EngineSimulator(Simulator):
                 watch.see(start + i * self.physics_step, self.contacts())
             if meter and before:
                 after = self._read()
-                meter.see(before, after, self._constraint_losses(before, after))
+                meter.add_step(before, after, self._constraint_losses(before, after))
         if watch:
             self._events += watch.take()
 

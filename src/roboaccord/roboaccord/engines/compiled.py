@@ -16,8 +16,9 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, config
 
-from roboaccord.contract.contact import EllipseFriction, Index, sliding_wrenches
+from roboaccord.contract.contact import Index
 from roboaccord.contract.interfaces import ForceLaw
+from roboaccord.contract.sliding_friction import EllipseFriction, sliding_wrenches
 from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import FixedBase
 from roboaccord.description.kinematics import TreeKinematics, centres, inward, outward
@@ -90,8 +91,8 @@ class CompiledForces:
         ints: dict[int, Array | Index] = {AT_Q: at_q, AT_V: at_v, ROWS_Q: rows_q, ROWS_V: rows_v}
         ints |= {PARENT: kinematics.parent, KIND: kinematics.kind, COLUMN: kinematics.column}
         numbers: dict[int, Array] = {entry: np.zeros(n) for entry in (Q, QD, OWN)}
-        numbers |= {HELD: self.held}
-        numbers |= {PLACE: kinematics.place, TURN: kinematics.turn, AXIS: kinematics.axis}
+        numbers |= {HELD: self.held, AXIS: kinematics.axis}
+        numbers |= {PLACE: kinematics.joint_origin, TURN: kinematics.joint_rotation}
         numbers |= {CENTRE: kinematics.centre, ROTATION: np.tile(np.eye(3), (k, 1, 1))}
         # Work space of the kernel.
         scratch = (ORIGIN, LINEAR, ANGULAR, AXES, POSITION, VELOCITY, FORCE, TORQUE)

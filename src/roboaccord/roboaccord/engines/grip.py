@@ -30,9 +30,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from roboaccord.contract.contact import CFM, EllipseFriction
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import LinkMotion
+from roboaccord.contract.sliding_friction import CFM, EllipseFriction
 from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.dynamics import TreeDynamics

@@ -23,9 +23,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from roboaccord.contract.contact import EllipseFriction, Fixture, HeightField, Index, MeshFixture
+from roboaccord.contract.contact import Fixture, HeightField, Index, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import ForceLaw, LinkMotion
+from roboaccord.contract.sliding_friction import EllipseFriction
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.tree import Tree

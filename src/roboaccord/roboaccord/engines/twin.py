@@ -21,9 +21,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.contract.contact import ContactPoint, EllipseFriction, Index
+from roboaccord.contract.contact import ContactPoint, Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, Engine
+from roboaccord.contract.sliding_friction import EllipseFriction
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.dynamics import TreeDynamics
@@ -312,8 +313,7 @@ class TwinSpec(EngineSpec):
         self.check(model)
         if self.scheme is None:
             raise AccordError(f"the integration scheme of {self.name} is not specified")
-        scheme = self.scheme(self.configured(model))
-        return Twin(model, scheme, self.shaken, self.off)
+        return Twin(model, self.scheme(self.configured(model)), self.shaken, self.off)
 
 
 def twin_of(engine: Engine, shaken: int = 0, off: Sequence[ModelChange] = ()) -> TwinSpec:

@@ -1,12 +1,12 @@
 from .form import LEVEL as LEVEL
-from .form import MATERIAL as MATERIAL
 from .form import base_in_gazebo as base_in_gazebo
-from .form import cache as cache
 from .form import contact_shapes as contact_shapes
 from .form import expand_for_gazebo as expand_for_gazebo
 from .form import is_level as is_level
-from .form import write_faceted as write_faceted
-from .form import write_squared as write_squared
+from .obj_files import MATERIAL as MATERIAL
+from .obj_files import cache as cache
+from .obj_files import write_faceted as write_faceted
+from .obj_files import write_squared as write_squared
 from .tool import print_sdf as print_sdf
 from .twin import gazebo_case as gazebo_case
 from .twin import on_ground as on_ground

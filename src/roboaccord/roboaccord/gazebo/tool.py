@@ -80,7 +80,6 @@ def print_sdf(text: str, models: str = "") -> ET.Element:
         return parse_lines(text)[0]
     except expat.ExpatError:
         # "rror" matches "Error" and "error".
-        lines = [line.strip() for line in answer.stderr.splitlines() if "rror" in line]
-        errors = [line for line in lines if "Library error" not in line]
+        errors = [line.strip() for line in messages if "rror" in line]
         reason = COLOUR.sub("", (errors or ["no SDF"])[0])
         raise AccordError(f"sdformat refuses it: {reason[:200]}") from None

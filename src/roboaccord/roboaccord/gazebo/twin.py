@@ -27,6 +27,11 @@ from roboaccord.scenario.gazebo_contacts import by_contacts
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 
+CUT = 1e-3  # rad; for smaller angles DART's `math::logMap` returns the sine
+NOTICED = 1e-5  # rad; for larger angles what is lost, a^3 / 6, exceeds round-off (1.1e-16)
+# Gazebo as an engine; `gazebo_engine` adds the scheme of its twin.
+GAZEBO_ENGINE = EngineSpec(name="gz", package="gz-sim", version=lambda: "")
+
 
 def gazebo_engine(footing: Footing | None) -> EngineSpec:
     """Return Gazebo as an engine with a scheme for its twin; it simulates nothing here."""
@@ -39,7 +44,7 @@ def gazebo_footing(setup: Setup, contacts: str, *, started: bool = False) -> Foo
     Args:
         setup: robot and scenario.
         contacts: one of the robot's `contact_shapes`; the first if empty.
-        started: whether joints are at 0 in the initial state, as in a launch; see form.py.
+        started: whether Gazebo's joints are at 0 in the initial state, as in a launch (form.py).
 
     Raises:
         AccordError: stating why there is no twin.
@@ -49,8 +54,8 @@ def gazebo_footing(setup: Setup, contacts: str, *, started: bool = False) -> Foo
     if setup.force_law is None:
         return None
     if not is_level(setup, contacts):
-        by = f"{contacts or 'its shape'}, of which only the contact solver knows the loads"
-        raise AccordError(f"in Gazebo {setup.robot.name} touches the ground with {by}")
+        shape = f"{contacts or 'its shape'}, of which only the contact solver knows the loads"
+        raise AccordError(f"in Gazebo {setup.robot.name} touches the ground with {shape}")
     if links := misplaced(setup, started=started):
         turned = f"turned by less than {CUT:g} rad"
         raise AccordError(f"Gazebo misplaces {links[0]}, which starts {turned}")
@@ -65,21 +70,15 @@ def misplaced(setup: Setup, *, started: bool) -> list[str]:
 
     Args:
         setup: robot and scenario.
-        started: whether joints are at 0 in the initial state; see form.py.
+        started: whether Gazebo's joints are at 0 in the initial state, as in a launch (form.py).
     """
     q = setup.initial.q if started else np.zeros(len(setup.joints))
-    place = setup.initial.position, setup.initial.orientation
-    turns = setup.tree.forward(setup.joints, q, *place)[1]
+    pose = setup.initial.position, setup.initial.orientation
+    turns = setup.tree.forward(setup.joints, q, *pose)[1]
     # For a rotation R by the angle a, |R - R'| = sqrt(8) sin a.
     sines = np.array([np.linalg.norm(turn - turn.T) for turn in turns]) / np.sqrt(8.0)
-    is_misplaced = (sines > SEEN) & (sines < CUT)
-    return [link.name for link, wrong in zip(setup.tree.links, is_misplaced, strict=True) if wrong]
-
-
-CUT = 1e-3  # rad; for smaller angles DART's `math::logMap` returns the sine
-SEEN = 1e-5  # rad; for larger angles what is lost, a^3 / 6, exceeds round-off (1.1e-16)
-GAZEBO_ENGINE = EngineSpec(name="gz", package="gz-sim", version=lambda: "")
-"""Gazebo as an engine; `gazebo_engine` adds the scheme of its twin."""
+    is_misplaced = (sines > NOTICED) & (sines < CUT)
+    return [link.name for link, bad in zip(setup.tree.links, is_misplaced, strict=True) if bad]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +98,10 @@ def recorded_twin(contacts: str, *, started: bool) -> EngineSpec:
 
 
 def gazebo_case(setup: Setup, contacts: str, *, started: bool = False) -> Case:
-    """Return what Gazebo's twin is made of; arguments and errors as of `gazebo_footing`."""
+    """Return what the twin of a setup in Gazebo is made of.
+
+    Arguments and errors are those of `gazebo_footing`.
+    """
     footing = gazebo_footing(setup, contacts, started=started)
     misreadings = misread(setup, contacts, started=started)
     law = by_contacts(setup, contacts)[0]

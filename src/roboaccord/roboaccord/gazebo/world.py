@@ -17,11 +17,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from roboaccord.contract.checks import NANOSECONDS
-from roboaccord.contract.contact import EllipseFriction
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_xml
+from roboaccord.contract.sliding_friction import EllipseFriction
 from roboaccord.description.meshes import FILE
-from roboaccord.gazebo.form import cache
+from roboaccord.gazebo.obj_files import cache
 from roboaccord.gazebo.window import HALF, add_window
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.camera import start_view
@@ -43,7 +43,8 @@ PLUGIN = '    <plugin filename="gz-sim-{}-system" name="gz::sim::systems::{}"/>\
 GRIP = 100.0  # friction of static bodies: so large that the robot's own, the smaller one, counts
 STATIC_MODEL = _template("static_model.sdf")
 PAINTED = _template("painted.sdf").rstrip()
-# The squares of models/ground, whose top is at z = 0; they make motion visible.
+# The squares of models/ground, which make motion visible: their material, and the visual of level
+# ground that has it.
 SQUARED = _template("squared.sdf").rstrip()
 SQUARES = _template("squares.sdf").rstrip()
 WOOD = "0.72 0.58 0.40 1"  # colour of what stands on the ground
@@ -148,14 +149,15 @@ def world_for_run(source: Path, setup: Setup) -> Path:
         AccordError: if the file is not a world, or cannot be adapted to the scenario.
     """
     # Step and speed, gravity, paths of models, ground, window.
-    root, world = _read(source)
-    step = _number(world, "physics/max_step_size", source)
-    divisor = math.ceil(setup.scenario.physics_step / step - 1e-9)
-    _set(world, "physics/max_step_size", repr(_whole(setup.scenario.physics_step / divisor)))
-    _set(world, "physics/real_time_factor", "0.0")
+    root, world = _read_world(source)
+    step = _positive_number(world, "physics/max_step_size", source)
+    divisor = math.ceil(setup.scenario.physics_step / step - 1e-9)  # less round-off
+    physics_step = _whole_nanoseconds(setup.scenario.physics_step / divisor)
+    _set_text(world, "physics/max_step_size", repr(physics_step))
+    _set_text(world, "physics/real_time_factor", "0.0")
     gravity = (world.findtext("gravity") or "0 0 -9.8").split()
     if any(float(word) for word in gravity):
-        _set(world, "gravity", text_of((0.0, 0.0, -float(setup.parameters.gravity))))
+        _set_text(world, "gravity", text_of((0.0, 0.0, -float(setup.parameters.gravity))))
     for uri in world.iter("uri"):  # they are relative to the file
         if uri.text and "://" not in uri.text:
             uri.text = f"{FILE}{(source.parent / uri.text).resolve()}"
@@ -169,7 +171,7 @@ def world_for_run(source: Path, setup: Setup) -> Path:
     return path
 
 
-def _read(path: Path) -> tuple[ET.Element, ET.Element]:
+def _read_world(path: Path) -> tuple[ET.Element, ET.Element]:
     """Return the root of an SDF file, and its world."""
     root = read_xml(path)
     world = root.find("world")
@@ -184,11 +186,11 @@ def physics_of(path: Path) -> tuple[str, float]:
     Raises:
         AccordError: if it is not a world, or states no step.
     """
-    _, world = _read(path)
-    return world.attrib["name"], _number(world, "physics/max_step_size", path)
+    _, world = _read_world(path)
+    return world.attrib["name"], _positive_number(world, "physics/max_step_size", path)
 
 
-def _number(world: ET.Element, tags: str, path: Path) -> float:
+def _positive_number(world: ET.Element, tags: str, path: Path) -> float:
     """Return the positive number at a path of tags in a world, or refuse the world."""
     try:
         value = float(world.findtext(tags, "nan"))
@@ -199,7 +201,7 @@ def _number(world: ET.Element, tags: str, path: Path) -> float:
     return value
 
 
-def _whole(step: float) -> float:
+def _whole_nanoseconds(step: float) -> float:
     """Return a step that Gazebo, which truncates to nanoseconds, does not make shorter.
 
     Where the nearest double is below a whole number of nanoseconds, half of one is added.
@@ -210,7 +212,7 @@ def _whole(step: float) -> float:
     return count / NANOSECONDS if int(count / NANOSECONDS * 1e9) == count else (count + 0.5) * 1e-9
 
 
-def _set(world: ET.Element, tags: str, text: str) -> None:
+def _set_text(world: ET.Element, tags: str, text: str) -> None:
     """Set the text of the element at a path of tags, which is created if it is missing."""
     element = world
     for tag in tags.split("/"):

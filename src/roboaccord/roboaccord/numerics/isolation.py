@@ -1,9 +1,10 @@
 """Jobs in processes of their own, so that a library that crashes or hangs costs one job only.
 
 `isolated` starts worker processes, gives them jobs, and yields results; a job that crashes or
-exceeds a limit of time yields a `Crash` with what it printed, and its worker is replaced. Workers
-are started by spawn, without a user's script as `__main__`, and killed with their parent, so that
-no process stays behind. Callers choose `timeout`, `cpu` and `workers`.
+exceeds a limit of time yields a `Crash` with what it printed, and its worker is replaced. Within a
+job, `recording_output` returns what a library prints. Workers are started by spawn, without a
+user's script as `__main__`, and killed with their parent, so that no process stays behind. Callers
+choose `timeout`, `cpu` and `workers`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ R = TypeVar("R")
 # terminal; more tells a reader nothing.
 MOST, LONGEST = 50_000, 500
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # of a terminal
-_printed = list[Path]()  # file to which this process prints, if it is a worker of `isolated`
+_output_file = list[Path]()  # file to which this process prints; empty unless it is a worker
 
 
 @dataclass(frozen=True)
@@ -59,13 +60,21 @@ class Crash:
 
 @dataclass
 class _Worker:
-    """A worker process: pipe to it, its output, its job, and time limit of the job [s]."""
+    """A worker process.
+
+    Args:
+        process: of the operating system.
+        pipe: to it, for jobs and results.
+        output: file to which it prints.
+        job: index of its job; -1 for none.
+        deadline: of the job, by the monotonic clock [s].
+    """
 
     process: BaseProcess
     pipe: Connection
-    printed: IO[bytes]
+    output: IO[bytes]
     job: int = -1
-    until: float = 0.0
+    deadline: float = 0.0
 
 
 def isolated(
@@ -78,8 +87,8 @@ def isolated(
 ) -> Iterator[tuple[int, R | Crash]]:
     """Yield the index and the result of each job when it is done; a `Crash` if it has none.
 
-    What jobs print, also from C++, is not shown: `hearing` returns it to them, and a `Crash`
-    contains it.
+    What jobs print, also from C++, is not shown: `recording_output` returns it to them, and a
+    `Crash` contains it.
 
     Args:
         function: of a module, as are the types of its arguments, because both are pickled.
@@ -92,63 +101,62 @@ def isolated(
     try:
         while waiting or busy:
             while waiting and len(busy) < min(workers or cores(), len(jobs)):
-                busy.append(_start(function, cpu))
-                _give(busy[-1], waiting, jobs, timeout)
-            remaining_time = max(0.0, min(worker.until for worker in busy) - time.monotonic())
+                busy.append(_start_worker(function, cpu))
+                _send(busy[-1], waiting, jobs, timeout)
+            remaining_time = max(0.0, min(worker.deadline for worker in busy) - time.monotonic())
             ready = wait([worker.pipe for worker in busy], remaining_time)
             for worker in list(busy):
-                late = worker.until <= time.monotonic()
-                if worker.pipe not in ready and not late:
+                has_answer = worker.pipe in ready
+                if not has_answer and worker.deadline > time.monotonic():
                     continue
-                job = worker.job
-                result = _take(worker, timeout, cpu, late=worker.pipe not in ready)
-                alive = worker.process.is_alive() and not isinstance(result, Crash)
-                if alive and waiting:
-                    _give(worker, waiting, jobs, timeout)
+                job, result = worker.job, _receive_result(worker, timeout, cpu, late=not has_answer)
+                is_usable = worker.process.is_alive() and not isinstance(result, Crash)
+                if is_usable and waiting:
+                    _send(worker, waiting, jobs, timeout)
                 else:
                     busy.remove(worker)
-                    _end(worker)
+                    _end_worker(worker)
                 yield job, result
     finally:
         for worker in busy:
-            _end(worker)
+            _end_worker(worker)
 
 
 @contextmanager
-def hearing() -> Iterator[list[str]]:
+def recording_output() -> Iterator[list[str]]:
     """Record what a worker prints in a `with` block, also from C++; filled at the end."""
     lines = list[str]()
-    start = _printed[0].stat().st_size if _printed else 0
+    start = _output_file[0].stat().st_size if _output_file else 0
     try:
         yield lines
     finally:
-        if _printed:
+        if _output_file:
             for stream in (sys.stdout, sys.stderr):
                 stream.flush()
             ctypes.CDLL(None).fflush(None)
-            lines += _lines(_printed[0], start)
+            lines += _lines(_output_file[0], start)
 
 
-def _lines(printed: Path, start: int = 0) -> tuple[str, ...]:
+def _lines(output: Path, start: int = 0) -> tuple[str, ...]:
     """Return the different lines of a file from a byte on, without colours; of many, the last."""
-    with printed.open("rb") as file:
+    with output.open("rb") as file:
         file.seek(max(start, os.fstat(file.fileno()).st_size - MOST))
         text = COLOUR.sub("", file.read().decode("utf-8", "replace"))
     lines = dict.fromkeys(line.strip() for line in text.splitlines())
     return tuple(line[:LONGEST] for line in lines if line)
 
 
-def _start(function: Callable[[*Ts], R], cpu: float) -> _Worker:
+def _start_worker(function: Callable[[*Ts], R], cpu: float) -> _Worker:
     """Return a new worker without a job."""
     context = get_context("spawn")
     own_end, worker_end = context.Pipe()
-    printed = NamedTemporaryFile()  # noqa: SIM115 (closed with the worker)
-    served = worker_end, pickle.dumps(function), os.getpid(), printed.name, cpu
-    process = context.Process(target=_serve, args=served, daemon=True)
+    output = NamedTemporaryFile()  # noqa: SIM115 (closed with the worker)
+    arguments = worker_end, pickle.dumps(function), os.getpid(), output.name, cpu
+    process = context.Process(target=_work, args=arguments, daemon=True)
     with _no_main(), safe_path():
         process.start()
     worker_end.close()
-    return _Worker(process, own_end, printed)
+    return _Worker(process, own_end, output)
 
 
 @contextmanager
@@ -161,55 +169,55 @@ def _no_main() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-def _give(worker: _Worker, waiting: deque[int], jobs: Sequence[tuple[*Ts]], timeout: float) -> None:
-    """Give a worker the next job."""
-    worker.job, worker.until = waiting.popleft(), time.monotonic() + timeout
+def _send(worker: _Worker, waiting: deque[int], jobs: Sequence[tuple[*Ts]], timeout: float) -> None:
+    """Give a worker the next of the jobs that are waiting, by their indices."""
+    worker.job, worker.deadline = waiting.popleft(), time.monotonic() + timeout
     worker.pipe.send(jobs[worker.job])
 
 
-def _take(worker: _Worker, timeout: float, cpu: float, *, late: bool) -> Any:
+def _receive_result(worker: _Worker, timeout: float, cpu: float, *, late: bool) -> Any:
     """Return the result of a worker's job, or a `Crash` if it is late or its process has ended."""
     if late:
-        return Crash(f"no answer in {timeout:g} s", True, _lines(Path(worker.printed.name)))
+        return Crash(f"no answer in {timeout:g} s", True, _lines(Path(worker.output.name)))
     try:
         return worker.pipe.recv()
     except (EOFError, ConnectionResetError):
         worker.process.join(5.0)
-        code, words = worker.process.exitcode, _lines(Path(worker.printed.name))
+        code, words = worker.process.exitcode, _lines(Path(worker.output.name))
         if code == -signal.SIGXCPU:
             return Crash(f"no verdict in {cpu:g} s of processor time", True, words)
         how = f"signal {-code}" if code and code < 0 else code
         return Crash(f"its process ended with {how}", words=words)
 
 
-def _end(worker: _Worker) -> None:
+def _end_worker(worker: _Worker) -> None:
     """Kill a worker and remove its output."""
     worker.pipe.close()
     if worker.process.is_alive():
         worker.process.kill()
     worker.process.join(5.0)
-    worker.printed.close()
+    worker.output.close()
 
 
-def _serve(pipe: Connection, pickled: bytes, parent: int, printed: str, cpu: float) -> None:
+def _work(pipe: Connection, pickled: bytes, parent: int, output: str, cpu: float) -> None:
     """Do jobs until the pipe is closed: the main function of a worker.
 
     Args:
         pipe: for jobs and results.
         pickled: the function.
         parent: number of the process with which this one ends.
-        printed: file for the output.
+        output: path of the file to which it prints.
         cpu: processor time for a job [s]; 0 for no limit.
     """
     end_with(parent)
     gc.set_threshold(SPARSE)
     function: Callable[..., Any] = pickle.loads(pickled)
-    file = os.open(printed, os.O_WRONLY | os.O_APPEND)
+    file = os.open(output, os.O_WRONLY | os.O_APPEND)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os.dup2(file, 1)
     os.dup2(file, 2)
-    _printed.append(Path(printed))
+    _output_file.append(Path(output))
     while True:
         try:
             job = pipe.recv()
@@ -217,13 +225,18 @@ def _serve(pipe: Connection, pickled: bytes, parent: int, printed: str, cpu: flo
             return
         os.ftruncate(file, 0)
         if cpu:
-            used = resource.getrusage(resource.RUSAGE_SELF)
-            limit = math.ceil(used.ru_utime + used.ru_stime + cpu)
-            hard = resource.getrlimit(resource.RLIMIT_CPU)[1]  # which stays
-            soft = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-            resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+            _limit_processor_time(cpu)
         try:
             result = function(*job)
         except Exception as error:  # noqa: BLE001 - libraries raise what they like
             result = Crash(f"{type(error).__name__}: {error}".splitlines()[0])
         pipe.send(result)
+
+
+def _limit_processor_time(cpu: float) -> None:
+    """Let this process take so much more processor time [s], up to its hard limit."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit = math.ceil(used.ru_utime + used.ru_stime + cpu)
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]  # which stays
+    soft = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))

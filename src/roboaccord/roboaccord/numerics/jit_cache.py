@@ -67,10 +67,10 @@ class Body(CPUDispatcher):  # type: ignore[misc]
     """Compile a kernel for other kernels: code to be linked, without an entry for Python."""
 
     def __init__(self, function: FunctionType, options: Options) -> None:
-        none = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        super().__init__(function, targetoptions={**NOPYTHON, **options, **none})
+        no_wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        super().__init__(function, targetoptions={**NOPYTHON, **options, **no_wrappers})
         self._compiler._customize_flags = KernelFlags
-        self._cache = _cache(BodyCache, function, options)
+        self._cache = _cache_of(BodyCache, function, options)
 
 
 class PythonEntry(CPUDispatcher):  # type: ignore[misc]
@@ -79,15 +79,15 @@ class PythonEntry(CPUDispatcher):  # type: ignore[misc]
     def __init__(self, function: FunctionType, options: Options) -> None:
         super().__init__(function, targetoptions={**NOPYTHON, **options})
         self.body = Body(function, options)
-        self._compiler = _Wrapping(self.body)
-        self._cache = _cache(KernelCache, function, options)
+        self._compiler = _WrapperCompiler(self.body)
+        self._cache = _cache_of(KernelCache, function, options)
 
     @property
     def _numba_type_(self) -> Type:
         return self.body._numba_type_  # type: ignore[no-any-return]
 
 
-class _Wrapping:
+class _WrapperCompiler:
     """Compiler of a `PythonEntry`, which takes the place of numba's: it only wraps the body."""
 
     def __init__(self, body: Body) -> None:
@@ -108,16 +108,14 @@ class _Wrapping:
         library.add_linking_library(body.library)
         with context.push_code_library(library):
             context.create_cpython_wrapper(library, descriptor, environment, None, release_gil=True)
+        entry = context.get_executable(library, descriptor, environment)
         return body._replace(
-            library=library,
-            fndesc=descriptor,
-            environment=environment,
-            entry_point=context.get_executable(library, descriptor, environment),
+            library=library, fndesc=descriptor, environment=environment, entry_point=entry,
             metadata=None,
-        )
+        )  # fmt: skip
 
 
-def _cache(kind: type[KernelCache], function: FunctionType, options: Options) -> caching._Cache:
+def _cache_of(kind: type[KernelCache], function: FunctionType, options: Options) -> caching._Cache:
     """Return the cache of a function, or one that keeps nothing if no folder can be written."""
     try:
         return kind(function, options)
@@ -133,14 +131,17 @@ def _warn_once() -> None:
         _log.warning("no folder to keep compiled kernels in can be written: set NUMBA_CACHE_DIR")
 
 
-class _Place(caching._CacheLocator):  # type: ignore[misc]
-    """Place of a function's code: the first folder that can be written, files named by digest."""
+class _Locator(caching._CacheLocator):  # type: ignore[misc]
+    """Where a function's code is: in the first folder that can be written, files named by digest.
+
+    Numba calls the methods; the digest stands for its stamp of the source, too.
+    """
 
     def __init__(self, folder: Path, key: str) -> None:
         self._folder, self._digest = folder, key
 
     @classmethod
-    def from_function(cls, py_func: FunctionType, py_file: str) -> _Place | None:
+    def from_function(cls, py_func: FunctionType, py_file: str) -> _Locator | None:
         key = digest(py_func)
         for folder in _folders(Path(py_file)):
             with contextlib.suppress(OSError):
@@ -174,7 +175,9 @@ def _folders(file: Path) -> Iterator[Path]:
 
 
 class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (_Place,)
+    """How compiled code is pickled, and where."""
+
+    _locator_classes = (_Locator,)
 
     def reduce(self, cres: CompileResult) -> tuple[Any, ...]:
         """Return what is pickled, without empty environments: they would import numba's modules."""
@@ -183,6 +186,8 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _BodyCacheImpl(_KernelCacheImpl):
+    """The same for bodies, whose files have other names than those of the entries."""
+
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
         return f"{super().get_filename_base(fullname, abiflags)}.body"
 
@@ -216,7 +221,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
     """
 
     _impl_class = _KernelCacheImpl
-    _emits = True
+    _emits = True  # whether code is made ready to run before it is saved
     _lock: int | None = None  # file descriptor
 
     def __init__(self, function: FunctionType, options: Options) -> None:
@@ -258,9 +263,8 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
     def _release(self) -> None:
         """Release the lock, if this process holds it."""
         if self._lock is not None:
-            self._lock_file.unlink(
-                missing_ok=True
-            )  # a process that creates it again finds the code saved
+            # A process that creates the file again finds the code saved.
+            self._lock_file.unlink(missing_ok=True)
             os.close(self._lock)
             self._lock = None
 
@@ -281,6 +285,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
             super().save_overload(sig, data)
         finally:
             self._release()
+        # Files of the same function with another digest.
         base: str = self._impl.filename_base
         before, key, after = base.partition(self._impl.locator.get_disambiguator())
         for file in Path(self.cache_path).glob(f"{before}*{after}.*"):

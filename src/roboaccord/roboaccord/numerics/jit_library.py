@@ -89,12 +89,8 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
         """Return the machine code and the names in it, or bitcode if none has been emitted."""
         if not self._emitted:
             return self.name, "bitcode", self._get_module_for_linking().as_bitcode()
-        module = self._final_module
-        names = [
-            item.name
-            for item in (*module.functions, *module.global_variables)
-            if not item.is_declaration
-        ]
+        items = (*self._final_module.functions, *self._final_module.global_variables)
+        names = [item.name for item in items if not item.is_declaration]
         return self.name, "object", (self._get_compiled_object(), names)
 
     @classmethod

@@ -1,9 +1,10 @@
 """Linear complementarity problems by Lemke's method, for matrices whose rows are nearly redundant.
 
-The problem: x >= 0 and W x + b >= 0, where of each pair of entries one is 0. It arises where
-contacts can push but not pull. `solve_by_lemke` returns only results that it has checked. For
+The problem: x >= 0 and y = W x + b >= 0, where of each pair x_i, y_i one is 0. It arises where
+contacts can push but not pull. The entries where x is positive are the active set: with it, x
+follows from a system of equations. `solve_by_lemke` returns only results that it has checked. For
 positive definite W, pivoting.py is faster. The method is that of [Cottle, Pang, Stone 1992, 4.4];
-test_complementarity tries all active sets (which x are positive) against it.
+test_complementarity tries all active sets against it.
 
 EXACT and the other tolerances stay at round-off: wider ones accept wrong contacts, narrower ones
 end in FAILED.
@@ -24,7 +25,7 @@ PIVOTS = 50  # largest number of pivots per unknown: 1.5 were measured in random
 SMALL = 1e-13
 ALIKE = 1e-14  # relative: ratios that differ by less, some ten roundings of a pivot, are equal
 # relative: z0 leaves the basis if its ratio exceeds the smallest by no more: 100 ALIKE, because
-# that ends the method, and _settle checks the end
+# that ends the method, and _solve_active checks the end
 TIED = 1e-12
 
 
@@ -48,8 +49,8 @@ def solve_by_lemke(w, b, active, x):
     n = len(b)
     for attempt in range(2 + 2 * n):
         if attempt == 1:
-            _lemke(w, b, active)
-        worst_entry = _settle(w, b, active, x)
+            _find_active(w, b, active)
+        worst_entry = _solve_active(w, b, active, x)
         if worst_entry < 0:
             return SOLVED
         if attempt > 0 and worst_entry < n:
@@ -61,7 +62,7 @@ def solve_by_lemke(w, b, active, x):
 def check_lcp(w, b, x):
     """Return the largest violation of the problem by x (n,), relative to its terms; 0 is exact.
 
-    That is the largest |min(x_i, (W x + b)_i)|, each relative to the largest of its terms.
+    That is the largest |min(x_i, y_i)|, each relative to the largest of its terms.
     """
     n = len(b)
     worst = largest_x = 0.0
@@ -82,15 +83,14 @@ def check_lcp(w, b, x):
 
 
 @kernel
-def _settle(w, b, active, x):
+def _solve_active(w, b, active, x):
     """Fill x by solving W x + b = 0 on the active entries, with the others at 0.
 
     Returns:
         -1 if that solves the problem, else the entry that violates it most; n if there is no x.
     """
     # System of the active entries.
-    n = len(b)
-    count = 0
+    n, count = len(b), 0
     entries = np.empty(n, dtype=np.int64)
     for i in range(n):
         if active[i]:
@@ -98,16 +98,16 @@ def _settle(w, b, active, x):
             count += 1
         x[i] = 0.0
     if count:
-        a, y = np.empty((count, count)), np.empty(count)
+        matrix, solution = np.empty((count, count)), np.empty(count)
         for i in range(count):
-            y[i] = -b[entries[i]]
+            solution[i] = -b[entries[i]]
             for k in range(count):
-                a[i, k] = w[entries[i], entries[k]]
-        if not eliminate(a, y):
+                matrix[i, k] = w[entries[i], entries[k]]
+        if not eliminate(matrix, solution):
             return n
         for i in range(count):
-            x[entries[i]] = y[i]
-    # The entry on the wrong side: x if it is active, W x + b otherwise.
+            x[entries[i]] = solution[i]
+    # The entry that is farthest on the wrong side: its x if it is active, its y otherwise.
     largest_x = 0.0
     for i in range(n):
         largest_x = max(largest_x, abs(x[i]))
@@ -130,7 +130,11 @@ def _settle(w, b, active, x):
 
 @kernel
 def eliminate(a, y):
-    """Replace y by the solution z of a z = y, by elimination with row pivoting; `a` is changed.
+    """Replace y (n,) by the solution z of a z = y, by elimination with row pivoting.
+
+    Args:
+        a: matrix (n, n), changed.
+        y: right side, replaced.
 
     Returns:
         whether `a` is regular.
@@ -160,14 +164,14 @@ def eliminate(a, y):
 
 
 @kernel
-def _lemke(w, b, active):
+def _find_active(w, b, active):
     """Find the active set (positive entries) by Lemke's method, into `active`.
 
     The tableau is that of y - W x - 1 z0 = b, with columns y, x, z0 and b. Variables are numbered:
-    y from 0 to n - 1, x from n to 2n - 1, z0 is 2n.
+    y from 0 to n - 1, x from n to 2n - 1, z0 is 2n. Row i of the tableau states the variable
+    `basis[i]`; the others are 0. The method ends when z0 is one of them.
     """
-    n = len(b)
-    row = 0
+    n, row = len(b), 0
     for i in range(n):
         active[i] = False
         if b[i] < b[row]:
@@ -175,51 +179,50 @@ def _lemke(w, b, active):
     if b[row] >= 0.0:
         return
     # The tableau with y as its basis; z0 enters where b is most negative.
-    t = np.zeros((n, 2 * n + 2))
+    z0 = 2 * n
+    tableau = np.zeros((n, 2 * n + 2))
     for i in range(n):
-        t[i, i], t[i, 2 * n], t[i, 2 * n + 1] = 1.0, -1.0, b[i]
+        tableau[i, i], tableau[i, z0], tableau[i, z0 + 1] = 1.0, -1.0, b[i]
         for k in range(n):
-            t[i, n + k] = -w[i, k]
-    basis = np.empty(n, dtype=np.int64)
-    for i in range(n):
-        basis[i] = i
-    entering = 2 * n
+            tableau[i, n + k] = -w[i, k]
+    basis = np.arange(n)
+    entering = z0
     for _ in range(PIVOTS * n):
         leaving = basis[row]
-        _pivot(t, row, entering)
+        _pivot(tableau, row, entering)
         basis[row] = entering
-        if leaving == 2 * n:
+        if leaving == z0:
             break
         # The complement of what has left enters: x_i for y_i, and y_i for x_i.
         entering = leaving + n if leaving < n else leaving - n
-        row = _ratio(t, basis, entering)
+        row = _leaving_row(tableau, basis, entering)
         if row < 0:
             break
     for i in range(n):
-        if n <= basis[i] < 2 * n:
+        if n <= basis[i] < z0:
             active[basis[i] - n] = True
 
 
 @kernel
-def _pivot(t, row, column):
+def _pivot(tableau, row, column):
     """Bring the variable of a column into the basis: eliminate the column from all other rows."""
-    n, m = t.shape
-    pivot = t[row, column]
+    n, m = tableau.shape
+    pivot = tableau[row, column]
     for k in range(m):
-        t[row, k] /= pivot
+        tableau[row, k] /= pivot
     for i in range(n):
-        multiple = t[i, column]
+        multiple = tableau[i, column]
         if i != row and multiple != 0.0:
             for k in range(m):
-                t[i, k] -= multiple * t[row, k]
+                tableau[i, k] -= multiple * tableau[row, k]
 
 
 @kernel
-def _ratio(t, basis, column):
+def _leaving_row(t, basis, column):
     """Return the row whose variable leaves the basis as a column enters it; -1 if none can.
 
     It has the smallest ratio of right side and column; ties are decided by the next columns
-    (lexicographic order), without which a degenerate problem could cycle.
+    (lexicographic order), without which a degenerate problem could cycle. `t` is the tableau.
     """
     n = len(t)
     best, largest = -1, 0.0

@@ -1,12 +1,13 @@
 """What a process gets from this machine: cores, address space, a private folder, other processes.
 
-`cores` and `check_address_space` say what is available, `spending` limits it for a while,
-`end_with` ends a process with its parent, and `private_folder` is a temporary folder that nobody
-else can have written to.
+    cores, can_start_threads               how many threads may run
+    check_address_space, spending          how much memory is available; a limit for a while
+    python, safe_path, end_with            Python processes, and their end with their parent
+    private_folder, unpacked               temporary files that nobody else can have written
 
-`python` and `safe_path` start Python processes that do not look for modules in the current folder:
-by `-c` and `-m` Python would do so first, even for its own library's (test_safe_path). LIBRARIES
-and PER_CORE are measured, and may be measured again when NumPy, SciPy or numba grow.
+Python processes must not look for modules in the current folder: by `-c` and `-m` Python would do
+so first, even for its own library's (test_safe_path). LIBRARIES and PER_CORE are measured, and may
+be measured again when NumPy, SciPy or numba grow.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ PER_CORE = 100_000_000
 # loading a library makes many objects and no garbage.
 SPARSE = 50_000
 SAFE = "PYTHONSAFEPATH"  # environment variable with the effect of Python's option -P
-_lock = threading.Lock()
-_spender = threading.RLock()  # a limit is that of all threads
+_path_lock = threading.Lock()
+_memory_lock = threading.RLock()  # a limit of memory is that of all threads
 _before = list[str]()  # value of SAFE before each `safe_path` that has not ended, "" for none
 
 
@@ -68,7 +69,7 @@ def spending(memory: int) -> Iterator[None]:
     if sys.platform != "linux":
         yield
         return
-    with _spender:
+    with _memory_lock:
         limits = soft, hard = resource.getrlimit(resource.RLIMIT_AS)
         pages = int(Path("/proc/self/statm").read_text("utf-8").split()[0])
         limit = pages * resource.getpagesize() + memory
@@ -109,13 +110,13 @@ def python(*words: str) -> list[str]:
 @contextmanager
 def safe_path() -> Iterator[None]:
     """Make Python processes that libraries start in a `with` block ignore the current folder."""
-    with _lock:
+    with _path_lock:
         _before.append(os.environ.get(SAFE, ""))
         os.environ[SAFE] = "1"
     try:
         yield
     finally:
-        with _lock:  # blocks of several threads may end in any order
+        with _path_lock:  # blocks of several threads may end in any order
             os.environ[SAFE] = _before.pop()
 
 

@@ -15,15 +15,11 @@ import numpy as np
 from roboaccord.numerics.arrays import Array
 
 TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all others would do
+Function = Callable[[Array], Array]
 
 
 def newton_steps(
-    residual: Callable[[Array], Array],
-    jacobian: Callable[[Array], Array],
-    x: Array,
-    *,
-    longest: float,
-    steps: int,
+    residual: Function, jacobian: Function, x: Array, *, longest: float, steps: int
 ) -> Iterator[tuple[Array, Array]]:
     """Yield the iterates x (n,) and their residuals (m,), the guess first.
 
@@ -57,7 +53,7 @@ def bounded_step(jacobian: Array, r: Array, longest: float) -> Array:
 
 
 def central_slope(
-    function: Callable[[Array], Array], x: Array, steps: float | Array, scale: float | Array = 1.0
+    function: Function, x: Array, steps: float | Array, scale: float | Array = 1.0
 ) -> Array:
     """Return the derivative (m, n) of a function by central differences.
 
@@ -69,7 +65,7 @@ def central_slope(
     """
     sizes = np.broadcast_to(steps, len(x))
     columns = [
-        (function(x + side * scale) - function(x - side * scale)) / (2.0 * size)
-        for side, size in zip(np.diag(sizes), sizes, strict=True)
+        (function(x + shift * scale) - function(x - shift * scale)) / (2.0 * size)
+        for shift, size in zip(np.diag(sizes), sizes, strict=True)
     ]
     return np.array(columns).T

@@ -21,7 +21,7 @@ PATIENCE = 10  # rounds without progress, after which entries change one at a ti
 ROUNDS = 50
 # relative to the largest b: farther below 0, W x - b is not round-off of a thousand terms
 WRONG = 1e-12
-# rounds in a box before the exact method: they find most held entries, and any number is right
+# rounds in a box before the exact method: they find most entries at bounds, and any number is right
 GAUSS_SEIDEL = 10
 TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all others would do
 
@@ -30,28 +30,27 @@ TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all oth
 def solve_by_pivoting(W, b):
     """Return the x (k,) with x >= 0 and W x - b >= 0, one of each pair 0, for W positive definite.
 
-    Block principal pivoting (Judice and Pires, 1994). An entry is held if its W x - b is 0, and
-    free if its x is 0; at first all are held. In each round the wrong entries, where the other
-    number of the pair is negative, change sides. After PATIENCE rounds in which they did not get
-    fewer, only the last one changes (Murty's method, which ends for such W).
+    Block principal pivoting (Judice and Pires, 1994). An entry is active if its W x - b is set to
+    0, and inactive if its x is; at first all are active. In each round the wrong entries, where the
+    other number of the pair is negative, change sides. After PATIENCE rounds in which they did not
+    get fewer, only the last one changes (Murty's method, which ends for such W).
     """
     k = b.shape[0]
-    held = np.ones(k, dtype=np.bool_)
-    wrong = np.zeros(k, dtype=np.bool_)
+    active, wrong = np.ones(k, dtype=np.bool_), np.zeros(k, dtype=np.bool_)
     result = np.zeros(k)
     scale = TINY
     for i in range(k):
         scale = max(scale, abs(b[i]))
     fewest, patience = k + 1, PATIENCE
     for _ in range(ROUNDS * k + ROUNDS):
-        _solve_held(W, b, held, result)
+        _solve_active(W, b, active, result)
         # The wrong entries of this round.
         count, last = 0, -1
         for i in range(k):
-            rate = -b[i]
+            y = -b[i]  # of W x - b
             for j in range(k):
-                rate += W[i, j] * result[j]
-            wrong[i] = result[i] < 0.0 if held[i] else rate < -WRONG * scale
+                y += W[i, j] * result[j]
+            wrong[i] = result[i] < 0.0 if active[i] else y < -WRONG * scale
             if wrong[i]:
                 count += 1
                 last = i
@@ -63,22 +62,22 @@ def solve_by_pivoting(W, b):
             patience -= 1
         for i in range(k):
             if wrong[i] and (patience > 0 or i == last):
-                held[i] = not held[i]
+                active[i] = not active[i]
     for i in range(k):
         result[i] = max(result[i], 0.0)
     return result
 
 
 @kernel
-def _solve_held(W, b, held, x):
-    """Fill x (k,) with the solution of W x = b on the held rows and columns, and 0 elsewhere."""
+def _solve_active(W, b, active, x):
+    """Fill x (k,) with the solution of W x = b on the active rows and columns, and 0 elsewhere."""
     k = b.shape[0]
     root = np.zeros((k, k))
     for i in range(k):
-        x[i] = b[i] if held[i] else 0.0
+        x[i] = b[i] if active[i] else 0.0
         for j in range(i + 1):
-            both_held = held[i] and held[j]
-            root[i, j] = W[i, j] if both_held else (1.0 if i == j else 0.0)
+            both_active = active[i] and active[j]
+            root[i, j] = W[i, j] if both_active else (1.0 if i == j else 0.0)
     factor(root, root)
     solve(root, x)
 
@@ -92,41 +91,42 @@ def solve_in_box(W, b, low, high, x):
     method then makes the result exact, and ends because every step decreases the function [Nocedal,
     Wright 2006, 16.5].
     """
-    # Projected Gauss-Seidel; entries at a bound are then held there.
+    # Projected Gauss-Seidel; entries at a bound are then fixed there.
     k = b.shape[0]
     x[:] = 0.0
     for _ in range(GAUSS_SEIDEL):
         for i in range(k):
             x[i] = min(max(x[i] - (W[i] @ x + b[i]) / W[i, i], low[i]), high[i])
-    held = (x <= low) | (x >= high)
+    fixed = (x <= low) | (x >= high)
     root, step, slope = np.empty((k, k)), np.empty(k), np.empty(k)
     for _ in range(ROUNDS * k):
         slope[:] = W @ x + b
-        # Newton's step of the entries that are not held: W step = -slope.
+        # Newton's step of the entries that are not fixed: W step = -slope.
         for i in range(k):
-            step[i] = 0.0 if held[i] else -slope[i]
+            step[i] = 0.0 if fixed[i] else -slope[i]
             for j in range(i):
-                root[i, j] = 0.0 if held[i] or held[j] else W[i, j]
-            root[i, i] = 1.0 if held[i] else W[i, i]
+                root[i, j] = 0.0 if fixed[i] or fixed[j] else W[i, j]
+            root[i, i] = 1.0 if fixed[i] else W[i, i]
         factor(root, root)
         solve(root, step)
-        # The whole step, or up to the first bound on the way, at which that entry is held.
+        # The whole step, or up to the first bound on the way, at which that entry is fixed.
         fraction, reached = 1.0, -1
         for i in range(k):
             bound = high[i] if step[i] > 0.0 else low[i]
-            if not held[i] and step[i] != 0.0 and (bound - x[i]) / step[i] < fraction:
+            if not fixed[i] and step[i] != 0.0 and (bound - x[i]) / step[i] < fraction:
                 fraction, reached = (bound - x[i]) / step[i], i
         x += fraction * step
         if reached >= 0:
-            x[reached], held[reached] = high[reached] if step[reached] > 0.0 else low[reached], True
+            x[reached] = high[reached] if step[reached] > 0.0 else low[reached]
+            fixed[reached] = True
             continue
-        # Release the held entry with the steepest slope away from its bound; none: solved.
+        # Release the fixed entry with the steepest slope away from its bound; none: solved.
         slope[:] = W @ x + b
         worst, largest_slope = -1, WRONG * np.abs(b).max()
         for i in range(k):
-            wrong = (slope[i] if x[i] >= high[i] else -slope[i]) if held[i] else 0.0
+            wrong = (slope[i] if x[i] >= high[i] else -slope[i]) if fixed[i] else 0.0
             if wrong > largest_slope:
                 worst, largest_slope = i, wrong
         if worst < 0:
             break
-        held[worst] = False
+        fixed[worst] = False

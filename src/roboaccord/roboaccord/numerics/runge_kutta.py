@@ -22,6 +22,7 @@ import numpy as np
 from roboaccord.numerics.arrays import Array
 from roboaccord.numerics.jit import kernel
 
+# Function that returns the derivative by time of a state.
 Slope = Callable[[Array], Array]
 
 # Dormand and Prince: A of the stages, B of the end of the step, E of the error, D of dense output.
@@ -37,7 +38,7 @@ D5, D6, D7 = 701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29
 
 
 # The same as arrays, for `take_step`: weights of the slopes for each stage, error and dense output.
-NODES = [np.array(row) for row in (
+STAGES = [np.array(row) for row in (
     [A21], [A31, A32], [A41, A42, A43], [A51, A52, A53, A54], [A61, A62, A63, A64, A65],
     [B1, 0, B3, B4, B5, B6],
 )]  # fmt: skip
@@ -68,6 +69,7 @@ class Step:
 
     def at(self, fraction: float) -> Array:
         """Return the state (n,) at a fraction, 0 to 1, of the step [Hairer et al., II.6]."""
+        # Polynomial of degree 4 that agrees with states and slopes at both ends.
         rest = 1.0 - fraction
         change = self.end - self.start
         bend = self.size * self.slopes[0] - change
@@ -99,7 +101,7 @@ def take_step(slope: Slope, start: Array, first: Array, size: float, tolerance: 
     slopes = np.empty((7, len(start)))
     slopes[0] = first
     end = start
-    for i, weights in enumerate(NODES, start=1):
+    for i, weights in enumerate(STAGES, start=1):
         end = start + size * (weights @ slopes[:i])
         slopes[i] = slope(end)
     scale = tolerance * (1.0 + np.maximum(np.abs(start), np.abs(end)))
@@ -109,9 +111,9 @@ def take_step(slope: Slope, start: Array, first: Array, size: float, tolerance: 
 
 @kernel
 def fill_stage(stage, u, n, h, k, new):
-    """Fill `new` with the state of a stage, 1 to 6, of a step h from a state u.
+    """Fill `new` with the state of a stage of a step.
 
-    The slopes k (7, n) of the stages before it are given:
+    The caller takes a step of y' = f(y) by
 
         (fill k[0] with f at u)
         for stage in range(1, 7):
@@ -119,6 +121,14 @@ def fill_stage(stage, u, n, h, k, new):
             (fill k[stage] with f at new)
 
     The last stage is the end of the step.
+
+    Args:
+        stage: number, 1 to 6.
+        u: state at the start of the step, of which the first n entries count.
+        n: number of entries.
+        h: size of the step [s].
+        k: slopes of the stages before this one (7, n).
+        new: state of the stage, filled.
     """
     for i in range(n):
         if stage == 1:
@@ -141,15 +151,18 @@ def fill_stage(stage, u, n, h, k, new):
 
 @kernel
 def step_error(u, n, h, k, new, tolerance):
-    """Return the error of a step divided by the tolerance; with more than 1 it must be repeated."""
-    worst = 0.0
+    """Return the error of a step divided by the tolerance; with more than 1 it must be repeated.
+
+    Arguments are those of `fill_stage` after its last stage; `tolerance` is relative and absolute.
+    """
+    total = 0.0
     for i in range(n):
         error = h * (
             E1 * k[0, i] + E3 * k[2, i] + E4 * k[3, i] + E5 * k[4, i] + E6 * k[5, i] + E7 * k[6, i]
         )
         error /= tolerance * (1.0 + max(abs(u[i]), abs(new[i])))
-        worst += error * error
-    return math.sqrt(worst / n)
+        total += error * error
+    return math.sqrt(total / n)
 
 
 @kernel
@@ -157,12 +170,15 @@ def next_size(size, error):
     """Return the step size [s] to continue with, or to retry with if the error exceeds 1."""
     if not math.isfinite(error):
         return SHRINK * size
-    return size * min(GROW, max(SHRINK, SAFETY * max(error, 1e-10) ** -0.2))
+    return size * min(GROW, max(SHRINK, SAFETY * max(error, LEAST_ERROR) ** -0.2))
 
 
 @kernel
 def dense_rows(u, n, h, k, new, r):
-    """Fill the rows r (5, n) of the dense output of a step, see `dense_state`."""
+    """Fill the rows r (5, n) of the dense output of a step, from which `dense_state` interpolates.
+
+    Other arguments are those of `fill_stage` after its last stage.
+    """
     for i in range(n):
         change = new[i] - u[i]
         bend = h * k[0, i] - change
@@ -190,8 +206,9 @@ def rk4_stage(k, h, y, slope, stage, end):
             (fill slope with f at stage, at the time t + reach(k) h)
             rk4_stage(k, h, y, slope, stage, end)
 
-    with stage and end copies of y to begin with, and the result in end. One call of f in a loop
-    over the stages: written out, it takes a kernel four times as long to compile.
+    with stage and end copies of the state y to begin with, and the result in end; h is the size of
+    the step [s]. One call of f in a loop over the stages: written out, it takes a kernel four times
+    as long to compile.
     """
     weight = h / 6.0 if k in (0, 3) else h / 3.0
     reach = h if k == 2 else 0.5 * h

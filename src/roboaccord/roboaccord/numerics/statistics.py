@@ -74,7 +74,5 @@ def share_probability(sample: Sequence[float], other: Sequence[float]) -> float:
 
     Fisher's exact test, two-sided (Journal of the Royal Statistical Society 85, 1922).
     """
-    counts = [
-        [sum(v > 0 for v in values), sum(v <= 0 for v in values)] for values in (sample, other)
-    ]
+    counts = [[sum(v > 0 for v in runs), sum(v <= 0 for v in runs)] for runs in (sample, other)]
     return float(scipy.stats.fisher_exact(counts)[1])

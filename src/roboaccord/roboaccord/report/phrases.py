@@ -1,10 +1,9 @@
 """Sentences for reasons whose wording depends on their figures.
 
-A reason is a code with figures, which are numbers and names (contract/outcome.py); words.py lists
+A reason is a code with figures, which are numbers and names (contract/codes.py); words.py lists
 for each code a text or one of the functions here. Each function takes the figures by name, in SI
 units, and returns the text; a factor of 1e3 makes mm or ms. Texts with many figures are templates
-for FORMATTER. No verdict depends on these sentences
-(test_words checks that every code has one).
+for FORMATTER. No verdict depends on these sentences (test_words checks that every code has one).
 """
 
 from __future__ import annotations

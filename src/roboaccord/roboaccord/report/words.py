@@ -1,6 +1,6 @@
 """All that a cross-check says in English: texts of reasons, for terminal and page alike.
 
-TEXTS has for each code (contract/outcome.py) a text with the reason's figures in braces, or a
+TEXTS has for each code (contract/codes.py) a text with the reason's figures in braces, or a
 function of them (here or in phrases.py). `words_of` words a reason, a finding or the report of a
 single run. A code without a text, such as that of your own level, is shown by its name and figures.
 Texts may be changed: no verdict depends on them (test_words).

@@ -22,9 +22,9 @@ from typing import Annotated
 import numpy as np
 
 from roboaccord.contract.checks import ROUND_OFF
-from roboaccord.contract.contact import EllipseFriction
 from roboaccord.contract.interfaces import Engine, ForceLaw, Observer
 from roboaccord.contract.results import Quantity
+from roboaccord.contract.sliding_friction import EllipseFriction
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.kinematics import TreeKinematics, motion_of

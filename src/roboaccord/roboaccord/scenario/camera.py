@@ -19,8 +19,8 @@ from roboaccord.description.solids import BACKDROPS, TERRAIN, WALL
 from roboaccord.scenario.setup import Setup
 
 # share of the picture's width that the robot spans on level ground: by eye, with room to move
-PART = 0.52
-AMID = 0.2  # the same on terrain, of which more is to be seen: by eye
+SHARE = 0.52
+SHARE_ON_TERRAIN = 0.2  # the same on terrain, of which more is to be seen: by eye
 # On level ground, about the axes of the world: by eye, much as in report/drawing.py.
 AZIMUTH, ELEVATION = (math.radians(-62.0), math.radians(25.0))
 STEEP = math.radians(40.0)  # elevation on terrain: one looks into its hollows: by eye
@@ -73,9 +73,9 @@ class Camera:
 
     def project(self, points: Array) -> Array:
         """Return pixel coordinates (..., 2) of points (..., 3) in front of the camera."""
-        seen = self.local(points)
+        local = self.local(points)
         middle = np.array([0.5 * self.width, 0.5 * self.height])
-        return np.asarray(middle + self.focal * seen[..., :2] / seen[..., 2:])
+        return np.asarray(middle + self.focal * local[..., :2] / local[..., 2:])
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ class View:
     @property
     def direction(self) -> Array:
         """Unit vector from the target to the camera (3,)."""
-        turn, level, up = self.azimuth, math.cos(self.elevation), math.sin(self.elevation)
-        return np.array([level * math.cos(turn), level * math.sin(turn), up])
+        level, up = math.cos(self.elevation), math.sin(self.elevation)
+        return np.array([level * math.cos(self.azimuth), level * math.sin(self.azimuth), up])
 
 
 def start_view(setup: Setup, half: float) -> View:
@@ -106,14 +106,14 @@ def start_view(setup: Setup, half: float) -> View:
         setup: robot and scenario.
         half: half of the camera's horizontal field of view [rad].
     """
-    around = setup.robot.surroundings(setup)
-    solids = [vertices for name, (vertices, _) in around.items() if name not in BACKDROPS]
+    surroundings = setup.robot.surroundings(setup)
+    solids = [vertices for name, (vertices, _) in surroundings.items() if name not in BACKDROPS]
     points = np.concatenate([start_points(setup), *solids])
     target = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    angles, share = (AZIMUTH, ELEVATION), PART
-    if TERRAIN in around:
-        angles, share = (AZIMUTH, STEEP), AMID
-    elif WALL in around:
+    angles, share = (AZIMUTH, ELEVATION), SHARE
+    if TERRAIN in surroundings:
+        angles, share = (AZIMUTH, STEEP), SHARE_ON_TERRAIN
+    elif WALL in surroundings:
         angles = ASIDE, ABOVE
     direction = View(target, 1.0, *angles).direction
     # In turn: the distance for this target, then the target in the middle of the picture.
@@ -129,18 +129,20 @@ def start_view(setup: Setup, half: float) -> View:
 
 def _distance(points: Array, target: Array, direction: Array, half: float, share: float) -> float:
     """Return the distance [m] from which points (m, 3) span a share of the picture's width."""
-    size = float(np.linalg.norm(points - target, axis=1).max())
-    near, far = size, size / (share * math.tan(half)) + size
+    radius = float(np.linalg.norm(points - target, axis=1).max())
+    near, far = radius, radius / (share * math.tan(half)) + radius
     for _ in range(HALVINGS):
         distance = 0.5 * (near + far)
         pixels = Camera.aim(target, direction, distance, 2 * half, (1, 1)).project(points)
-        near, far = (distance, far) if np.ptp(pixels, axis=0).max() > share else (near, distance)
+        if np.ptp(pixels, axis=0).max() > share:  # of a picture one pixel wide
+            near = distance
+        else:
+            far = distance
     return far
 
 
 def start_points(setup: Setup) -> Array:
     """Return the vertices of a robot's shapes where its scenario starts (m, 3) [m]."""
     scene, state = Scene.parse(setup.urdf()), setup.initial
-    pose = (setup.joints, state.q, state.position, state.orientation)
-    origins, turns = scene.tree.forward(*pose)
+    origins, turns = scene.tree.forward(setup.joints, state.q, state.position, state.orientation)
     return np.concatenate([origins[s.link] + s.vertices @ turns[s.link].T for s in scene.shapes])

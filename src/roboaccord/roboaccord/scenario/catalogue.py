@@ -1,7 +1,7 @@
 """The robots that are installed and their scenarios, as `accord list` prints them.
 
-A package that is broken does not hide the others: its error is listed instead (test_commands). A
-new column is a field of `Listed`.
+`read_catalogue` returns a row (`Listed`) for each scenario. A package that is broken does not hide
+the others: its error is listed instead (test_commands). A new column is a field of `Listed`.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ def read_catalogue(robot: str = "") -> Catalogue:
         AccordError: if the named robot is unknown or broken.
     """
     if robot:
-        rows = _scenarios(robot)
+        rows = _scenario_rows(robot)
         return Catalogue([rows[0].robot] if rows else [], rows, {})
     rows, broken = list[Listed](), dict[str, str]()
     for name in robot_names():
         try:
-            rows += _scenarios(name)
+            rows += _scenario_rows(name)
         except AccordError as error:
             broken[name] = str(error)
     return Catalogue([name for name in robot_names() if name not in broken], rows, broken)
 
 
-def _scenarios(name: str) -> list[Listed]:
+def _scenario_rows(name: str) -> list[Listed]:
     """Return a row for each scenario of a robot.
 
     Raises:
@@ -63,6 +63,7 @@ def _scenarios(name: str) -> list[Listed]:
     robot, rows = find_robot(name), []
     for scenario in scenario_names(robot.package):
         data = read_scenario(shipped_file(robot.package, robot.name, scenario))
-        what = data.get("controller", {}).get("name", "none"), data.get("description", "")
-        rows.append(Listed(robot.name, robot.summary, scenario, *what))
+        controller = data.get("controller", {}).get("name", "none")
+        description = data.get("description", "")
+        rows.append(Listed(robot.name, robot.summary, scenario, controller, description))
     return rows

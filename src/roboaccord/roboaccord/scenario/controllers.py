@@ -3,9 +3,9 @@
 A scenario names its controller; its class comes from the robot (`controllers`) or from another
 package (entry points `roboaccord.controllers`); `none` is the only one that is made here. The other
 keys beside `name` are arguments of the class, except `friction`, which the setup has. A user's own
-`module:name` is imported from the current folder. For that, `_Here` is added to Python's finders of
-modules; it must serve that module and its own imports alone, or a file in the folder could hide a
-library's module.
+`module:name` is imported from the current folder. For that, `_CurrentFolderFinder` is added to
+Python's finders of modules; it must serve that module and its own imports alone, or a file in the
+folder could hide a library's module.
 """
 
 from __future__ import annotations
@@ -28,28 +28,6 @@ from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.user_code import build, check_keys, line_of, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, starting
-
-
-class _Here:
-    """Finder of a user's modules in the current folder, if no other finder has the name.
-
-    It serves this module, which imports the controller, and the modules that it has found before,
-    and nobody else: a file in the folder must not be taken for a module of a library.
-    """
-
-    served: ClassVar = {__name__}  # names of modules for which it finds others
-
-    @classmethod
-    def find_spec(cls, name: str, path: object, _: object = None) -> ModuleSpec | None:
-        # The innermost caller outside of importlib is the module that imports.
-        frame: FrameType | None = sys._getframe(1)
-        while frame and (importer := str(frame.f_globals.get("__name__"))).startswith("importlib"):
-            frame = frame.f_back
-        if path is not None or not {importer, importer.partition(".")[0]} & cls.served:
-            return None
-        if spec := PathFinder.find_spec(name, [str(Path.cwd())]):
-            cls.served.add(name)
-        return spec
 
 
 class Passive:
@@ -81,29 +59,29 @@ def make_controller(
     Raises:
         AccordError: for an unknown controller or parameter, or one that cannot be made.
     """
-    name, spec = _name_and_keys(setup)
+    name, keys = _name_and_keys(setup)
     with starting("controller", timeout):
-        return _make_controller(setup.assumed, custom, name, spec)
+        return _make_controller(setup.assumed, custom, name, keys)
 
 
 def _name_and_keys(setup: Setup) -> tuple[str, dict[str, Any]]:
     """Return the name of the scenario's controller, and the keys that its class is called with."""
-    spec = dict(setup.scenario.controller)
-    spec.pop("friction", None)  # it is in `Setup.assumed`
-    return spec.pop("name", "none"), spec
+    keys = dict(setup.scenario.controller)
+    keys.pop("friction", None)  # it is in `Setup.assumed`
+    return keys.pop("name", "none"), keys
 
 
-def _make_controller(setup: Setup, custom: str, name: str, spec: dict[str, Any]) -> Controller:
-    """Make a custom controller, or the one called `name`, with the keys `spec`."""
+def _make_controller(setup: Setup, custom: str, name: str, keys: dict[str, Any]) -> Controller:
+    """Make a custom controller, or the one called `name`, with the keys of the scenario."""
     if custom:
         factory = _import_factory(custom)
         accepted = inspect.signature(factory).parameters
-        keys = {*accepted, *inspect.signature(shipped_factory(setup, name)).parameters}
-        check_known(f"controller {custom} has no key ", spec, keys)
-        spec = {key: value for key, value in spec.items() if key in accepted}
+        known = {*accepted, *inspect.signature(shipped_factory(setup, name)).parameters}
+        check_known(f"controller {custom} has no key ", keys, known)
+        keys = {key: value for key, value in keys.items() if key in accepted}
     else:
         factory = shipped_factory(setup, name)
-    controller = build(factory, setup, spec, "controller")
+    controller = build(factory, setup, keys, "controller")
     if not isinstance(controller, Controller):
         raise AccordError(f"{custom or name} has no reset(seed) and update(state, target)")
     return controller
@@ -122,8 +100,8 @@ def check_controller(setup: Setup, custom: str = "") -> None:
     if custom:
         _import_factory(custom)
         return
-    name, spec = _name_and_keys(setup)
-    check_keys(shipped_factory(setup, name), spec, "controller")
+    name, keys = _name_and_keys(setup)
+    check_keys(shipped_factory(setup, name), keys, "controller")
 
 
 def shipped_factory(setup: Setup, name: str) -> Callable[..., Any]:
@@ -151,10 +129,10 @@ def part_of(robot: str, name: str, what: str, others: Collection[str] = ()) -> A
     Raises:
         AccordError: for an unknown name; NotInstalledError if its package is not installed.
     """
-    parts = added("controllers", robot)
-    if name not in parts and (line := lacking("controllers", f"{robot}.{name}", name)):
+    installed = added("controllers", robot)
+    if name not in installed and (line := lacking("controllers", f"{robot}.{name}", name)):
         raise NotInstalledError(line)
-    check_known(what, name, [*others, *parts])
+    check_known(what, name, [*others, *installed])
     return load("controllers", f"{robot}.{name}")
 
 
@@ -163,8 +141,8 @@ def _import_factory(path: str) -> Callable[..., Any]:
     module_name, colon, attribute = path.partition(":")
     if not colon:
         raise AccordError(f"--controller takes package.module:Class, not {path!r}")
-    if _Here not in sys.meta_path:
-        sys.meta_path.append(_Here)  # not to sys.path, which child processes inherit
+    if _CurrentFolderFinder not in sys.meta_path:
+        sys.meta_path.append(_CurrentFolderFinder)  # not to sys.path, which child processes inherit
     try:
         factory = getattr(importlib.import_module(module_name), attribute)
     except SystemExit as error:
@@ -175,3 +153,26 @@ def _import_factory(path: str) -> Callable[..., Any]:
     if not callable(factory):
         raise AccordError(f"{path} is not a class")
     return cast("Callable[..., Any]", factory)
+
+
+class _CurrentFolderFinder:
+    """Finder of a user's modules in the current folder, if no other finder has the name.
+
+    It serves this module, which imports the controller, and the modules that it has found before,
+    and nobody else: a file in the folder must not be taken for a module of a library.
+    """
+
+    served: ClassVar = {__name__}  # names of modules for which it finds others
+
+    @classmethod
+    def find_spec(cls, name: str, path: object, _: object = None) -> ModuleSpec | None:
+        """Return the specification of a module in the current folder, or None, as Python asks."""
+        # The innermost caller outside of importlib is the module that imports.
+        frame: FrameType | None = sys._getframe(1)
+        while frame and (importer := str(frame.f_globals.get("__name__"))).startswith("importlib"):
+            frame = frame.f_back
+        if path is not None or not {importer, importer.partition(".")[0]} & cls.served:
+            return None
+        if spec := PathFinder.find_spec(name, [str(Path.cwd())]):
+            cls.served.add(name)
+        return spec

@@ -32,12 +32,6 @@ LARGEST = 1e12  # largest number, in SI units; products of larger ones lose thei
 LONGEST = 100  # characters of a name; folders are named by it, and file systems allow 255 bytes
 
 
-def _key_of(location: Sequence[Any]) -> list[str]:
-    """Return the path of keys in a location of pydantic, which also names the types it tried."""
-    types = ("constrained-float", "float", "int", "Allowance")
-    return [str(word) for word in location if word not in types]
-
-
 def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = ()) -> Scenario:
     """Read a scenario of a package, or a YAML file, and apply `KEY=VALUE` changes.
 
@@ -57,10 +51,10 @@ def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = 
         raise AccordError(f"{path.name} is a scenario of {robot_in_file}, not of {robot}")
     data["robot"] = robot
     data.setdefault("name", path.stem)
-    _name_parameters(data, package)
+    _expand_parameter_set(data, package)
     for change in changes:
         apply_change(data, change)
-        _name_parameters(data, package)
+        _expand_parameter_set(data, package)
     scenario = make_scenario(data)
     check_paths(scenario.data(), [*changes, "robot="], package)
     return scenario
@@ -92,10 +86,11 @@ def _merge(base: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _name_parameters(data: dict[str, Any], package: str) -> None:
+def _expand_parameter_set(data: dict[str, Any], package: str) -> None:
     """Replace the name of a parameter set by the values of the set, in place."""
-    if isinstance(named := data.get("parameters"), str):
-        data["parameters"] = parameter_set(package, named)
+    name = data.get("parameters")
+    if isinstance(name, str):
+        data["parameters"] = parameter_set(package, name)
 
 
 def make_scenario(data: Mapping[str, Any]) -> Scenario:
@@ -105,23 +100,12 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
         AccordError: naming the first wrong key.
     """
     _check_numbers(data)
-    try:
-        scenario = Scenario(**data)
-    except ValidationError as error:
-        # pydantic reports an error for each type of a union. The one with the deepest key belongs
-        # to the type that fits best.
-        failures = [(_key_of(e["loc"]), e) for e in error.errors()]
-        first_key = failures[0][0]
-        deeper = [pair for pair in failures if pair[0][: len(first_key)] == first_key]
-        key_path, first = max(deeper, key=lambda pair: len(pair[0]))
-        key = ".".join(key_path)
-        if "extra" in first["type"]:
-            raise AccordError(f"unknown key {key}{_hint(key, data)}") from None
-        raise AccordError(f"{key}: {first['msg'].lower()}") from None
+    scenario = _validate(data)
     _check_numbers(scenario.data())  # again: pydantic turns texts into numbers, "nan" too
     if "/" in scenario.name or not scenario.name.isprintable() or len(scenario.name) > LONGEST:
         raise AccordError(f"name: {scenario.name[:LONGEST]!r} is not a name of a scenario")
-    if not isinstance(assumed := scenario.controller.get("friction", {}), dict):
+    assumed = scenario.controller.get("friction", {})
+    if not isinstance(assumed, dict):
         raise AccordError(f"controller.friction: {assumed!r} has none of the keys of friction")
     sections = {"controller.name": scenario.controller, "friction.law": scenario.friction}
     for key, section in {**sections, "controller.friction.law": assumed}.items():
@@ -136,17 +120,39 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
     return scenario
 
 
+def _validate(data: Mapping[str, Any]) -> Scenario:
+    """Return the scenario, with keys and types checked; errors as of `make_scenario`."""
+    try:
+        return Scenario(**data)
+    except ValidationError as error:
+        # pydantic reports an error for each type of a union. The one with the deepest key belongs
+        # to the type that fits best.
+        failures = [(_key_path(failure["loc"]), failure) for failure in error.errors()]
+        top = failures[0][0]
+        of_first_key = [pair for pair in failures if pair[0][: len(top)] == top]
+        key_path, failure = max(of_first_key, key=lambda pair: len(pair[0]))
+        key = ".".join(key_path)
+        if "extra" in failure["type"]:
+            raise AccordError(f"unknown key {key}{_hint(key, data)}") from None
+        raise AccordError(f"{key}: {failure['msg'].lower()}") from None
+
+
+def _key_path(location: Sequence[Any]) -> list[str]:
+    """Return the path of keys in a location of pydantic, which also names the types it tried."""
+    types = ("constrained-float", "float", "int", "Allowance")
+    return [str(word) for word in location if word not in types]
+
+
 def _hint(key: str, data: Mapping[str, Any]) -> str:
     """Return a hint for an unknown key: the section that has it, or a key spelled like it."""
     sections = {**Scenario(robot="any").data(), **data}
     with suppress(AccordError):
         robot = find_robot(str(data.get("robot")), "", "a file")  # not opened
         sections["parameters"] = parameter_file(robot.package)
-    owning_sections = (
-        s for s, keys in sections.items() if isinstance(keys, Mapping) and key in keys
-    )
-    section = next(owning_sections, "")
-    return f"; did you mean {section}.{key}?" if section else did_you_mean(key, data_keys())
+    for section, keys in sections.items():
+        if isinstance(keys, Mapping) and key in keys:
+            return f"; did you mean {section}.{key}?"
+    return did_you_mean(key, data_keys())
 
 
 def _check_numbers(data: Any, key: str = "") -> None:

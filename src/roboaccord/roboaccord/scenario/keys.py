@@ -3,8 +3,8 @@
 Nothing is written down twice: names, types and units are read from the models of scenario.py and
 from the parameters of controllers, friction laws and terrains, and the meanings from their
 docstrings (`Args:`). To describe a key better, edit those. `_SPECIAL` has the sections whose keys
-depend on the scenario, such as those of the chosen controller. Each key is written so that `--set`
-reads it back (test_scenario_keys).
+depend on the scenario, such as those of its controller. Each key is written so that `--set` reads
+it back (test_scenario_keys).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ T = TypeVar("T")
 REQUIRED = "required"  # in place of a default
 # An entry of `Args:`: "name, name: meaning", with indented lines below it.
 _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
-_WRITTEN: Mapping[Any, str] = {  # types that Python would print badly
+_TYPE_NAMES: Mapping[Any, str] = {  # of types that Python would print badly
     Allowance: "{limit: float, reason: str, period: float}",
     StatisticsSpec: "{figure: str, seeds: int}",
     NoneType: "None",
@@ -74,7 +74,9 @@ def in_yaml(value: Json) -> str:
     """Return a value as one line of YAML, from which the same value is read."""
     if isinstance(value, float):
         # ".inf", "-.inf" and ".nan"; YAML 1.1 reads a number with an exponent only with a dot.
-        text = repr(value) if math.isfinite(value) else f"{'-' * (value < 0)}.{repr(value)[-3:]}"
+        if not math.isfinite(value):
+            return f"{'-' if value < 0 else ''}.{repr(value)[-3:]}"
+        text = repr(value)
         return text if "e" not in text or "." in text else text.replace("e", ".0e")
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{json.dumps(k)}: {in_yaml(v)}" for k, v in value.items()) + "}"
@@ -124,6 +126,7 @@ def _model_keys(
 
 
 def _is_model(kind: type) -> bool:
+    """Return whether a type is a pydantic model, that is, a section with keys."""
     return inspect.isclass(kind) and issubclass(kind, BaseModel)
 
 
@@ -132,8 +135,8 @@ def _type_text(kind: Any) -> str:
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if parts == typing.get_args(Base):
         return " | ".join(parts)
-    if kind in _WRITTEN or origin is typing.Annotated:
-        return _WRITTEN.get(kind) or _type_text(parts[0])
+    if kind in _TYPE_NAMES or origin is typing.Annotated:
+        return _TYPE_NAMES.get(kind) or _type_text(parts[0])
     if origin in (typing.Union, UnionType):
         return " | ".join(map(_type_text, parts))
     if origin is typing.Literal:
@@ -153,14 +156,14 @@ def _meanings(factory: Callable[..., T]) -> dict[str, str]:
 
 
 def _factory_keys(
-    prefix: str, factory: Callable[..., T], given: Mapping[str, Json]
+    prefix: str, factory: Callable[..., T], section: Mapping[str, Json]
 ) -> Iterator[Key]:
     """Yield the keys that are parameters of a factory, except `self` and `setup`.
 
     Args:
         prefix: name of the section.
         factory: class or function that is called with the keys.
-        given: values in the scenario.
+        section: values in the scenario.
     """
     meanings, module_names = _meanings(factory), vars(sys.modules[factory.__module__])
     for name, parameter in inspect.signature(factory).parameters.items():
@@ -174,8 +177,8 @@ def _factory_keys(
             kind = _type_text(hint) if unit else kind
         missing = parameter.default is inspect.Parameter.empty
         default = REQUIRED if missing else in_yaml(parameter.default)
-        value, meaning = in_yaml(given[name]) if name in given else default, meanings.get(name, "")
-        yield Key(f"{prefix}.{name}", kind, unit, default, value, meaning)
+        value = in_yaml(section[name]) if name in section else default
+        yield Key(f"{prefix}.{name}", kind, unit, default, value, meanings.get(name, ""))
 
 
 def _controller(setup: Setup) -> Iterator[Key]:
@@ -218,8 +221,6 @@ def _parameters(setup: Setup) -> Iterator[Key]:
 
 
 _SPECIAL: Mapping[str, Callable[[Setup], Iterator[Key]]] = {
-    "controller": _controller,
-    "friction": _friction,
-    "terrain": _terrain,
-    "parameters": _parameters,
-}
+    "controller": _controller, "friction": _friction,
+    "terrain": _terrain, "parameters": _parameters,
+}  # fmt: skip

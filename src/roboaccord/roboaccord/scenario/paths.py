@@ -32,8 +32,9 @@ def paths_of(data: Mapping[str, Any], section: str = "") -> dict[str, str]:
             paths |= paths_of(value, key)
         elif isinstance(value, str) and value:
             is_world_file = key == "world" and ("/" in value or value.endswith(".sdf"))
-            is_path = name in PATHS or section == "packages" or (key == "robot" and is_file(value))
-            paths |= {key: value} if is_world_file or is_path else {}
+            is_robot_file = key == "robot" and is_file(value)
+            if name in PATHS or section == "packages" or is_world_file or is_robot_file:
+                paths[key] = value
     return paths
 
 

@@ -18,13 +18,14 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from roboaccord.contract.profiles import given
+from roboaccord.contract.profiles import entry_of
 from roboaccord.contract.results import Json, Metres, Quantity, Radians, RadiansPerSecond, Seconds
 from roboaccord.description.base_kinds import Base
 
 # Default and largest tolerance of one step, relative to the change of rates in it: descriptions
 # hardly know a number to 0.1 %. What exceeds it may still fall with the physics step.
 ONE_STEP = 1e-3
+Twist = Annotated[tuple[float, float, float, float, float, float], Quantity("m/s, rad/s")]
 
 
 class Initial(BaseModel, extra="forbid", frozen=True):
@@ -46,9 +47,7 @@ class Initial(BaseModel, extra="forbid", frozen=True):
     roll: Radians = 0.0
     pitch: Radians = 0.0
     yaw: Radians = 0.0
-    twist: Annotated[tuple[float, float, float, float, float, float], Quantity("m/s, rad/s")] = (
-        0.0,
-    ) * 6
+    twist: Twist = (0.0,) * 6
     switches: dict[str, bool] = {}
     spread_q: Radians = Field(0.0, ge=0, lt=float("inf"))
 
@@ -104,16 +103,14 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
 
     def of(self, engine: str) -> float | Allowance | None:
         """Return the tolerance of an engine's trajectories; None without one."""
-        return given(self.trajectory, engine)
+        return entry_of(self.trajectory, engine)
 
     def at(self, control_period: float) -> Tolerances:
         """Return the tolerances at a control period [s], which that of one step may depend on."""
         if not isinstance(self.one_step, Allowance):
             return self
-        limit = self.one_step.at(control_period)
-        return self.model_copy(
-            update={"one_step": Allowance(limit=limit, reason=self.one_step.reason)}
-        )
+        limit, reason = self.one_step.at(control_period), self.one_step.reason
+        return self.model_copy(update={"one_step": Allowance(limit=limit, reason=reason)})
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the tolerances as plain data."""

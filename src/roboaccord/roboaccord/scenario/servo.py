@@ -56,10 +56,10 @@ def chatter(setup: Setup) -> str:
     omega_squared = float(values.real[fastest])
     joint = int((np.abs(shapes[:, fastest]) / np.sqrt(np.diag(mobility))).argmax())
     # Longest stable period.
-    longest_period = (
-        min(2.0 * damping_time, 2.0 / (damping_time * omega_squared)) if damping_time else 0.0
-    )
-    if (period := setup.scenario.control_period) <= longest_period or not omega_squared:
+    longest_period, period = 0.0, setup.scenario.control_period
+    if damping_time:
+        longest_period = min(2.0 * damping_time, 2.0 / (damping_time * omega_squared))
+    if period <= longest_period or not omega_squared:
         return ""
     if damping_time <= 0.0:
         servo = f"the servo of {setup.joints[joint]} is not damped"

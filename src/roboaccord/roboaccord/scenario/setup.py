@@ -105,7 +105,13 @@ class Robot(ABC):
         return self.name
 
     def description(self, setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
-        """Return the URDF of a setup, and the name of its file; see `Setup.urdf`."""
+        """Return the URDF of a setup, and the name of its file; `Setup.urdf` keeps it.
+
+        Args:
+            setup: robot and scenario.
+            base: kind of base.
+            more: further arguments of the xacro.
+        """
         path = share(self.package) / "urdf" / f"{self.name}.urdf.xacro"
         arguments = {**setup.xacro_arguments, "base": base, **more}
         files = sorted([*path.parent.iterdir(), *(path.parents[1] / "config").glob("*.yaml")])
@@ -314,7 +320,7 @@ class Setup:
 
     def at_step(self, physics_step: float) -> Setup:
         """Return the setup with another physics step [s]; what is computed already is shared."""
-        other = self._with("physics_step", physics_step)
+        other = self._with_key("physics_step", physics_step)
         shared = vars(self).keys() - {"scenario", "assumed"}
         vars(other).update({name: vars(self)[name] for name in shared})
         return other
@@ -325,7 +331,7 @@ class Setup:
         Raises:
             AccordError: for a fault of a joint that cannot fail.
         """
-        other = self._with("faults", [str(fault) for fault in faults])
+        other = self._with_key("faults", [str(fault) for fault in faults])
         _ = other.faults
         return other
 
@@ -335,9 +341,9 @@ class Setup:
         if not (friction := self.scenario.controller.get("friction")):
             return self
         changed = friction if "law" in friction else {**self.scenario.friction, **friction}
-        return self._with("friction", changed)
+        return self._with_key("friction", changed)
 
-    def _with(self, key: str, value: Any) -> Setup:
+    def _with_key(self, key: str, value: Any) -> Setup:
         """Return the setup with another value of a key of the scenario."""
         other = Setup(self.robot, Scenario(**{**self.scenario.data(), key: value}))
         if key != "friction":  # its numbers are part of the description

@@ -37,12 +37,12 @@ def recorded_setup(
     Raises:
         AccordError: if the setup cannot be made without opening other files.
     """
-    data, names_file = {"robot": robot, **data}, "robot" in paths_of(data)
+    data, is_file_of_bag = {"robot": robot, **data}, "robot" in paths_of(data)
     for change in changes:
         apply_change(data, change)
-        names_file &= change.partition("=")[0].strip() != "robot"
+        is_file_of_bag &= change.partition("=")[0].strip() != "robot"
     scenario = make_scenario(data)
-    model = find_robot(scenario.robot, *([urdf, robot] if names_file else ()))
+    model = find_robot(scenario.robot, *([urdf, robot] if is_file_of_bag else ()))
     # Of a bag only terrain needs files.
     opened_data = {"terrain": scenario.terrain} if urdf else scenario.data()
     check_paths(opened_data, changes, model.package)
@@ -87,15 +87,16 @@ def load_setup(
         all_changes.append(f"packages={json.dumps(folders)}")
     if arguments:
         all_changes.append(f"arguments={json.dumps(dict(arguments))}")
-    all_changes += [*changes, *([f"faults={json.dumps(list(faults))}"] if faults else [])]
+    all_changes += changes
+    if faults:
+        all_changes.append(f"faults={json.dumps(list(faults))}")
     setup = Setup.of(load_scenario(model.package, model.key, scenario or RELEASED, all_changes))
     # A file with a floating base is free unless something else was asked for.
     if not (scenario or base) and isinstance(model, RobotFile) and model.floats(setup):
-        setup = Setup.of(
-            load_scenario(model.package, model.key, RELEASED, ["base=free", *all_changes])
-        )
-    for fault in setup.faults if faults and not endless else ():
-        if fault.time >= setup.scenario.duration:
+        all_changes = ["base=free", *all_changes]
+        setup = Setup.of(load_scenario(model.package, model.key, RELEASED, all_changes))
+    for fault in setup.faults:
+        if faults and not endless and fault.time >= setup.scenario.duration:
             end = f"{setup.scenario.duration:g} s"
             raise AccordError(f"fault {fault}: the run ends at {end}; --set duration=SECONDS")
     return setup

@@ -105,6 +105,7 @@ def place_of(error: BaseException) -> str:
 
 
 def _short_path(file: str) -> str:
+    """Return a path, relative to the working folder where the file is below it."""
     path = Path(file)
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
@@ -116,14 +117,16 @@ def _is_users(package: str, file: str) -> bool:
         package: top-level name of the package to which the file belongs.
         file: its path.
     """
-    if package in (is_ours := _packages()):
+    is_ours = _is_ours_by_package()
+    if package in is_ours:
         return not is_ours[package]
-    library = INSTALLED & {*Path(file).parts} or file.startswith(sysconfig.get_path("stdlib"))
-    return not library and Path(file).is_file()
+    stdlib = sysconfig.get_path("stdlib")
+    is_library = bool(INSTALLED & {*Path(file).parts}) or file.startswith(stdlib)
+    return not is_library and Path(file).is_file()
 
 
 @cache
-def _packages() -> dict[str, bool]:
+def _is_ours_by_package() -> dict[str, bool]:
     """Return the packages that entry points name, and whether each is this project's.
 
     One is this project's if its metadata names the same author as the core's.
@@ -150,6 +153,7 @@ def _is_raised(error: BaseException) -> bool:
 
 
 def _is_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a number, and not True or False."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

@@ -28,7 +28,7 @@ TIMEOUT = 60.0  # s of wall time that a controller may take for an answer: ample
 START_TIMEOUT = 60.0  # s of wall time in which a controller must be made, and reset: as TIMEOUT
 SIGNAL = signal.SIGURG  # ignored by default, so that one which arrives late does no harm
 POLL = 0.05  # s between checks: short compared with a time-out, and no load
-AGAIN = 1.0  # s after which a call that has caught the exception gets another one
+RETRY = 1.0  # s after which a call that has caught the exception gets another one
 
 
 class Silence(BaseException):
@@ -50,9 +50,10 @@ class Watch:
 
     def __init__(self, timeout: float) -> None:
         self.timeout, self.calls = timeout, 0
-        self._late_call = -1
+        self._late_call = -1  # value of `calls` during the call that takes too long
         self._stopped = threading.Event()
-        self._old_handler: Any = None
+        self._caller = threading.current_thread()  # which makes the calls
+        self._old_handler: Any = None  # of SIGNAL, if that is the main thread
 
     def __enter__(self) -> Watch:
         self.start()
@@ -87,7 +88,7 @@ class Watch:
             elif not is_compiling():
                 checks += 1
             if checks * interval > self.timeout:
-                self._late_call, checks = current_call, max(0, checks - round(AGAIN / interval))
+                self._late_call, checks = current_call, max(0, checks - round(RETRY / interval))
                 self._end_call()
 
     def _end_call(self) -> None:

@@ -34,8 +34,7 @@ from roboaccord.simulators.losses import LossAccount
 
 PERIOD = "control period over physics step"  # in messages
 
-# Commands that are held (the efforts, wrenches and switches of k samples), and durations (k) [s],
-# which may be 0.
+# Commands (efforts, wrenches and switches of k samples), and for how long each is held (k) [s].
 Phase = tuple[Trajectory, Sequence[float]]
 
 
@@ -61,7 +60,8 @@ class Simulator(FailingJoints, ABC):
 
     A derived class writes `_place`, `_advance`, `_read`, `_accelerate` and `masses`; also `lock` if
     its joints can freeze. It may write `_start` and `_note`, and adds to `_events` and `_losses`.
-    It finds the efforts in force in `_effort`, and the number of physics steps in `_steps`.
+    It finds the efforts in force in `_effort` (n,) [N m or N], the number of physics steps of a
+    control tick in `_steps`, and the time of the state that `_read` returns in `_time` [s].
 
     Args:
         joints: names, in the order of every array; n of them.
@@ -150,7 +150,7 @@ class Simulator(FailingJoints, ABC):
         effort = clip_efforts(command.effort, self.effort_limits)
         faults = self._faults
         if faults.possible:
-            self._act()
+            self._begin_faults()
             effort = faults.transmitted(command, effort, self.state())
         before = self._state or self.state()
         self._time = round(before.time + duration, 9)  # without the sum's round-off
@@ -159,12 +159,12 @@ class Simulator(FailingJoints, ABC):
         if not faults.possible:
             self._advance(command, duration)
             after = self._read()
-        elif slipping := faults.slipping:
-            self._slip(command, slipping)
-            after = faults.seen(replace(self._read(), effort=effort))
+        elif brakes := faults.slipping:
+            self._advance_braked(command, brakes)
+            after = faults.with_readings(replace(self._read(), effort=effort))
         else:
             self._advance(command, duration)
-            after = faults.seen(self._read())
+            after = faults.with_readings(self._read())
         self._state = after
         self._note(before, after)
         return after
@@ -178,7 +178,7 @@ class Simulator(FailingJoints, ABC):
 
         Args:
             starts: states (k).
-            phases: commands, one after the other.
+            phases: commands with durations, one after the other; a duration may be 0.
 
         Returns:
             The final states (k), and in which motions a joint of a twin reached its stop or was
@@ -189,39 +189,39 @@ class Simulator(FailingJoints, ABC):
         """
         if not len(starts):
             return starts, np.zeros(0, bool)
-        efforts = [clip_efforts(held.effort, self.effort_limits) for held, _ in phases]
-        counts = [self._counts(durations) for _, durations in phases]
-        switched = any(held.switches or held.wrench is not None for held, _ in phases)
+        efforts = [clip_efforts(commands.effort, self.effort_limits) for commands, _ in phases]
+        counts = [self._step_counts(durations) for _, durations in phases]
+        only_efforts = not any(c.switches or c.wrench is not None for c, _ in phases)
         # By a kernel, unless commands or faults need a step of their own.
         ends = None
-        if not (switched or self._faults.possible):
+        if only_efforts and not self._faults.possible:
             ends = self._ends(starts, efforts, counts)
         if ends is None:
-            return self._one_by_one(starts, *phases)
-        time, effort = starts.time.tolist(), starts.effort
-        for (_, durations), held, count in zip(phases, efforts, counts, strict=True):
-            spans = zip(time, durations, strict=True)
-            time = [round(now + span, 9) if span else now for now, span in spans]
-            effort = np.where(count[:, None] > 0, held, effort)
-        *_, stopped = ends
-        return Trajectory(self.joints, np.array(time), *ends[:2], effort, *ends[2:5]), stopped
+            return self._predict_one_by_one(starts, *phases)
+        times, last_effort = starts.time.tolist(), starts.effort
+        for (_, durations), effort, count in zip(phases, efforts, counts, strict=True):
+            spans = zip(times, durations, strict=True)
+            times = [round(time + span, 9) if span else time for time, span in spans]
+            last_effort = np.where(count[:, None] > 0, effort, last_effort)
+        motion = ends.q, ends.qd, last_effort, ends.position, ends.orientation, ends.twist
+        return Trajectory(self.joints, np.array(times), *motion), ends.stopped
 
-    def _counts(self, durations: Sequence[float]) -> Index:
+    def _step_counts(self, durations: Sequence[float]) -> Index:
         """Return the number of physics steps in each of some durations [s] (k,); 0 in none."""
         step = self.physics_step
         counts = {time: count_steps(time, step, PERIOD) if time else 0 for time in {*durations}}
         return np.array([counts[time] for time in durations], int)
 
-    def _one_by_one(
+    def _predict_one_by_one(
         self, starts: Trajectory, *phases: Phase
     ) -> tuple[Trajectory, NDArray[np.bool_]]:
         """Return the results of `predict`, one motion after the other."""
         states, stopped, parts = list[RobotState](), list[bool](), self.parts()
         for i in range(len(starts)):
             state = self.reset(starts.state(i))
-            for held, durations in phases:
+            for commands, durations in phases:
                 if durations[i]:
-                    state = self.step(held.held(i), durations[i])
+                    state = self.step(commands.command_until(i), durations[i])
             states.append(state)
             stopped.append(any(part.stopped for part in parts))
         self.take_events()
@@ -234,7 +234,7 @@ class Simulator(FailingJoints, ABC):
             AccordError: for a joint that is no hinge, or a fault with an angle, which only a fault
                 at the start can have.
         """
-        self._faults.ask(fault)
+        self._faults.request(fault)
 
     def take_events(self) -> Sequence[Event]:
         """Return the events since the last call or reset, in order of time."""
@@ -251,11 +251,11 @@ class Simulator(FailingJoints, ABC):
         """
         if not self._faults.possible:
             return self._accelerate(state, effort)
-        failed = self._faults.at(state.time)
+        failed = self._faults.acting_at(state.time)
         frozen_joints = frozen(failed)
         qd = np.array(state.qd)
         qd[frozen_joints] = 0.0
-        with self._holding(frozen_joints):
+        with self._locking(frozen_joints):
             effort = weakened(without_loose(effort, failed), failed)
             acceleration = self._accelerate(replace(state, qd=qd), effort)
         if acceleration is None:

@@ -31,7 +31,7 @@ from roboaccord.simulators.losses import FRICTION, LossAccount
 
 
 class FailingJoints:
-    """Let the joints of a simulator fail; `Simulator` derives from it and explains attributes."""
+    """The part of `Simulator` in which joints fail; `Simulator` explains attributes and methods."""
 
     name: str
     channels: tuple[str, ...] = ()
@@ -54,10 +54,10 @@ class FailingJoints:
         def _read(self) -> RobotState: ...
         def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None: ...
 
-    def _act(self) -> None:
-        """Bring the faults into force that are due at the present tick, and note their events."""
+    def _begin_faults(self) -> None:
+        """Bring the faults into force that are due at the present tick, and record their events."""
         faults, time = self._faults, self.state().time
-        for joint, fault in faults.due(self.state()):
+        for joint, fault in faults.begin_due(self.state()):
             impulse = energy = 0.0
             if fault.kind == "frozen":
                 impulse, energy = self._freeze(joint)
@@ -67,8 +67,8 @@ class FailingJoints:
                 kind, name = f"joint_{fault.kind}", self.joints[joint]
                 self._events.append(Event(time, kind, name, impulse, energy, fault.size))
 
-    def _slip(self, command: Command, brakes: Mapping[int, float]) -> None:
-        """Advance by physics steps, with the efforts of brakes that slip held in each.
+    def _advance_braked(self, command: Command, brakes: Mapping[int, float]) -> None:
+        """Advance by physics steps, in each with the constant efforts of brakes that slip.
 
         In a step h that stops a joint, energy of up to I (h a)^2 / 8 may be gained, with the
         inertia I of the joint and the acceleration a [rad/s^2] by which the brake slows it down.
@@ -77,8 +77,8 @@ class FailingJoints:
             command: in force.
             brakes: largest efforts of the brakes by joint [N m].
         """
-        effort, end, count, braked = self._effort, self._time, self._steps, [*brakes]
-        start, brake_limits = self.state().time, np.array([*brakes.values()])
+        effort, end, count = self._effort, self._time, self._steps
+        start, braked, limits = self.state().time, [*brakes], np.array([*brakes.values()])
         self._steps = 1
         try:
             for k in range(count):
@@ -88,9 +88,9 @@ class FailingJoints:
                 unbraked = self._accelerate(before, effort)
                 assert unbraked  # a robot with hinges is dynamic
                 responses = np.array([self._response(before, j).joints[braked] for j in braked])
-                change = unbraked.joints[braked] + before.qd[braked] / self.physics_step
+                to_cancel = unbraked.joints[braked] + before.qd[braked] / self.physics_step
                 braking = np.zeros(len(effort))
-                braking[braked] = hold(responses, change, brake_limits)
+                braking[braked] = hold(responses, to_cancel, limits)
                 self._effort = effort + braking
                 self._time = end if k == count - 1 else start + (k + 1) * self.physics_step
                 self._advance(command, self.physics_step)
@@ -109,13 +109,13 @@ class FailingJoints:
         if rate == 0.0:
             self.lock(joint, True)
             return 0.0, 0.0
-        # The equation of the header, for one joint.
-        change = self._response(state, joint)
-        impulse = -rate / float(change.joints[joint])
-        qd = state.qd + impulse * change.joints
+        # The equation of the header, for one joint; `response` is M^-1 J'.
+        response = self._response(state, joint)
+        impulse = -rate / float(response.joints[joint])
+        qd = state.qd + impulse * response.joints
         qd[[joint, *frozen(self._faults.in_force)]] = 0.0
-        jump = impulse * change.base.reshape(2, 3)
-        twist = state.twist + (jump @ quaternion_matrix(state.orientation)).ravel()
+        base_change = impulse * response.base.reshape(2, 3)  # of the twist, in the world
+        twist = state.twist + (base_change @ quaternion_matrix(state.orientation)).ravel()
         self.lock(joint, True)
         self._place(replace(state, qd=qd, twist=twist))
         self._state = None
@@ -132,14 +132,13 @@ class FailingJoints:
         return Acceleration(plus.base - minus.base, plus.joints - minus.joints)
 
     @contextmanager
-    def _holding(self, held: Sequence[int]) -> Iterator[None]:
+    def _locking(self, joints: Sequence[int]) -> Iterator[None]:
         """Lock the given joints, and no others, inside a `with` block."""
-        now = frozen(self._faults.in_force)
-        changes = [(j, j in held) for j in {*now, *held} if (j in held) is not (j in now)]
+        changed = sorted({*joints} ^ {*frozen(self._faults.in_force)})
         try:
-            for joint, locked in changes:
-                self.lock(joint, locked)
+            for joint in changed:
+                self.lock(joint, joint in joints)
             yield
         finally:
-            for joint, locked in changes:
-                self.lock(joint, not locked)
+            for joint in changed:
+                self.lock(joint, joint not in joints)

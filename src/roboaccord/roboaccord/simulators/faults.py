@@ -55,11 +55,12 @@ class JointFaults:
         self._past_requests, self._requested = list[Fault](), list[Fault]()
         self._since = 0.0  # s: time at which the motion started
         self.in_force = dict[int, Fault]()
-        self._beginnings = dict[int, tuple[float, float]]()  # time [s], angle [rad]
+        # By joint: time [s] and angle [rad] at which its fault began, and its backlash.
+        self._beginnings = dict[int, tuple[float, float]]()
         self._gaps = dict[int, _Gap]()
         self.possible = bool(scheduled)
 
-    def ask(self, fault: Fault) -> None:
+    def request(self, fault: Fault) -> None:
         """Request a fault at the next control tick.
 
         Raises:
@@ -72,7 +73,7 @@ class JointFaults:
         self._requested.append(fault)
         self.possible = True
 
-    def foresee(self, faults: Iterable[Fault]) -> None:
+    def schedule(self, faults: Iterable[Fault]) -> None:
         """Add faults to those of the scenario; each acts at its own time."""
         self._scheduled += tuple(faults)
         self.possible = bool(self._scheduled)
@@ -86,11 +87,11 @@ class JointFaults:
             by_joint.clear()
         self.possible = bool(self._scheduled)
 
-    def due(self, state: RobotState) -> Iterator[tuple[int, Fault]]:
-        """Yield the faults that come into force at the control tick of a state, by joint."""
+    def begin_due(self, state: RobotState) -> Iterator[tuple[int, Fault]]:
+        """Bring the faults that are due at the tick of a state into force; yield each, by joint."""
         self._past_requests += [replace(fault, time=state.time) for fault in self._requested]
         self._requested.clear()
-        for joint, fault in self.at(state.time).items():
+        for joint, fault in self.acting_at(state.time).items():
             before = self.in_force.get(joint)
             if not before or (before.kind, before.size) != (fault.kind, fault.size):
                 yield joint, fault
@@ -111,24 +112,22 @@ class JointFaults:
         for joint, fault in self.in_force.items():
             if fault.kind == "backlash":
                 gap = self._gaps.setdefault(joint, _Gap(fault.size))
-                value = float(effort[joint])
-                if not gap.transmits(value, float(state.q[joint]), state.time):
+                gap.move_drive(float(effort[joint]), float(state.q[joint]), state.time)
+                if not gap.is_crossed:
                     effort = np.array(effort)
                     effort[joint] = 0.0
         return effort
 
-    def seen(self, state: RobotState) -> RobotState:
+    def with_readings(self, state: RobotState) -> RobotState:
         """Return a state with the readings of failed encoders added."""
         readings = []
         for joint, fault in self.in_force.items():
-            since, angle = self._beginnings[joint]
+            since, first_angle = self._beginnings[joint]
             if fault.kind == "stuck":
-                readings.append((joint, angle, 0.0))
+                readings.append((joint, first_angle, 0.0))
             elif fault.kind == "drifting":
-                drift = fault.size * (state.time - since)
-                readings.append(
-                    (joint, float(state.q[joint]) + drift, float(state.qd[joint]) + fault.size)
-                )
+                angle = float(state.q[joint]) + fault.size * (state.time - since)
+                readings.append((joint, angle, float(state.qd[joint]) + fault.size))
         return replace(state, encoders=tuple(readings)) if readings else state
 
     @property
@@ -136,7 +135,7 @@ class JointFaults:
         """The dry friction of joints whose brakes slip [N m]."""
         return {j: fault.size for j, fault in self.in_force.items() if fault.kind == "slipping"}
 
-    def at(self, time: float) -> dict[int, Fault]:
+    def acting_at(self, time: float) -> dict[int, Fault]:
         """Return the faults that act at a time [s] by joint, of several the latest."""
         due = [f for f in (*self._scheduled, *self._past_requests) if f.time <= time + _ROUND_OFF]
         return {self._joints.index(f.joint): f for f in sorted(due, key=lambda f: f.time)}
@@ -156,35 +155,44 @@ class _Gap:
     def __init__(self, size: float) -> None:
         self._half = 0.5 * size
         self._side = 0.0  # sign of the effort
-        self._drive = 0.0  # of the drive, from the gap's middle [rad]
-        self._last_tick = (0.0, 0.0)  # time, angle of the joint
+        self._drive = 0.0  # position of the drive, from the gap's middle [rad]
+        self._last_tick = (0.0, 0.0)  # time [s] and angle of the joint [rad]
 
-    def transmits(self, effort: float, q: float, time: float) -> bool:
-        """Return whether the drive presses on the joint, at an angle q [rad] and a time [s].
+    @property
+    def is_crossed(self) -> bool:
+        """Whether the drive presses on the joint."""
+        return self._drive == self._side * self._half
+
+    def move_drive(self, effort: float, q: float, time: float) -> None:
+        """Move the drive in the gap since the last tick, under an effort [N m].
 
         At first the drive is at the side to which its effort points.
+
+        Args:
+            effort: commanded [N m].
+            q: angle of the joint [rad].
+            time: of the tick [s].
         """
         # Either it has not moved yet, or it crosses the gap, relative to the joint.
         if self._side == 0.0 == self._drive:
             self._drive = float(np.sign(effort)) * self._half
-        elif self._drive != self._side * self._half or self._side == 0.0:
-            before, angle = self._last_tick
-            self._drive += self._side * GAP_SPEED * (time - before) - (q - angle)
+        elif not self.is_crossed or self._side == 0.0:
+            last_time, last_q = self._last_tick
+            self._drive += self._side * GAP_SPEED * (time - last_time) - (q - last_q)
             self._drive = min(max(self._drive, -self._half), self._half)
         self._side, self._last_tick = float(np.sign(effort)), (time, q)
-        return self._drive == self._side * self._half
 
 
-def hold(responses: Array, change: Array, most: Array) -> Array:
-    """Return the efforts (m,) [N m] of brakes, within +-`most`, that best cancel accelerations.
+def hold(responses: Array, accelerations: Array, limits: Array) -> Array:
+    """Return the efforts (m,) [N m] of brakes, within +-`limits`, that best cancel accelerations.
 
     Args:
         responses: accelerations of the braked joints by unit efforts (m, m) [rad/s^2 per N m].
-        change: accelerations to cancel (m,) [rad/s^2].
-        most: largest efforts (m,) [N m].
+        accelerations: to cancel (m,) [rad/s^2].
+        limits: largest efforts (m,) [N m].
     """
-    efforts = np.zeros(len(change))
-    solve_in_box(responses, change, -most, most, efforts)
+    efforts = np.zeros(len(accelerations))
+    solve_in_box(responses, accelerations, -limits, limits, efforts)
     return efforts
 
 

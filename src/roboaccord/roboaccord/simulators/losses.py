@@ -1,9 +1,10 @@
 """Energy losses of a motion: an account by channel, the power of force laws, and an engine's meter.
 
-A simulator adds energy to its `LossAccount` where it is lost; run/energy_book.py compares the sum
-with the change of energy. `StepMeter` measures an engine in each physics step: force law and joint
-friction by the trapezoidal rule of their powers, constraints as the engine reports them. Measuring
-does not change a bit of a motion.
+A channel is a way in which energy is lost: friction, damping, stops or impacts. A simulator adds
+energy to its `LossAccount` where it is lost; run/energy_book.py compares the sum with the change of
+energy. `StepMeter` measures an engine in each physics step: force law and joint friction by the
+trapezoidal rule of their powers, constraints as the engine reports them. Measuring does not change
+a bit of a motion.
 
 The names in CHANNELS stay: reports and their JSON contain them. The trapezoidal rule is of second
 order, as ORDER of crosscheck/levels/energy.py says: change both or none (test_energy).
@@ -110,14 +111,14 @@ class StepMeter:
     ) -> None:
         self._physics_step, self._friction, self._account = step, friction, account
         self._law = LawPower(tree, joints, law) if law else None
-        self.reset()
+        self._last_powers = (0.0, 0.0)  # of force law and joint friction, after the last step [W]
+        self._last_rates: Array | None = None  # of the joints, after the last step (n,) [rad/s]
 
     def reset(self) -> None:
         """Forget the last step."""
-        self._last_powers = (0.0, 0.0)
-        self._last_rates: Array | None = None  # of the joints, after the last step
+        self._last_rates = None
 
-    def see(self, before: RobotState, after: RobotState, constraints: Losses) -> None:
+    def add_step(self, before: RobotState, after: RobotState, constraints: Losses) -> None:
         """Add the losses of a physics step.
 
         Args:
@@ -128,19 +129,20 @@ class StepMeter:
         # since then, as they do when a joint freezes.
         if self._last_rates is None or not np.array_equal(before.qd, self._last_rates):
             self._last_powers = self._powers(before)
-        (ground, joints), self._last_rates = self._last_powers, after.qd
-        self._last_powers = self._powers(after)
-        self._account.add(FRICTION, 0.5 * self._physics_step * (ground + self._last_powers[0]))
-        self._account.add(DAMPING, 0.5 * self._physics_step * (joints + self._last_powers[1]))
+        law_before, joints_before = self._last_powers
+        law_after, joints_after = self._last_powers = self._powers(after)
+        self._last_rates, half_step = after.qd, 0.5 * self._physics_step
+        self._account.add(FRICTION, half_step * (law_before + law_after))
+        self._account.add(DAMPING, half_step * (joints_before + joints_after))
         self._account.add(FRICTION, constraints.friction)
         self._account.add(STOPS, constraints.stops)
         self._account.add(IMPACTS, constraints.impacts)
 
     def _powers(self, state: RobotState) -> tuple[float, float]:
         """Return the power dissipated by the force law and by joint friction in a state [W]."""
-        ground = self._law.of(state) if self._law else 0.0
-        joints = -float(self._friction.efforts(state.qd) @ state.qd) if self._friction else 0.0
-        return ground, joints
+        by_law = self._law.of(state) if self._law else 0.0
+        in_joints = -float(self._friction.efforts(state.qd) @ state.qd) if self._friction else 0.0
+        return by_law, in_joints
 
 
 def mean_velocities(
@@ -157,9 +159,7 @@ def mean_velocities(
     Returns:
         (links, p, 3) [m/s].
     """
-    mean = replace(
-        before, qd=0.5 * (before.qd + after.qd), twist=0.5 * (before.twist + after.twist)
-    )
-    motion = motion_of(tree, kinematics, mean)
+    qd, twist = 0.5 * (before.qd + after.qd), 0.5 * (before.twist + after.twist)
+    motion = motion_of(tree, kinematics, replace(before, qd=qd, twist=twist))
     levers = points[None] - motion.position[:, None]
     return np.asarray(motion.linear[:, None] + np.cross(motion.angular[:, None], levers))

@@ -88,7 +88,8 @@ class JointSpaceReference(Reference):
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
         self._stops = StopWatch.of(setup.tree, self.joints)
-        self._held = list[int]()
+        self._frozen = list[int]()  # numbers of the locked joints
+        self._y = np.array([setup.initial.q, setup.initial.qd])  # positions and velocities (2, n)
         self.reset(setup.initial)
 
     @abstractmethod
@@ -102,7 +103,8 @@ class JointSpaceReference(Reference):
         """
 
     def lock(self, joint: int, locked: bool) -> None:
-        (self._held.append if locked else self._held.remove)(joint)
+        change = self._frozen.append if locked else self._frozen.remove
+        change(joint)
 
     def _place(self, state: RobotState) -> None:
         self._y = np.array([state.q, state.qd])
@@ -127,7 +129,7 @@ class JointSpaceReference(Reference):
         """Return positions and velocities (2, n) one physics step later."""
 
         def slope(y: Array) -> Array:
-            return np.array([y[1], self._held_accelerations(y[0], y[1], effort)])
+            return np.array([y[1], self._with_locks(y[0], y[1], effort)])
 
         h = self.physics_step
         k1 = slope(y)
@@ -137,15 +139,14 @@ class JointSpaceReference(Reference):
         return y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        return Acceleration(np.zeros(6), self._held_accelerations(state.q, state.qd, effort))
+        return Acceleration(np.zeros(6), self._with_locks(state.q, state.qd, effort))
 
-    def _held_accelerations(self, q: Array, qd: Array, effort: Array) -> Array:
-        """Return the accelerations (n,), under efforts on frozen joints that keep them at rest.
+    def _with_locks(self, q: Array, qd: Array, effort: Array) -> Array:
+        """Return the accelerations (n,) under efforts on the frozen joints that keep them at rest.
 
         These efforts are solved for: accelerations are linear in them.
         """
-        free = self.joint_accelerations(q, qd, effort)
-        frozen = self._held
+        free, frozen = self.joint_accelerations(q, qd, effort), self._frozen
         if not frozen:
             return free
         unit_efforts = effort + np.eye(len(self.joints))[frozen]
@@ -171,18 +172,19 @@ class TreeReference(Reference):
     bases = ("fixed", "planar", "free")
 
     def __init__(self, setup: Setup, friction: JointFriction | None) -> None:
-        # Losses of a friction law are not measured; without one, only brakes that slip take energy.
+        # Losses by joint friction are not measured; without it, only brakes that slip take energy.
         self.channels = (STOPS,) if friction else (STOPS, FRICTION, DAMPING)
         super().__init__(setup)
-        self._base, law = setup.base, friction
-        braking = (law.viscous, law.constant, law.speed, law.spring) if law else ()
+        self._base = setup.base
         self.armature = rotors_of(setup.tree, self.joints)
-        self.spring = law.spring if law else None
-        gravity = setup.parameters.gravity
-        plain = setup.tree, self.joints, setup.scenario.base, gravity
-        held = MimicDynamics if any(j.mimic for j in setup.tree.moving) else TreeDynamics
+        self.spring = friction.spring if friction else None
         # Equations without friction, for accelerations, and with it.
-        self._smooth, self._dynamics = held(*plain), held(*plain, *braking)
+        tree, gravity = setup.tree, setup.parameters.gravity
+        kind = MimicDynamics if any(joint.mimic for joint in tree.moving) else TreeDynamics
+        self._smooth = kind(tree, self.joints, setup.scenario.base, gravity)
+        law = friction
+        braking = (law.viscous, law.constant, law.speed, law.spring) if law else ()
+        self._dynamics = kind(tree, self.joints, setup.scenario.base, gravity, *braking)
         self._masses = {link.name: link.mass for link in setup.tree.links}
         self._watch, self._locked = StopWatch.of(setup.tree, self.joints), set[int]()
         self._stops = Stops(self._dynamics, *self._watch.limits)
@@ -210,18 +212,18 @@ class TreeReference(Reference):
         turn = quaternion_matrix(before.orientation)
         twist = turn_twist(turn, before.twist)
         y = self._dynamics.state(before.q, before.qd, before.position, before.orientation, twist)
-        taken = self._effort, self.physics_step, self._steps, command.wrench
+        steps = self._effort, self.physics_step, self._steps, command.wrench
         if self._stops.any:
-            for impact in self._stops.advance(y, *taken, sorted(self._locked)):
+            for impact in self._stops.advance(y, *steps, sorted(self._locked)):
                 event = self._watch.event(impact.joint, before.time + impact.time, impact.impulse)
                 self._events.append(event)
-            self._losses.add(STOPS, self._stops.taken)
+            self._losses.add(STOPS, self._stops.energy)
         else:
-            self._dynamics.advance(y, *taken)
+            self._dynamics.advance(y, *steps)
         position, orientation, q, twist, qd = np.split(y, [3, 7, 7 + n, 13 + n])
-        back = quaternion_matrix(orientation)
-        in_base = np.concatenate([twist[:3] @ back, twist[3:] @ back])
-        self._now = RobotState(self._time, q, qd, self._effort, position, orientation, in_base)
+        turn = quaternion_matrix(orientation)
+        own_twist = np.concatenate([twist[:3] @ turn, twist[3:] @ turn])  # in the base's axes
+        self._now = RobotState(self._time, q, qd, self._effort, position, orientation, own_twist)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         turn = quaternion_matrix(state.orientation)

@@ -1,7 +1,8 @@
 """Events of joints that reach their stops, the same in every simulator.
 
-`StopWatch` looks at the positions after each control tick. STOP_MARGIN and RELEASE decide what
-counts as one event, and may be tuned (test_engines).
+A stop is the end of a joint's range. `StopWatch` compares the positions with the stops after each
+control tick. STOP_MARGIN and RELEASE decide what counts as one event, and may be tuned
+(test_engines).
 """
 
 from __future__ import annotations
@@ -22,27 +23,6 @@ STOP_MARGIN = 1e-6
 RELEASE = 1e-4
 
 
-@kernel
-def look(q, lower, upper, stopped, come):
-    """Update `stopped`, which joints are at their stops, and fill `come`, which just reached them.
-
-    Args:
-        q, lower, upper: positions and their limits (n,).
-        stopped, come: flags (n,).
-
-    Returns:
-        number of joints at their stops, and of those that have just reached them.
-    """
-    stopped_count, come_count = 0, 0
-    for i in range(q.shape[0]):
-        above, below = upper[i], lower[i]
-        come[i] = not stopped[i] and (q[i] > above - STOP_MARGIN or q[i] < below + STOP_MARGIN)
-        stopped[i] = come[i] or (stopped[i] and (q[i] > above - RELEASE or q[i] < below + RELEASE))
-        stopped_count += stopped[i]
-        come_count += come[i]
-    return stopped_count, come_count
-
-
 class StopWatch:
     """Make an event for each joint that reaches its stop.
 
@@ -55,7 +35,7 @@ class StopWatch:
 
     Attributes:
         nearest: if all positions are smaller in size than this, no joint is at its stop.
-        any: whether a joint was at its stop at the last tick.
+        any_stopped: whether a joint was at its stop at the last tick.
     """
 
     def __init__(self, joints: Sequence[str], lower: Array, upper: Array) -> None:
@@ -63,7 +43,7 @@ class StopWatch:
         self._lower, self._upper = np.array(lower, float), np.array(upper, float)
         self._stopped, self._just_stopped = np.zeros((2, len(self._joints)), dtype=bool)
         self.nearest = float(np.minimum(-lower, upper).min(initial=np.inf)) - STOP_MARGIN
-        self.any = False
+        self.any_stopped = False
 
     @classmethod
     def of(cls, tree: Tree, joints: Sequence[str]) -> StopWatch:
@@ -75,13 +55,14 @@ class StopWatch:
     def reset(self, q: Array) -> None:
         """Start at positions (n,); joints that are at their stops there make no event."""
         self._stopped = (q > self._upper - STOP_MARGIN) | (q < self._lower + STOP_MARGIN)
-        self.any = bool(self._stopped.any())
+        self.any_stopped = bool(self._stopped.any())
 
-    def see(self, q: Array) -> Sequence[int]:
+    def new_stops(self, q: Array) -> Sequence[int]:
         """Return the numbers of the joints that reach their stops at positions q (n,)."""
-        stopped, come_count = look(q, self._lower, self._upper, self._stopped, self._just_stopped)
-        self.any = stopped > 0
-        return np.flatnonzero(self._just_stopped).tolist() if come_count else ()
+        flags = self._stopped, self._just_stopped
+        stopped_count, new_count = update_stopped(q, self._lower, self._upper, *flags)
+        self.any_stopped = stopped_count > 0
+        return np.flatnonzero(self._just_stopped).tolist() if new_count else ()
 
     @property
     def limits(self) -> tuple[Array, Array]:
@@ -96,3 +77,27 @@ class StopWatch:
     def event(self, joint: int, time: float, impulse: float = 0.0) -> Event:
         """Return the event of joint number `joint` reaching its stop at a time [s]."""
         return Event(time, "joint_stop", self._joints[joint], impulse)
+
+
+@kernel
+def update_stopped(q, lower, upper, stopped, just_stopped):
+    """Update which joints are at their stops, and fill which of them have just reached them.
+
+    Args:
+        q, lower, upper: positions and their limits (n,) [rad or m].
+        stopped: whether each joint was at its stop, and is (n,).
+        just_stopped: whether it is and was not, filled (n,).
+
+    Returns:
+        number of joints at their stops, and of those that have just reached them.
+    """
+    stopped_count, new_count = 0, 0
+    for i in range(q.shape[0]):
+        high, low = upper[i], lower[i]
+        is_at_stop = q[i] > high - STOP_MARGIN or q[i] < low + STOP_MARGIN
+        is_near_stop = q[i] > high - RELEASE or q[i] < low + RELEASE
+        just_stopped[i] = is_at_stop and not stopped[i]
+        stopped[i] = just_stopped[i] or (is_near_stop and stopped[i])
+        stopped_count += stopped[i]
+        new_count += just_stopped[i]
+    return stopped_count, new_count

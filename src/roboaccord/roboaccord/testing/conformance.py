@@ -54,11 +54,11 @@ class RobotConformance:
 
     Attributes:
         robot: name of the robot's entry point.
+        slow: scenarios whose controllers take long to make; their tests are marked `slow`.
     """
 
     robot: str
     slow: Collection[str] = ()
-    """Scenarios whose controllers take long to make; their tests are marked `slow`."""
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Run a test for each scenario and simulator that its parameters ask for."""
@@ -78,7 +78,7 @@ class RobotConformance:
         """Return the shared simulator of a scenario in an engine, or skip the test."""
         return runs.simulator_of(self.robot, scenario, engine)
 
-    def _healthy(self, scenario: str, engine: str) -> tuple[Setup, Simulator, Simulator]:
+    def _without_faults(self, scenario: str, engine: str) -> tuple[Setup, Simulator, Simulator]:
         """Return setup, reference and engine, without faults of joints."""
         setup = runs.setup_of(self.robot, scenario)
         simulators = self._simulator(scenario, "reference"), self._simulator(scenario, engine)
@@ -146,9 +146,11 @@ class RobotConformance:
         controller = runs.controller_of(self.robot, scenario)
         once = runs.run_of(setup, simulator, controller).sha256()
         assert runs.run_of(setup, simulator, controller).sha256() == once, "after a reset"
-        kinds = {runs.setup_of(self.robot, n).scenario.controller.get("name"): n for n in self.slow}
-        if engine == REFERENCE and (scenario in kinds.values() or scenario not in self.slow):
-            controller = make_controller(setup)  # of slow kinds, only once each
+        # Of slow controllers, each kind is made again in one scenario only.
+        slow = [runs.setup_of(self.robot, name).scenario for name in self.slow]
+        once_each = {s.controller.get("name"): s.name for s in slow}.values()
+        if engine == REFERENCE and (scenario in once_each or scenario not in self.slow):
+            controller = make_controller(setup)
         assert runs.run_of(setup, make_simulator(setup, engine), controller).sha256() == once
 
     def test_it_is_made_where_its_scenario_starts(self, scenario: str, engine: str) -> None:
@@ -164,14 +166,14 @@ class RobotConformance:
     def test_states_have_memory_of_their_own(self, scenario: str, engine: str) -> None:
         """A stored state neither changes nor can be changed; nor does a given command."""
         setup = runs.setup_of(self.robot, scenario)
-        simulator, keeper = self._simulator(scenario, engine), runs.Keeper()
-        runs.run_of(setup, simulator, runs.controller_of(self.robot, scenario), keeper=keeper)
+        simulator, copies = self._simulator(scenario, engine), runs.CopyingObserver()
+        runs.run_of(setup, simulator, runs.controller_of(self.robot, scenario), observer=copies)
         effort = 0.5 * setup.effort_limits
-        keeper.on_state(simulator.step(Command(effort), setup.scenario.control_period))
+        copies.on_state(simulator.step(Command(effort), setup.scenario.control_period))
         effort[:] = np.nan
-        keeper.on_state(simulator.state())
-        assert len(keeper.kept) == runs.TICKS + 3
-        for state, arrays, switches in keeper.kept:
+        copies.on_state(simulator.state())
+        assert len(copies.states) == runs.TICKS + 3
+        for state, arrays, switches in copies.states:
             assert state.switches == switches
             for name, before in arrays.items():
                 array = getattr(state, name)
@@ -182,7 +184,7 @@ class RobotConformance:
 
     def test_model(self, scenario: str, other: str) -> None:
         """An engine has the description's masses, inertias, axes, limits, and reads states back."""
-        setup, reference, engine = self._healthy(scenario, other)
+        setup, reference, engine = self._without_faults(scenario, other)
         assert check_model(setup, reference, engine, Tolerances().mass).differences == ()
 
     def test_accelerations(self, scenario: str, other: str) -> None:
@@ -200,7 +202,7 @@ class RobotConformance:
 
     def test_mass_matrix_and_gravity(self, scenario: str, other: str) -> None:
         """M (a(e_i) - a(0)) = e_i and M a(0) = -g, at rest: M and g are an engine's, a is ours."""
-        setup, reference, engine = self._healthy(scenario, other)
+        setup, reference, engine = self._without_faults(scenario, other)
         if not isinstance(engine, EngineSimulator):
             pytest.skip(f"{other} has several models, which accelerations compare")
         if {joint.name for joint in engine.tree.moving} - {*engine.joints}:
@@ -227,24 +229,29 @@ class RobotConformance:
         """
         entries = parameter_file(self._robot.package)
         zeros = [name for name, entry in entries.items() if not entry["value"]]
-        given = {name: LITTLE * number for number, name in enumerate(zeros, 1)}
-        values = {name: given.get(name, entry["value"]) for name, entry in entries.items()}
+        nonzero = {name: LITTLE * number for number, name in enumerate(zeros, 1)}
+        values = {name: nonzero.get(name, entry["value"]) for name, entry in entries.items()}
         # Parameters whose change is not noticed.
-        idle = [name for name in values if not self._counts(name, values[name], given)]
+        idle = [name for name in values if not self._is_noticed(name, values[name], nonzero)]
         assert not idle, f"nothing changes with {', '.join(idle)}"
 
-    def _counts(self, name: str, value: float, given: dict[str, float]) -> bool:
-        """Return whether the description or the reference shows a change of a parameter."""
+    def _is_noticed(self, name: str, value: float, changes: dict[str, float]) -> bool:
+        """Return whether the description or the reference shows a change of a parameter by STEP.
+
+        Args:
+            name: of the parameter.
+            value: before the change.
+            changes: of other parameters, before and after.
+        """
         other = value - 1 if isinstance(value, int) else value * (1.0 - STEP)
         before, after = (
             [f"parameters.{n}={v!r}" for n, v in values.items()]
-            for values in (given, {**given, name: other})
+            for values in (changes, {**changes, name: other})
         )
         for scenario in scenario_names(self._robot.package):
-            cases = [(self.robot, scenario, *changes) for changes in (before, after)]
-            old, new = (runs.setup_of(*case) for case in cases)
-            marks = (runs.fingerprint(*case) for case in cases)
-            if old.urdf() != new.urdf() or next(marks) != next(marks):
+            old, new = (self.robot, scenario, *before), (self.robot, scenario, *after)
+            is_in_urdf = runs.setup_of(*old).urdf() != runs.setup_of(*new).urdf()
+            if is_in_urdf or runs.fingerprint(*old) != runs.fingerprint(*new):
                 return True
         return False
 

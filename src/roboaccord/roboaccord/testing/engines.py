@@ -32,9 +32,7 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.engines.spec import Available, Feature, Missing
 from roboaccord.engines.twin import twin_of
-from roboaccord.numerics.rotations import (
-    quaternion_matrix,
-)
+from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.friction import JointFriction
 from roboaccord.testing import small_robots as robots
 
@@ -76,28 +74,29 @@ class EngineConformance:
             names = [", ".join(map(str, keys.values())) or "default" for keys in settings]
             metafunc.parametrize("setting", settings, ids=names)
 
-    def _of(self, robot: str, setting: Setting, **changes: Any) -> EngineSimulator:
+    def _described(self, robot: str, setting: Setting, **changes: Any) -> EngineSimulator:
         """Return the simulator of a description, with settings of the engine."""
         options = {self.engine: setting}
         return self._simulator(replace(robots.model_of(robot), options=options, **changes))
 
     def _simulator(self, model: EngineModel) -> EngineSimulator:
         """Return the engine's simulator of a model; skip the test if it is not installed."""
-        if isinstance(look := spec(self.engine).look(), Missing):
-            pytest.skip(look.reason)
+        availability = spec(self.engine).look()
+        if isinstance(availability, Missing):
+            pytest.skip(availability.reason)
         return simulate_model(model, self.engine)
 
     def test_it_is_what_its_entry_point_names(self) -> None:
         """The simulator has the engine's name, and the version of the library."""
-        simulator, look = self._simulator(PENDULUMS), spec(self.engine).look()
-        assert isinstance(look, Available)
+        simulator, library = self._simulator(PENDULUMS), spec(self.engine).look()
+        assert isinstance(library, Available)
         assert simulator.name == self.engine
-        assert simulator.version.startswith(look.version)
+        assert simulator.version.startswith(library.version)
 
     def test_accelerations_are_those_of_the_tree(self, robot: str, setting: Setting) -> None:
         """Within 1e-8 in random states, by the articulated-body algorithm, without the engine."""
-        simulator = self._of(robot, setting)
-        for state, effort in robots.drawn(robot):
+        simulator = self._described(robot, setting)
+        for state, effort in robots.random_states(robot):
             accelerations = simulator.acceleration(state, effort)
             assert accelerations
             expected = robots.accelerate(robot, state, effort)
@@ -106,7 +105,7 @@ class EngineConformance:
     def test_masses_and_gravity_are_those_of_the_tree(self, robot: str) -> None:
         """Mass matrix and gravity forces, in our coordinates and not the engine's."""
         simulator, tree = self._simulator(robots.model_of(robot)), robots.dynamics(robot)
-        for state, _ in robots.drawn(robot):
+        for state, _ in robots.random_states(robot):
             pose = state.position, quaternion_matrix(state.orientation)
             mass, gravity = tree.mass_matrix(state.q, *pose), tree.gravity_forces(state.q, *pose)
             np.testing.assert_allclose(simulator.mass_matrix(state), mass, atol=1e-10)
@@ -116,7 +115,7 @@ class EngineConformance:
         """The error against a reference of order 4 falls by 2^order when the step is halved."""
         errors = []
         for step in STEPS:
-            simulator = self._of(robot, setting, physics_step=step)
+            simulator = self._described(robot, setting, physics_step=step)
             simulator.reset(robots.start(robot))
             end = simulator.step(Command(robots.DRIVE), robots.DURATION)
             errors.append(float(np.abs(end.q - robots.truth(robot)).max()))
@@ -137,8 +136,8 @@ class EngineConformance:
 
     def test_a_state_that_is_set_is_read_back(self, robot: str, setting: Setting) -> None:
         """After a reset, and after questions about other states."""
-        simulator = self._of(robot, setting)
-        for state, effort in robots.drawn(robot):
+        simulator = self._described(robot, setting)
+        for state, effort in robots.random_states(robot):
             read = simulator.reset(state)
             robots.assert_same(read, state, 1e-12, 1e-7)
             simulator.mass_matrix(robots.start(robot))
@@ -147,7 +146,7 @@ class EngineConformance:
 
     def test_a_reset_leaves_nothing_behind(self, robot: str, setting: Setting) -> None:
         """The same motion again, bit for bit."""
-        simulator = self._of(robot, setting)
+        simulator = self._described(robot, setting)
         simulator.reset(robots.start(robot))
         first = simulator.step(Command(0.1 * robots.EFFORTS), 0.02)
         simulator.reset(robots.start(robot))
@@ -223,8 +222,8 @@ class EngineConformance:
         expected = TreeReading(tree, question)
         assert {*reading.joints} == {*robots.JOINTS}
         for state in question.states[: robots.STATES]:
-            have = reading.acceleration(state)
-            assert relative(have, expected.acceleration(state)) < SAME
+            accelerations = reading.acceleration(state)
+            assert relative(accelerations, expected.acceleration(state)) < SAME
 
 
 PENDULUMS = robots.model_of("pendulums")

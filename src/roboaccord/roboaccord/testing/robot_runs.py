@@ -81,26 +81,26 @@ def run_of(
     simulator: Simulator,
     controller: Controller,
     target: Target | None = None,
-    keeper: Keeper | None = None,
+    observer: Observer | None = None,
 ) -> Trajectory:
-    """Return the first TICKS periods of a scenario, for a target; `keeper` observes them."""
+    """Return the first TICKS periods of a scenario, for a target; an observer may follow them."""
     period = setup.scenario.control_period
     return simulate(
         simulator=simulator, controller=controller, initial=setup.initial, seed=SEED,
         duration=TICKS * period, control_period=period, inputs=Hold(target),
-        observers=(keeper,) if keeper else (),
+        observers=(observer,) if observer else (),
     )  # fmt: skip
 
 
-class Keeper(Observer):
+class CopyingObserver(Observer):
     """Observer that stores each state with a copy of its arrays and switches."""
 
     def __init__(self) -> None:
-        self.kept: list[tuple[RobotState, dict[str, Array], dict[str, bool]]] = []
+        self.states: list[tuple[RobotState, dict[str, Array], dict[str, bool]]] = []
 
     def on_state(self, state: RobotState) -> None:
         arrays = {name: np.array(getattr(state, name)) for name in STATE_ARRAYS}
-        self.kept.append((state, arrays, dict(state.switches)))
+        self.states.append((state, arrays, dict(state.switches)))
 
 
 def at_rest(state: RobotState) -> RobotState:

@@ -35,11 +35,11 @@ FINE = 2.5e-4  # s: step of Runge-Kutta of order 4, whose error is 2e-14, far be
 # s: length of the motion: joints turn by up to 1.9 rad, and the cart stays off its stop
 DURATION = 0.4
 END = 1.0  # m: position of the cart's stop in its description
+# URDF by name of the description.
 DESCRIPTIONS = {
     name: files(__package__).joinpath("descriptions", f"{name.replace(' ', '_')}.urdf").read_text()
     for name in ("pendulums", "floating arm", "cart")
 }
-"""URDF by name of the description."""
 JOINTS = ("shoulder", "elbow")
 # N m, N: effort limits, beyond what any test commands (PUSH of engines.py is 40)
 EFFORTS = np.full(2, 50.0)
@@ -52,8 +52,8 @@ def assert_same(
 ) -> None:
     """Assert that the arrays of two states are equal, by default bit for bit."""
     for name in STATE_ARRAYS:
-        have, want = getattr(state, name), getattr(expected, name)
-        np.testing.assert_allclose(have, want, rtol=rtol, atol=atol, err_msg=name)
+        pair = getattr(state, name), getattr(expected, name)
+        np.testing.assert_allclose(*pair, rtol=rtol, atol=atol, err_msg=name)
 
 
 def base_of(robot: str) -> Literal["fixed", "free"]:
@@ -102,7 +102,7 @@ def truth(robot: str) -> Array:
     return np.array(y[7:9])  # behind position and quaternion of the base
 
 
-def drawn(robot: str) -> list[tuple[RobotState, Array]]:
+def random_states(robot: str) -> list[tuple[RobotState, Array]]:
     """Return STATES random states with efforts; joint positions are within their limits."""
     rng, states = np.random.default_rng(SEED), list[tuple[RobotState, Array]]()
     for _ in range(STATES):

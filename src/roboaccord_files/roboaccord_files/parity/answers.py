@@ -18,7 +18,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, Levels
 from roboaccord.crosscheck.level import Rows
 from roboaccord.description.urdf_file import UrdfFile
-from roboaccord.numerics.isolation import Crash, hearing
+from roboaccord.numerics.isolation import Crash, recording_output
 
 from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, ReadingOptions, reader
 from roboaccord_files.parity.files import Source, read
@@ -74,7 +74,7 @@ def _bench(source: Source, options: ReadingOptions) -> Bench:
 
 def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
     """Return what a level measures, or why it was not finished, with the engine's messages."""
-    with hearing() as words:
+    with recording_output() as words:
         try:
             check: Any = level.measure(FileCase(bench, engine, options.settings))
         except AccordError as error:

@@ -51,7 +51,7 @@ class GazeboFaults(JointFaults):
     def bring_into_force(self, state: RobotState) -> list[Event]:
         """Bring the faults into force that are due at a state; return their events."""
         events = []
-        for joint, fault in self.due(state):
+        for joint, fault in self.begin_due(state):
             self._frozen.pop(joint, None)
             if fault.kind == "frozen":
                 self._frozen[joint] = float(state.q[joint]) if fault.angle is None else fault.angle

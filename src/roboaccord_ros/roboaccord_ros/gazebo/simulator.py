@@ -88,7 +88,7 @@ class GazeboSimulator(Simulator):
         return {name: float(elements[name].findtext("inertial/mass", "0")) for name in links}
 
     def fail(self, fault: Fault) -> None:
-        self._gazebo_faults.ask(fault)
+        self._gazebo_faults.request(fault)
 
     def load(self) -> None:
         self._run_server()
@@ -154,7 +154,7 @@ class GazeboSimulator(Simulator):
         after = self._state_of_answer(*answer)
         after = replace(after, switches=switches) if switches else after
         after = self._odometry.follow(after) if self._odometry else after
-        self._state_after = faults.seen(after) if faults.possible else after
+        self._state_after = faults.with_readings(after) if faults.possible else after
 
     def _change_switches(self, server: InProcess, command: Command) -> Mapping[str, bool]:
         """Let the server change switches before the next step; return their values from then on.
@@ -179,8 +179,8 @@ class GazeboSimulator(Simulator):
 
     def _note(self, before: RobotState, after: RobotState) -> None:
         """Report joints that have reached a stop."""
-        if self._stops.any or self._largest_coordinate >= self._stops.nearest:
-            for joint in self._stops.see(after.q):
+        if self._stops.any_stopped or self._largest_coordinate >= self._stops.nearest:
+            for joint in self._stops.new_stops(after.q):
                 self._events.append(self._stops.event(joint, after.time))
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:

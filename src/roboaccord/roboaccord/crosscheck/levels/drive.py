@@ -110,7 +110,7 @@ class DriveTicks:
 
     def failing(self, faults: Iterable[Fault]) -> None:
         """Add faults of joints to those of the scenario."""
-        self._faults.foresee(faults)
+        self._faults.schedule(faults)
 
     def take(self, before: RobotState, after: RobotState, command: Command | None) -> None:
         """Compare one tick.
@@ -121,7 +121,7 @@ class DriveTicks:
         """
         self.ticks += 1
         # Let faults that are due now come into force.
-        for _ in self._faults.due(before) if self._faults.possible else ():
+        for _ in self._faults.begin_due(before) if self._faults.possible else ():
             pass
         if command is None or not (len(self._errors) or command.switches):
             self._commands.clear()
@@ -189,7 +189,7 @@ def check_drive(setup: Setup, run: Trajectory) -> DriveCheck:
     """Compare all ticks of a simulated run with its commands."""
     drive = DriveTicks(setup)
     for i in range(len(run) - 1):
-        drive.take(run.state(i), run.state(i + 1), run.asked(i))
+        drive.take(run.state(i), run.state(i + 1), run.requested(i))
     return drive.check()
 
 

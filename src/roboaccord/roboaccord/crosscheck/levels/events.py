@@ -158,7 +158,7 @@ def misplaced_stops(simulator: Simulator, run: Trajectory) -> Iterator[EventDiff
     reached = {
         (run.joints[joint], round(float(time), 9))
         for time, q in zip(run.time[1:], run.q[1:], strict=True)
-        for joint in watch.see(q)
+        for joint in watch.new_stops(q)
     }
     logged = {(event.subject, round(event.time, 9)) for event in run.events if event.kind == STOP}
     for joint, time in sorted(reached ^ logged, key=lambda stop: stop[1]):

@@ -161,8 +161,9 @@ def measured(motion: Trajectory) -> tuple[Array, Array]:
     injected = JointFaults(faults, motion.joints, motion.joints)
     states = list[RobotState]()
     for i in range(len(motion)):
-        states.append(injected.seen(motion.state(i)).measured)
-        list(injected.due(motion.state(i)))  # `due` puts faults in force as it yields them
+        states.append(injected.with_readings(motion.state(i)).measured)
+        for _ in injected.begin_due(motion.state(i)):
+            pass  # `begin_due` itself puts them in force
     return np.array([state.q for state in states]), np.array([state.qd for state in states])
 
 
