@@ -65,9 +65,9 @@ def cause_of(setup, engine, *perturbations, name=""):
     finder = CauseFinder(setup, name or engine, "direct", check)
     for before, after in pairwise(map(run.state, range(len(run)))):
         check.take(before, after)
-        finder.take(before, after)
-    finder.conclude()
-    finder.settle(PATIENCE)
+        finder.store_period(before, after)
+    finder.search_at_end()
+    finder.wait_for_cause(PATIENCE)
     return finder.cause
 
 

@@ -17,7 +17,7 @@ from roboaccord.contract.interfaces import Controller, Engine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.runs import twice_or_half
-from roboaccord.crosscheck.special_ticks import at_stops, left_out
+from roboaccord.crosscheck.special_ticks import eventful_ticks, stop_ticks
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.controllers import make_controller
@@ -87,7 +87,7 @@ def linearise_loop(setup: Setup, run: Trajectory) -> float | None:
         None for a controller that cannot be copied.
     """
     period, simulator = setup.scenario.control_period, make_simulator(setup)
-    free = np.flatnonzero(~(left_out(run, period) | at_stops(simulator, run)))
+    free = np.flatnonzero(~(eventful_ticks(run, period) | stop_ticks(simulator, run)))
     chosen = free[np.linspace(0, len(free) - 1, PROBED).astype(int)].tolist() if len(free) else [0]
     controller, size, eigenvalues = make_controller(setup), 2 * len(run.joints), list[float]()
     controller.reset(setup.scenario.seed)

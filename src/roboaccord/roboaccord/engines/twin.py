@@ -216,13 +216,13 @@ class Twin(EngineSimulator):
         table, held = NO_TABLE, np.zeros(len(self.joints))
         if self._compiled is not None:
             table, held = self._compiled.table, self._compiled.held
-        rows = np.concatenate([x.position, x.orientation, x.q, v], axis=1)
+        states = np.concatenate([x.position, x.orientation, x.q, v], axis=1)
         # A copy: for a read-only array the kernel would be compiled once more.
-        advance_twins(
-            *self._bodies.arrays, table, (*self._force_arrays, held), rows, effort.copy(),
-            self.physics_step, counts, self.order, *self._stops.limits, stopped,
-        )  # fmt: skip
-        position, orientation, q, v = np.split(rows, [3, 7, 7 + len(held)], axis=1)
+        efforts, forces = effort.copy(), (table, *self._force_arrays, held)
+        step, limits = self.physics_step, self._stops.limits
+        bodies = self._bodies.arrays
+        advance_twins(bodies, forces, states, efforts, step, counts, self.order, limits, stopped)
+        position, orientation, q, v = np.split(states, [3, 7, 7 + len(held)], axis=1)
         return Coordinates(q, position, orientation), v
 
     def _ends(

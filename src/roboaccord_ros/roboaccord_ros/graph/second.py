@@ -95,7 +95,7 @@ class SecondRobot:
 
     def note(self, events: Sequence[Event]) -> None:
         """Take events of the run."""
-        self.finder.note(events)
+        self.finder.store_events(events)
         self._inputs.failed += filter(None, map(fault_of, events))
 
     def keep(self, state: RobotState) -> None:
@@ -104,7 +104,7 @@ class SecondRobot:
 
     def take(self, step: LiveStep) -> None:
         """Take a control period that was judged."""
-        self.finder.take(step.before, step.after, driven=step.has_vectors)
+        self.finder.store_period(step.before, step.after, driven=step.has_vectors)
         self._waiting.append(step.after)
         if len(self._waiting) > LONGEST:
             self._stop("it falls too far behind")
@@ -116,7 +116,7 @@ class SecondRobot:
         """
         if self._look or not graph.unreached(self._shell.node, self.publishers):
             self._catch_up(until)
-        self._report(self.finder.look())
+        self._report(self.finder.take_new_cause())
         self._draw()
 
     def repeat(self) -> None:
@@ -132,10 +132,10 @@ class SecondRobot:
             until: time of the steady clock at which to stop [s].
             hurried: the run was interrupted.
         """
-        self.finder.conclude()
+        self.finder.search_at_end()
         self._catch_up(until)
         naming = NAMING if hurried else UNHURRIED
-        self._report(self.finder.settle(max(until - time.monotonic(), naming)))
+        self._report(self.finder.wait_for_cause(max(until - time.monotonic(), naming)))
         self._draw()
         if self._window and hurried:  # else it stays visible, as the window stays open
             self._window.remove()

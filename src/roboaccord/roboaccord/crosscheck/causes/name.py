@@ -18,19 +18,19 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.explain import LEFT, Conclusion, Explanation
 from roboaccord.crosscheck.causes.reference import bounded, rms
 from roboaccord.crosscheck.causes.resolution import Resolved, resolution_of
-from roboaccord.crosscheck.causes.ticks import explain_ticks, spread
+from roboaccord.crosscheck.causes.ticks import explain_ticks
 from roboaccord.crosscheck.levels.scheme import explained
 from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, explain_drawn
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.special_ticks import left_out
-from roboaccord.crosscheck.ticks import by_group
+from roboaccord.crosscheck.special_ticks import eventful_ticks
+from roboaccord.crosscheck.ticks import largest_by_group, repeat_by_group
 from roboaccord.numerics.ranking import descending, ranked
 from roboaccord.scenario.scenario import Allowance
 from roboaccord.scenario.setup import Setup
 
 # Control periods (ticks) that the reference predicts, once for each hypothesis: limits the time.
-# Any from FEWEST = 5 (beside.py) would do; a root mean square of 20 is known to 16 %.
+# Any from FEWEST = 5 (level_context.py) would do; a root mean square of 20 is known to 16 %.
 SAMPLES = 20
 # s: an event this near to the parting of motions is named with it: 20 ticks at 1 kHz, for an
 # error exceeds its bound some ticks after its event
@@ -62,10 +62,10 @@ def explain_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int)
         order: of its integrator.
     """
     run = min(runs.items())[1]
-    struck = left_out(run, setup.scenario.control_period)
+    struck = eventful_ticks(run, setup.scenario.control_period)
     problem, bound = bounded(setup, runs, order, np.arange(len(run) - 1))
-    floor = np.asarray(by_group(bound[None])[0])
-    problem = replace(problem, weight=1.0 / spread(floor, len(bound)))
+    floor = repeat_by_group(largest_by_group(bound), len(bound))
+    problem = replace(problem, weight=1.0 / floor)
     # If nearly all of the error is in ticks with an event, the law of events is the cause.
     size = (problem.residuals() ** 2).sum(axis=1)
     if struck.any() and size[struck].sum() > (1.0 - LEFT) * size.sum():
@@ -121,7 +121,7 @@ def resolve(case: CheckCase) -> list[Resolved]:
     if setup.scenario.crosscheck.statistics or (resolutions and setup.contact is None):
         return resolutions
     run = min(runs.items())[1]
-    free = np.flatnonzero(~left_out(run, setup.scenario.control_period))
+    free = np.flatnonzero(~eventful_ticks(run, setup.scenario.control_period))
     if not free.size:
         return resolutions
     # Bound of the level: time stepping and the reference's own error, or the allowance.

@@ -23,7 +23,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.hypotheses import Hypothesis, Sizes
 from roboaccord.crosscheck.causes.ticks import TickProblem
 from roboaccord.crosscheck.extrapolation import SAFETY, STEPS, estimates
-from roboaccord.crosscheck.ticks import Index, vector
+from roboaccord.crosscheck.ticks import Index, largest_magnitudes
 from roboaccord.description.inverse import inverse_dynamics
 from roboaccord.description.tree import Tree
 from roboaccord.engines.deviations import EVERY, OF_LINKS, ModelChange, deviating_tree
@@ -120,7 +120,7 @@ def bounded(
     fine, coarse = (make_simulator(setup, physics_step=dt) for dt in (steps[-1], steps[-2:][0]))
     plain = ReferenceProblem(setup, fine, run, ticks, only=only)
     errors = [replace(plain, run=runs[dt]).residuals() for dt in steps]
-    floor = np.finfo(float).eps * np.maximum(np.abs(vector(run)).max(axis=0), 1.0)
+    floor = np.finfo(float).eps * np.maximum(largest_magnitudes(run), 1.0)
     if len(errors) < STEPS:
         return plain, np.asarray(rms(errors[-1]) + floor)
     floor = floor + rms(replace(plain, simulator=coarse).residuals() - errors[-1])

@@ -17,7 +17,7 @@ from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.ticks import names
+from roboaccord.crosscheck.ticks import column_names
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.scenario import Tolerances
 
@@ -51,7 +51,7 @@ def check_repeat(run: Trajectory, again: Trajectory) -> RepeatCheck:
         return RepeatCheck()
     sample = int(first[0])
     column = first_largest(differences[sample])
-    coordinate = names(run.joints)[column]
+    coordinate = column_names(run.joints)[column]
     return RepeatCheck(float(differences[sample, column]), *coordinate, float(run.time[sample]))
 
 

@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, field, replace
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.results import LEFT_OUT
-from roboaccord.crosscheck.beside import ALONE, Beside, by_twin
 from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext, judge_by_twin
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.engines import REFERENCE
 from roboaccord.numerics.statistics import (
@@ -54,7 +54,7 @@ class StatisticsCheck(Statistics):
         diverged: whether one of them is a motion that became infinite.
         loop: smallest real part of an eigenvalue of the sampled control loop, from
             `linearise_loop`; None where it is not known.
-        beside: checks of other levels on which the judgement depends.
+        context: checks of other levels on which the judgement depends.
     """
 
     figure: str
@@ -67,7 +67,7 @@ class StatisticsCheck(Statistics):
     failures: dict[str, str]
     diverged: bool = field(default=False, metadata=LEFT_OUT)
     loop: float | None = None
-    beside: Beside = field(default=ALONE, metadata=LEFT_OUT)
+    context: LevelContext = field(default=NO_CONTEXT, metadata=LEFT_OUT)
 
     @property
     def thrown(self) -> bool:
@@ -95,13 +95,13 @@ class StatisticsLevel(Level[StatisticsCheck]):
             return None
         pair = samples.cells[REFERENCE], samples.cells[case.name]
         check = compare_cells(*pair, spec, samples.by_step)
-        return replace(check, loop=samples.loop, beside=Beside.of(case))
+        return replace(check, loop=samples.loop, context=LevelContext.of(case))
 
     def judge(self, check: StatisticsCheck, tolerances: Tolerances) -> Finding:
         finding = judge_seeds(check)
-        twin, obeys, _ = check.beside
-        if twin and obeys and check.thrown and finding.outcome == Outcome.NOT_JUDGED:
-            return by_twin(finding, twin)  # statistics decide nothing there, single ticks do
+        twin, follows_commands, _ = check.context
+        if twin and follows_commands and check.thrown and finding.outcome == Outcome.NOT_JUDGED:
+            return judge_by_twin(finding, twin)  # statistics decide nothing there, single ticks do
         return finding
 
     def rows(self, check: StatisticsCheck) -> Rows:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, Reason, because
-from roboaccord.crosscheck.beside import Beside, by_twin
 from roboaccord.crosscheck.extrapolation import coarse, few_steps
 from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.level_context import LevelContext, judge_by_twin
 from roboaccord.crosscheck.measures.convergence import (
     NO_UNCERTAINTY,
     ConvergenceCheck,
@@ -51,17 +51,17 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
             floor.coordinates[:, heights] += settling(case.setup, case.engine)[HEIGHT]
         check = check_convergence(tree, runs, name, case.simulator, floor)
         movable = bool(case.setup.joints or case.setup.base.moves)
-        return replace(check, engine=name, movable=movable, beside=Beside.of(case))
+        return replace(check, engine=name, movable=movable, context=LevelContext.of(case))
 
     def judge(self, check: ConvergenceCheck | Seeds, tolerances: Tolerances) -> Finding:
         if isinstance(check, Seeds):
             return replace(Finding.does_not_apply(because(Code.CHAOTIC)), stands_in=True)
         finding = judge_runs(check, tolerances)
         # A twin explains trajectories that start alike, unless the scenario sets a tolerance.
-        twin, obeys, _ = check.beside
+        twin, follows_commands, _ = check.context
         same_start = all(d[0] <= check.floor for d in check.distance.values())
-        if twin and obeys and same_start and tolerances.of(check.engine) is None:
-            finding = by_twin(finding, twin)
+        if twin and follows_commands and same_start and tolerances.of(check.engine) is None:
+            finding = judge_by_twin(finding, twin)
         if finding.outcome != Outcome.OUTSIDE and check.range <= check.floor:
             can = Code.NOTHING_MOVES if check.movable else Code.NOTHING_CAN_MOVE
             return Finding.not_judged(because(can))
@@ -112,7 +112,7 @@ def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
         return coarse(runs.dt[-1], reason, smaller=runs.kink is None)  # a kink stays at any step
     if reason:
         finding = Finding.outside(reason, where=runs.where, size=runs.left)
-        return replace(finding, unexplained=runs.beside.unexplained)
+        return replace(finding, unexplained=runs.context.unexplained)
     if max(runs.error) <= runs.floor:
         return Finding.within(because(Code.BELOW_ROUND_OFF))
     return Finding.not_judged(few_steps()) if runs.remainder is None else Finding.within()

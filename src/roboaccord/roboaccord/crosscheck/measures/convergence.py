@@ -20,16 +20,16 @@ import numpy as np
 from roboaccord.contract.results import LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.beside import ALONE, Beside
 from roboaccord.crosscheck.extrapolation import (
     STEPS,
     has_settled,
     observed_order,
     remainder_over_time,
 )
+from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext
 from roboaccord.crosscheck.links import largest_distance, name_coordinate
 from roboaccord.crosscheck.runs import Job, Runs
-from roboaccord.crosscheck.special_ticks import kinks
+from roboaccord.crosscheck.special_ticks import kink_ticks
 from roboaccord.crosscheck.ticks import ROUND_OFF
 from roboaccord.description.tree import Tree
 from roboaccord.engines import REFERENCE
@@ -131,7 +131,7 @@ class ConvergenceCheck:
         uncertainty: at the largest step; None with one step.
         engine: whose runs they are.
         movable: whether a joint or the base can move.
-        beside: checks of other levels on which the judgement depends.
+        context: checks of other levels on which the judgement depends.
     """
 
     dt: Annotated[list[float], Quantity("s", "physics step")]
@@ -153,7 +153,7 @@ class ConvergenceCheck:
     asymptotic: bool = True
     engine: str = field(default="", metadata=LEFT_OUT)
     movable: bool = field(default=True, metadata=LEFT_OUT)
-    beside: Beside = field(default=ALONE, metadata=LEFT_OUT)
+    context: LevelContext = field(default=NO_CONTEXT, metadata=LEFT_OUT)
 
     @property
     def remainder(self) -> bool | None:
@@ -205,7 +205,7 @@ def check_convergence(
         stop.time for run in (truth, *by_step.values()) for stop in run.events if stop.kind in STOPS
     ]
     hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
-    kinked = np.flatnonzero(kinks(simulator, truth, runs.steps[-1]) | hit)
+    kinked = np.flatnonzero(kink_ticks(simulator, truth, runs.steps[-1]) | hit)
     whole = check(errors, distance, 1 if kinked.size else order, floor)
     if kinked.size:
         # The same check up to the first kink, where the scheme must have its order.

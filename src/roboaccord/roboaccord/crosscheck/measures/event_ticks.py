@@ -25,12 +25,12 @@ from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.ticks import (
     ROUND_OFF,
     Index,
-    difference,
-    evenly,
-    groups,
-    names,
-    predicted,
-    vector,
+    column_groups,
+    column_names,
+    evenly_spaced,
+    largest_magnitudes,
+    predict_ticks,
+    state_difference,
 )
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.ranking import descending, first_largest
@@ -78,13 +78,13 @@ def check_event_ticks(
         None where the reference resolves none of them.
     """
     steps = [setup.scenario.physics_step / 2**i for i in HALVED]
-    sampled = ticks[evenly(len(ticks), SAMPLED)]
+    sampled = ticks[evenly_spaced(len(ticks), SAMPLED)]
     # Changes of state in the reference, and its own error by a run at twice the step.
     exact = _ends(make_simulator(tightened(setup), physics_step=steps[-1] / 2), run, sampled)
     own_errors = exact - _ends(make_simulator(setup, physics_step=steps[-1]), run, sampled)
     scales = np.ones(exact.shape[1])
     for group in POSITIONS:
-        scales[groups(len(run.joints))[group]] = 1.0 / setup.scenario.control_period
+        scales[column_groups(len(run.joints))[group]] = 1.0 / setup.scenario.control_period
     resolved = norm(own_errors * scales) <= RESOLVED * norm(exact * scales)
     if not resolved.any():
         return None
@@ -98,18 +98,18 @@ def check_event_ticks(
     # reference's own error and round-off.
     limits = 2.0 * errors[-1] - errors[-2]
     changes = sum(norm(np.diff(errors, axis=0)[i] * scales) for i in range(2))
-    scale = ROUND_OFF * norm(scales * np.abs(vector(run)).max(axis=0)[None])
+    scale = ROUND_OFF * norm(scales * largest_magnitudes(run)[None])
     excess = norm(limits * scales) / (SAFETY * (changes + norm(own_errors * scales)) + scale)
     # The tick with the median ratio.
     middle = descending(-excess)[len(excess) // 2]
-    quantity, where = names(run.joints)[first_largest(np.abs(limits[middle] * scales))]
+    quantity, where = column_names(run.joints)[first_largest(np.abs(limits[middle] * scales))]
     time = float(run.time[chosen[middle]])
     return EventTicks(len(chosen), float(excess[middle]), quantity, where, time)
 
 
 def _ends(simulator: Simulator, run: Trajectory, ticks: Index) -> Array:
     """Return the change of state over each tick (k, 2 n + 12)."""
-    return difference(run.at(ticks), predicted(simulator, run, ticks)[0])
+    return state_difference(run.at(ticks), predict_ticks(simulator, run, ticks)[0])
 
 
 def norm(values: Array) -> Array:

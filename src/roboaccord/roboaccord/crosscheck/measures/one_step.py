@@ -16,22 +16,18 @@ from itertools import compress
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity, by_fields, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.beside import ALONE, Beside
 from roboaccord.crosscheck.extrapolation import (
     STEPS,
-    engines_of,
-    go,
     has_settled,
-    no_restart,
     observed_order,
     remainder_of_samples,
     rms,
 )
+from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext
 from roboaccord.crosscheck.measures.predictions import (
     SAMPLED,
     Predictions,
@@ -41,9 +37,10 @@ from roboaccord.crosscheck.measures.predictions import (
     predict,
     settling,
 )
+from roboaccord.crosscheck.restart import restart, simulators_by_step, why_no_restart
 from roboaccord.crosscheck.runs import tightened, twice_or_half
-from roboaccord.crosscheck.special_ticks import at_stops, kinks, left_out
-from roboaccord.crosscheck.ticks import Index, difference, evenly
+from roboaccord.crosscheck.special_ticks import eventful_ticks, kink_ticks, stop_ticks
+from roboaccord.crosscheck.ticks import Index, Mask, evenly_spaced, state_difference
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
@@ -77,7 +74,7 @@ class OneStepCheck:
         expected_order: order with which errors must fall.
         settled: whether smaller steps would show the same order.
         judged, ticks: number of periods without an event, and of all.
-        beside: what other levels say, on which the judgement depends.
+        context: what other levels say, on which the judgement depends.
     """
 
     rms: Annotated[float, Quantity("rad/s", "rms error of a control period", form=".1e")]
@@ -101,7 +98,7 @@ class OneStepCheck:
     settled: bool = True
     judged: int = 0
     ticks: int = 0
-    beside: Beside = field(default=ALONE, metadata=LEFT_OUT)
+    context: LevelContext = field(default=NO_CONTEXT, metadata=LEFT_OUT)
 
     def to_json(self) -> dict[str, Json]:
         """Return the fields, and the unit of the errors."""
@@ -136,7 +133,9 @@ def check_steps(
     period, fine = setup.scenario.control_period, min(runs)
     simulator = make_simulator(setup, engine)
     # Ticks to predict, and those of them that are free of events and kinks at every step.
-    eventful = [left_out(run, period) | kinks(simulator, run, fine) for run in runs.values()]
+    eventful = [
+        eventful_ticks(run, period) | kink_ticks(simulator, run, fine) for run in runs.values()
+    ]
     chosen = picked(np.arange(len(eventful[0])))
     free = ~np.any(eventful, axis=0)[chosen]
     expected = order if setup.contact is None and free.any() and len(runs) >= STEPS else 1
@@ -158,19 +157,19 @@ def check_free_steps(
 
     The runs of an engine that cannot start again from recorded states are compared as others are.
     """
-    run, simulators = runs[max(runs)], engines_of(setup, engine)
-    if no_restart(simulators[0]):
+    run, simulators = runs[max(runs)], simulators_by_step(setup, engine)
+    if why_no_restart(simulators[0]):
         return check_steps(setup, engine, order, runs)
     smallest = simulators[-1].physics_step
     # Free ticks of the run, a sample of them.
-    eventful = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
-    free = np.flatnonzero(~(eventful | kinks(simulators[0], run, smallest)))
+    eventful = eventful_ticks(run, setup.scenario.control_period) | stop_ticks(simulators[0], run)
+    free = np.flatnonzero(~(eventful | kink_ticks(simulators[0], run, smallest)))
     count = len(free)
-    free = free[evenly(len(free), SAMPLED)]
+    free = free[evenly_spaced(len(free), SAMPLED)]
     # The engine repeats each of them at each step; those with an event at any step are left out.
-    repeats = [[go(s, run, i, i + 1).run for i in free.tolist()] for s in simulators]
+    repeats = [[restart(s, run, i, i + 1).run for i in free.tolist()] for s in simulators]
     undisturbed = [
-        not any(restart.events or at_stops(simulators[0], restart).any() for restart in restarts)
+        not any(restart.events or stop_ticks(simulators[0], restart).any() for restart in restarts)
         for restarts in zip(*repeats, strict=True)
     ]
     free, repeats = free[undisturbed], [[*compress(restarts, undisturbed)] for restarts in repeats]
@@ -184,7 +183,7 @@ def check_free_steps(
     by_step = {}
     for simulator, restarts in zip(simulators, repeats, strict=True):
         ends = zip(repeats[0], restarts, strict=True)
-        changes = np.array([difference(a.state(1), b.state(1)) for a, b in ends])
+        changes = np.array([state_difference(a.state(1), b.state(1)) for a, b in ends])
         shifted = predictions.judged - judged_of(changes)
         by_step[simulator.physics_step] = replace(predictions, judged=shifted)
     expected = order if setup.contact is None else 1
@@ -224,7 +223,7 @@ def check_orders(
     predictions: Mapping[float, Predictions],
     order: int,
     floor: Array,
-    free: NDArray[np.bool_],
+    free: Mask,
 ) -> OneStepCheck:
     """Return the errors of a run, with their order and the remainder at a step of 0.
 

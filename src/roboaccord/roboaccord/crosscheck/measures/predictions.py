@@ -15,7 +15,14 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.ticks import ROUND_OFF, Index, difference, evenly, predicted, vector
+from roboaccord.crosscheck.ticks import (
+    ROUND_OFF,
+    Index,
+    evenly_spaced,
+    largest_magnitudes,
+    predict_ticks,
+    state_difference,
+)
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -65,8 +72,8 @@ def predict(
         samples: indices of the states to start from; all where None.
     """
     chosen = np.arange(len(trajectory) - 1) if samples is None else samples
-    ends = predicted(reference, trajectory, chosen)[0]
-    after, change = (judged_of(difference(trajectory.at(chosen + i), ends)) for i in (1, 0))
+    ends = predict_ticks(reference, trajectory, chosen)[0]
+    after, change = (judged_of(state_difference(trajectory.at(chosen + i), ends)) for i in (1, 0))
     return Predictions(after, change[:, :-6])
 
 
@@ -97,10 +104,9 @@ def measure_floor(coarse: Simulator, run: Trajectory, fine: Predictions, ticks: 
         fine: predictions of the ticks at the smallest step.
         ticks: indices of the predicted ticks (k,).
     """
-    samples = evenly(len(ticks), SAMPLED)
+    samples = evenly_spaced(len(ticks), SAMPLED)
     own_errors = predict(coarse, run, ticks[samples]).judged - fine.judged[samples]
-    values = np.abs(judged_of(vector(run)))
-    scale = ROUND_OFF * np.maximum(values.max(axis=0, initial=0.0), 1.0)
+    (scale,) = ROUND_OFF * np.maximum(judged_of(largest_magnitudes(run)[None]), 1.0)
     return np.asarray(np.sqrt(np.mean(own_errors**2, axis=0)) + scale)
 
 

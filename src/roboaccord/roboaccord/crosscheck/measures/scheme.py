@@ -26,12 +26,18 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.explain import Explanation
 from roboaccord.crosscheck.causes.resolution import Resolved, largest, resolution_of
 from roboaccord.crosscheck.causes.samples import MOST_LATE
-from roboaccord.crosscheck.causes.ticks import TwinProblem, explain_ticks, spread
+from roboaccord.crosscheck.causes.ticks import TwinProblem, explain_ticks
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.measures.event_ticks import EventTicks, check_event_ticks
 from roboaccord.crosscheck.measures.twin_comparison import TwinComparison, compare
-from roboaccord.crosscheck.special_ticks import left_out, touching
-from roboaccord.crosscheck.ticks import Index, by_group, evenly, names
+from roboaccord.crosscheck.special_ticks import contact_ticks, eventful_ticks
+from roboaccord.crosscheck.ticks import (
+    Index,
+    column_names,
+    evenly_spaced,
+    largest_by_group,
+    repeat_by_group,
+)
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
@@ -134,10 +140,10 @@ def check_scheme(
         return NoTwin(str(error))
     setup, engine = comparison.setup, comparison.engine
     # Ticks in which something happens are not compared.
-    touched = touching(setup, engine, run)
+    touched = contact_ticks(setup, engine, run)
     if touched is None:
         return NoTwin(f"{engine.name} does not report its contacts")
-    special = left_out(run, setup.scenario.control_period) | touched
+    special = eventful_ticks(run, setup.scenario.control_period) | touched
     free = np.flatnonzero(~special)
     looked_at = picked(free)
     chosen, errors = compare(comparison.twin, run, looked_at)
@@ -178,11 +184,11 @@ def _judge_ticks(
         named, resolved: as of `check_scheme`.
     """
     # Round-off, measured in the ticks with the largest errors and in others.
-    sizes = by_group(np.abs(errors))
+    sizes = largest_by_group(np.abs(errors))
     worst = descending((sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
-    even = evenly(len(sizes), SAMPLED)
+    even = evenly_spaced(len(sizes), SAMPLED)
     sampled = np.unique([*worst[: SAMPLED // 2], *even])
-    floors = spread(comparison.floor(run, chosen[sampled], chosen[even]), errors.shape[1])
+    floors = repeat_by_group(comparison.floor(run, chosen[sampled], chosen[even]), errors.shape[1])
     ratios = np.abs(errors) / floors
     tick, column = np.unravel_index(first_largest(ratios), ratios.shape)
     # Resolution: which changes of parameters would exceed the floors.
@@ -193,7 +199,7 @@ def _judge_ticks(
         probed = np.unique([*worst[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
         resolution = resolution_of(largest(replace(problem, ticks=chosen[probed])), "scheme")
     outside = named and ratios[tick, column] > 1.0
-    quantity, where = names(run.joints)[column]
+    quantity, where = column_names(run.joints)[column]
     return SchemeCheck(
         error=float(np.abs(errors[tick, column])),
         floor=float(floors[column]),
