@@ -104,7 +104,7 @@ def test_a_robot_sinks_until_its_depth_carries_its_weight(setup: Setup) -> None:
     grip = Grip(Footing(radius, (0.0, 0.0, 0.5)), law, kinematics, bodies, np.zeros_like)
     height, speed = radius, 0.0
     for _ in range(3000):
-        speed, impulses = grip.rise(height, speed, mass, gravity, STEP)
+        speed, impulses = grip.step_vertical(height, speed, mass, gravity, STEP)
         height += STEP * speed
     depth = CFM * gravity * STEP**2 / (count * ERP)
     assert radius - height == pytest.approx(depth, rel=1e-5)

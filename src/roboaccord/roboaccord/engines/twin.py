@@ -74,7 +74,7 @@ class Twin(EngineSimulator):
     ) -> None:
         # The changed model, with the factors on the friction of each link.
         self._described, footing = model, scheme.footing
-        model, tree, law, shares = deviate(model, off, sticks=footing is not None)
+        model, tree, sticking_law, factors = deviate(model, off, sticks=footing is not None)
         super().__init__(model, tree)
         # A twin moves one tree, all joints of which take commands.
         idle = [joint.name for joint in self.tree.moving if joint.name not in self.joints]
@@ -98,9 +98,10 @@ class Twin(EngineSimulator):
         joint_rows, base_rows = np.arange(base_size + n)[base_size:], np.arange(base_size)
         self._place_forces(joint_rows, joint_rows, base_rows, base_rows)
         self._grip: Grip | None = None
-        if footing and isinstance(law, EllipseFriction):
-            self._grip = Grip(footing, law, self._kinematics, self._bodies, self._roundings.of)
-            self._grip.shares = np.array([shares.get(link, 1.0) for link in law.links])
+        if footing and isinstance(sticking_law, EllipseFriction):
+            links, parts = sticking_law.links, (self._kinematics, self._bodies, self._roundings.of)
+            self._grip = Grip(footing, sticking_law, *parts)
+            self._grip.factors = np.array([factors.get(link, 1.0) for link in links])
         self._place(RobotState(0.0, *np.zeros((3, n))))
 
     def otherwise(self, off: Sequence[ModelChange]) -> Twin:

@@ -114,10 +114,8 @@ def _joint(name: str, expected: JointProperties, actual: JointProperties) -> Ite
     yield compare_axis(name, expected.axis, actual.axis, ROUND_OFF)
     yield compare_limits(name, expected.limits, actual.limits, ROUND_OFF)
     for field in OF_JOINTS:
-        values, unit = (
-            [getattr(p, field) for p in (expected, actual)],
-            unit_of(JointProperties, field),
-        )
+        values = getattr(expected, field), getattr(actual, field)
+        unit = unit_of(JointProperties, field)
         yield compare_value(field, name, *values, ROUND_OFF, unit=unit)
 
 

@@ -138,11 +138,9 @@ def _compare_seeds(check: StatisticsCheck) -> Finding:
         seed, reason = next(iter(check.failures.items()))
         runs = {"runs": len(check.failures), "seed": seed, "text": reason}
         why = because(Code.NO_FIGURE, **figures, **runs)
-        return (
-            Finding.not_judged(why)
-            if check.diverged
-            else Finding.outside(why, quantity=check.figure)
-        )
+        if check.diverged:
+            return Finding.not_judged(why)
+        return Finding.outside(why, quantity=check.figure)
     if check.difference is None:
         return Finding.not_judged(because(Code.FEW_RUNS, **figures))
     chance = check.share_probability

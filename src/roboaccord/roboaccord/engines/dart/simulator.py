@@ -89,11 +89,10 @@ class DartSimulator(EngineSimulator):
         self._stop_return = STOP_RETURN / model.stop_softness
         rows = np.array(self._root.rows)
         self._place_forces(self._dofs, self._dofs, rows, rows)
-        self._contact = (
-            DartContact(self._world, self._skeleton, model.contact, self._turn, self._scale)
-            if model.contact
-            else None
-        )
+        self._contact: DartContact | None = None
+        if model.contact:
+            axes_and_units = self._turn, self._scale
+            self._contact = DartContact(self._world, self._skeleton, model.contact, *axes_and_units)
 
     def _start(self, state: RobotState) -> None:
         if self._contact:
@@ -106,7 +105,7 @@ class DartSimulator(EngineSimulator):
         for tree in range(skeleton.getNumTrees()):  # DART does not notice the change by itself
             skeleton.dirtyArticulatedInertia(tree)
         if self._contact:
-            self._contact.hold()
+            self._contact.update_locks()
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
@@ -157,7 +156,7 @@ class DartSimulator(EngineSimulator):
             self._set_forces()
             self._world.step()
             if self._contact:
-                self._contact.look()
+                self._contact.leave_out_borne()
 
     def _push(self, wrench: Array) -> None:
         """Add a wrench on the base (6,) to the generalised forces."""

@@ -70,10 +70,8 @@ class _Conversion:
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self.model = model
-        self.bodies = [
-            WORLD,
-            *(name_of(model, OBJECT.mjOBJ_BODY, i) for i in range(1, model.nbody)),
-        ]
+        bodies = range(1, model.nbody)
+        self.bodies = [WORLD, *(name_of(model, OBJECT.mjOBJ_BODY, i) for i in bodies)]
         self.links, self.joints, self.made = list[Link](), list[tuple[Joint, Pose]](), list[str]()
         self.notes, self.drives = list(left_out(model)), of_drives(model)
         self.mimics, self.servos = dict(mimics(model)), dict(servos(model))
