@@ -11,9 +11,9 @@ from roboaccord.bag.reader import read_run
 from roboaccord.contract.contact import CFM, PyramidFriction
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
+from roboaccord.crosscheck.columns import largest_by_group
 from roboaccord.crosscheck.measures.twin_comparison import compare
 from roboaccord.crosscheck.recorded import check_bag
-from roboaccord.crosscheck.ticks import largest_by_group
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.engines.grip import ERP, Grip

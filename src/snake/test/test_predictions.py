@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from roboaccord import Command, Trajectory
 from roboaccord.contract.state import STATE_ARRAYS
-from roboaccord.crosscheck.ticks import state_difference
+from roboaccord.crosscheck.columns import state_difference
 from roboaccord.engines.twin import twin_of
 from roboaccord.numerics.rotations import (
     quaternion_matrix,

@@ -51,8 +51,8 @@ class PeriodErrors(NamedTuple):
         parts: rows of rates (5, m) [rad/s]: error less the twin's, where that is known; change in
             the reference; change in the run; error of Euler's step; effect of friction.
         position: error of the joints (n,) [rad or m].
-        from_twin: difference from the twin by column of ticks.py (2 n + 12,); None where it is not
-            known.
+        from_twin: difference from the twin, in the columns of columns.py (2 n + 12,); None where it
+            is not known.
     """
 
     before: RobotState

@@ -24,9 +24,9 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.samples import delayed
 from roboaccord.crosscheck.causes.ticks import twins_of
+from roboaccord.crosscheck.columns import column_names, state_difference, to_columns
 from roboaccord.crosscheck.measures.scheme import NoTwin, SchemeCheck, check_scheme
 from roboaccord.crosscheck.measures.twin_comparison import TwinComparison
-from roboaccord.crosscheck.ticks import column_names, repeat_by_group, state_difference
 from roboaccord.engines import spec
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.ranking import first_largest
@@ -118,19 +118,15 @@ class TwinTicks:
         column = first_largest(self._over_floor(self._largest))
         quantity, where = column_names(self._joints)[column]
         return SchemeCheck(
-            error=float(self._largest[column]),
-            floor=float(self._floors[column]),
-            quantity=quantity,
-            where=where,
-            time=float(self._times[column]),
-            judged=self.judged,
-            left_out=left_out,
-        )
+            error=float(self._largest[column]), floor=float(self._floors[column]),
+            quantity=quantity, where=where, time=float(self._times[column]),
+            judged=self.judged, left_out=left_out,
+        )  # fmt: skip
 
     @property
     def _floors(self) -> Array:
         """Floors of all coordinates (2 n + 12,)."""
-        return repeat_by_group(self._floor, len(self._largest))
+        return to_columns(self._floor, len(self._largest))
 
     def _over_floor(self, error: Array) -> Array:
         """Return differences relative to the floor of round-off so far (2 n + 12,)."""

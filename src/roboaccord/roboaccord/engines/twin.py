@@ -33,7 +33,7 @@ from roboaccord.engines.deviations import ModelChange, deviate
 from roboaccord.engines.grip import Grip
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
-from roboaccord.engines.twin_coordinates import Coordinates, SteppedAxes, at_the_end
+from roboaccord.engines.twin_coordinates import Coordinates, SteppedAxes, implicit_slope
 from roboaccord.engines.twin_rounding import Roundings
 from roboaccord.numerics.jit import COMPILES
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_yaw, turn_twist
@@ -72,7 +72,7 @@ class Twin(EngineSimulator):
     def __init__(
         self, model: EngineModel, scheme: Scheme, shaken: int = 0, off: Sequence[ModelChange] = ()
     ) -> None:
-        # The changed model, with the factors on the friction of each link.
+        # The changed model; of friction that sticks its law, and factors on it by link.
         self._described, footing = model, scheme.footing
         model, tree, sticking_law, factors = deviate(model, off, sticks=footing is not None)
         super().__init__(model, tree)
@@ -99,10 +99,14 @@ class Twin(EngineSimulator):
         self._place_forces(joint_rows, joint_rows, base_rows, base_rows)
         self._grip: Grip | None = None
         if footing and isinstance(sticking_law, EllipseFriction):
-            links, parts = sticking_law.links, (self._kinematics, self._bodies, self._roundings.of)
+            links, parts = (
+                sticking_law.links,
+                (self._kinematics, self._bodies, self._roundings.of_matrix),
+            )
             self._grip = Grip(footing, sticking_law, *parts)
             self._grip.factors = np.array([factors.get(link, 1.0) for link in links])
-        self._place(RobotState(0.0, *np.zeros((3, n))))
+        # Coordinates and rates, in the axes that the scheme steps.
+        self._x, self._v = self._axes.of(RobotState(0.0, *np.zeros((3, n))))
 
     def otherwise(self, off: Sequence[ModelChange]) -> Twin:
         """Return a twin of the same model and scheme in which other numbers are changed."""
@@ -201,7 +205,7 @@ class Twin(EngineSimulator):
         forces_compile = self._compiled is not None or not (self._law or self._friction)
         return COMPILES and plain and forces_compile and self._wrench is None
 
-    def _advance_rows(
+    def _advance_states(
         self, x: Coordinates, v: Array, effort: Array, counts: Index, stopped: NDArray[np.bool_]
     ) -> tuple[Coordinates, Array]:
         """Return the coordinates and rates of k states (k, ...) after steps in the kernel.
@@ -234,25 +238,25 @@ class Twin(EngineSimulator):
             return None
         (x, v), stopped = self._axes.of(starts), np.zeros(len(starts), bool)
         for effort, count in zip(efforts, counts, strict=True):
-            x, v = self._advance_rows(x, v, self._geared(effort), count, stopped)
+            x, v = self._advance_states(x, v, self._geared(effort), count, stopped)
         return Ends(*self._axes.motion(x, v), stopped)
 
     def _substeps(self, effort: Array, count: int) -> None:
         if self._compiles:
             stopped = np.array([self.stopped])
             rows = Coordinates(*(array[None] for array in self._x)), self._v[None], effort[None]
-            x, v = self._advance_rows(*rows, np.array([count]), stopped)
+            x, v = self._advance_states(*rows, np.array([count]), stopped)
             self._x, self._v = Coordinates(*(array[0] for array in x)), v[0]
             self.stopped = bool(stopped[0])
             return
         h = self.physics_step
         for _ in range(count):
-            self._look_at_stops()
+            self._check_stops()
             if self.order == 1:
                 self._euler(h)
             else:
                 self._x, self._v = self._axes.runge_kutta(self._slope, self._x, self._v, h)
-        self._look_at_stops()
+        self._check_stops()
 
     def _euler(self, h: float) -> None:
         """Take a step of semi-implicit Euler of h [s]: v' = v + h a(x, v), then x' = x + h v'."""
@@ -261,17 +265,17 @@ class Twin(EngineSimulator):
             # Coriolis and gyroscopic forces act as they are at the end of the step.
             moving = [*self.base.axes, *range(6, len(self._v))]
             unloaded_slope = partial(self._slope, self._x, loaded=False)
-            slope = at_the_end(unloaded_slope, slope, self._v, moving, h)
+            slope = implicit_slope(unloaded_slope, slope, self._v, moving, h)
         if self._grip:
             # Friction that sticks is solved for together with the step of the rates.
             drag = self._friction.viscous if self.scheme.damping and self._friction else None
             self._v = self._grip.advance(self._x, self._v, slope, h, drag)
         else:
             self._v = self._v + h * slope
-        change = self._axes.change(self._x, self._v, np.zeros(3))
-        self._x = self._axes.moved(self._x, change, h)
+        derivative = self._axes.derivative(self._x, self._v, np.zeros(3))
+        self._x = self._axes.advance(self._x, derivative, h)
 
-    def _look_at_stops(self) -> None:
+    def _check_stops(self) -> None:
         """Set `stopped` where a joint is beyond its stop, or would be after LOOK_AHEAD steps."""
         q, qd = self._x.q, self._v[6:]
         for ahead in (0.0, LOOK_AHEAD * self.physics_step):

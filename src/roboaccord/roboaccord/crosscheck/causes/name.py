@@ -19,12 +19,12 @@ from roboaccord.crosscheck.causes.explain import LEFT, Conclusion, Explanation
 from roboaccord.crosscheck.causes.reference import bounded, rms
 from roboaccord.crosscheck.causes.resolution import Resolved, resolution_of
 from roboaccord.crosscheck.causes.ticks import explain_ticks
+from roboaccord.crosscheck.columns import largest_by_group, to_columns
 from roboaccord.crosscheck.levels.scheme import explained
 from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, explain_drawn
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.special_ticks import eventful_ticks
-from roboaccord.crosscheck.ticks import largest_by_group, repeat_by_group
 from roboaccord.numerics.ranking import descending, ranked
 from roboaccord.scenario.scenario import Allowance
 from roboaccord.scenario.setup import Setup
@@ -64,7 +64,7 @@ def explain_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int)
     run = min(runs.items())[1]
     struck = eventful_ticks(run, setup.scenario.control_period)
     problem, bound = bounded(setup, runs, order, np.arange(len(run) - 1))
-    floor = repeat_by_group(largest_by_group(bound), len(bound))
+    floor = to_columns(largest_by_group(bound), len(bound))
     problem = replace(problem, weight=1.0 / floor)
     # If nearly all of the error is in ticks with an event, the law of events is the cause.
     size = (problem.residuals() ** 2).sum(axis=1)

@@ -22,8 +22,9 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.hypotheses import Hypothesis, Sizes
 from roboaccord.crosscheck.causes.ticks import TickProblem
+from roboaccord.crosscheck.columns import column_sizes
 from roboaccord.crosscheck.extrapolation import SAFETY, STEPS, estimates
-from roboaccord.crosscheck.ticks import Index, largest_magnitudes
+from roboaccord.crosscheck.ticks import Index
 from roboaccord.description.inverse import inverse_dynamics
 from roboaccord.description.tree import Tree
 from roboaccord.engines.deviations import EVERY, OF_LINKS, ModelChange, deviating_tree
@@ -120,7 +121,7 @@ def bounded(
     fine, coarse = (make_simulator(setup, physics_step=dt) for dt in (steps[-1], steps[-2:][0]))
     plain = ReferenceProblem(setup, fine, run, ticks, only=only)
     errors = [replace(plain, run=runs[dt]).residuals() for dt in steps]
-    floor = np.finfo(float).eps * np.maximum(largest_magnitudes(run), 1.0)
+    floor = np.finfo(float).eps * np.maximum(column_sizes(run), 1.0)
     if len(errors) < STEPS:
         return plain, np.asarray(rms(errors[-1]) + floor)
     floor = floor + rms(replace(plain, simulator=coarse).residuals() - errors[-1])

@@ -27,7 +27,8 @@ from roboaccord.crosscheck.causes.fit import Fit, Problem
 from roboaccord.crosscheck.causes.hypotheses import ZERO, Group, Hypothesis, Sizes, components
 from roboaccord.crosscheck.causes.samples import RECORDED, WHOLE, exchanged, framed, starts
 from roboaccord.crosscheck.causes.search import LIKELY
-from roboaccord.crosscheck.ticks import Index, column_names, predict_ticks, state_difference
+from roboaccord.crosscheck.columns import column_names, state_difference
+from roboaccord.crosscheck.ticks import Index, predict_ticks
 from roboaccord.engines.deviations import EVERY, GROUND, OF_FEET, OF_JOINTS, OF_LINKS, ModelChange
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import Twin, twin_of

@@ -178,15 +178,11 @@ class DriveTicks:
         joint = int(np.argmin(self._error_times))  # efforts around that time are stored
         commanded, in_force = (np.array(efforts) for efforts in zip(*self._efforts, strict=True))
         return DriveCheck(
-            *counts,
-            error=float(self._errors[joint]),
-            where=self._setup.joints[joint],
-            time=float(self._error_times[joint]),
+            *counts, error=float(self._errors[joint]), where=self._setup.joints[joint],
+            time=float(self._error_times[joint]), joints=int(np.count_nonzero(self._errors)),
             kinds=kinds_of(commanded, in_force, joint, self._setup.joints),
-            joints=int(np.count_nonzero(self._errors)),
-            switch=switch,
-            since=since,
-        )
+            switch=switch, since=since,
+        )  # fmt: skip
 
     def _transmitted(self, state: RobotState, command: Command) -> Array:
         """Return the efforts of a command after limits and faults (n,) [N m].

@@ -30,17 +30,17 @@ from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.columns import (
+    column_names,
+    largest_by_group,
+    scales_of_groups,
+    state_difference,
+    to_columns,
+)
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.measures.twin_comparison import LOSS, ROUNDINGS, read_back
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.ticks import (
-    TIME_ROUND_OFF,
-    column_names,
-    largest_by_group,
-    repeat_by_group,
-    scales_of_groups,
-    state_difference,
-)
+from roboaccord.crosscheck.ticks import TIME_ROUND_OFF
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.moves import HALF_RIGHT, MOVES, RIGHT, Move
 from roboaccord.engines.spec import EngineSpec
@@ -222,7 +222,7 @@ def largest_change(run: Trajectory, errors: Array, floor: Array) -> MotionChange
         errors: by tick and coordinate (k, 2 n + 12).
         floor: what round-off explains, by tick and group of coordinates (k, 6).
     """
-    floors = np.array([repeat_by_group(row, errors.shape[1]) for row in floor])
+    floors = np.array([to_columns(row, errors.shape[1]) for row in floor])
     tick, column = np.unravel_index(first_largest(errors / floors), errors.shape)
     what, where = column_names(run.joints)[column]
     size, limit = float(errors[tick, column]), float(floors[tick, column])

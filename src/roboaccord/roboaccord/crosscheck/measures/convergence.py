@@ -236,24 +236,16 @@ def _check(
     error = [float(values.max()) for values in distances.values()]
     largest = float(floor.distance.max())
     check = ConvergenceCheck(
-        dt=steps,
-        error=error,
+        dt=steps, error=error, floor=largest, time=truth.time[:count],
         order=observed_order(steps[-STEPS:], error[-STEPS:], ORDER_FLOOR * largest),
-        expected_order=expected_order,
-        floor=largest,
-        time=truth.time[:count],
+        expected_order=expected_order, range=float(np.ptp(target[:count], axis=0).max()),
         distance={f"{dt:g}": values for dt, values in distances.items()},
-        range=float(np.ptp(target[:count], axis=0).max()),
-    )
+    )  # fmt: skip
     if len(steps) < STEPS:
         return check
     remainder = remainder_over_time(errors, expected_order, floor.coordinates)
     return replace(
-        check,
-        left=remainder.size,
-        bound=remainder.bound,
+        check, left=remainder.size, bound=remainder.bound, asymptotic=remainder.asymptotic,
         where=name_coordinate(tree, truth.joints, remainder.coordinate),
-        since=float(truth.time[remainder.sample]),
-        settled=has_settled(errors, expected_order),
-        asymptotic=remainder.asymptotic,
-    )
+        since=float(truth.time[remainder.sample]), settled=has_settled(errors, expected_order),
+    )  # fmt: skip

@@ -20,6 +20,7 @@ import numpy as np
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity, by_fields, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.columns import state_difference
 from roboaccord.crosscheck.extrapolation import (
     STEPS,
     has_settled,
@@ -40,7 +41,7 @@ from roboaccord.crosscheck.measures.predictions import (
 from roboaccord.crosscheck.restart import restart, simulators_by_step, why_no_restart
 from roboaccord.crosscheck.runs import tightened, twice_or_half
 from roboaccord.crosscheck.special_ticks import eventful_ticks, kink_ticks, stop_ticks
-from roboaccord.crosscheck.ticks import Index, Mask, evenly_spaced, state_difference
+from roboaccord.crosscheck.ticks import Index, Mask, evenly_spaced
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
@@ -206,15 +207,11 @@ def check_one_step(
     shown = rates if n else spins
     size, spin = rms(shown), rms(spins)
     return OneStepCheck(
-        rms=size,
-        max=float(np.abs(shown).max()),
-        relative=size / changes[0] if changes[0] else 0.0,
-        spin=spin,
-        spin_relative=spin / changes[1] if changes[1] else 0.0,
-        base=predictions.base,
-        time=trajectory.time[1:][samples],
-        error=np.abs(shown).max(axis=1),
-    )
+        rms=size, relative=size / changes[0] if changes[0] else 0.0,
+        spin=spin, spin_relative=spin / changes[1] if changes[1] else 0.0,
+        time=trajectory.time[1:][samples], error=np.abs(shown).max(axis=1),
+        max=float(np.abs(shown).max()), base=predictions.base,
+    )  # fmt: skip
 
 
 def check_orders(
@@ -244,25 +241,18 @@ def check_orders(
     at_steps = [*predictions.values()]
     coarsest, finest = (check_one_step(run, at_steps[i], samples) for i in (0, -1))
     checked = replace(
-        coarsest,
-        order=orders[0],
-        spin_order=orders[1],
-        finest=(finest.relative, finest.spin_relative),
-        floor=float(floor[:-6].max()),
-        step=min(predictions),
-    )
+        coarsest, order=orders[0], spin_order=orders[1], floor=float(floor[:-6].max()),
+        finest=(finest.relative, finest.spin_relative), step=min(predictions),
+    )  # fmt: skip
     if len(predictions) < STEPS:
         return checked
     judged = [at_step.judged for at_step in predictions.values()]
     remainder = remainder_of_samples(judged, order, floor)
     return replace(
-        checked,
-        left=remainder.size,
-        bound=remainder.bound,
+        checked, left=remainder.size, bound=remainder.bound, asymptotic=remainder.asymptotic,
         where=name_rate(run.joints, remainder.coordinate),
         settled=has_settled([*smooth.values()], order),
-        asymptotic=remainder.asymptotic,
-    )
+    )  # fmt: skip
 
 
 def _columns(n: int) -> tuple[slice, slice]:

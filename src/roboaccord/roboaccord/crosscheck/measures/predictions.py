@@ -15,14 +15,8 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.ticks import (
-    ROUND_OFF,
-    Index,
-    evenly_spaced,
-    largest_magnitudes,
-    predict_ticks,
-    state_difference,
-)
+from roboaccord.crosscheck.columns import column_sizes, state_difference
+from roboaccord.crosscheck.ticks import ROUND_OFF, Index, evenly_spaced, predict_ticks
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -106,7 +100,7 @@ def measure_floor(coarse: Simulator, run: Trajectory, fine: Predictions, ticks: 
     """
     samples = evenly_spaced(len(ticks), SAMPLED)
     own_errors = predict(coarse, run, ticks[samples]).judged - fine.judged[samples]
-    (scale,) = ROUND_OFF * np.maximum(judged_of(largest_magnitudes(run)[None]), 1.0)
+    (scale,) = ROUND_OFF * np.maximum(judged_of(column_sizes(run)[None]), 1.0)
     return np.asarray(np.sqrt(np.mean(own_errors**2, axis=0)) + scale)
 
 

@@ -27,17 +27,12 @@ from roboaccord.crosscheck.causes.explain import Explanation
 from roboaccord.crosscheck.causes.resolution import Resolved, largest, resolution_of
 from roboaccord.crosscheck.causes.samples import MOST_LATE
 from roboaccord.crosscheck.causes.ticks import TwinProblem, explain_ticks
+from roboaccord.crosscheck.columns import column_names, largest_by_group, to_columns
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.measures.event_ticks import EventTicks, check_event_ticks
 from roboaccord.crosscheck.measures.twin_comparison import TwinComparison, compare
 from roboaccord.crosscheck.special_ticks import contact_ticks, eventful_ticks
-from roboaccord.crosscheck.ticks import (
-    Index,
-    column_names,
-    evenly_spaced,
-    largest_by_group,
-    repeat_by_group,
-)
+from roboaccord.crosscheck.ticks import Index, evenly_spaced
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
@@ -188,7 +183,7 @@ def _judge_ticks(
     worst = descending((sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
     even = evenly_spaced(len(sizes), SAMPLED)
     sampled = np.unique([*worst[: SAMPLED // 2], *even])
-    floors = repeat_by_group(comparison.floor(run, chosen[sampled], chosen[even]), errors.shape[1])
+    floors = to_columns(comparison.floor(run, chosen[sampled], chosen[even]), errors.shape[1])
     ratios = np.abs(errors) / floors
     tick, column = np.unravel_index(first_largest(ratios), ratios.shape)
     # Resolution: which changes of parameters would exceed the floors.
@@ -201,17 +196,11 @@ def _judge_ticks(
     outside = named and ratios[tick, column] > 1.0
     quantity, where = column_names(run.joints)[column]
     return SchemeCheck(
-        error=float(np.abs(errors[tick, column])),
-        floor=float(floors[column]),
-        quantity=quantity,
-        where=where,
-        time=float(run.time[chosen[tick]]),
-        judged=len(sizes),
-        left_out=0,
+        error=float(np.abs(errors[tick, column])), floor=float(floors[column]),
+        quantity=quantity, where=where, time=float(run.time[chosen[tick]]),
+        judged=len(sizes), left_out=0, looked_at=len(sizes), resolution=resolution,
         explanation=explain_chosen(problem, ratios.max(axis=1)) if outside else NOTHING,
-        resolution=resolution,
-        looked_at=len(sizes),
-    )
+    )  # fmt: skip
 
 
 def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:

@@ -18,13 +18,8 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.ticks import (
-    Index,
-    largest_by_group,
-    predict_ticks,
-    scales_of_groups,
-    state_difference,
-)
+from roboaccord.crosscheck.columns import largest_by_group, scales_of_groups, state_difference
+from roboaccord.crosscheck.ticks import Index, predict_ticks
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import twin_of
 from roboaccord.engines.twin_rounding import ROUNDING

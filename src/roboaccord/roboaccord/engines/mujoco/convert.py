@@ -25,7 +25,7 @@ from roboaccord.engines.mujoco.model import of_drives
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
-MOST = 3  # names listed in a note: enough to find the place, and the line stays short
+MOST_NAMES = 3  # names listed in a note: enough to find the place, and the line stays short
 NOTHING = np.zeros(3), np.zeros((3, 3))  # centre of mass and inertia of a massless link
 
 
@@ -54,8 +54,8 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
     unweighed = tuple(name_of(model, OBJECT.mjOBJ_BODY, body.id) for body in weightless)
     lacks = (*converted.lacks, *(f"mass of {name}, whose mesh is missing" for name in unweighed))
     if missing:
-        files = ", ".join(Path(name).name for name in missing[:MOST])
-        ellipsis = ", ..." * (len(missing) > MOST)
+        files = ", ".join(Path(name).name for name in missing[:MOST_NAMES])
+        ellipsis = ", ..." if len(missing) > MOST_NAMES else ""
         line = f"missing in {Path(missing[0]).parent}, and left out: {files}{ellipsis}"
         converted = replace(converted, notes=(*converted.notes, line), missing=tuple(missing))
     return replace(converted, lacks=lacks, unweighed=unweighed)
@@ -66,6 +66,15 @@ class _Conversion:
 
     Args:
         model: MuJoCo's.
+
+    Attributes:
+        bodies: names, by MuJoCo's number of a body.
+        links, joints: of the URDF; a joint with the pose of its frame in the child.
+        made: names of the massless links between several joints of a body.
+        notes: for the user, on what is left out.
+        drives: reflected inertia and damping of actuators on each rate (2, nv).
+        mimics, servos: by MuJoCo's number of a joint.
+        free: whether the robot begins with a free joint.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -87,10 +96,10 @@ class _Conversion:
             self.links.append(Link(WORLD, 0.0, *NOTHING, ()))
         for i in range(1, model.nbody):
             if model.body_rootid[i] in roots_of_robot:
-                self._add(i)
+                self._add_body(i)
         others = sorted({*map(int, model.body_rootid[1:])} - roots_of_robot)
         if others:
-            named = ", ".join(self.bodies[i] for i in others[:MOST])
+            named = ", ".join(self.bodies[i] for i in others[:MOST_NAMES])
             self.notes.append(f"{len(others)} bodies beside the robot: left out: {named}")
 
     def result(self) -> Converted:
@@ -98,13 +107,13 @@ class _Conversion:
         # The model's own name is at offset 0 of `names`.
         name = self.model.names.partition(b"\0")[0].decode()
         if self.made:
-            named = ", ".join(self.made[:MOST])
+            named = ", ".join(self.made[:MOST_NAMES])
             self.notes.append(f"{len(self.made)} links of no mass between a body's joints: {named}")
         text = write_tree(make_tree(self.links, self.joints), name or "robot")
         missing = tuple(lacks(self.model, self.mimics))
         return Converted(name or "robot", text, tuple(self.notes), frozenset(self.made), missing)
 
-    def _add(self, i: int) -> None:
+    def _add_body(self, i: int) -> None:
         """Add body i as a link, with the joints that lead to it."""
         model, name = self.model, self.bodies[i]
         turn = _matrix(model.body_iquat[i])
