@@ -16,7 +16,7 @@ import numpy as np
 from roboaccord.contract.outcome import Cause, Finding, Outcome
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.explain import LEFT, Conclusion, Explanation
-from roboaccord.crosscheck.causes.reference import bounded, rms
+from roboaccord.crosscheck.causes.reference import problem_and_bound, rms
 from roboaccord.crosscheck.causes.resolution import Resolved, resolution_of
 from roboaccord.crosscheck.causes.ticks import explain_ticks
 from roboaccord.crosscheck.columns import largest_by_group, to_columns
@@ -63,7 +63,7 @@ def explain_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int)
     """
     run = min(runs.items())[1]
     struck = eventful_ticks(run, setup.scenario.control_period)
-    problem, bound = bounded(setup, runs, order, np.arange(len(run) - 1))
+    problem, bound = problem_and_bound(setup, runs, order, np.arange(len(run) - 1))
     floor = to_columns(largest_by_group(bound), len(bound))
     problem = replace(problem, weight=1.0 / floor)
     # If nearly all of the error is in ticks with an event, the law of events is the cause.
@@ -127,7 +127,7 @@ def resolve(case: CheckCase) -> list[Resolved]:
     # Bound of the level: time stepping and the reference's own error, or the allowance.
     selected = free[np.linspace(0, len(free) - 1, min(SAMPLES, len(free))).astype(int)]
     only = "friction." if resolutions else ""
-    ticks, bound = bounded(setup, runs, order, selected, only)
+    ticks, bound = problem_and_bound(setup, runs, order, selected, only)
     scenario, n = setup.scenario, len(run.joints)
     limit = scenario.crosscheck.tolerances.at(scenario.control_period).one_step
     if isinstance(limit, Allowance):

@@ -77,7 +77,7 @@ class TickProblem(Problem):
         return len(self.ticks)
 
     @abstractmethod
-    def made(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
+    def with_errors(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
         """Return a simulator with errors of given sizes, and the run that it predicts."""
 
     @abstractmethod
@@ -100,7 +100,7 @@ class TickProblem(Problem):
                 run = RECORDED[hypothesis.quantity](run, size, hypothesis.where)
             elif hypothesis != CLOCK and size:
                 nonzero[hypothesis] = size
-        simulator, run = self.made(run, nonzero) if nonzero else (self.simulator, run)
+        simulator, run = self.with_errors(run, nonzero) if nonzero else (self.simulator, run)
         # A fast clock (relative) adds its share of the change over the tick.
         clock_error = sizes.get(CLOCK, 0.0)
         ends, _ = predict_ticks(simulator, run, self.ticks, self.late_steps, self.extra_steps)
@@ -182,7 +182,7 @@ class TwinProblem(TickProblem):
 
     engine: EngineSpec
 
-    def made(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
+    def with_errors(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
         """Return a twin with errors of given sizes, and the run unchanged."""
         changes = [ModelChange(*h, size) for h, size in sizes.items()]
         if isinstance(self.simulator, Twin):  # of one model, and nothing stands in front of it

@@ -265,11 +265,7 @@ def perturbed(state: RobotState, sizes: Array, seed: int) -> RobotState:
         return np.asarray(sizes[group] * rng.choice([-1.0, 1.0], count))
 
     n = len(state.q)
-    return replace(
-        state,
-        q=state.q + signed(0, n),
-        qd=state.qd + signed(1, n),
-        position=state.position + signed(2, 3),
-        orientation=quaternion_product(state.orientation, turn_quaternion(signed(3, 3))),
-        twist=state.twist + np.append(signed(4, 3), signed(5, 3)),
-    )
+    q, qd, position = state.q + signed(0, n), state.qd + signed(1, n), state.position + signed(2, 3)
+    orientation = quaternion_product(state.orientation, turn_quaternion(signed(3, 3)))
+    twist = state.twist + np.append(signed(4, 3), signed(5, 3))
+    return replace(state, q=q, qd=qd, position=position, orientation=orientation, twist=twist)

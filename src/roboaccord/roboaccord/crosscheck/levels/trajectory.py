@@ -21,7 +21,7 @@ from roboaccord.crosscheck.measures.convergence import (
     check_convergence,
     floor_of,
 )
-from roboaccord.crosscheck.measures.predictions import HEIGHT, settling
+from roboaccord.crosscheck.measures.predictions import HEIGHT, lift_at_start
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.engines import REFERENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
@@ -48,7 +48,7 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         if name != REFERENCE:
             # Contacts of an engine may lift the robot at its start, which is no error.
             heights = slice(2, 3 * len(tree.links), 3)
-            floor.coordinates[:, heights] += settling(case.setup, case.engine)[HEIGHT]
+            floor.coordinates[:, heights] += lift_at_start(case.setup, case.engine)[HEIGHT]
         check = check_convergence(tree, runs, name, case.simulator, floor)
         movable = bool(case.setup.joints or case.setup.base.moves)
         return replace(check, engine=name, movable=movable, context=LevelContext.of(case))
@@ -105,9 +105,9 @@ def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
             )
         return Finding.outside(_too_far(runs, limit.limit), size=runs.error[0])
     # Judge the whole runs, then the part before the first kink, which must show the full order.
-    reason, certain = _off_course(tolerances, runs, limit)
+    reason, certain = _why_unexplained(tolerances, runs, limit)
     if runs.before and not reason:
-        reason, certain = _off_course(tolerances, runs.before, None)
+        reason, certain = _why_unexplained(tolerances, runs.before, None)
     if reason and not certain:
         return coarse(runs.dt[-1], reason, smaller=runs.kink is None)  # a kink stays at any step
     if reason:
@@ -118,7 +118,7 @@ def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
     return Finding.not_judged(few_steps()) if runs.remainder is None else Finding.within()
 
 
-def _off_course(
+def _why_unexplained(
     tolerances: Tolerances, runs: ConvergenceCheck, limit: float | None
 ) -> tuple[Reason | None, bool]:
     """Return why time stepping does not explain the errors, and whether that is certain.
@@ -134,18 +134,18 @@ def _off_course(
         return _too_far(runs, limit), True
     expected = runs.expected_order
     least = (1.0 - tolerances.order) * expected
-    # Reason `slow`: errors above the floor fall with too low an order.
-    slow = None
+    # Errors above the floor that fall with too low an order.
+    low_order = None
     if runs.order is not None and runs.order < least and runs.error[-1] > runs.floor:
         figures = {"order": runs.order, "expected": expected, "least": least}
-        slow = because(Code.RUN_ORDER, **figures, error=runs.error[-1], step=runs.dt[-1])
+        low_order = because(Code.RUN_ORDER, **figures, error=runs.error[-1], step=runs.dt[-1])
     # A low order is certain if smaller steps would show the same; then the remainder decides.
-    if slow and runs.settled:
-        return slow, True
+    if low_order and runs.settled:
+        return low_order, True
     if runs.remainder is False:
         size = {"left": runs.left, "bound": runs.bound}
         return because(Code.RUN_REMAINDER, where=runs.where, **size), runs.asymptotic
-    return slow, not slow
+    return low_order, not low_order
 
 
 def _too_far(runs: ConvergenceCheck, limit: float) -> Reason:

@@ -125,15 +125,12 @@ class EnergyParts:
         lost = self._lost_by_setting(make_simulator(self.setup, engine), parts)
         differences = self.recorded_rests[parts] - rests
         largest = first_largest(np.abs(differences))
+        bound = ROUNDINGS * round_off + SAFETY * rms(lost) + self._floor()
+        time, length = self._span(parts[largest])
         check = EnergyCheck(
-            rms(differences),
-            ROUNDINGS * round_off + SAFETY * rms(lost) + self._floor(),
-            float(differences[largest]),
-            *self._span(parts[largest]),
-            sure=True,
-            step=twin.physics_step,
-            twin=True,
-        )
+            left=rms(differences), bound=bound, worst=float(differences[largest]),
+            time=time, length=length, sure=True, step=twin.physics_step, twin=True,
+        )  # fmt: skip
         return [check], stopped
 
     def check_convergence(
@@ -156,17 +153,15 @@ class EnergyParts:
             errors = np.minimum(errors, 0.0)
         floor = self._floor()
         remainder = remainder_of_samples([*errors[:, :, None]], order or 1, np.array([floor]))
-        explained = SAFETY * rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))
-        settled = remainder.asymptotic and has_settled([*errors], order or 1)
+        by_steps = SAFETY * rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))  # change with the step
+        is_settled = remainder.asymptotic and has_settled([*errors], order or 1)
+        time, length = self._span(chosen[remainder.sample])
         return EnergyCheck(
-            remainder.size,
-            remainder.bound if order else max(remainder.bound, explained + floor),
-            float(errors[-1, remainder.sample]),
-            *self._span(chosen[remainder.sample]),
-            sure=settled or remainder.size > explained,
-            step=simulators[-1].physics_step,
-            unmeasured=unmeasured,
-        )
+            left=remainder.size, worst=float(errors[-1, remainder.sample]), time=time,
+            bound=remainder.bound if order else max(remainder.bound, by_steps + floor),
+            length=length, sure=is_settled or remainder.size > by_steps,
+            step=simulators[-1].physics_step, unmeasured=unmeasured,
+        )  # fmt: skip
 
     def choose(self, parts: Index) -> Index:
         """Return the parts with the largest rests, and others at even distances."""

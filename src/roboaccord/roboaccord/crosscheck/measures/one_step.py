@@ -32,11 +32,11 @@ from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext
 from roboaccord.crosscheck.measures.predictions import (
     SAMPLED,
     Predictions,
-    judged_of,
+    judged_columns,
+    lift_at_start,
     measure_floor,
     name_rate,
     predict,
-    settling,
 )
 from roboaccord.crosscheck.restart import restart, simulators_by_step, why_no_restart
 from roboaccord.crosscheck.runs import tightened, twice_or_half
@@ -145,7 +145,8 @@ def check_steps(
     by_step = sorted(runs.items(), reverse=True)
     predictions = {dt: predict(reference, run, chosen) for dt, run in by_step}
     coarse = make_simulator(setup, physics_step=twice_or_half(fine, period))
-    floor = measure_floor(coarse, runs[fine], predictions[fine], chosen) + settling(setup, engine)
+    floor = measure_floor(coarse, runs[fine], predictions[fine], chosen)
+    floor = floor + lift_at_start(setup, engine)
     smooth = free if free.any() else ~free
     checked = check_orders(runs[max(runs)], chosen, predictions, order, floor, smooth)
     return replace(checked, expected_order=expected)
@@ -179,13 +180,13 @@ def check_free_steps(
     reference = make_simulator(tightened(setup), physics_step=smallest)
     predictions = predict(reference, run, free)
     coarse = make_simulator(setup, physics_step=2 * smallest)
-    floor = measure_floor(coarse, run, predictions, free) + settling(setup, engine)
+    floor = measure_floor(coarse, run, predictions, free) + lift_at_start(setup, engine)
     # Errors at a smaller step: those of the run, less the change of the engine's own end state.
     by_step = {}
     for simulator, restarts in zip(simulators, repeats, strict=True):
         ends = zip(repeats[0], restarts, strict=True)
         changes = np.array([state_difference(a.state(1), b.state(1)) for a, b in ends])
-        shifted = predictions.judged - judged_of(changes)
+        shifted = predictions.judged - judged_columns(changes)
         by_step[simulator.physics_step] = replace(predictions, judged=shifted)
     expected = order if setup.contact is None else 1
     checked = check_orders(run, free, by_step, order, floor, np.ones(len(free), dtype=bool))

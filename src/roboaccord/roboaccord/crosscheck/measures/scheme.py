@@ -24,13 +24,13 @@ from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.explain import Explanation
-from roboaccord.crosscheck.causes.resolution import Resolved, largest, resolution_of
+from roboaccord.crosscheck.causes.resolution import Resolved, largest_effects, resolution_of
 from roboaccord.crosscheck.causes.samples import MOST_LATE
 from roboaccord.crosscheck.causes.ticks import TwinProblem, explain_ticks
 from roboaccord.crosscheck.columns import column_names, largest_by_group, to_columns
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.measures.event_ticks import EventTicks, check_event_ticks
-from roboaccord.crosscheck.measures.twin_comparison import TwinComparison, compare
+from roboaccord.crosscheck.measures.twin_comparison import TwinComparison, compare_ticks
 from roboaccord.crosscheck.special_ticks import contact_ticks, eventful_ticks
 from roboaccord.crosscheck.ticks import Index, evenly_spaced
 from roboaccord.engines.spec import EngineSpec
@@ -141,7 +141,7 @@ def check_scheme(
     special = eventful_ticks(run, setup.scenario.control_period) | touched
     free = np.flatnonzero(~special)
     looked_at = picked(free)
-    chosen, errors = compare(comparison.twin, run, looked_at)
+    chosen, errors = compare_ticks(comparison.twin, run, looked_at)
     if not len(chosen):
         return NoTwin("every tick has an event, a contact or a joint at its stop")
     # Ticks left out: those with events, and of the others the share in which a joint stopped.
@@ -192,7 +192,8 @@ def _judge_ticks(
     resolution: Sequence[Resolved] = ()
     if resolved:
         probed = np.unique([*worst[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
-        resolution = resolution_of(largest(replace(problem, ticks=chosen[probed])), "scheme")
+        effects = largest_effects(replace(problem, ticks=chosen[probed]))
+        resolution = resolution_of(effects, "scheme")
     outside = named and ratios[tick, column] > 1.0
     quantity, where = column_names(run.joints)[column]
     return SchemeCheck(

@@ -77,7 +77,7 @@ class TwinComparison:
         return np.asarray(ROUNDINGS * np.max(sizes, axis=0))
 
     @cached_property
-    def _reader(self) -> Simulator | None:
+    def _engine_simulator(self) -> Simulator | None:
         """Simulator of the engine; None if it does not simulate in this process."""
         return make_simulator(self.setup, self.engine) if self.engine.simulator else None
 
@@ -91,15 +91,15 @@ class TwinComparison:
         """
         floor = self.round_off(run, ticks)
         if self.misread.any():
-            floor = floor + spread_of(self.twin, run, ticks, self.misread)
-        if self._reader:
+            floor = floor + effect_of_misreading(self.twin, run, ticks, self.misread)
+        if self._engine_simulator:
             largest_loss = LOSS * scales_of_groups(run)
-            lost = ROUNDINGS * read_back(self._reader, run, read)
+            lost = ROUNDINGS * read_back(self._engine_simulator, run, read)
             floor = floor + np.minimum(lost, largest_loss)
         return floor
 
 
-def compare(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Array]:
+def compare_ticks(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Array]:
     """Compare ticks of a run with the twin's, except those in which a joint meets its stop.
 
     Returns:
@@ -110,7 +110,7 @@ def compare(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Arra
     return ticks[~stopped], errors[~stopped]
 
 
-def spread_of(twin: Simulator, run: Trajectory, ticks: Index, angles: Array) -> Array:
+def effect_of_misreading(twin: Simulator, run: Trajectory, ticks: Index, angles: Array) -> Array:
     """Return the effect of errors of the joints' origins on a tick, by group of coordinates (6,).
 
     Args:

@@ -22,7 +22,7 @@ from roboaccord.contract.state import Array
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.charts import Chart, Charts, free_motion, plane_chart, planes
 from roboaccord.engines.dart.model import DartMechanism, degrees
-from roboaccord.engines.dart.skeleton import listen, reason
+from roboaccord.engines.dart.skeleton import captured_stderr, reason
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 # URDF's names of shapes, by DART's; others keep DART's name.
@@ -110,14 +110,14 @@ def _load(
     # Below another root that falls freely, the joint that carries ours floats by itself.
     floats = question.base == "free" and question.root == find_root(ET.fromstring(text), "URDF")
     options.mDefaultRootJointType = kinds.FLOATING if floats else kinds.FIXED
-    with listen():  # DART warns of an inertia of 0, which is meant here
+    with captured_stderr():  # DART warns of an inertia of 0, which is meant here
         if settings == "accord":
             nothing = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
             options.mDefaultInertia = nothing
         loader.setOptions(options)
     for name, folder in packages.items():
         loader.addPackageDirectory(name, str(folder))
-    with listen() as messages:
+    with captured_stderr() as messages:
         skeleton = loader.parseSkeletonString(text, file.as_uri() if file else "")
     if skeleton is None:
         raise AccordError(f"DART refuses it{reason(messages)}")

@@ -21,7 +21,7 @@ from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.dart.contact import DartContact, contact_scale
 from roboaccord.engines.dart.model import DartMechanism
 from roboaccord.engines.dart.settings import DartSettings
-from roboaccord.engines.dart.skeleton import choose_solver, let_joints_be, load_skeleton, make_world
+from roboaccord.engines.dart.skeleton import choose_solver, free_joints, load_skeleton, make_world
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.spec import read_settings
 from roboaccord.numerics.rotations import turn_between
@@ -49,7 +49,7 @@ class DartSimulator(EngineSimulator):
         self._turn = turn_between(np.array(settings.z_axis, dtype=float), np.array(UP))
         self._scale = contact_scale(model.urdf, model.contact)
         self._skeleton = load_skeleton(model, self.tree, self._scale)
-        let_joints_be(self._skeleton)
+        free_joints(self._skeleton)
         if model.contact is None:  # DART need not look for contacts
             for body in self._skeleton.getBodyNodes():
                 for i in range(body.getNumShapeNodes()):

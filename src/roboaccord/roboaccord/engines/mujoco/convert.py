@@ -21,7 +21,7 @@ from roboaccord.description.tree import Joint, Link
 from roboaccord.description.tree_text import HERE, UP, WORLD, Converted, Pose, make_tree, write_tree
 from roboaccord.engines.mujoco.missing import compile_file
 from roboaccord.engines.mujoco.mjcf import lacks, left_out, mimics, name_of, servos
-from roboaccord.engines.mujoco.model import of_drives
+from roboaccord.engines.mujoco.model import actuator_terms
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
@@ -82,7 +82,7 @@ class _Conversion:
         bodies = range(1, model.nbody)
         self.bodies = [WORLD, *(name_of(model, OBJECT.mjOBJ_BODY, i) for i in bodies)]
         self.links, self.joints, self.made = list[Link](), list[tuple[Joint, Pose]](), list[str]()
-        self.notes, self.drives = list(left_out(model)), of_drives(model)
+        self.notes, self.drives = list(left_out(model)), actuator_terms(model)
         self.mimics, self.servos = dict(mimics(model)), dict(servos(model))
         # Trees of bodies below the world; a loose one starts with a free joint.
         roots = [int(model.body_rootid[i]) for i in model.dof_bodyid]

@@ -24,7 +24,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.mujoco.missing import replace_missing
-from roboaccord.engines.mujoco.model import MujocoMechanism, of_drives, with_files
+from roboaccord.engines.mujoco.model import MujocoMechanism, actuator_terms, with_mesh_paths
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 _log = logging.getLogger(__name__)
@@ -127,7 +127,7 @@ def _apart(model: mujoco.MjModel, moving: Sequence[Any]) -> dict[str, dict[str, 
     """Return the properties that are compared separately, as `Reading.apart` has them."""
     # By index: the joints of which a planar one consists have no names.
     dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
-    armature = model.dof_armature + of_drives(model)[0]
+    armature = model.dof_armature + actuator_terms(model)[0]
     limited = {j.name: j.id for j in moving if model.jnt_actfrclimited[j.id]}
     followers = model.eq_obj1id[model.eq_type == mujoco.mjtEq.mjEQ_JOINT]
     return {
@@ -149,7 +149,7 @@ def _of_urdf(urdf: str, question: Question, settings: str, file: Path | None) ->
     floats = question.base == "free" and question.root != find_root(ET.fromstring(urdf), "URDF")
     loads_file = file and not accord
     load = mujoco.MjSpec.from_file if loads_file else mujoco.MjSpec.from_string
-    spec = load(str(file) if loads_file else with_files(urdf))
+    spec = load(str(file) if loads_file else with_mesh_paths(urdf))
     if accord:
         # A joint that floats below a static link can only float below the world.
         spec.compiler.fusestatic = floats
