@@ -52,10 +52,8 @@ Rows = Mapping[str, Entry]
 
 def listed(names: Sequence[str]) -> Entry:
     """Return an entry that lists names, at most LISTED and the number of the others."""
-    shown = [*names[:LISTED]]
-    if len(names) > LISTED:
-        shown.append(f"and {len(names) - LISTED} more")
-    return Entry("; ".join(shown) or "nothing")
+    more = [f"and {len(names) - LISTED} more"] if len(names) > LISTED else []
+    return Entry("; ".join([*names[:LISTED], *more]) or "nothing")
 
 
 class LevelOf(ABC, Generic[K, C]):

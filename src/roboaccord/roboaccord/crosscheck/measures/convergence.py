@@ -199,7 +199,7 @@ def check_convergence(
     target, centres = runs.coordinates(tree, runs.truth), runs.centres(tree, runs.truth)
     errors = [runs.coordinates(tree, job) - target for job in jobs]
     distance = {job.dt: largest_distance(runs.centres(tree, job) - centres) for job in jobs}
-    check = partial(_check, tree, truth, target)
+    check = partial(_check_errors, tree, truth, target)
     # Ticks with a kink: a stop is hit in any run, or dry friction reverses in the reference.
     stops = [
         stop.time for run in (truth, *by_step.values()) for stop in run.events if stop.kind in STOPS
@@ -227,11 +227,21 @@ def check_convergence(
     return replace(whole, uncertainty=uncertainty)
 
 
-def _check(
+def _check_errors(
     tree: Tree, truth: Trajectory, target: Array, errors: Sequence[Array],
     distances: Mapping[float, Array], expected_order: int, floor: Floor,
 ) -> ConvergenceCheck:  # fmt: skip
-    """Check errors of runs from the largest step to the smallest, with distances by step."""
+    """Check the errors of an engine's runs, over the whole run or up to a kink.
+
+    Args:
+        tree: of the robot.
+        truth: run of the converged reference, of at least k samples.
+        target: its coordinates, of at least k samples (..., c).
+        errors: of the runs, from the largest step to the smallest (k, c).
+        distances: largest distance of any link (k,) [m], by step in the same order.
+        expected_order: of the errors.
+        floor: distance that is not due to the engine.
+    """
     steps, count = [*distances], len(errors[0])
     error = [float(values.max()) for values in distances.values()]
     largest = float(floor.distance.max())

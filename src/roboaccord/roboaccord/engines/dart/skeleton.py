@@ -57,7 +57,7 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynami
         loader.setOptions(options)
         skeleton = loader.parseSkeletonString(scale_description(local_files(urdf), scale), "")
     if skeleton is None:
-        raise AccordError(f"DART cannot read the description{reason(messages)}")
+        raise AccordError(f"DART cannot read the description{error_of(messages)}")
     for line in messages:
         if not any(word in line for word in MASSLESS):
             _log.info(line)
@@ -179,7 +179,7 @@ def captured_stderr() -> Iterator[list[str]]:
             lines += file.read().splitlines()
 
 
-def reason(lines: list[str]) -> str:
-    """Return a colon and the first error among DART's lines, or "" where there is none."""
-    errors = (line.partition("Error:")[2].strip() for line in lines if "Error:" in line)
+def error_of(messages: list[str]) -> str:
+    """Return a colon and the first error among DART's messages, or "" where there is none."""
+    errors = (line.partition("Error:")[2].strip() for line in messages if "Error:" in line)
     return next((f": {error}" for error in errors), "")

@@ -85,18 +85,19 @@ class _Conversion:
         self.notes, self.drives = list(left_out(model)), actuator_terms(model)
         self.mimics, self.servos = dict(mimics(model)), dict(servos(model))
         # Trees of bodies below the world; a loose one starts with a free joint.
-        roots = [int(model.body_rootid[i]) for i in model.dof_bodyid]
-        first = {i: int(model.body_jntadr[i]) for i in {*roots}}
-        loose = {i for i, k in first.items() if k >= 0 and model.jnt_type[k] == JOINT.mjJNT_FREE}
+        roots = [int(model.body_rootid[body]) for body in model.dof_bodyid]  # one for each rate
+        first_joint = {root: int(model.body_jntadr[root]) for root in {*roots}}
+        free_joint = JOINT.mjJNT_FREE
+        loose = {r for r, k in first_joint.items() if k >= 0 and model.jnt_type[k] == free_joint}
         # Of several bodies that move independently, the one with most joints is the robot.
-        robot_root = max(roots, key=lambda i: (roots.count(i), -i), default=0)
+        robot_root = max(roots, key=lambda root: (roots.count(root), -root), default=0)
         self.free = robot_root in loose
         roots_of_robot = {robot_root} if self.free else {*map(int, model.body_rootid)} - loose
         if not self.free:
             self.links.append(Link(WORLD, 0.0, *NOTHING, ()))
-        for i in range(1, model.nbody):
-            if model.body_rootid[i] in roots_of_robot:
-                self._add_body(i)
+        for body in range(1, model.nbody):
+            if model.body_rootid[body] in roots_of_robot:
+                self._add_body(body)
         others = sorted({*map(int, model.body_rootid[1:])} - roots_of_robot)
         if others:
             named = ", ".join(self.bodies[i] for i in others[:MOST_NAMES])
@@ -113,39 +114,36 @@ class _Conversion:
         missing = tuple(lacks(self.model, self.mimics))
         return Converted(name or "robot", text, tuple(self.notes), frozenset(self.made), missing)
 
-    def _add_body(self, i: int) -> None:
-        """Add body i as a link, with the joints that lead to it."""
-        model, name = self.model, self.bodies[i]
-        turn = _matrix(model.body_iquat[i])
-        inertia = turn @ np.diag(model.body_inertia[i]) @ turn.T
-        self.links.append(
-            Link(name, float(model.body_mass[i]), model.body_ipos[i].copy(),
-                 0.5 * (inertia + inertia.T), ())
-        )  # fmt: skip
-        first_joint, count = int(model.body_jntadr[i]), int(model.body_jntnum[i])
+    def _add_body(self, body: int) -> None:
+        """Add a body, by its number, as a link, with the joints that lead to it."""
+        model, name = self.model, self.bodies[body]
+        turn = _matrix(model.body_iquat[body])
+        inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
+        mass, centre = float(model.body_mass[body]), model.body_ipos[body].copy()
+        self.links.append(Link(name, mass, centre, 0.5 * (inertia + inertia.T), ()))
+        first_joint, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
         joints = range(first_joint, first_joint + count)
         if count and model.jnt_type[first_joint] == JOINT.mjJNT_FREE:
             return
-        parent, position = self.bodies[model.body_parentid[i]], model.body_pos[i].copy()
-        pose: Pose = (position, _matrix(model.body_quat[i]))
+        parent, position = self.bodies[model.body_parentid[body]], model.body_pos[body].copy()
+        pose: Pose = (position, _matrix(model.body_quat[body]))
         # A body without joints is fixed to its parent.
         if not count:
             joint_names = {name_of(model, OBJECT.mjOBJ_JOINT, k) for k in range(model.njnt)}
-            joint = _unused(f"{name}_fixed", joint_names)
-            fixed = Joint(joint, "fixed", parent, name, *pose, UP, -np.inf, np.inf)
+            joint_name = _unused(f"{name}_fixed", joint_names)
+            fixed = Joint(joint_name, "fixed", parent, name, *pose, UP, -np.inf, np.inf)
             self.joints.append((fixed, HERE))
         # One link for each joint; all but the last are massless.
-        for k in joints:
-            if model.jnt_type[k] == JOINT.mjJNT_BALL:
-                ball = f"ball joint {name_of(model, OBJECT.mjOBJ_JOINT, k)}"
-                raise AccordError(f"{ball}, which URDF cannot express")
+        for joint in joints:
+            joint_name = name_of(model, OBJECT.mjOBJ_JOINT, joint)
+            if model.jnt_type[joint] == JOINT.mjJNT_BALL:
+                raise AccordError(f"ball joint {joint_name}, which URDF cannot express")
             child = name
-            if k != joints[-1]:
-                label = name_of(model, OBJECT.mjOBJ_JOINT, k)
-                child = _unused(f"{name}_before_{label}", {*self.bodies, *self.made})
+            if joint != joints[-1]:
+                child = _unused(f"{name}_before_{joint_name}", {*self.bodies, *self.made})
                 self.made.append(child)
                 self.links.append(Link(child, 0.0, *NOTHING, ()))
-            self.joints.append(self._joint(k, parent, child, pose))
+            self.joints.append(self._joint(joint, parent, child, pose))
             parent, pose = child, HERE
 
     def _joint(self, k: int, parent: str, child: str, pose: Pose) -> tuple[Joint, Pose]:

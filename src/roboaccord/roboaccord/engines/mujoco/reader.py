@@ -29,7 +29,7 @@ from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 _log = logging.getLogger(__name__)
 FREE = mujoco.mjtJoint.mjJNT_FREE
-# A model, and the body that moves as the base.
+# A model, and the name of the body that moves as the base; "" where none does.
 Loaded = tuple[mujoco.MjModel, str]
 
 
@@ -62,7 +62,7 @@ class MujocoReading(Reading):
         self.question, is_mjcf = question, self.is_own(text)
         try:
             load = _of_mjcf if is_mjcf else _of_urdf
-            model, top = load(text, question, settings, file)
+            model, base_body = load(text, question, settings, file)
         except ValueError as error:
             reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
             raise AccordError(f"MuJoCo refuses it: {reason}") from None
@@ -78,10 +78,12 @@ class MujocoReading(Reading):
             moving = [joint for joint in moving if joint.name in question.joints]
         self.joints = tuple(joint.name for joint in moving)
         # Masses, links and hinges in the pose of q = 0.
-        root = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, top or "world")
+        root = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, base_body or "world")
         self.mass = float(model.body_subtreemass[root])
         question_joints, kind = question.of(self.joints), KINDS[question.base]
-        self.mechanism = mechanism = MujocoMechanism(model, kind, question_joints, top, flags=0)
+        self.mechanism = mechanism = MujocoMechanism(
+            model, kind, question_joints, base_body, flags=0
+        )
         self.links = self.linked(model.body(i).name for i in range(1, model.nbody))
         for joint in moving if is_mjcf else ():  # a link's origin is on its last joint
             name = model.body(joint.bodyid[0]).name
