@@ -50,10 +50,8 @@ class Moved(Proxy):
         self.effort_limits = simulator.effort_limits[self._order_here]
         self.armature = simulator.armature[self._order_here]
         if simulator.spring:
-            self.spring = (
-                simulator.spring[0][self._order_here],
-                simulator.spring[1][self._order_here],
-            )
+            stiffness, slack = simulator.spring
+            self.spring = stiffness[self._order_here], slack[self._order_here]
         self.restitution = getattr(simulator, "restitution", None)
 
     def _moved(self, state: RobotState) -> RobotState:

@@ -60,14 +60,7 @@ class DartSimulator(EngineSimulator):
         self._world = make_world(self._skeleton, step, gravity / self._scale)
         choose_solver(self._world, settings)
         self._body = self._skeleton.getBodyNode(BASE_LINK)
-        # Joints to the world turn with DART's axes, except one that moves the base freely.
-        for joint in self._skeleton.getJoints():
-            moves_base = self.base.tilts and joint.getChildBodyNode() is self._body
-            if joint.getParentBodyNode() is None and not moves_base:
-                pose, turned = joint.getTransformFromParentBodyNode(), dartpy.math.Isometry3()
-                turned.set_rotation(self._turn @ pose.rotation())
-                turned.set_translation(self._turn @ pose.translation())
-                joint.setTransformFromParentBodyNode(turned)
+        self._turn_joints()
         self.mechanism = mechanism = DartMechanism(
             self._skeleton, self._body, model.base, self.joints, self._turn, self._scale
         )
@@ -91,8 +84,18 @@ class DartSimulator(EngineSimulator):
         self._place_forces(self._dofs, self._dofs, rows, rows)
         self._contact: DartContact | None = None
         if model.contact:
-            axes_and_units = self._turn, self._scale
-            self._contact = DartContact(self._world, self._skeleton, model.contact, *axes_and_units)
+            loaded = self._world, self._skeleton
+            self._contact = DartContact(*loaded, model.contact, self._turn, self._scale)
+
+    def _turn_joints(self) -> None:
+        """Turn the joints to the world with DART's axes, except one that moves the base freely."""
+        for joint in self._skeleton.getJoints():
+            moves_base = self.base.tilts and joint.getChildBodyNode() is self._body
+            if joint.getParentBodyNode() is None and not moves_base:
+                pose, turned = joint.getTransformFromParentBodyNode(), dartpy.math.Isometry3()
+                turned.set_rotation(self._turn @ pose.rotation())
+                turned.set_translation(self._turn @ pose.translation())
+                joint.setTransformFromParentBodyNode(turned)
 
     def _start(self, state: RobotState) -> None:
         if self._contact:
