@@ -176,10 +176,8 @@ def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
     errors = sum(np.abs(coordinates(a) - coordinates(b)) for a, b in pairs)
     scale = ROUND_OFF * np.maximum(np.abs(coordinates(truth)).max(axis=0), 1.0)
     distance = sum(largest_distance(centres(a) - centres(b)) for a, b in pairs)
-    return Floor(
-        np.maximum.accumulate(errors, axis=0) + scale,
-        np.maximum.accumulate(distance) + ROUND_OFF,
-    )
+    distance = np.maximum.accumulate(distance) + ROUND_OFF
+    return Floor(np.maximum.accumulate(errors, axis=0) + scale, distance)
 
 
 def check_convergence(

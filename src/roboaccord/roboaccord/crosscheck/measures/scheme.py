@@ -180,9 +180,9 @@ def _judge_ticks(
     """
     # Round-off, measured in the ticks with the largest errors and in others.
     sizes = largest_by_group(np.abs(errors))
-    worst = descending((sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
+    by_size = descending((sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
     even = evenly_spaced(len(sizes), SAMPLED)
-    sampled = np.unique([*worst[: SAMPLED // 2], *even])
+    sampled = np.unique([*by_size[: SAMPLED // 2], *even])
     floors = to_columns(comparison.floor(run, chosen[sampled], chosen[even]), errors.shape[1])
     ratios = np.abs(errors) / floors
     tick, column = np.unravel_index(first_largest(ratios), ratios.shape)
@@ -191,7 +191,7 @@ def _judge_ticks(
     problem = TwinProblem(comparison.setup, twin, run, chosen, 1.0 / floors, engine=engine)
     resolution: Sequence[Resolved] = ()
     if resolved:
-        probed = np.unique([*worst[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
+        probed = np.unique([*by_size[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
         effects = largest_effects(replace(problem, ticks=chosen[probed]))
         resolution = resolution_of(effects, "scheme")
     outside = named and ratios[tick, column] > 1.0
@@ -211,16 +211,17 @@ def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:
         problem: the comparison with the twin, of k ticks.
         ratios: largest error of each tick over its floor (k,).
     """
-    chosen, run = problem.ticks, problem.run
-    outside = np.flatnonzero(ratios > 1.0)
-    inside = (chosen >= MOST_LATE) & (chosen < len(run) - 1 - MOST_LATE)
-    if (inside & (ratios > 1.0)).any():  # a late command can be recognised there
-        outside = np.flatnonzero(inside & (ratios > 1.0))
-    worst = outside[descending(ratios[outside])][: NAMED // 2]
-    others = outside[np.linspace(0, len(outside) - 1, NAMED // 2).astype(int)]
-    selected = chosen[list(dict.fromkeys([*worst.tolist(), *others.tolist()]))]
+    ticks, is_outside = problem.ticks, ratios > 1.0
+    # Prefer ticks with others before and after, as a late command can be recognised there.
+    has_others = (ticks >= MOST_LATE) & (ticks < len(problem.run) - 1 - MOST_LATE)
+    candidates = np.flatnonzero(is_outside & has_others)
+    if not candidates.size:
+        candidates = np.flatnonzero(is_outside)
+    worst = candidates[descending(ratios[candidates])][: NAMED // 2]
+    even = candidates[np.linspace(0, len(candidates) - 1, NAMED // 2).astype(int)]
+    selected = ticks[list(dict.fromkeys([*worst.tolist(), *even.tolist()]))]
     explanation = explain_ticks(replace(problem, ticks=selected))
-    count = int(np.count_nonzero(ratios > 1.0))
+    count = int(np.count_nonzero(is_outside))
     counted = (count, len(ratios)) if count < SPARSE * len(ratios) else ()
     return replace(explanation, counted=counted)
 
