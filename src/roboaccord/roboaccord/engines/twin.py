@@ -99,12 +99,9 @@ class Twin(EngineSimulator):
         self._place_forces(joint_rows, joint_rows, base_rows, base_rows)
         self._grip: Grip | None = None
         if footing and isinstance(sticking_law, EllipseFriction):
-            links, parts = (
-                sticking_law.links,
-                (self._kinematics, self._bodies, self._roundings.of_matrix),
-            )
-            self._grip = Grip(footing, sticking_law, *parts)
-            self._grip.factors = np.array([factors.get(link, 1.0) for link in links])
+            law, rounding = sticking_law, self._roundings.of_matrix
+            self._grip = Grip(footing, law, self._kinematics, self._bodies, rounding)
+            self._grip.factors = np.array([factors.get(link, 1.0) for link in law.links])
         # Coordinates and rates, in the axes that the scheme steps.
         self._x, self._v = self._axes.of(RobotState(0.0, *np.zeros((3, n))))
 
