@@ -30,7 +30,7 @@ from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext
 from roboaccord.crosscheck.links import largest_distance, name_coordinate
 from roboaccord.crosscheck.runs import Job, Runs
 from roboaccord.crosscheck.special_ticks import kink_ticks
-from roboaccord.crosscheck.ticks import ROUND_OFF
+from roboaccord.crosscheck.ticks import ROUND_OFF, Index
 from roboaccord.description.tree import Tree
 from roboaccord.engines import REFERENCE
 from roboaccord.simulators.base import Simulator
@@ -198,12 +198,7 @@ def check_convergence(
     errors = [runs.coordinates(tree, job) - target for job in jobs]
     distance = {job.dt: largest_distance(runs.centres(tree, job) - centres) for job in jobs}
     check = partial(_check_errors, tree, truth, target)
-    # Ticks with a kink: a stop is hit in any run, or dry friction reverses in the reference.
-    stops = [
-        stop.time for run in (truth, *by_step.values()) for stop in run.events if stop.kind in STOPS
-    ]
-    hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
-    kinked = np.flatnonzero(kink_ticks(simulator, truth, runs.steps[-1]) | hit)
+    kinked = _kinked_ticks(simulator, truth, [*by_step.values()], runs.steps[-1])
     whole = check(errors, distance, 1 if kinked.size else order, floor)
     if kinked.size:
         # The same check up to the first kink, where the scheme must have its order.
@@ -213,9 +208,8 @@ def check_convergence(
             truncated = [e[:end] for e in errors], {dt: d[:end] for dt, d in distance.items()}
             before = check(*truncated, order, start)
         whole = replace(whole, kink=float(truth.time[end - 1]), before=before)
-        hits = [[e for e in by_step[dt].events if e.kind in STOPS] for dt in runs.steps[-STEPS:]]
-        if len({tuple((e.kind, e.subject) for e in events) for events in hits}) > 1:
-            # Runs that hit different stops are not in the asymptotic range.
+        if _hit_different_stops([by_step[dt] for dt in runs.steps[-STEPS:]]):
+            # Such runs are not in the asymptotic range.
             whole = replace(whole, settled=False, asymptotic=False)
     if len(jobs) < 2:
         return whole
@@ -223,6 +217,28 @@ def check_convergence(
     orders = whole.order, whole.expected_order
     uncertainty = uncertainty_of(whole.error[0], whole.floor, float(change.max()), *orders)
     return replace(whole, uncertainty=uncertainty)
+
+
+def _kinked_ticks(
+    simulator: Simulator, truth: Trajectory, runs: Sequence[Trajectory], step: float
+) -> Index:
+    """Return the ticks in which a stop is hit in any run, or dry friction reverses in the truth.
+
+    Args:
+        simulator: of the engine, with the friction of its models.
+        truth: run of the converged reference.
+        runs: of the engine.
+        step: the smallest physics step [s].
+    """
+    stops = [e.time for run in (truth, *runs) for e in run.events if e.kind in STOPS]
+    is_hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
+    return np.flatnonzero(kink_ticks(simulator, truth, step) | is_hit)
+
+
+def _hit_different_stops(runs: Sequence[Trajectory]) -> bool:
+    """Return whether not all runs hit the same stops in the same order."""
+    stops = [tuple((e.kind, e.subject) for e in run.events if e.kind in STOPS) for run in runs]
+    return len({*stops}) > 1
 
 
 def _check_errors(
