@@ -70,7 +70,7 @@ class StatisticsCheck(Statistics):
     context: LevelContext = field(default=NO_CONTEXT, metadata=LEFT_OUT)
 
     @property
-    def thrown(self) -> bool:
+    def drives_to_stops(self) -> bool:
         """Whether the control loop drives joints from stop to stop, and no run diverges.
 
         It does if its map over a control period has an eigenvalue below -1; see `linearise_loop`.
@@ -100,7 +100,12 @@ class StatisticsLevel(Level[StatisticsCheck]):
     def judge(self, check: StatisticsCheck, tolerances: Tolerances) -> Finding:
         finding = judge_seeds(check)
         twin, follows_commands, _ = check.context
-        if twin and follows_commands and check.thrown and finding.outcome == Outcome.NOT_JUDGED:
+        if (
+            twin
+            and follows_commands
+            and check.drives_to_stops
+            and finding.outcome == Outcome.NOT_JUDGED
+        ):
             return judge_by_twin(finding, twin)  # statistics decide nothing there, single ticks do
         return finding
 
@@ -123,7 +128,7 @@ class StatisticsLevel(Level[StatisticsCheck]):
 def judge_seeds(check: StatisticsCheck) -> Finding:
     """Judge statistics by themselves, without the checks of other levels."""
     finding = _compare_seeds(check)
-    if finding.outcome != Outcome.OUTSIDE or not check.thrown:
+    if finding.outcome != Outcome.OUTSIDE or not check.drives_to_stops:
         return finding
     return Finding.not_judged(*finding.reasons, because(Code.THROWN, loop=check.loop))
 
