@@ -100,13 +100,9 @@ class StatisticsLevel(Level[StatisticsCheck]):
     def judge(self, check: StatisticsCheck, tolerances: Tolerances) -> Finding:
         finding = judge_seeds(check)
         twin, follows_commands, _ = check.context
-        if (
-            twin
-            and follows_commands
-            and check.drives_to_stops
-            and finding.outcome == Outcome.NOT_JUDGED
-        ):
-            return judge_by_twin(finding, twin)  # statistics decide nothing there, single ticks do
+        is_undecided = finding.outcome == Outcome.NOT_JUDGED
+        if twin and follows_commands and check.drives_to_stops and is_undecided:
+            return judge_by_twin(finding, twin)  # statistics decide nothing there, ticks do
         return finding
 
     def rows(self, check: StatisticsCheck) -> Rows:
