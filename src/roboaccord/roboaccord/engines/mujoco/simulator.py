@@ -72,10 +72,9 @@ class MujocoSimulator(EngineSimulator):
         self._data = data = mechanism.data
         self._contact = MujocoContact(self._model, model.contact) if model.contact else None
         # Constant efforts on joints that take no commands.
-        preloaded = [self._model.joint(name).dofadr[0] for name in model.preload]
-        self._preloaded = np.array(preloaded, dtype=int)
-        self._preload = np.array([*model.preload.values()])
-        self._data.qfrc_applied[self._preloaded] = self._preload
+        preload = {self._model.joint(n).dofadr[0]: effort for n, effort in model.preload.items()}
+        self._preloaded, self._preload = np.array([*preload], int), np.array([*preload.values()])
+        data.qfrc_applied[self._preloaded] = self._preload
         self._q, self._v = mechanism.q, mechanism.v
         self._constraints = ConstraintMeter(self._model, self._data, stages=self.order)
         self._height = 0.0
