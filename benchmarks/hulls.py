@@ -17,7 +17,7 @@ from typing import Any
 import dartpy
 import numpy as np
 from roboaccord.contract.contact import MeshFixture
-from roboaccord.engines.dart.contact import mesh_shape
+from roboaccord.engines.dart.fixtures import mesh_shape
 from roboaccord.numerics.rotations import rpy_matrix
 from scipy.spatial import ConvexHull
 

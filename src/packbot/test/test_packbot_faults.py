@@ -310,9 +310,9 @@ def test_a_tick_before_a_twin_was_stopped_has_its_round_off():
     motion = run_in(setup, "dart")
     twin = TwinTicks(setup, spec("dart"))
     tick = motion.state(1), motion.state(2), motion.command(1)
-    error = twin.differ(*tick)
+    error = twin.difference(*tick)
     assert np.abs(error).max() > 0.0
     twin.stop("it touches")
-    assert not twin and twin.differ(*tick) is None
+    assert not twin and twin.difference(*tick) is None
     twin.add(*tick, error)
     assert SchemeLevel().judge(twin.check(0), Tolerances()).outcome == "within"

@@ -95,7 +95,7 @@ def feed(ticks: DriveTicks, force: Array, commands: list[Array | None]) -> Drive
     rest = np.zeros(force.shape[1])
     states = [RobotState(0.01 * i, rest, rest, row) for i, row in enumerate([rest, *force])]
     for (before, after), command in zip(pairwise(states), commands, strict=True):
-        ticks.take(before, after, None if command is None else Command(command))
+        ticks.compare(before, after, None if command is None else Command(command))
     return ticks.check()
 
 

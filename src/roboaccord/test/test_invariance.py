@@ -237,7 +237,7 @@ def test_the_description_moves_with_the_world(move: Move) -> None:
     q, qd, effort = rng.normal(size=(3, 3))
     orientation = matrix_quaternion(rpy_matrix(0.3, -0.4, 0.8))
     state = RobotState(0.0, q, qd, effort, rng.normal(size=3), orientation, rng.normal(size=6))
-    there = move.state(state)
+    there = move.move_state(state)
     joints, answers = ("a", "b", "c"), []
     for text, at in ((ARM, state), (move_text(ARM, move, "base_link"), there)):
         bodies = TreeDynamics(Tree.parse(text), joints, "free", GRAVITY)
@@ -245,7 +245,7 @@ def test_the_description_moves_with_the_world(move: Move) -> None:
         twist = np.concatenate([turn @ at.twist[:3], turn @ at.twist[3:]])
         answers.append(bodies.acceleration(q, qd, effort, at.position, turn, twist))
     assert np.allclose(answers[1].joints, answers[0].joints, rtol=1e-11)
-    assert np.allclose(answers[1].base, move.wrench(answers[0].base), rtol=1e-11, atol=1e-11)
-    back = move.back(there)
+    assert np.allclose(answers[1].base, move.move_wrench(answers[0].base), rtol=1e-11, atol=1e-11)
+    back = move.move_state_back(there)
     for name in ("position", "orientation", "twist"):
         assert np.allclose(getattr(back, name), getattr(state, name), atol=1e-15)

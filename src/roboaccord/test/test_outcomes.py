@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Code, Finding, because, excuse, verdict_of
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.beside import Beside
 from roboaccord.crosscheck.engines import check_names
 from roboaccord.crosscheck.extrapolation import (
     extrapolate,
@@ -24,6 +23,7 @@ from roboaccord.crosscheck.extrapolation import (
     remainder_over_time,
 )
 from roboaccord.crosscheck.level import AnyLevel
+from roboaccord.crosscheck.level_context import LevelContext
 from roboaccord.crosscheck.levels import LEVELS
 from roboaccord.crosscheck.levels.acceleration import AccelerationCheck, ModelCheck, relative
 from roboaccord.crosscheck.levels.statistics import compare_cells
@@ -80,8 +80,8 @@ def outcomes(
     setup: Any = SimpleNamespace(scenario=Scenario(robot="none", crosscheck=spec))
     case = CheckCase(setup, "dart", "dart", Runs({Job(REFERENCE, 1e-3): STANDING}, [1e-3]))
     for name in [level.name for level in levels if level.name in checks]:
-        beside = {"beside": Beside.of(case)} if hasattr(checks[name], "beside") else {}
-        case.checks[name] = replace(checks[name], **beside)
+        context = {"context": LevelContext.of(case)} if hasattr(checks[name], "context") else {}
+        case.checks[name] = replace(checks[name], **context)
     return {f.level: f for f in judge_case(case, levels)}
 
 

@@ -20,11 +20,11 @@ from roboaccord.crosscheck.levels.acceleration import (
     AccelerationLevel,
     ModelCheck,
 )
-from roboaccord.crosscheck.levels.energy import EnergyCheck
 from roboaccord.crosscheck.levels.events import EventDifference, EventsCheck
-from roboaccord.crosscheck.levels.invariance import InvarianceCheck, Shift
+from roboaccord.crosscheck.levels.invariance import InvarianceCheck, MotionChange
 from roboaccord.crosscheck.levels.repeat import RepeatCheck
 from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
+from roboaccord.crosscheck.measures.energy_parts import EnergyCheck
 from roboaccord.crosscheck.measures.one_step import OneStepCheck
 from roboaccord.crosscheck.measures.scheme import SchemeCheck
 from roboaccord.crosscheck.noise import Noise
@@ -90,7 +90,9 @@ def findings() -> Report:
         "scheme": {"dart": SchemeCheck(2e-12, 3e-13, "rate", "elbow", 0.5, 990, 10)},
         "repeat": {"dart": RepeatCheck()},
         "invariance": {
-            "dart": InvarianceCheck(0.4, {"mirrored": Shift(0.0, 1e-12, "rate", "elbow", 0.1)})
+            "dart": InvarianceCheck(
+                0.4, {"mirrored": MotionChange(0.0, 1e-12, "rate", "elbow", 0.1)}
+            )
         },
         "one_step": {"dart": steps},
         "trajectory": {"reference": replace(runs, order=None), "dart": runs},

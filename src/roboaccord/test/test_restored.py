@@ -14,7 +14,7 @@ from roboaccord.contract.fault import Fault
 from roboaccord.contract.sliding_friction import EllipseFriction
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.ticks import predicted
+from roboaccord.crosscheck.ticks import predict_ticks
 from roboaccord.engines.deviations import GROUND, OF_FEET, OF_JOINTS, OF_LINKS, ModelChange
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import Scheme
@@ -69,7 +69,7 @@ def test_a_twin_with_a_number_otherwise_is_another_twin() -> None:
     twin, run = fragile()
 
     def ends(twin: Twin) -> Array:
-        found, _ = predicted(twin, run, np.arange(len(run) - 1))
+        found, _ = predict_ticks(twin, run, np.arange(len(run) - 1))
         return np.column_stack([found.q, found.qd])
 
     plain, kinds = ends(twin), (*OF_LINKS, *OF_JOINTS, *OF_FEET, *GROUND)

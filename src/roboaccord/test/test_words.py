@@ -48,7 +48,9 @@ VALUES: Mapping[str, Sequence[Any]] = {
     "bool": (False, True), "int": (0, 1, 1000), "float": (-2.0, 0.0, math.inf)
 }  # fmt: skip
 EVENT = levels.events.EventDifference("joint_stop", "a", 0.5, "impulse", 1.0, 2.0, 1e-3, 1e-6)
-SHIFTS = {move: levels.invariance.Shift(1e-6, 1e-12, "rate", "a", 0.1) for move in ("one", "two")}
+SHIFTS = {
+    move: levels.invariance.MotionChange(1e-6, 1e-12, "rate", "a", 0.1) for move in ("one", "two")
+}
 NO_TWIN = NoTwin("a ball stands in a frame")
 LATE = [levels.drive.Disobedience("late", 1.0)]
 RECORDED = levels.recorded_step.RecordedStep(

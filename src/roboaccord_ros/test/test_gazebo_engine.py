@@ -12,9 +12,9 @@ import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
-from roboaccord.crosscheck.extrapolation import go
 from roboaccord.crosscheck.levels.invariance import check_invariance
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, check_scheme
+from roboaccord.crosscheck.restart import restart
 from roboaccord.engines import default_names, engine_names, spec
 from roboaccord.engines.spec import Missing
 from roboaccord.gazebo.twin import on_ground
@@ -133,7 +133,7 @@ def test_joints_start_where_they_are_to_start_however_little_they_are_turned() -
 def test_a_robot_goes_on_from_a_state_of_its_own_run() -> None:
     setup = snake("duration=0.2", "parameters.joints=5")
     run = run_setup(setup, make_simulator(setup, "gz"))
-    after = go(make_simulator(setup, "gz"), run, 150, 152).run
+    after = restart(make_simulator(setup, "gz"), run, 150, 152).run
     assert np.abs(after.position[-1] - run.position[152]).max() < 1e-12
     assert np.abs(after.q[-1] - run.q[152]).max() < 1e-12
 

@@ -10,7 +10,7 @@ from roboaccord.crosscheck.levels.one_step import judge_step
 from roboaccord.crosscheck.measures.event_matching import comes_freely
 from roboaccord.crosscheck.measures.one_step import check_free_steps
 from roboaccord.crosscheck.runs import twice_or_half
-from roboaccord.crosscheck.special_ticks import at_stops
+from roboaccord.crosscheck.special_ticks import stop_ticks
 from roboaccord.engines import spec
 from roboaccord.falsify import wrap
 from roboaccord.run.energy_book import energy_of
@@ -82,7 +82,7 @@ def test_a_stop_is_compared_where_no_other_acts(setup):
     """Of joints that come to their stops within a tick of each other none comes freely."""
     simulator = make_simulator(setup)
     run = run_setup(setup, simulator)
-    held, period = at_stops(simulator, run), setup.scenario.control_period
+    held, period = stop_ticks(simulator, run), setup.scenario.control_period
     free = {event: comes_freely(simulator, run, held, event) for event in run.events}
     near = {
         one

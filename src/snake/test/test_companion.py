@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from roboaccord.bag.second_robot import Look, decode_looks
 from roboaccord.crosscheck.cause import CauseFinder
-from roboaccord.crosscheck.companion import HORIZON, Companion, farthest
+from roboaccord.crosscheck.companion import HORIZON, Companion, largest_link_distance
 from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.description.materials import OPACITY, RED, SKIN
 from roboaccord.description.scene import Scene
@@ -36,7 +36,7 @@ def test_a_regular_motion_is_never_set_anew_and_parts_by_the_engines_time_steppi
         run = run_setup(setup, make_simulator(setup, "dart"))
         *_, (_, companion, _) = followed(setup, run)
         assert companion.anew == 0 and companion.opacity == OPACITY
-        most.append(farthest(setup.tree, setup.joints, run.state(-1), companion.state))
+        most.append(largest_link_distance(setup.tree, setup.joints, run.state(-1), companion.state))
     assert most[0] / most[1] == pytest.approx(2.0, rel=0.2)
     assert most[0] < 5e-3
 
@@ -65,9 +65,9 @@ def cause_of(setup, engine, *perturbations, name=""):
     finder = CauseFinder(setup, name or engine, "direct", check)
     for before, after in pairwise(map(run.state, range(len(run)))):
         check.take(before, after)
-        finder.take(before, after)
-    finder.conclude()
-    finder.settle(PATIENCE)
+        finder.store_period(before, after)
+    finder.search_at_end()
+    finder.wait_for_cause(PATIENCE)
     return finder.cause
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from roboaccord.contract.outcome import Code
-from roboaccord.crosscheck.beside import Beside
 from roboaccord.crosscheck.engines import make_engines
+from roboaccord.crosscheck.level_context import LevelContext
 from roboaccord.crosscheck.levels.one_step import judge_step
 from roboaccord.crosscheck.levels.trajectory import TrajectoryLevel, judge_runs
 from roboaccord.crosscheck.measures.convergence import check_convergence, floor_of
@@ -123,7 +123,11 @@ def test_a_sound_engine_outside_the_asymptotic_range_is_not_condemned(engine, ou
     def by_twin(check=check, **changes):
         checks = {"scheme": replace(scheme, **changes)}
         case = CheckCase(setup, engine, engine, runs, checks=checks)
-        return TrajectoryLevel().judge(replace(check, beside=Beside.of(case)), tolerances).outcome
+        return (
+            TrajectoryLevel()
+            .judge(replace(check, context=LevelContext.of(case)), tolerances)
+            .outcome
+        )
 
     assert by_twin() == "within"  # each tick has the errors of its step
     fallen = EventTicks(9, 0.1, "rate", "joint_01", 0.0)

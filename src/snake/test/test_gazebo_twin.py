@@ -11,9 +11,9 @@ from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.sliding_friction import CFM, PyramidFriction
 from roboaccord.contract.state import Command
-from roboaccord.crosscheck.measures.twin_comparison import compare
+from roboaccord.crosscheck.columns import largest_by_group
+from roboaccord.crosscheck.measures.twin_comparison import compare_ticks
 from roboaccord.crosscheck.recorded import check_bag
-from roboaccord.crosscheck.ticks import by_group
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.engines.grip import ERP, Grip
@@ -67,7 +67,9 @@ def test_the_carriages_of_a_level_base_are_known_from_the_description(setup: Set
     law, ticks = by_contacts(setup, "spheres")[0], np.arange(len(run) - 1)
     bare = Footing(0.050000001, (0.0, 0.0, 0.0))
     with_them, without = (
-        by_group(np.abs(compare(make_simulator(law, twin), run, ticks)[1])).max(axis=0)
+        largest_by_group(np.abs(compare_ticks(make_simulator(law, twin), run, ticks)[1])).max(
+            axis=0
+        )
         for twin in (twin_of(gazebo_engine(stands)) for stands in (footing, bare))
     )
     assert (without[[1, 5]] > 1e3 * with_them[[1, 5]]).all()  # rates, of joints and of turning
@@ -104,7 +106,7 @@ def test_a_robot_sinks_until_its_depth_carries_its_weight(setup: Setup) -> None:
     grip = Grip(Footing(radius, (0.0, 0.0, 0.5)), law, kinematics, bodies, np.zeros_like)
     height, speed = radius, 0.0
     for _ in range(3000):
-        speed, impulses = grip.rise(height, speed, mass, gravity, STEP)
+        speed, impulses = grip.step_vertical(height, speed, mass, gravity, STEP)
         height += STEP * speed
     depth = CFM * gravity * STEP**2 / (count * ERP)
     assert radius - height == pytest.approx(depth, rel=1e-5)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from roboaccord import Command, Trajectory
 from roboaccord.contract.state import STATE_ARRAYS
-from roboaccord.crosscheck.ticks import difference
+from roboaccord.crosscheck.columns import state_difference
 from roboaccord.engines.twin import twin_of
 from roboaccord.numerics.rotations import (
     quaternion_matrix,
@@ -62,8 +62,8 @@ def test_differences_of_many_are_those_of_one_and_one(setup_with, random_state, 
     turn = turn_quaternion(size * rng.normal(size=3) / 3.0)
     other = replace(one, orientation=quaternion_product(turn, one.orientation), q=2.0 * one.q)
     runs = (Trajectory.from_states(setup.joints, [each] * 2) for each in (one, other))
-    apart = difference(*runs)
-    np.testing.assert_array_equal(apart, [difference(one, other)] * 2)
+    apart = state_difference(*runs)
+    np.testing.assert_array_equal(apart, [state_difference(one, other)] * 2)
     both = (quaternion_matrix(each.orientation) for each in (other, one))
     expected = rotation_vector(next(both) @ next(both).T)
     np.testing.assert_allclose(apart[0, -9:-6], expected, rtol=0, atol=4e-15)

@@ -41,7 +41,7 @@ class Suspect:
         since: time at which the verdict turned [s].
         link: where the error is; "" where that is not known.
         how_far: the error, and what is allowed.
-        what: description of the cause.
+        what: the cause.
         named: whether the regression named it.
     """
 
@@ -63,35 +63,41 @@ class CauseFinder:
         setup: robot and scenario.
         engine, transport: of the run.
         check: judges the control periods.
+
+    Attributes:
+        cause: that the last search found; None before that, and of a run that is within.
     """
 
     def __init__(self, setup: Setup, engine: str, transport: str, check: StepCheck) -> None:
-        self._setup, self._run, self._check = setup, (engine, transport), check
+        self._setup, self._check = setup, check
+        self._engine, self._transport = engine, transport
         self._states = deque[RobotState](maxlen=RECENT + 1)
         self._events = deque[Event]()
-        self._count, self._ok, self._since, self._driven = 0, True, 0.0, False
-        self._thread = ThreadPoolExecutor(1)
-        self._pending: Future[Suspect] | None = None
-        self._worst: Suspect | None = None
+        self._count = 0  # control periods so far
+        self._is_ok, self._since = True, 0.0  # the last verdict, and when it turned to outside [s]
+        self._has_external = False  # whether a wrench or a twist was commanded
+        self._thread = ThreadPoolExecutor(1)  # in which the search runs
+        self._search: Future[Suspect] | None = None
+        self._worst_joint: Suspect | None = None  # the suspect until the search ends
         self.cause: Suspect | None = None
 
     @property
     def suspect(self) -> Suspect | None:
         """Cause of a run that is outside; until it is known, the joint with the largest error."""
-        return self.cause or (None if self._ok else self._worst)
+        return self.cause or (None if self._is_ok else self._worst_joint)
 
-    def note(self, events: Iterable[Event]) -> None:
+    def store_events(self, events: Iterable[Event]) -> None:
         """Store events, in order of time."""
         self._events.extend(events)
 
-    def take(self, before: RobotState, after: RobotState, *, driven: bool = False) -> None:
+    def store_period(self, before: RobotState, after: RobotState, *, driven: bool = False) -> None:
         """Store a control period that was judged; start the search for a cause if due.
 
         Args:
             before, after: states at its ends.
             driven: whether a wrench or a twist was commanded, which no twin simulates.
         """
-        self._driven |= driven
+        self._has_external |= driven
         if not self._states or before.time != self._states[-1].time:
             self._states.clear()
             self._states.append(before)
@@ -102,67 +108,66 @@ class CauseFinder:
         if self._count % JUDGED_EVERY == 0:
             self._judge()
 
-    def look(self) -> Suspect | None:
-        """Return a cause that was found since the last call and differs from it, else None."""
-        if self._pending is None or not self._pending.done():
+    def take_new_cause(self) -> Suspect | None:
+        """Return a cause that was found since the last call; None if there is none, or the same."""
+        if self._search is None or not self._search.done():
             return None
-        cause, self._pending = self._pending.result(), None
-        if self._ok:
+        cause, self._search = self._search.result(), None
+        if self._is_ok:
             return None
         if self.cause and (self.cause.link, self.cause.named) == (cause.link, cause.named):
             return None
         self.cause = cause
         return cause
 
-    def conclude(self) -> None:
+    def search_at_end(self) -> None:
         """Start the search at the end of the run, if no cause is known."""
         self._judge()
-        settled = self._ok or self._pending or (self.cause and self.cause.named)
-        if not settled and self._states:
-            self._ask()
+        is_settled = self._is_ok or self._search or (self.cause and self.cause.named)
+        if not is_settled and self._states:
+            self._start_search()
 
-    def settle(self, timeout: float) -> Suspect | None:
-        """Return the cause at the end of a run, or the worst joint if it takes longer; see `look`.
+    def wait_for_cause(self, timeout: float) -> Suspect | None:
+        """Return the new cause at the end of a run, the worst joint if the search takes longer.
 
         Args:
             timeout: wall time to wait for it [s].
         """
-        if self._pending and self._worst and not wait([self._pending], timeout).done:
-            self._pending = Future()  # the process is left alone
-            self._pending.set_result(self._worst)
-        return self.look()
+        if self._search and self._worst_joint and not wait([self._search], timeout).done:
+            self._search = Future()  # the process is left alone
+            self._search.set_result(self._worst_joint)
+        return self.take_new_cause()
 
     def _judge(self) -> None:
         """Judge the run so far; start the search when the verdict turns to outside."""
-        ok = self._check.verdict().ok
-        if self._ok and not ok and self._states:
+        is_ok = self._check.verdict().ok
+        if self._is_ok and not is_ok and self._states:
             self._since = self._states[-1].time
-            self._ask()
-        elif ok:
+            self._start_search()
+        elif is_ok:
             self.cause = None
-        self._ok = ok
+        self._is_ok = is_ok
 
-    def _ask(self) -> None:
+    def _start_search(self) -> None:
         """Start the search for the cause; until it ends, the suspect is the worst joint."""
         verdict, states, events = self._check.verdict(), list(self._states), list(self._events)
         recent = Trajectory.from_states(self._setup.joints, states, events)
         step = verdict.step
-        far = because(Code.STEP_FAR, share=step.relative, allowed=step.allowed)
+        too_far = because(Code.STEP_FAR, share=step.relative, allowed=step.allowed)
         schemes = [r for f in verdict.levels.get("scheme", {}).values() for r in f.reasons]
-        self._worst = Suspect(
+        self._worst_joint = Suspect(
             since=self._since,
-            link=self._link(self._check.worst),
-            how_far=[far] if verdict.finding.outcome == Outcome.OUTSIDE else schemes,
+            link=self._link_of(self._check.worst),
+            how_far=[too_far] if verdict.finding.outcome == Outcome.OUTSIDE else schemes,
             what=[because(Code.LARGEST_ERROR)],
         )
-        self._pending = self._thread.submit(self._find, recent, self._worst, verdict.step.delay)
+        self._search = self._thread.submit(self._find, recent, self._worst_joint, step.delay)
 
     def _find(self, recent: Trajectory, worst: Suspect, delay: int) -> Suspect:
         """Return the cause that the regression names, or the worst joint where it names none."""
-        engine, transport = self._run
-        if engine not in engine_names() or self._driven:
+        if self._engine not in engine_names() or self._has_external:
             return worst
-        job = self._setup, engine, transport, recent, delay
+        job = self._setup, self._engine, self._transport, recent, delay
         compare = partial(check_twin, resolved=False)
         ((_, check),) = isolated(compare, [job], timeout=PATIENCE, workers=1)
         if not isinstance(check, SchemeCheck):
@@ -170,11 +175,11 @@ class CauseFinder:
         explanation, cause = check.explanation, check.explanation.cause
         if not explanation.asked:
             return replace(worst, what=[*worst.what, because(Code.OUR_EQUATIONS)])
-        link = self._link(cause.where) or self._link(check.where)
+        link = self._link_of(cause.where) or self._link_of(check.where)
         what = [because(Code.CAUSE, of=explanation)]
         return replace(worst, link=link, what=what, named=bool(cause.quantity))
 
-    def _link(self, where: str) -> str:
+    def _link_of(self, where: str) -> str:
         """Return the link of a name, or the link that a joint of that name moves, or ""."""
         children = {joint.name: joint.child for joint in self._setup.tree.joints}
         links = {link.name for link in self._setup.tree.links}

@@ -5,7 +5,7 @@ Once they have diverged to `HORIZON`, the motion no longer follows from its star
 "The recently recognized failure of predictability in Newtonian dynamics"]: both are then reset to
 the state of the simulation. A regular motion never needs a reset.
 
-LOOK_PERIOD and LEVELS may be tuned. HORIZON (noise.py) and NUDGE (runs.py) are stated in
+COMPARE_PERIOD and LEVELS may be tuned. HORIZON (noise.py) and NUDGE (runs.py) are stated in
 docs/ros.md: change both. test_companion (snake) tests the resets.
 """
 
@@ -27,8 +27,9 @@ from roboaccord.run.answer import answer, reset_controller
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
-LOOK_PERIOD = 0.02  # s of simulated time between comparisons of both copies: a frame of a viewer
+COMPARE_PERIOD = 0.02  # s of simulated time between comparisons of the copies: a viewer's frame
 LEVELS = 5  # number of different opacities: an eye tells steps of a fifth apart
 
 
@@ -52,13 +53,14 @@ class Companion:
     ) -> None:
         self._tree, self._joints, self._inputs = setup.tree, setup.joints, inputs
         self._period = setup.scenario.control_period
-        self._ticks_between = max(round(LOOK_PERIOD / self._period), 1)
+        self._ticks_between = max(round(COMPARE_PERIOD / self._period), 1)
         self._controllers = [make_controller(setup, controller) for _ in range(2)]
         for copy in self._controllers:
             reset_controller(copy, setup.scenario.seed)
-        self.apart, self.anew, self._tick = 0.0, 0, 0
+        self.apart, self.anew = 0.0, 0
+        self._ticks_since_comparison = 0
         self.simulated = simulated
-        self._start(setup.initial)
+        self._simulators, self._states = self._copies(setup.initial)
 
     @property
     def state(self) -> RobotState:
@@ -75,24 +77,25 @@ class Companion:
         """Advance to the time of a state of the simulation; return whether that was a reset."""
         for _ in range(round((state.time - self.state.time) / self._period)):
             self._step()
-        if self._tick < self._ticks_between:
+        if self._ticks_since_comparison < self._ticks_between:
             return False
-        self._tick, self.apart = 0, farthest(self._tree, self._joints, *self._states)
+        self._ticks_since_comparison = 0
+        self.apart = largest_link_distance(self._tree, self._joints, *self._states)
         if self.apart < HORIZON:
             return False
-        self._start(state)
+        self._simulators, self._states = self._copies(state)
         self.apart, self.anew = 0.0, self.anew + 1
         return True
 
-    def _start(self, state: RobotState) -> None:
-        """Put one copy into a state, and the other into a state that differs by NUDGE."""
-        self._simulators = [make_simulator(self.simulated) for _ in self._controllers]
-        starts = zip(self._simulators, (state, nudged(state)), strict=True)
-        self._states = [simulator.reset(start) for simulator, start in starts]
+    def _copies(self, state: RobotState) -> tuple[list[Simulator], list[RobotState]]:
+        """Return both copies and their states: the given one, and one that differs by NUDGE."""
+        simulators = [make_simulator(self.simulated) for _ in self._controllers]
+        starts = zip(simulators, (state, nudged(state)), strict=True)
+        return simulators, [simulator.reset(start) for simulator, start in starts]
 
     def _step(self) -> None:
         """Advance both copies by a control period."""
-        self._tick += 1
+        self._ticks_since_comparison += 1
         faults = self._inputs.faults(self.state)
         for i, (simulator, controller) in enumerate(zip(self._simulators, self._controllers)):
             command = answer(controller, self._states[i], self._inputs, self._joints)
@@ -102,7 +105,9 @@ class Companion:
             simulator.take_events()
 
 
-def farthest(tree: Tree, joints: tuple[str, ...], first: RobotState, second: RobotState) -> float:
+def largest_link_distance(
+    tree: Tree, joints: tuple[str, ...], first: RobotState, second: RobotState
+) -> float:
     """Return the largest distance between the link centres, or bases, of two states [m]."""
     pair = Trajectory.from_states(joints, [first, second])
     points = np.concatenate([link_centres(tree, pair), pair.position[:, None]], axis=1)

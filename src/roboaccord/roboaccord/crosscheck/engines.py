@@ -90,7 +90,7 @@ def make_engines(
             if refused is None or engine_spec.changes:
                 raise
             refused(name, error)
-    same = {name: s.plain for name, s in specs.items() if is_same(others, specs, s)}
+    same = {name: s.plain for name, s in specs.items() if has_same_settings(others, specs, s)}
     for name in same:
         del others[name], specs[name]
     return Engines(reference, others, specs, same)
@@ -111,19 +111,24 @@ def on_ground_of(setup: Setup, engines: Sequence[Engine]) -> Setup:
     return setup
 
 
-def is_same(
+def has_same_settings(
     others: Mapping[str, Simulator], specs: Mapping[str, EngineSpec], expert: EngineSpec
 ) -> bool:
-    """Return whether an engine with expert settings has the settings of its plain engine."""
-    plain = specs.get(expert.plain)
-    if plain is None or plain.changes != expert.changes:
+    """Return whether an engine with expert settings has the settings of its plain engine.
+
+    Args:
+        others, specs: simulators and specifications of the engines by name.
+        expert: specification with expert settings.
+    """
+    usual = specs.get(expert.plain)
+    if usual is None or usual.changes != expert.changes:
         return False
 
     def settings(engine: EngineSpec) -> list[object]:
         parts = engine_parts(others[engine.name])
-        return [read_settings(part.intended.options, plain.name, plain.settings) for part in parts]
+        return [read_settings(part.intended.options, usual.name, usual.settings) for part in parts]
 
-    return settings(plain) == settings(expert)
+    return settings(usual) == settings(expert)
 
 
 def check_names(spec: CrosscheckSpec, levels: Sequence[str]) -> None:

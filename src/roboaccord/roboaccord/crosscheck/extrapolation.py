@@ -12,10 +12,6 @@ over all coordinates, is the share of the next order [Roache 1998; Eca and Hoeks
 difference of one coordinate may be small by chance, the norm over all is not. An excess over the
 bound is therefore certain only if it also exceeds that share of the coordinate's own change.
 
-An engine can also start again from states of its own run, at smaller and smaller physics steps
-(`go`). A short path from one state is not chaotic even if the motion is, so the change with the
-step shows the effect of time stepping on the recorded run there.
-
 SAFETY, RANGE, AHEAD, RISING and NEAREST may be tuned. They decide what is outside at every level
 that compares physics steps: after a change run `make sound` (false alarms) and `make planted`
 (missed errors).
@@ -23,22 +19,15 @@ that compares physics steps: after a change run `make sound` (false alarms) and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from roboaccord.contract.outcome import Code, Finding, Reason, because
 from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.engines.base import engine_parts
-from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.ranking import first_largest
-from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
 
 SAFETY = 2.0  # factor of the bound: on the difference of the estimates, twice the finer's error
 # Share of a run: the bound at a time is the largest one up to that much later, because the
@@ -209,49 +198,6 @@ def observed_order(steps: Sequence[float], errors: Sequence[float], floor: float
         return None
     log_step, log_error = np.log(above).T
     return float(np.polyfit(log_step, log_error, 1)[0])
-
-
-class Restart(NamedTuple):
-    """Motion of a simulator from a state of a run, over some of its control periods.
-
-    Args:
-        run: states, efforts and events.
-        lost: energy dissipated by channel [J].
-    """
-
-    run: Trajectory
-    lost: Mapping[str, float]
-
-
-def engines_of(setup: Setup, engine: EngineSpec) -> list[Simulator]:
-    """Return simulators of an engine at the physics step, a half and a quarter of it."""
-    step = setup.scenario.physics_step
-    return [make_simulator(setup, engine, physics_step=step / 2**i) for i in range(STEPS)]
-
-
-def no_restart(simulator: Simulator) -> str:
-    """Return why an engine cannot start from the states of a run; "" if it can."""
-    if simulator.unplaced:
-        return simulator.unplaced
-    moving = {joint.name for part in engine_parts(simulator) for joint in part.tree.moving}
-    recorded = {name for part in engine_parts(simulator) for name in part.joints}
-    hidden = ", ".join(sorted(moving - recorded))
-    return f"the record lacks {hidden}" if hidden else ""
-
-
-def go(simulator: Simulator, run: Trajectory, first: int, last: int) -> Restart:
-    """Simulate a run again from one of its samples to another, under the recorded commands."""
-    states, commands, events = [simulator.reset(run.state(first))], [], list[Event]()
-    simulator.take_losses()
-    lost: dict[str, float] = {}
-    for i in range(first, last):
-        command = run.command(i)
-        states.append(simulator.step(command, run.period(i)))
-        commands.append(command)
-        events += simulator.take_events()
-        for channel, energy in simulator.take_losses().items():
-            lost[channel] = lost.get(channel, 0.0) + energy
-    return Restart(Trajectory.from_states(run.joints, states, events, commands), lost)
 
 
 def rms(values: Array) -> float:

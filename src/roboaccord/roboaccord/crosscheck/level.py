@@ -52,12 +52,12 @@ Rows = Mapping[str, Entry]
 
 def listed(names: Sequence[str]) -> Entry:
     """Return an entry that lists names, at most LISTED and the number of the others."""
-    rest = [f"and {len(names) - LISTED} more"] * (len(names) > LISTED)
-    return Entry("; ".join([*names[:LISTED], *rest]) or "nothing")
+    more = [f"and {len(names) - LISTED} more"] if len(names) > LISTED else []
+    return Entry("; ".join([*names[:LISTED], *more]) or "nothing")
 
 
 class LevelOf(ABC, Generic[K, C]):
-    """Measure a case of any kind, and judge the measurement by tolerances.
+    """Measure a case of any kind K, and judge the measurement, a check C, by tolerances.
 
     Attributes:
         name: in findings, excuses and tolerances.

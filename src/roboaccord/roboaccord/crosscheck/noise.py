@@ -53,9 +53,10 @@ def measure_all(tree: Tree, runs: Runs, names: Sequence[str]) -> dict[str, Noise
     """Return the noise of each simulator at the scenario's physics step."""
     noise_by_name = {}
     for name in names:
-        jobs = [Job(name, runs.steps[0], **how) for how in ({}, *({how: True} for how in NOISE))]
-        centres = (runs.centres(tree, job) for job in jobs)
-        noise_by_name[name] = measure_noise(runs.by_job[jobs[0]].time, *centres)
+        job = Job(name, runs.steps[0])
+        variants = [Job(name, runs.steps[0], **{flag: True}) for flag in NOISE]
+        centres = (runs.centres(tree, variant) for variant in (job, *variants))
+        noise_by_name[name] = measure_noise(runs.by_job[job].time, *centres)
     return noise_by_name
 
 
@@ -68,10 +69,10 @@ def measure_noise(time: Array, centres: Array, again: Array, bit: Array, nudged:
         again: of its repetition.
         bit, nudged: of runs from a start that is changed by the last bit, and by NUDGE.
     """
-    repeated, changed, distances = (
+    by_repeating, by_bit, distances = (
         np.maximum.accumulate(largest_distance(other - centres)) for other in (again, bit, nudged)
     )
-    noise = np.maximum(repeated, changed)
+    noise = np.maximum(by_repeating, by_bit)
     horizon, end = _horizon(noise), _horizon(distances)
     last = len(distances) - 1 if end is None else end
     elapsed = float(time[last] - time[0])

@@ -9,7 +9,7 @@ some forces one way and some the other lies between [Hairer, Norsett and Wanner 
 the engine has a twin, the twin makes the error of the scheme itself, and the difference from it is
 judged.
 
-FINER and GIVES may be tuned; test_recorded (snake) has verdicts of sound and of wrong runs.
+FINER and MAGNET_YIELD may be tuned; test_recorded (snake) has verdicts of sound and of wrong runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 
 from roboaccord.contract.fault import Fault
-from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.crosscheck.twin_ticks import GAZEBO, TwinTicks, contacts_of, twin_engine
@@ -29,29 +28,31 @@ from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.gazebo_contacts import by_contacts
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.stop_watch import RELEASE, StopWatch
 
-TOUCHES = "something touches, and only the contact solver knows the forces"
+SOMETHING_TOUCHES = "something touches, and only the contact solver knows the forces"
 # Accelerations are differences over a physics step that is so many times smaller: the error of a
 # difference, of first order, is then an eighth of what it estimates.
 FINER = 8
 PYRAMID = np.sqrt(2.0) - 1.0
 """Share of the friction force by which a corner of a friction pyramid exceeds its cone."""
-GIVES = 0.01
+MAGNET_YIELD = 0.01
 """Rate at which Gazebo's magnets yield to an effort [rad/s per N m]; 0.4 of it was measured."""
-_LEFT, _CHANGE, _RECORDED, _EULER, _FRICTION = range(5)  # rows of PeriodErrors.parts
+_UNEXPLAINED, _CHANGE, _RECORDED, _EULER, _FRICTION = range(5)  # rows of PeriodErrors.parts
 
 
 class PeriodErrors(NamedTuple):
-    """Comparison of one control period; rates are those of joints and of the base's turning (m,).
+    """Comparison of one control period, in m = n + 3 rates: of n joints and of the base's turning.
 
     Args:
         before, after, command: recorded states, and the command between them.
         error: of the reference's rates (m,) [rad/s].
-        parts: rows of rates (5, m): error less the twin's, where that is known; change in the
-            reference; change in the run; error of Euler's step; effect of friction.
-        position: error of the joints (n,).
-        from_twin: difference from the twin (2 n + 12,); None where that is unknown.
+        parts: rows of rates (5, m) [rad/s]: error less the twin's, where that is known; change in
+            the reference; change in the run; error of Euler's step; effect of friction.
+        position: error of the joints (n,) [rad or m].
+        from_twin: difference from the twin, in the columns of columns.py (2 n + 12,); None where it
+            is not known.
     """
 
     before: RobotState
@@ -65,12 +66,12 @@ class PeriodErrors(NamedTuple):
     @property
     def unexplained(self) -> Array:
         """Error less what the twin and Euler's step explain (m,)."""
-        return np.asarray(self.parts[_LEFT] - self.parts[_EULER])
+        return np.asarray(self.parts[_UNEXPLAINED] - self.parts[_EULER])
 
     @property
     def squares(self) -> Array:
         """Squares of the error less the twin's, of Euler's step and of friction (3, m)."""
-        return np.asarray(np.square(self.parts[[_LEFT, _EULER, _FRICTION]]))
+        return np.asarray(np.square(self.parts[[_UNEXPLAINED, _EULER, _FRICTION]]))
 
 
 class PeriodReference:
@@ -88,39 +89,42 @@ class PeriodReference:
     """
 
     def __init__(self, setup: Setup, engine: str, version: str, transport: str) -> None:
-        self._plain, self._engine, self._transport = setup, engine, transport
+        self._setup_without_contacts, self._engine, self._transport = setup, engine, transport
         self.has_contacts = False
         if engine == GAZEBO:
             setup, self.has_contacts = by_contacts(setup, contacts_of(setup, transport))
+        self.setup = setup
         self._period = setup.scenario.control_period
-        self._small = setup.scenario.physics_step / FINER
-        self._exact = engine == REFERENCE or "(rk4)" in version or self.has_contacts
-        dynamic = self._follow(setup)
-        self.twin = self._find_twin()
-        laws = setup.force_law is not None or setup.contact is not None
-        rubs = engine == GAZEBO and laws and not self.has_contacts and dynamic is not None
-        self.pyramid = PYRAMID if rubs else 0.0
+        # The reference, and the same at a small step, which shows accelerations; not needed for an
+        # engine without an error of Euler's step, nor for a robot that moves without forces.
+        self._reference = make_simulator(setup)
+        rest = self._reference.acceleration(setup.initial, np.zeros(len(setup.joints)))
+        exact = engine == REFERENCE or "(rk4)" in version or self.has_contacts
+        self._small_step = setup.scenario.physics_step / FINER
+        self._fine = None if exact or rest is None else self._make_fine()
+        self.twin = self._make_twin()
+        has_friction = setup.force_law is not None or setup.contact is not None
+        slides = engine == GAZEBO and has_friction and not self.has_contacts and rest is not None
+        self.pyramid = PYRAMID if slides else 0.0
 
-    def _follow(self, setup: Setup) -> Acceleration | None:
-        """Make the references of a setup; return their acceleration, None if kinematic."""
-        self.setup, self._reference = setup, make_simulator(setup)
-        dynamic = self._reference.acceleration(setup.initial, np.zeros(len(setup.joints)))
-        exact = self._exact or dynamic is None
-        self._fine = None if exact else make_simulator(setup, physics_step=self._small)
-        return dynamic
+    def _make_fine(self) -> Simulator:
+        """Return the reference at the small physics step."""
+        return make_simulator(self.setup, physics_step=self._small_step)
 
-    def _find_twin(self) -> TwinTicks | None:
+    def _make_twin(self) -> TwinTicks | None:
         """Return the twin of the engine with all faults so far; None for an unknown engine."""
         if self._engine not in engine_names():
             return None
-        faults = self.setup.faults
-        setup = self._plain if faults == self._plain.faults else self._plain.failing(faults)
+        faults, setup = self.setup.faults, self._setup_without_contacts
+        setup = setup if faults == setup.faults else setup.failing(faults)
         return TwinTicks(setup, twin_engine(setup, self._engine, self._transport))
 
-    def failing(self, faults: Iterable[Fault]) -> None:
+    def add_faults(self, faults: Iterable[Fault]) -> None:
         """Add faults that the scenario does not have, to the reference and to the twin."""
-        self._follow(self.setup.failing([*self.setup.faults, *faults]))
-        self.twin = self._find_twin()
+        self.setup = self.setup.failing([*self.setup.faults, *faults])
+        self._reference = make_simulator(self.setup)
+        self._fine = None if self._fine is None else self._make_fine()
+        self.twin = self._make_twin()
 
     def compare(
         self, before: RobotState, after: RobotState, command: Command, *, with_twin: bool
@@ -143,29 +147,30 @@ class PeriodReference:
         # The error that remains is the difference from the twin. Without one it is that from the
         # reference, of which the error of Euler's step, (b - a) h / 2, may explain some.
         from_twin = None
-        if self.twin and with_twin and not self._meets():
-            from_twin = self.twin.differ(before, after, command)
+        if self.twin and with_twin and not self._stops_at_contact(self.twin):
+            from_twin = self.twin.difference(before, after, command)
         if from_twin is not None and not self.has_contacts:
             n = len(self.setup.joints)
             unexplained = np.concatenate([from_twin[n : 2 * n], from_twin[-3:]])
         elif self._fine is not None:
-            a, b = (self._acceleration(state, command, events) for state in (start, predicted))
+            ends = (start, predicted)
+            a, b = (self._acceleration(self._fine, state, command, events) for state in ends)
             euler = 0.5 * self.setup.scenario.physics_step * (b - a)
         # Effect of friction: change of the rates, less that without contact and friction.
         if from_twin is None and self.pyramid and self._touches():
-            friction = new - old - self._period * self._free(before, command.effort)
+            friction = new - old - self._period * self._unhindered(before, command.effort)
         parts = np.array([unexplained, new - old, recorded - old, euler, friction])
         position = predicted.q - after.q
         errors = PeriodErrors(before, after, command, new - recorded, parts, position, from_twin)
         return errors, events
 
-    def holds(self, errors: PeriodErrors) -> bool:
+    def yields_at_rest(self, errors: PeriodErrors) -> bool:
         """Return whether magnets hold the reference at rest where Gazebo's yield a little."""
         if self._engine != GAZEBO or not errors.after.switches:
             return False
         effort = np.abs(errors.command.effort).max(initial=0.0)
         rest = not (rates(errors.before) + errors.parts[_CHANGE]).any()
-        return rest and bool(np.abs(rates(errors.after)).max() <= GIVES * effort)
+        return rest and bool(np.abs(rates(errors.after)).max() <= MAGNET_YIELD * effort)
 
     def at_stop(self, *states: RobotState) -> bool:
         """Return whether a joint is at its stop in one of some states."""
@@ -173,31 +178,38 @@ class PeriodReference:
         q = np.array([state.q for state in states])
         return bool(((q < lower + RELEASE) | (q > upper - RELEASE)).any())
 
-    def _meets(self) -> bool:
-        """Return whether something touches in the reference; the twin then stops for good."""
+    def _stops_at_contact(self, twin: TwinTicks) -> bool:
+        """Stop the twin for good if something touches in the reference; return whether it has."""
         if self.setup.contact is None:
             return False
         contacts = self._reference.contacts()
-        if self.twin and (contacts is None or contacts):
-            self.twin.stop(
-                f"{self._engine} does not report its contacts" if contacts is None else TOUCHES
-            )
-        return not self.twin
+        if contacts is None:
+            twin.stop(f"{self._engine} does not report its contacts")
+        elif contacts:
+            twin.stop(SOMETHING_TOUCHES)
+        return not twin
 
     def _touches(self) -> bool:
         """Return whether anything touches in the reference, True where it does not report it."""
         contacts = self._reference.contacts()
         return self.setup.contact is None or contacts is None or bool(contacts)
 
-    def _acceleration(self, state: RobotState, command: Command, events: list[Event]) -> Array:
-        """Return the acceleration with which the reference leaves a state; add its events."""
-        assert self._fine is not None
-        start = self._fine.reset(state)
-        after = self._fine.step(command, self._small)
-        events += self._fine.take_events()
-        return (rates(after) - rates(start)) / self._small
+    def _acceleration(
+        self, fine: Simulator, state: RobotState, command: Command, events: list[Event]
+    ) -> Array:
+        """Return the acceleration (m,) [rad/s^2] with which the reference leaves a state.
 
-    def _free(self, state: RobotState, effort: Array) -> Array:
+        Args:
+            fine: reference at the small step.
+            state, command: at the start of that step.
+            events: to which those of the step are added.
+        """
+        start = fine.reset(state)
+        after = fine.step(command, self._small_step)
+        events += fine.take_events()
+        return (rates(after) - rates(start)) / self._small_step
+
+    def _unhindered(self, state: RobotState, effort: Array) -> Array:
         """Return the acceleration without contact and friction (m,) [rad/s^2]."""
         acceleration = self._reference.acceleration(state, effort)
         assert acceleration is not None

@@ -279,22 +279,16 @@ def report_of(
         findings: of all engines.
         figures: other fields of the report.
     """
-    checks = {
-        level.name: by_engine
-        for level in levels
-        if (by_engine := {e: c[level.name] for e, c in measured.items() if level.name in c})
-    }
+    # Checks and figures by level and engine, of the levels that measured anything.
+    checks, rows = dict[str, dict[str, Any]](), dict[str, dict[str, Rows]]()
+    for level in levels:
+        name = level.name
+        by_engine = {engine: of[name] for engine, of in measured.items() if name in of}
+        if by_engine:
+            checks[name] = by_engine
+            rows[name] = {engine: level.rows(check) for engine, check in by_engine.items()}
     return Report(
-        robot=setup.robot.name,
-        scenario=setup.scenario.name,
-        verdict=verdict_of(findings),
-        levels=Levels.of(findings),
-        checks=checks,
-        rows={
-            level.name: {e: level.rows(check) for e, check in checks[level.name].items()}
-            for level in levels
-            if level.name in checks
-        },
-        engines=list(measured),
-        **figures,
-    )
+        robot=setup.robot.name, scenario=setup.scenario.name,
+        verdict=verdict_of(findings), levels=Levels.of(findings),
+        checks=checks, rows=rows, engines=list(measured), **figures,
+    )  # fmt: skip

@@ -17,12 +17,13 @@ from roboaccord.contract.interfaces import Controller, Engine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.runs import twice_or_half
-from roboaccord.crosscheck.special_ticks import at_stops, left_out
+from roboaccord.crosscheck.special_ticks import eventful_ticks, stop_ticks
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.scenario import StatisticsSpec
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 PROBED = 5  # ticks at which the loop is linearised: odd, so that one of them is the median
 PROBE = 1e-6  # rad and rad/s: step of a central difference, with a round-off error of 1e-10
@@ -87,35 +88,51 @@ def linearise_loop(setup: Setup, run: Trajectory) -> float | None:
         None for a controller that cannot be copied.
     """
     period, simulator = setup.scenario.control_period, make_simulator(setup)
-    free = np.flatnonzero(~(left_out(run, period) | at_stops(simulator, run)))
-    chosen = free[np.linspace(0, len(free) - 1, PROBED).astype(int)].tolist() if len(free) else [0]
-    controller, size, eigenvalues = make_controller(setup), 2 * len(run.joints), list[float]()
+    free = np.flatnonzero(~(eventful_ticks(run, period) | stop_ticks(simulator, run)))
+    probed = free[np.linspace(0, len(free) - 1, PROBED).astype(int)].tolist() if len(free) else [0]
+    controller, eigenvalues = make_controller(setup), list[float]()
     controller.reset(setup.scenario.seed)
-
-    def tick(state: RobotState, copied: Controller) -> Array:
-        simulator.reset(state)
-        end = simulator.step(copied.update(state, None), period)
-        simulator.take_events()
-        return np.concatenate([end.q, end.qd])
-
-    # The controller follows the whole run; at chosen ticks copies of it give the derivatives.
-    for i in range(max(chosen) + 1):
+    # The controller follows the whole run; at probed ticks copies of it give the derivatives.
+    for i in range(max(probed) + 1):
         state = run.state(i)
-        if i in chosen:
+        if i in probed:
             try:
-                pairs = [
-                    (copy.deepcopy(controller), copy.deepcopy(controller)) for _ in range(size)
-                ]
+                copies = [copy.deepcopy(controller) for _ in range(4 * len(run.joints))]
             except (RuntimeError, TypeError):
                 return None
-            slopes = [
-                (tick(changed_at(state, k, PROBE), up) - tick(changed_at(state, k, -PROBE), down))
-                / (2.0 * PROBE)
-                for k, (up, down) in enumerate(pairs)
-            ]
-            eigenvalues.append(float(np.linalg.eigvals(np.array(slopes).T).real.min()))
+            jacobian = tick_jacobian(simulator, copies, state, period)
+            eigenvalues.append(float(np.linalg.eigvals(jacobian).real.min()))
         controller.update(state, None)
     return float(np.median(eigenvalues))
+
+
+def tick_jacobian(
+    simulator: Simulator, copies: Sequence[Controller], state: RobotState, period: float
+) -> Array:
+    """Return the derivatives of angles and rates at the end of a tick by those at its start.
+
+    Args:
+        simulator: of the reference.
+        copies: two of the controller for each of the 2 n angles and rates.
+        state: at the start.
+        period: of the tick [s].
+
+    Returns:
+        (2 n, 2 n), by central differences.
+    """
+
+    def end(start: RobotState, controller: Controller) -> Array:
+        simulator.reset(start)
+        state = simulator.step(controller.update(start, None), period)
+        simulator.take_events()
+        return np.concatenate([state.q, state.qd])
+
+    slopes = []
+    for index, (upper, lower) in enumerate(zip(copies[::2], copies[1::2], strict=True)):
+        above = end(changed_at(state, index, PROBE), upper)
+        below = end(changed_at(state, index, -PROBE), lower)
+        slopes.append((above - below) / (2.0 * PROBE))
+    return np.array(slopes).T
 
 
 def changed_at(state: RobotState, index: int, size: float) -> RobotState:

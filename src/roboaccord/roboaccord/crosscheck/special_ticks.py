@@ -2,17 +2,16 @@
 
 In these ticks something happens within a step: an event or a switch, a contact, a joint at its
 stop, or dry friction that reverses (a kink). Levels leave them out, or judge them in another way.
-Results are masks over the ticks of a run. RESOLVED may be tuned with care: it decides what counts
-as a kink.
+Each function here returns a mask over the k - 1 ticks of a run of k samples. RESOLVED may be tuned
+with care: it decides what counts as a kink.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.ticks import TIME_ROUND_OFF
+from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, Mask
 from roboaccord.engines import REFERENCE
 from roboaccord.engines.base import EngineSimulator, engine_parts
 from roboaccord.engines.spec import EngineSpec
@@ -21,13 +20,13 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.stop_watch import RELEASE
 
-# physics steps in which friction must reverse at least. Measured on dv/dt = -3 - v / sqrt(v^2 +
-# w^2): RK4 has the order 3.9 from 4 steps on, and 0.7 to 4.9 below.
+# Physics steps that a reversal of friction must take for a scheme to keep its order. Measured on
+# dv/dt = -3 - v / sqrt(v^2 + w^2): RK4 has the order 3.9 from 4 steps on, and 0.7 to 4.9 below.
 RESOLVED = 4.0
 
 
-def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bool_] | None:
-    """Return in which ticks something touches (k - 1,); None if the engine does not report it.
+def contact_ticks(setup: Setup, engine: EngineSpec, run: Trajectory) -> Mask | None:
+    """Return in which ticks something touches; None if the engine does not report it.
 
     The run is repeated in the engine. If that does not simulate in this process, the reference
     starts from each recorded state instead. A tick before and after a contact counts, too.
@@ -48,8 +47,8 @@ def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bo
     return touched[:-2] | touched[1:-1] | touched[2:]
 
 
-def left_out(run: Trajectory, period: float) -> NDArray[np.bool_]:
-    """Return in which ticks there is an event or a switch, or a sample is missing (k - 1,).
+def eventful_ticks(run: Trajectory, period: float) -> Mask:
+    """Return in which ticks there is an event or a switch, or a sample is missing.
 
     Args:
         run: recorded.
@@ -64,8 +63,8 @@ def left_out(run: Trajectory, period: float) -> NDArray[np.bool_]:
     return mask
 
 
-def kinks(simulator: Simulator, run: Trajectory, step: float) -> NDArray[np.bool_]:
-    """Return in which ticks dry friction reverses within few physics steps (k - 1,).
+def kink_ticks(simulator: Simulator, run: Trajectory, step: float) -> Mask:
+    """Return in which ticks dry friction reverses within few physics steps.
 
     Smoothed dry friction changes its sign over a width of rates [rad/s]. If a rate crosses 0 so
     fast that fewer than RESOLVED physics steps fall into that width, no scheme keeps its order, and
@@ -84,17 +83,19 @@ def kinks(simulator: Simulator, run: Trajectory, step: float) -> NDArray[np.bool
             continue
         width = law.speed if law.stiction is None else min(law.speed, law.stribeck_speed)
         dry = law.constant if law.stiction is None else law.stiction
-        for joint in (name for name, torque in zip(model.joints, dry, strict=True) if torque > 0.0):
-            recorded = joint in run.joints
-            rates = run.qd[:, [run.joints.index(joint)]] if recorded else run.twist[:, 3:]
-            low, high = (bound(rates[:-1], rates[1:]) for bound in (np.minimum, np.maximum))
-            fast = (high - low) * share_of_tick[:, None] > width / RESOLVED
-            mask |= ((low <= 0.0) & (high >= 0.0) & fast).any(axis=1)
+        for joint, torque in zip(model.joints, dry, strict=True):
+            if not torque > 0.0:
+                continue
+            is_recorded = joint in run.joints
+            rates = run.qd[:, [run.joints.index(joint)]] if is_recorded else run.twist[:, 3:]
+            low, high = np.minimum(rates[:-1], rates[1:]), np.maximum(rates[:-1], rates[1:])
+            is_fast = (high - low) * share_of_tick[:, None] > width / RESOLVED
+            mask |= ((low <= 0.0) & (high >= 0.0) & is_fast).any(axis=1)
     return mask
 
 
-def at_stops(simulator: Simulator, run: Trajectory) -> NDArray[np.bool_]:
-    """Return in which ticks a joint is at its stop, at the beginning or at the end (k - 1,)."""
+def stop_ticks(simulator: Simulator, run: Trajectory) -> Mask:
+    """Return in which ticks a joint is at its stop, at the beginning or at the end."""
     mask = np.zeros(len(run), dtype=bool)
     for part in engine_parts(simulator):
         limits = {joint.name: (joint.lower, joint.upper) for joint in part.tree.moving}

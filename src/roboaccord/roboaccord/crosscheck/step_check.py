@@ -4,8 +4,8 @@ Each control period is compared with the reference and the engine's twin in peri
 its efforts with the commanded ones (level `drive`); sums of the errors are judged by `judge_rates`
 of levels/one_step.py. A bag and the live node both use `StepCheck`, so that they give the same
 verdict. In Gazebo commands act late by an unknown number of periods, which is first estimated from
-the errors. ALIKE, ESTIMATE, SAMPLED, MOST_LATE and MOST_DELAY may be tuned; test_recorded (snake)
-has verdicts of sound and of wrong runs.
+the errors. ALIKE, ESTIMATE, TWIN_INTERVAL, MOST_LATE and MOST_DELAY may be tuned;
+test_recorded (snake) has verdicts of sound and of wrong runs.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from roboaccord.engines import REFERENCE
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.setup import Setup
 
-# Control periods between comparisons with a twin where contacts make it slow: a step of the twin
-# then adds a twentieth of the time.
-SAMPLED = 20
+# Control periods from one comparison with the twin to the next where contacts make the twin slow:
+# its steps then add a twentieth of the time.
+TWIN_INTERVAL = 20
 # control periods: longest delay of a command if the simulation does not wait: 0.2 s at 1 kHz, the
 # delay that run/pace.py makes up for (SLACK)
 MOST_LATE = 200
 ALIKE = 2.0  # times the smallest sum of squares: a delay up to it explains as much
 # control periods: longest delay of a command in Gazebo: as MOST_LATE of causes/samples.py
 MOST_DELAY = 3
-# periods by which the delay is estimated, 0.2 s at 1 kHz: by chance the sums of 200 squares
+# control periods by which the delay is estimated, 0.2 s at 1 kHz: by chance the sums of 200 squares
 # differ by ALIKE in less than one of 100 000 runs
 ESTIMATE = 200
 
@@ -73,16 +73,22 @@ class StepCheck:
         self._period = setup.scenario.control_period
         self._reference = PeriodReference(setup, engine, version, transport)
         self._drive = DriveTicks(self.setup, MOST_LATE if FREE in transport else 0)
-        self._after_event = 0  # periods to come in which the twin is not compared
-        self._events: list[float] = []  # times of the events to come, as a heap
-        self._efforts: deque[Array] = deque(maxlen=1 + (MOST_DELAY if engine == GAZEBO else 0))
-        self._trials: list[list[PeriodErrors]] = []
+        self._event_times: list[float] = []  # of events to come [s], as a heap
+        self._periods_near_event = 0  # periods to come in which the twin is not compared
+        self._refused: Reason | None = None  # why the reference refused a state, the first time
+        # The delay of commands [periods], None until it is estimated: efforts of the last periods,
+        # and the errors of each period by possible delay.
         self._delay = None if engine == GAZEBO else 0
-        self._sums, self._by_rate = np.zeros((5, 2)), np.zeros((3, len(setup.joints) + 3))
+        self._last_efforts: deque[Array] = deque(maxlen=1 + (MOST_DELAY if engine == GAZEBO else 0))
+        self._errors_by_delay: list[list[PeriodErrors]] = []
+        # Sums over the compared periods: squares of `PeriodErrors.parts` in the joints and in the
+        # base (5, 2), of its `squares` by rate (3, n + 3), and of the judged error [rad^2/s^2].
+        n = len(setup.joints)
+        self._groups = (slice(n) if n else slice(None), slice(n, None))  # columns: joints, base
+        self._sizes = np.array([n or 3, 3])  # numbers of those columns
+        self._squares_by_group, self._squares_by_rate = np.zeros((5, 2)), np.zeros((3, n + 3))
+        self._judged_squares = self._largest_error = 0.0
         self.compared = self.left_out = self.skipped = 0
-        self._refused: Reason | None = None
-        self._sizes = np.ones(2)
-        self._max = self._rms = 0.0
 
     @property
     def setup(self) -> Setup:
@@ -93,16 +99,16 @@ class StepCheck:
         """Note events of the run, before the period in which they happened."""
         events = list(events)
         for event in events:
-            heapq.heappush(self._events, event.time)
+            heapq.heappush(self._event_times, event.time)
         faults = [fault for fault in map(fault_of, events) if fault]
-        if unforeseen := [fault for fault in faults if not self._foreseen(fault)]:
-            self._reference.failing(unforeseen)
-            self._drive.failing(unforeseen)
+        if unforeseen := [fault for fault in faults if not self._is_foreseen(fault)]:
+            self._reference.add_faults(unforeseen)
+            self._drive.add_faults(unforeseen)
         twin = self._reference.twin
         if self._engine == GAZEBO and twin and any(event.kind in HELD_BY for event in events):
             twin.stop(HELD)
 
-    def _foreseen(self, fault: Fault) -> bool:
+    def _is_foreseen(self, fault: Fault) -> bool:
         """Return whether a fault that happened is one of the scenario's."""
         same = attrgetter("joint", "kind", "size")
         delays = [fault.time - f.time for f in self.setup.faults if same(f) == same(fault)]
@@ -126,44 +132,51 @@ class StepCheck:
         Returns:
             errors of the newly compared states; none while the delay is being estimated.
         """
-        # Events up to the end of the period.
-        happened = False
-        while self._events and self._events[0] <= after.time + TIME_ROUND_OFF:
-            heapq.heappop(self._events)
-            happened = True
+        has_event = self._drop_events_until(after.time)
         # Missing samples: nothing to compare.
         periods = round((after.time - before.time) / self._period)
         if periods != 1:
             self.skipped += max(periods, 1)
-            self._efforts.clear()
-            self._drive.take(before, after, None)
+            self._last_efforts.clear()
+            self._drive.compare(before, after, None)
             return []
         # Efforts in force by possible delay; in Gazebo those of earlier periods are needed.
-        self._drive.take(before, after, command)
-        self._efforts.appendleft(after.effort)
-        delays = [self._delay] if self._delay is not None else range(self._efforts.maxlen or 1)
-        if len(self._efforts) <= max(delays):
+        self._drive.compare(before, after, command)
+        efforts = self._last_efforts
+        efforts.appendleft(after.effort)
+        delays = [self._delay] if self._delay is not None else range(efforts.maxlen or 1)
+        if len(efforts) <= max(delays):
             self.skipped += 1
             return []
         signals = (after.switches, wrench, twist)
-        commands = [Command(self._efforts[d], *signals, in_force=True) for d in delays]
+        commands = [Command(efforts[delay], *signals, in_force=True) for delay in delays]
         if self._reference.twin and not (wrench is None and twist is None):
             self._reference.twin.stop("a wrench or a twist is commanded")
-        return self._compare(before, after, commands, happened=happened)
+        return self._compare(before, after, commands, has_event=has_event)
+
+    def _drop_events_until(self, time: float) -> bool:
+        """Drop events up to a time [s]; return whether there were any."""
+        count = len(self._event_times)
+        while self._event_times and self._event_times[0] <= time + TIME_ROUND_OFF:
+            heapq.heappop(self._event_times)
+        return len(self._event_times) < count
 
     def _compare(
-        self, before: RobotState, after: RobotState, commands: Sequence[Command], *, happened: bool
+        self, before: RobotState, after: RobotState, commands: Sequence[Command], *, has_event: bool
     ) -> list[RobotState]:
-        """Compare a control period under one command for each possible delay; see `take`.
+        """Compare a control period under one command for each possible delay.
 
         Args:
             before, after: samples.
             commands: in force, by delay.
-            happened: whether there was an event in it.
+            has_event: whether an event of the run happened in it.
+
+        Returns:
+            errors of the newly compared states, as `take` returns them.
         """
         # Compare with the reference, and with the twin if it is due and no event is near.
-        sampled = (self.compared + len(self._trials)) % SAMPLED == 0
-        with_twin = (sampled or not self._reference.has_contacts) and not self._after_event
+        is_due = (self.compared + len(self._errors_by_delay)) % TWIN_INTERVAL == 0
+        with_twin = (is_due or not self._reference.has_contacts) and not self._periods_near_event
         try:
             compare = partial(self._reference.compare, before, after, with_twin=with_twin)
             compared = [compare(command) for command in commands]
@@ -173,19 +186,50 @@ class StepCheck:
             self.left_out += 1
             return []
         # Leave out periods with an event or a joint at its stop; no scheme places these.
-        happened = happened or any(events for _, events in compared)
-        self._after_event = 2 if happened else max(self._after_event - 1, 0)
-        trials = [errors for errors, _ in compared]
+        has_event = has_event or any(events for _, events in compared)
+        self._periods_near_event = 2 if has_event else max(self._periods_near_event - 1, 0)
+        by_delay = [errors for errors, _ in compared]
         chaotic = self.setup.scenario.crosscheck.statistics
-        stops = chaotic and trials[0].from_twin is None and self._reference.at_stop(before, after)
-        special = happened or stops or self._reference.holds(trials[0])
+        stops = chaotic and by_delay[0].from_twin is None and self._reference.at_stop(before, after)
+        special = has_event or stops or self._reference.yields_at_rest(by_delay[0])
         if special and self._engine != REFERENCE:
             self.left_out += 1
             return []
         if self._delay is None:
-            self._trials.append(trials)
-            return self.settle() if len(self._trials) == ESTIMATE else []
-        return [self._add(trials[0])]
+            self._errors_by_delay.append(by_delay)
+            return self.settle() if len(self._errors_by_delay) == ESTIMATE else []
+        return [self._add(by_delay[0])]
+
+    def settle(self) -> list[RobotState]:
+        """Choose the smallest delay that explains the periods so far, and add their errors.
+
+        Gazebo's engine takes forward Euler steps, whose error no delay has to explain.
+        """
+        periods = self._errors_by_delay
+        if self._delay is not None or not periods:
+            return []
+        unexplained = np.array(
+            [[errors.unexplained for errors in by_delay] for by_delay in periods]
+        )
+        sums = (unexplained**2).sum(axis=(0, 2))
+        self._delay = delay = int(np.flatnonzero(sums <= ALIKE * sums.min())[0])
+        self._errors_by_delay = []
+        return [self._add(by_delay[delay]) for by_delay in periods]
+
+    def _add(self, errors: PeriodErrors) -> RobotState:
+        """Add the errors of a period to the sums, and return them as a state."""
+        parts = errors.parts
+        self._squares_by_group += [[float(x[g] @ x[g]) for g in self._groups] for x in parts]
+        self._squares_by_rate += errors.squares
+        judged = errors.error[self._groups[0]]
+        self._judged_squares += float(judged @ judged)
+        if self._reference.twin is not None and errors.from_twin is not None:
+            period = errors.before, errors.after, errors.command
+            self._reference.twin.add(*period, errors.from_twin)
+        self._largest_error = max(self._largest_error, float(np.abs(judged).max()))
+        self.compared += 1
+        n = len(self.setup.joints)
+        return RobotState(errors.after.time, errors.position, errors.error[:n], np.zeros(n))
 
     def verdict(self, ticks: int = 0) -> Report:
         """Return the verdict so far, of a run with at least `ticks` control periods."""
@@ -194,15 +238,15 @@ class StepCheck:
     def checks(self, ticks: int = 0) -> dict[str, Any]:
         """Return the checks so far by level, of a run with at least `ticks` control periods."""
         total = max(self.compared + self.left_out + self.skipped, ticks)
-        checks: dict[str, Any] = {"one_step": self._step(total)}
-        if (driven := self._drive.check()).judged:
-            checks["drive"] = driven
+        checks: dict[str, Any] = {"one_step": self._one_step_check(total)}
+        if (drive := self._drive.check()).judged:
+            checks["drive"] = drive
         if (twin := self._reference.twin) is not None:
             others = self.left_out if self._reference.has_contacts else total - twin.judged
             checks["scheme"] = twin.check(others)
         return checks
 
-    def _step(self, total: int) -> RecordedStep:
+    def _one_step_check(self, total: int) -> RecordedStep:
         """Return the comparison with the reference.
 
         Args:
@@ -211,9 +255,8 @@ class StepCheck:
         tolerances = self.setup.scenario.crosscheck.tolerances.at(self._period)
         tolerance = self._tolerance or tolerances.one_step
         # Root mean squares of joints and base: of the error, the changes, and what explains it.
-        error, change, recorded, euler, friction = np.sqrt(
-            self._sums / (max(self.compared, 1) * self._sizes)
-        )
+        counts = max(self.compared, 1) * self._sizes
+        error, change, recorded, euler, friction = np.sqrt(self._squares_by_group / counts)
         moved = np.maximum(change, recorded)
         stepping = SAFETY * euler + self._reference.pyramid * friction
         share, explained = (
@@ -224,58 +267,20 @@ class StepCheck:
         whose = "joints" if self.setup.joints else "base", "base"
         scheme = bool(self._reference.twin) and not self._reference.has_contacts
         why = [because(Code.STEPPING_EXPLAINS, share=part, scheme=scheme) for part in explained]
-        by_whose = [*map(Rates, whose, share, explained, why)]
-        by_whose.sort(key=lambda rate: rate.share / rate.allowed(tolerance), reverse=True)
+        rates = [*map(Rates, whose, share, explained, why)]
+        rates.sort(key=lambda rate: rate.share / rate.allowed(tolerance), reverse=True)
         return RecordedStep(
-            ticks=total,
-            compared=self.compared,
-            left_out=self.left_out,
-            skipped=self.skipped,
-            delay=self._delay or 0,
-            rms=math.sqrt(self._rms / (max(self.compared, 1) * self._sizes[0])),
-            max=self._max,
-            relative=by_whose[0].share,
-            allowed=by_whose[0].allowed(tolerance),
-            rates=tuple(by_whose),
-            tolerance=tolerance,
-            largest=float(error.max()),
+            ticks=total, compared=self.compared, left_out=self.left_out, skipped=self.skipped,
+            delay=self._delay or 0, period=self._period, refused=self._refused,
+            rms=math.sqrt(self._judged_squares / counts[0]), max=self._largest_error,
+            relative=rates[0].share, allowed=rates[0].allowed(tolerance),
+            rates=tuple(rates), tolerance=tolerance, largest=float(error.max()),
             least=min((e for e, size in zip(explained, moved) if size), default=0.0),
-            period=self._period,
-            refused=self._refused,
-        )
+        )  # fmt: skip
 
     @property
     def worst(self) -> str:
         """Joint whose error exceeds most what time stepping explains, or `base_link`."""
-        error, euler, friction = np.sqrt(self._by_rate)
+        error, euler, friction = np.sqrt(self._squares_by_rate)
         index = first_largest(error - SAFETY * euler - self._reference.pyramid * friction)
         return [*self.setup.joints, *3 * ["base_link"]][index]
-
-    def settle(self) -> list[RobotState]:
-        """Choose the smallest delay that explains the periods so far, and add their errors.
-
-        Gazebo's engine takes forward Euler steps, whose error no delay has to explain.
-        """
-        if self._delay is not None or not self._trials:
-            return []
-        rest = np.array([[errors.unexplained for errors in trials] for trials in self._trials])
-        sums = (rest**2).sum(axis=(0, 2))
-        self._delay = int(np.flatnonzero(sums <= ALIKE * sums.min())[0])
-        trials, self._trials = self._trials, []
-        return [self._add(by_delay[self._delay]) for by_delay in trials]
-
-    def _add(self, errors: PeriodErrors) -> RobotState:
-        """Add the errors of a period to the sums, and return them as a state."""
-        n = len(self.setup.joints)
-        groups = (slice(n) if n else slice(None), slice(n, None))
-        self._sizes = np.array([n or 3, 3])
-        self._sums += [[float(x[group] @ x[group]) for group in groups] for x in errors.parts]
-        self._by_rate += errors.squares
-        judged = errors.error[groups[0]]
-        self._rms += float(judged @ judged)
-        if self._reference.twin is not None and errors.from_twin is not None:
-            period = errors.before, errors.after, errors.command
-            self._reference.twin.add(*period, errors.from_twin)
-        self._max = max(self._max, float(np.abs(judged).max()))
-        self.compared += 1
-        return RobotState(errors.after.time, errors.position, errors.error[:n], np.zeros(n))

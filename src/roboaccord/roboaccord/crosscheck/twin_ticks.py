@@ -23,10 +23,10 @@ from roboaccord.contract.fault import HOLDING
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.samples import delayed
-from roboaccord.crosscheck.causes.ticks import parts_of, spread
+from roboaccord.crosscheck.causes.ticks import twins_of
+from roboaccord.crosscheck.columns import column_names, state_difference, to_columns
 from roboaccord.crosscheck.measures.scheme import NoTwin, SchemeCheck, check_scheme
 from roboaccord.crosscheck.measures.twin_comparison import TwinComparison
-from roboaccord.crosscheck.ticks import difference, names
 from roboaccord.engines import spec
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.ranking import first_largest
@@ -42,26 +42,30 @@ FIRST = np.zeros(1, dtype=np.int64)  # index of the only tick of a run of two sa
 
 
 class TwinTicks:
-    """Compare control periods of a run with the engine's twin.
+    """Compare the ticks of a run with the engine's twin, one by one as they come.
+
+    It is False once the twin no longer compares.
 
     Args:
         setup: robot and scenario.
         engine: of the run.
 
     Attributes:
-        judged: number of periods that were compared.
+        judged: number of ticks that were compared.
     """
 
     def __init__(self, setup: Setup, engine: EngineSpec) -> None:
         self._joints, self._period = setup.joints, setup.scenario.control_period
-        self._why = "no tick was compared"
-        self._floor, self._measured, self.judged = np.zeros(6), 0, 0
+        self._why_not = "no tick was compared"
+        self._floor = np.zeros(6)  # what round-off explains, by group of columns
+        self._measured = self.judged = 0  # ticks at which round-off was measured, and all
+        # Largest difference of each column, and when its tick begins [s] (2 n + 12,).
         self._largest, self._times = np.zeros((2, 2 * len(setup.joints) + 12))
-        self._stopped = False  # a stopped twin keeps the periods that were compared
+        self._stopped = False  # a stopped twin keeps the ticks that were compared
         try:
             self._comparison: TwinComparison | None = TwinComparison.of(setup, engine)
         except AccordError as error:
-            self._comparison, self._why = None, str(error)
+            self._comparison, self._why_not = None, str(error)
 
     def __bool__(self) -> bool:
         """Return whether the twin still compares."""
@@ -69,10 +73,10 @@ class TwinTicks:
 
     def stop(self, why: str) -> None:
         """Stop comparing; ticks that were compared still count."""
-        self._stopped, self._why = True, why if not self.judged else self._why
+        self._stopped, self._why_not = True, why if not self.judged else self._why_not
 
-    def differ(self, before: RobotState, after: RobotState, command: Command) -> Array | None:
-        """Return the difference of the twin's state at the end of a control period (2 n + 12,).
+    def difference(self, before: RobotState, after: RobotState, command: Command) -> Array | None:
+        """Return the difference of the twin's state at the end of a tick (2 n + 12,).
 
         Args:
             before, after: samples.
@@ -87,12 +91,19 @@ class TwinTicks:
         twin.reset(before)
         end = twin.step(command, self._period)
         twin.take_events()
-        return None if any(model.stopped for model in parts_of(twin)) else difference(after, end)
+        return (
+            None if any(model.stopped for model in twins_of(twin)) else state_difference(after, end)
+        )
 
     def add(self, before: RobotState, after: RobotState, command: Command, error: Array) -> None:
-        """Count a tick whose difference is known; measure round-off if it exceeds the floor."""
+        """Add a tick to the check; measure round-off if the difference exceeds the floor so far.
+
+        Args:
+            before, after, command: as of `difference`.
+            error: that difference (2 n + 12,).
+        """
         self.judged += 1
-        if self._comparison and self._measured < MEASURED and self._beyond(error).max() > 1.0:
+        if self._comparison and self._measured < MEASURED and self._over_floor(error).max() > 1.0:
             self._measured += 1
             ends = [before, replace(after, effort=command.effort)]
             run = Trajectory.from_states(self._joints, ends)
@@ -101,26 +112,23 @@ class TwinTicks:
         self._largest[larger], self._times[larger] = np.abs(error)[larger], before.time
 
     def check(self, left_out: int) -> SchemeCheck | NoTwin:
-        """Return the check so far; `left_out` is the number of all other control periods."""
+        """Return the check so far; `left_out` is the number of ticks that were not added."""
         if not self.judged:
-            return NoTwin(self._why)
-        column = first_largest(self._beyond(self._largest))
+            return NoTwin(self._why_not)
+        column = first_largest(self._over_floor(self._largest))
+        quantity, where = column_names(self._joints)[column]
         return SchemeCheck(
-            error=float(self._largest[column]),
-            floor=float(self._floors[column]),
-            quantity=names(self._joints)[column][0],
-            where=names(self._joints)[column][1],
-            time=float(self._times[column]),
-            judged=self.judged,
-            left_out=left_out,
-        )
+            error=float(self._largest[column]), floor=float(self._floors[column]),
+            quantity=quantity, where=where, time=float(self._times[column]),
+            judged=self.judged, left_out=left_out,
+        )  # fmt: skip
 
     @property
     def _floors(self) -> Array:
         """Floors of all coordinates (2 n + 12,)."""
-        return spread(self._floor, len(self._largest))
+        return to_columns(self._floor, len(self._largest))
 
-    def _beyond(self, error: Array) -> Array:
+    def _over_floor(self, error: Array) -> Array:
         """Return differences relative to the floor of round-off so far (2 n + 12,)."""
         return np.abs(error) / np.maximum(self._floors, np.finfo(float).tiny)
 
@@ -148,10 +156,11 @@ def check_twin(
         return check_scheme(setup, engine_spec, motion, resolved=resolved)
     # Gazebo: efforts act late, and a joint that is held is not simulated by a twin.
     frozen = [event.time for event in motion.events if event.kind in HELD_BY]
-    late = delayed(motion, delay).window(motion.time[delay], min(frozen, default=math.inf))
-    if len(late) < 2:
+    first_freeze = min(frozen, default=math.inf)
+    free_motion = delayed(motion, delay).window(motion.time[delay], first_freeze)
+    if len(free_motion) < 2:
         return NoTwin(HELD)
-    return check_scheme(setup, engine_spec, late, resolved=resolved)
+    return check_scheme(setup, engine_spec, free_motion, resolved=resolved)
 
 
 def twin_engine(setup: Setup, engine: str, transport: str) -> EngineSpec:

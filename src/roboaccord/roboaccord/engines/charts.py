@@ -89,7 +89,7 @@ class Charts:
         ]
         self._identity = np.eye(len(columns))
 
-    def own(self, state: RobotState) -> tuple[RobotState, Array, Array]:
+    def to_engine(self, state: RobotState) -> tuple[RobotState, Array, Array]:
         """Return a state in the engine's coordinates, with T (n, n) and c (n,)."""
         q, turn, drift = np.array(state.q), self._identity.copy(), np.zeros(len(state.q))
         for rows, chart in self._rows_and_charts:

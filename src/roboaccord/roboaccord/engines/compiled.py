@@ -2,9 +2,9 @@
 
 An engine evaluates these forces in every stage of every physics step; in Python that would cost
 more than the engine's own step. `apply_forces` computes them in one call, and can be called from C
-as well. It finds all its arrays through a table of int64 numbers: counts, flags, and addresses of
-arrays (native.py says why). `CompiledForces` makes the arrays and fills the table; the constants
-below name its entries.
+as well. C passes a callback only the address of a number, so the kernel finds all its arrays
+through a table of int64 numbers: counts, flags, and addresses of arrays. `CompiledForces` makes the
+arrays and fills the table; the constants below name its entries.
 
 The kernel is the fast form of `EngineSimulator._law_efforts` and `JointFriction.efforts` and must
 give the same bits. Change a term in both, or let `compile_forces` return None for it. Entries of
@@ -33,24 +33,25 @@ from roboaccord.numerics.native import (
 )
 from roboaccord.simulators.friction import JointFriction
 
-# Entries of the table that are counts (links k, joints n, sliding links m, contact points per link,
-# numbers of the second ground), flags (pyramid of friction, planar base; BRAKED: 1 for friction of
-# joints, 2 with springs), and lengths of the engine's arrays of positions and velocities.
+# Entries that are counts: links k, joints n, sliding links m, contact points of each of them,
+# numbers of the second ground (0 or 3); flags: pyramid of friction, planar base, and BRAKED, 1 for
+# friction of joints and 2 with springs; lengths of the engine's arrays of positions and velocities.
 SIZES = (LINKS, JOINTS, SLIDERS, POINTS, BEYOND, PYRAMID, PLANAR, BRAKED, ALL_Q, ALL_V) = range(10)
 # Entries that are addresses of indices (int64): of the joints (n,) and of a planar base (3,) among
 # the engine's coordinates and rates; parent, kind and joint of each link (k,); sliding links (m,).
 (AT_Q, AT_V, ROWS_Q, ROWS_V, PARENT, KIND, COLUMN, SLIDING) = range(10, 18)
-# Entries that are addresses of numbers (float64).
-# Joints (n,): held efforts, coordinates, rates, efforts of the friction law.
-# Links, constant: place (k, 3), rotation (k, 3, 3) and axis (k, 3) in the parent, centre (k, 3).
-# Links, work space: rotation (k, 3, 3); origin, velocities, axis in the world, position and
-# velocity of the centre, force and torque (k, 3); wrench on the base (6,).
-# Friction law: contact points, coefficients, the second ground, radii of gyration, and NUMBERS:
-# load, slip speed, and squared speed of the joints' friction.
-# Friction of joints (n,): viscous, dry, stiffness and zero position of springs.
+# Entries that are addresses of numbers (float64), in this order:
+# joints (n,): held efforts [N m], coordinates [rad], rates [rad/s], efforts of the friction law;
+# links, constant: place (k, 3) [m], rotation (k, 3, 3) and axis (k, 3) in the parent, centre of
+# mass (k, 3);
+# links, work space: rotation (k, 3, 3); origin, linear and angular velocity, axis in the world,
+# position and velocity of the centre, force and torque (k, 3); wrench on the base (6,);
+# friction law: contact points (p, 2) [m], coefficients (2,), the second ground, radii of gyration
+# (2,), and NUMBERS: load [N], slip speed [m/s], squared speed of the joints' friction;
+# friction of joints (n,): viscous [N m s/rad], dry [N m], stiffness and zero position of springs.
 (
-    HELD, Q, QD, OWN, PLACE, TURN, AXIS, CENTRE, ROTATION, ORIGIN, LINEAR, ANGULAR, AXES, POSITION,
-    VELOCITY, FORCE, TORQUE, WRENCH, PLACES, MU, GROUND, GYRATION, NUMBERS, VISCOUS, DRY,
+    HELD, Q, QD, LAW_EFFORT, PLACE, TURN, AXIS, CENTRE, ROTATION, ORIGIN, LINEAR, ANGULAR, AXES,
+    POSITION, VELOCITY, FORCE, TORQUE, WRENCH, PLACES, MU, GROUND, GYRATION, NUMBERS, VISCOUS, DRY,
     STIFFNESS, SLACK,
 ) = range(18, 45)  # fmt: skip
 # Entries that are addresses of the arrays of an engine which calls the kernel back from C.
@@ -85,37 +86,39 @@ class CompiledForces:
     ) -> None:
         k, n = len(kinematics.names), len(at_q)
         self.table = np.zeros(ENTRIES, np.int64)
-        self._arrays: list[Array] = []  # the table has only their addresses
+        self.table[[LINKS, JOINTS, PLANAR]] = k, n, len(rows_v) == len(rows_q) == 3
         self.held = np.zeros(n)
+        self._arrays: list[Array] = []  # kept here, as the table has only their addresses
+        self._callback: object = None  # C function, and address of the table for it: `attach`
+        self._table_address = 0
         # The engine's indices, and the constants of the tree.
         ints: dict[int, Array | Index] = {AT_Q: at_q, AT_V: at_v, ROWS_Q: rows_q, ROWS_V: rows_v}
         ints |= {PARENT: kinematics.parent, KIND: kinematics.kind, COLUMN: kinematics.column}
-        numbers: dict[int, Array] = {entry: np.zeros(n) for entry in (Q, QD, OWN)}
-        numbers |= {HELD: self.held, AXIS: kinematics.axis}
+        numbers: dict[int, Array] = {HELD: self.held, AXIS: kinematics.axis}
         numbers |= {PLACE: kinematics.joint_origin, TURN: kinematics.joint_rotation}
-        numbers |= {CENTRE: kinematics.centre, ROTATION: np.tile(np.eye(3), (k, 1, 1))}
+        numbers |= {CENTRE: kinematics.centre}
         # Work space of the kernel.
+        numbers |= {entry: np.zeros(n) for entry in (Q, QD, LAW_EFFORT)}
         scratch = (ORIGIN, LINEAR, ANGULAR, AXES, POSITION, VELOCITY, FORCE, TORQUE)
         numbers |= {entry: np.zeros((k, 3)) for entry in scratch} | {WRENCH: np.zeros(6)}
-        self.table[[LINKS, JOINTS, PLANAR]] = k, n, len(rows_v) == len(rows_q) == 3
+        numbers |= {ROTATION: np.tile(np.eye(3), (k, 1, 1))}
         # Constants of the friction law, and of the friction and springs of joints.
-        scalars = np.zeros(3)
+        load = slip_speed = joint_speed = 0.0
         if law:
             sliding = np.array([kinematics.names.index(name) for name in law.links])
             self.table[[SLIDERS, POINTS]] = len(sliding), len(law.points)
             self.table[[BEYOND, PYRAMID]] = law.beyond.size, law.pyramid
-            scalars[:2] = law.load, law.slip_speed
+            load, slip_speed = law.load, law.slip_speed
             ints |= {SLIDING: sliding}
             numbers |= {PLACES: law.points, MU: law.mu, GROUND: law.beyond, GYRATION: law.gyration}
         if friction:
-            self.table[BRAKED] = 1
-            scalars[2] = friction.speed**2
+            self.table[BRAKED] = 2 if friction.spring else 1
+            joint_speed = friction.speed
             _, viscous, dry = np.broadcast_arrays(self.held, friction.viscous, friction.constant)
             numbers |= {VISCOUS: viscous, DRY: dry}
             if friction.spring:
-                self.table[BRAKED] = 2
                 numbers |= {STIFFNESS: friction.spring[0], SLACK: friction.spring[1]}
-        numbers |= {NUMBERS: scalars}
+        numbers |= {NUMBERS: np.array([load, slip_speed, joint_speed**2])}
         # The arrays enter the table, in the layout and type that the kernel expects.
         for entry, array in ints.items():
             self._enter(entry, np.ascontiguousarray(array, np.int64))
@@ -123,6 +126,7 @@ class CompiledForces:
             self._enter(entry, np.ascontiguousarray(array, float))
 
     def _enter(self, entry: int, array: Array) -> None:
+        """Keep an array, and write its address into an entry of the table."""
         self._arrays.append(array)
         self.table[entry] = address(array)
 
@@ -131,7 +135,8 @@ class CompiledForces:
         self.table[[ALL_Q, ALL_V]] = positions.size, velocities.size
         for entry, array in zip((POSITIONS, VELOCITIES, FORCES), (positions, velocities, forces)):
             self._enter(entry, array)
-        self._callback, self._address = c_function(_call_back, 2).ctypes, address(self.table)
+        self._callback = c_function(_call_back, 2).ctypes
+        self._table_address = address(self.table)
 
     def apply(self, positions: Array, velocities: Array, forces: Array) -> None:
         """Fill `forces` on joints and a planar base, at the engine's coordinates and rates."""
@@ -139,7 +144,7 @@ class CompiledForces:
 
     def callback(self) -> object:
         """Return the C function that fills the attached forces; valid until the next call."""
-        set_table(self._address)
+        set_table(self._table_address)
         return self._callback
 
 
@@ -172,13 +177,13 @@ def compile_forces(
 
 
 @kernel
-def slide(table, x, y, yaw, vx, vy, rate):
-    """Fill OWN, the joints' efforts of the friction law, and WRENCH, what it does to the base.
+def fill_sliding_friction(table, x, y, yaw, vx, vy, yaw_rate):
+    """Fill the efforts of the friction law (LAW_EFFORT), and its wrench on the base (WRENCH).
 
     Args:
         table: of counts and addresses; joint coordinates Q and rates QD are filled.
         x, y, yaw: of a base in the plane [m], [rad].
-        vx, vy, rate: velocity of its origin in the world [m/s], and its rate of yaw [rad/s].
+        vx, vy, yaw_rate: velocity of its origin in the world [m/s], rate of its yaw [rad/s].
     """
     # Views of the arrays of k links, n joints and m sliding links.
     k, n, m, count = table[LINKS], table[JOINTS], table[SLIDERS], table[POINTS]
@@ -198,7 +203,7 @@ def slide(table, x, y, yaw, vx, vy, rate):
     c, s = np.cos(yaw), np.sin(yaw)
     rotations[0, 0, 0], rotations[0, 0, 1], rotations[0, 1, 0], rotations[0, 1, 1] = c, -s, s, c
     origins[0, 0], origins[0, 1] = x, y
-    linears[0, 0], linears[0, 1], angulars[0, 2] = vx, vy, rate
+    linears[0, 0], linears[0, 1], angulars[0, 2] = vx, vy, yaw_rate
     # Poses and velocities of all links, from the base outward, then those of their centres.
     outward(
         parent, kind, column, carray(doubles_at(table[PLACE]), (k, 3)),
@@ -231,7 +236,7 @@ def slide(table, x, y, yaw, vx, vy, rate):
     # Efforts of the joints and wrench on the base, from the tips inward.
     inward(
         parent, kind, column, origins, positions, axes, forces, torques,
-        carray(doubles_at(table[WRENCH]), 6), carray(doubles_at(table[OWN]), n),
+        carray(doubles_at(table[WRENCH]), 6), carray(doubles_at(table[LAW_EFFORT]), n),
     )  # fmt: skip
 
 
@@ -247,7 +252,7 @@ def apply_forces(table, positions, velocities, forces):
     n = table[JOINTS]
     at_q, at_v = carray(ints_at(table[AT_Q]), n), carray(ints_at(table[AT_V]), n)
     q, qd = carray(doubles_at(table[Q]), n), carray(doubles_at(table[QD]), n)
-    held, law_effort = carray(doubles_at(table[HELD]), n), carray(doubles_at(table[OWN]), n)
+    held, law_effort = carray(doubles_at(table[HELD]), n), carray(doubles_at(table[LAW_EFFORT]), n)
     # Coordinates and rates of the joints, out of the engine's.
     for j in range(n):
         q[j] = positions[at_q[j]]
@@ -256,14 +261,14 @@ def apply_forces(table, positions, velocities, forces):
     if table[SLIDERS] > 0:
         if table[PLANAR] > 0:
             rows, rates = carray(ints_at(table[ROWS_Q]), 3), carray(ints_at(table[ROWS_V]), 3)
-            slide(
+            fill_sliding_friction(
                 table, positions[rows[0]], positions[rows[1]], positions[rows[2]],
                 velocities[rates[0]], velocities[rates[1]], velocities[rates[2]],
             )  # fmt: skip
             wrench = carray(doubles_at(table[WRENCH]), 6)
             forces[rates[0]], forces[rates[1]], forces[rates[2]] = wrench[0], wrench[1], wrench[5]
         else:
-            slide(table, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+            fill_sliding_friction(table, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for j in range(n):
         forces[at_v[j]] = held[j] + law_effort[j]
     # Friction of the joints: -qd (viscous + dry / sqrt(qd^2 + speed^2)).

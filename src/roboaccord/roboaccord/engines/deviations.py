@@ -5,8 +5,8 @@ twins (our equations under an engine's scheme) of models that these functions re
 `ModelChange` names the number; `deviate` applies several. Nothing is changed in place.
 
 To let the search try another parameter, add its name to GROUND, OF_JOINTS, OF_LINKS or OF_FEET, a
-branch of `deviating`, and a unit in UNITS of crosscheck/causes/hypotheses.py. Existing names stay:
-reports contain them.
+branch of `changed_model`, and a unit in UNITS of crosscheck/causes/hypotheses.py. Existing names
+stay: reports contain them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ GROUND = ("friction along", "friction across", "slip speed")
 OF_JOINTS = ("gear", "damping", "dry friction", "armature", "origin")
 OF_LINKS = ("mass", "centre", "inertia")
 OF_FEET = ("friction",)  # of links on which a force law acts
-PLACED = ("origin", "axis")  # joints of a tree
+OF_TREE_JOINTS = ("origin", "axis")  # of joints, changed in the tree
 UPWARDS = 2  # index of z
 # rad/s: speed below which dry friction fades to 0, in a model that had none. Slow compared
 # with the rates of joints, and as wide as a step of 1 ms at 1 rad/s^2.
@@ -59,13 +59,13 @@ class ModelChange(NamedTuple):
 
 
 def deviate(
-    model: EngineModel, off: Sequence[ModelChange], *, sticks: bool
+    model: EngineModel, changes: Sequence[ModelChange], *, sticks: bool
 ) -> tuple[EngineModel, Tree | None, ForceLaw | None, dict[str, float]]:
     """Return a model with several changes.
 
     Args:
         model: to copy.
-        off: changes.
+        changes: to make, one after the other.
         sticks: whether friction on the ground sticks; its law is then returned separately, because
             such friction is no function of the motion, as force laws are.
 
@@ -75,25 +75,23 @@ def deviate(
     """
     law, tree, factors = model.force_law if sticks else None, None, dict[str, float]()
     model = replace(model, force_law=None) if law else model
-    for change in off:
+    for change in changes:
         tree = deviating_tree(tree or model.tree, change)
         if law and change.quantity in OF_FEET:
             factors[change.where] = factors.get(change.where, 1.0) * (1.0 + change.size)
         elif isinstance(law, EllipseFriction) and change.quantity in GROUND:
             law = scaled_ground(law, change.quantity, 1.0 + change.size)
         else:
-            model = deviating(model, tree, change)
+            model = changed_model(model, tree, change)
     return model, tree, law, factors
 
 
-def deviating_tree(tree: Tree, off: ModelChange) -> Tree:
+def deviating_tree(tree: Tree, change: ModelChange) -> Tree:
     """Return a tree with a changed number of its links or joints."""
-    if off.quantity in (*OF_LINKS, PRODUCTS):
-        links = (_link(x, off) if off.where in (x.name, EVERY) else x for x in tree.links)
-        return replace(tree, links=tuple(links))
-    if off.quantity in PLACED:
-        joints = (_joint(x, off) if off.where in (x.name, EVERY) else x for x in tree.joints)
-        return replace(tree, joints=tuple(joints))
+    if change.quantity in (*OF_LINKS, PRODUCTS):
+        return replace(tree, links=tuple(_changed_link(link, change) for link in tree.links))
+    if change.quantity in OF_TREE_JOINTS:
+        return replace(tree, joints=tuple(_changed_joint(joint, change) for joint in tree.joints))
     return tree
 
 
@@ -110,43 +108,51 @@ def loaded(link: Link, mass: float, point: Array) -> Link:
     return replace(link, mass=total, centre=centre, inertia=link.inertia + added)
 
 
-def _link(link: Link, off: ModelChange) -> Link:
+def _changed_link(link: Link, change: ModelChange) -> Link:
     """Return a link with a changed mass, centre of mass [m] or inertia about the centre.
 
     A changed mass leaves the inertia as it is. Component `axis` of xx xy xz yy yz zz grows by
     `size` times itself, or, if it is a product of inertia, times the geometric mean of its moments.
+    A link of another name than the change has is returned as it is.
     """
-    if off.quantity == "mass":
-        return replace(link, mass=link.mass * (1.0 + off.size))
-    if off.quantity == "centre":
-        return replace(link, centre=link.centre + off.size * np.eye(3)[off.axis])
-    if off.quantity == PRODUCTS:
+    if change.where not in (link.name, EVERY):
+        return link
+    if change.quantity == "mass":
+        return replace(link, mass=link.mass * (1.0 + change.size))
+    if change.quantity == "centre":
+        return replace(link, centre=link.centre + change.size * np.eye(3)[change.axis])
+    if change.quantity == PRODUCTS:
         moments = np.diag(np.diag(link.inertia))
-        return replace(link, inertia=moments + (1.0 + off.size) * (link.inertia - moments))
-    i, j = (half[off.axis] for half in TRIANGLE)
+        return replace(link, inertia=moments + (1.0 + change.size) * (link.inertia - moments))
+    i, j = (half[change.axis] for half in TRIANGLE)
     inertia = link.inertia.copy()
-    addend = off.size * np.sqrt(abs(link.inertia[i, i] * link.inertia[j, j]))
+    addend = change.size * np.sqrt(abs(link.inertia[i, i] * link.inertia[j, j]))
     inertia[i, j] = inertia[j, i] = inertia[i, j] + addend
     return replace(link, inertia=inertia)
 
 
-def _joint(joint: Joint, off: ModelChange) -> Joint:
-    """Return a joint moved along an axis of its parent [m], or turned about one of its own."""
-    along = np.eye(3)[off.axis]
-    if off.quantity == "origin":
-        return replace(joint, position=joint.position + off.size * along)
-    return replace(joint, axis=axis_angle_matrix(along, np.array(off.size)) @ joint.axis)
+def _changed_joint(joint: Joint, change: ModelChange) -> Joint:
+    """Return a joint moved along an axis of its parent [m], or turned about one of its own [rad].
+
+    A joint of another name than the change has is returned as it is.
+    """
+    if change.where not in (joint.name, EVERY):
+        return joint
+    along = np.eye(3)[change.axis]
+    if change.quantity == "origin":
+        return replace(joint, position=joint.position + change.size * along)
+    return replace(joint, axis=axis_angle_matrix(along, np.array(change.size)) @ joint.axis)
 
 
-def deviating(model: EngineModel, tree: Tree, off: ModelChange) -> EngineModel:
+def changed_model(model: EngineModel, tree: Tree, change: ModelChange) -> EngineModel:
     """Return a model with a changed number that is not one of its tree.
 
     Args:
-        model: n joints.
-        tree: of the model.
-        off: the change.
+        model: of n joints.
+        tree: of the model, with the masses of its links.
+        change: of one number.
     """
-    quantity, where, axis, size = off
+    quantity, where, axis, size = change
     sizes = size * np.array([where in (name, EVERY) for name in model.joints], float)
     law = model.force_law
     match quantity:
@@ -154,11 +160,11 @@ def deviating(model: EngineModel, tree: Tree, off: ModelChange) -> EngineModel:
             gear = np.ones(len(sizes)) if model.gear is None else model.gear
             return replace(model, gear=gear * (1.0 + sizes))
         case "damping" | "dry friction":
-            return replace(model, friction=_braked(model.friction, sizes, quantity == "damping"))
+            is_viscous = quantity == "damping"
+            return replace(model, friction=_with_friction(model.friction, sizes, is_viscous))
         case "armature":
-            return replace(
-                model, armature=sizes + (0.0 if model.armature is None else model.armature)
-            )
+            armature = 0.0 if model.armature is None else model.armature
+            return replace(model, armature=sizes + armature)
         case "gravity" if axis == UPWARDS:
             return replace(model, gravity=model.gravity * (1.0 + size))
         case "gravity":
@@ -172,8 +178,14 @@ def deviating(model: EngineModel, tree: Tree, off: ModelChange) -> EngineModel:
     return model
 
 
-def _braked(law: JointFriction | None, added: Array, viscous: bool) -> JointFriction:
-    """Return the friction of joints with damping or dry friction added (n,)."""
+def _with_friction(law: JointFriction | None, added: Array, viscous: bool) -> JointFriction:
+    """Return the friction of joints with damping or dry friction added.
+
+    Args:
+        law: of the joints; None where they have no friction.
+        added: to the friction of each joint (n,) [N m s/rad] or [N m].
+        viscous: whether it is damping that is added.
+    """
     none = np.zeros(len(added))
     law = law or JointFriction(none, none, CREEP)
     if viscous:

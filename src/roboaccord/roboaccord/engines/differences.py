@@ -82,53 +82,53 @@ def relative_at(measured: Array, expected: Array) -> tuple[float, int]:
 def compare_value(
     quantity: str,
     where: str,
-    want: Value,
-    have: Value,
+    expected: Value,
+    actual: Value,
     allowed: float,
-    whole: float = 1.0,
+    scale: float = 1.0,
     unit: str = "",
 ) -> Difference:
-    """Return the largest difference of a quantity's components, relative to `whole`.
+    """Return the largest difference of a quantity's components, relative to `scale`.
 
     Args:
         quantity, where: as of `Difference`.
-        want, have: what it should be, and what it is.
+        expected, actual: what it should be, and what it is.
         allowed: relative error.
-        whole: to which the error is relative, in the unit of the quantity.
+        scale: to which the error is relative, in the unit of the quantity.
         unit: in which the difference is stated; "" for a percentage.
     """
-    wanted, present = np.atleast_1d(want), np.atleast_1d(have)
+    expected, actual = np.atleast_1d(expected), np.atleast_1d(actual)
     with np.errstate(invalid="ignore"):  # limits at infinity
-        errors = np.where(wanted == present, 0.0, np.abs(wanted - present))
+        errors = np.where(expected == actual, 0.0, np.abs(expected - actual))
     size = float(np.nan_to_num(errors, nan=np.inf, posinf=np.inf).max(initial=0.0))
-    error = size / whole if math.isfinite(size) else math.inf
+    error = size / scale if math.isfinite(size) else math.inf
     share = because(Code.OFF_BY_SHARE, share=error)
     how = because(Code.OFF_BY, size=size, unit=unit) if unit else share
     return Difference(quantity, where, error, allowed, how)
 
 
-def compare_axis(where: str, want: Array, have: Array, allowed: float) -> Difference:
-    """Return the difference of two unit axes, stated as the angle between them."""
-    angle = math.atan2(float(np.linalg.norm(np.cross(want, have))), float(want @ have))
-    how = because(Code.OFF_BY_ANGLE, size=angle)
-    return replace(compare_value("axis", where, want, have, allowed), how=how)
+def compare_axis(where: str, expected: Array, actual: Array, allowed: float) -> Difference:
+    """Return the difference of two unit axes (3,), stated as the angle between them."""
+    sine = float(np.linalg.norm(np.cross(expected, actual)))
+    how = because(Code.OFF_BY_ANGLE, size=math.atan2(sine, float(expected @ actual)))
+    return replace(compare_value("axis", where, expected, actual, allowed), how=how)
 
 
-def compare_limits(where: str, want: Value, have: Value, allowed: float) -> Difference:
-    """Return the difference of lower and upper limits, relative to the largest limit or to 1.
+def compare_limits(where: str, expected: Value, actual: Value, allowed: float) -> Difference:
+    """Return the difference of lower and upper limits (2,), relative to the largest or to 1.
 
     The larger of the two counts; limits of ENDLESS or more count as infinite.
     """
-    ends = np.array([want, have], dtype=float)
-    ends = np.where(np.abs(ends) >= ENDLESS, np.copysign(np.inf, ends), ends)
-    scale = float(np.abs(ends[np.isfinite(ends)]).max(initial=1.0))
-    return compare_value("limit", where, ends[0], ends[1], allowed, scale, "rad")
+    limits = np.array([expected, actual], dtype=float)
+    limits = np.where(np.abs(limits) >= ENDLESS, np.copysign(np.inf, limits), limits)
+    scale = float(np.abs(limits[np.isfinite(limits)]).max(initial=1.0))
+    return compare_value("limit", where, limits[0], limits[1], allowed, scale, "rad")
 
 
 def compare_link(
     name: str,
-    want: LinkProperties,
-    have: LinkProperties | None,
+    expected: LinkProperties,
+    actual: LinkProperties | None,
     allowed: float,
     length: float = 1.0,
     noise: float = 0.0,
@@ -137,35 +137,35 @@ def compare_link(
 
     Args:
         name: of the link.
-        want, have: what it should be, and what it is; None for a missing link.
+        expected, actual: what it should be, and what it is; None for a missing link.
         allowed: relative error.
         length: to which the error of a centre of mass is relative [m].
         noise: error of an inertia by round-off, per unit of mass [m^2]; less is not reported.
     """
-    if have is None:
-        if want.mass:
-            how = because(Code.MISSING, mass=want.mass)
+    if actual is None:
+        if expected.mass:
+            how = because(Code.MISSING, mass=expected.mass)
             yield Difference("link", name, math.inf, allowed, how)
         return
-    heavier = max(want.mass, have.mass)
+    heavier = max(expected.mass, actual.mass)
     if heavier:
-        yield compare_mass(name, want.mass, have.mass, allowed)
-        if want.mass and have.mass:
-            unit = unit_of(LinkProperties, "centre")
-            yield compare_value("centre", name, want.centre, have.centre, allowed, length, unit)
-    error = float(np.abs(want.inertia - have.inertia).max())
+        yield compare_mass(name, expected.mass, actual.mass, allowed)
+        if expected.mass and actual.mass:
+            centres, unit = (expected.centre, actual.centre), unit_of(LinkProperties, "centre")
+            yield compare_value("centre", name, *centres, allowed, length, unit)
+    error = float(np.abs(expected.inertia - actual.inertia).max())
     if not error <= noise * heavier:  # also if it is NaN
-        wanted, present = (float(np.abs(x.inertia).max()) for x in (want, have))
-        difference = compare_value(
-            "inertia", name, want.inertia, have.inertia, allowed, max(wanted, present)
-        )
-        yield replace(difference, how=because(Code.OFF_BY_SHARE, share=error / (wanted or present)))
+        inertias = expected.inertia, actual.inertia
+        largest = [float(np.abs(inertia).max()) for inertia in inertias]
+        difference = compare_value("inertia", name, *inertias, allowed, max(largest))
+        share = error / (largest[0] or largest[1])
+        yield replace(difference, how=because(Code.OFF_BY_SHARE, share=share))
 
 
-def compare_mass(name: str, want: float, have: float, allowed: float) -> Difference:
+def compare_mass(name: str, expected: float, actual: float, allowed: float) -> Difference:
     """Return the difference of masses that are not both 0, relative to the larger."""
-    how = because(Code.INSTEAD, have=have, want=0.0, unit="kg")
-    if want:
-        how = because(Code.OFF_BY_SHARE, share=have / want - 1.0, signed=True)
-    difference = compare_value("mass", name, want, have, allowed, max(want, have))
+    how = because(Code.INSTEAD, have=actual, want=0.0, unit="kg")
+    if expected:
+        how = because(Code.OFF_BY_SHARE, share=actual / expected - 1.0, signed=True)
+    difference = compare_value("mass", name, expected, actual, allowed, max(expected, actual))
     return replace(difference, how=how)

@@ -57,7 +57,7 @@ class Grip:
 
     Attributes:
         law: of friction.
-        shares: factors on the friction of each link (c,).
+        factors: on the friction of each link (c,).
 
     Raises:
         AccordError: for a law that is not a pyramid at one point of each link, or that slips.
@@ -74,30 +74,31 @@ class Grip:
         if not law.pyramid or law.slip_speed or law.gyration.any() or len(law.points) > 1:
             raise AccordError("friction sticks here as a pyramid at one point of each link")
         self.law, self._footing = law, footing
-        self.shares = np.ones(len(law.links))
+        self.factors = np.ones(len(law.links))
         self._kinematics, self._bodies, self._rounding = kinematics, bodies, rounding
+        # Indices of the sliding links (c,), and which joints move each of them (c, n).
         self._links = np.array([kinematics.names.index(name) for name in law.links])
-        self._moves = np.array([self._path(link) for link in self._links])
-        # The link that each joint moves, and whether the joint turns it.
+        self._is_moved = np.array([self._joints_moving(link) for link in self._links])
+        # The link that each joint moves, and whether the joint turns it (n,).
         joints = range(len(kinematics.joints))
         self._children = np.array([int(np.argmax(kinematics.column == j)) for j in joints], int)
-        self._turns = kinematics.kind[self._children] == REVOLUTE
+        self._is_hinge = kinematics.kind[self._children] == REVOLUTE
 
-    def _path(self, link: int) -> list[bool]:
-        """Return which joints move a link (n,)."""
-        kinematics, moves = self._kinematics, np.zeros(len(self._kinematics.joints), bool)
+    def _joints_moving(self, link: int) -> list[bool]:
+        """Return which joints move a link (n,): those between it and the base."""
+        kinematics, is_moving = self._kinematics, np.zeros(len(self._kinematics.joints), bool)
         while link >= 0:
             if kinematics.column[link] >= 0:
-                moves[kinematics.column[link]] = True
+                is_moving[kinematics.column[link]] = True
             link = int(kinematics.parent[link])
-        return moves.tolist()
+        return is_moving.tolist()
 
     @property
-    def carried(self) -> Array:
+    def carriage_masses(self) -> Array:
         """Masses of the carriages that move with the base along x and along y (2,) [kg]."""
         return np.array(self._footing.carriages[:2])
 
-    def rows(self, motion: LinkMotion) -> Array:
+    def slip_jacobian(self, motion: LinkMotion) -> Array:
         """Return J (2 c, 3 + n), from rates of the base's x, y, yaw and the joints to slip.
 
         The first c rows are slip along the links, the others slip across them.
@@ -112,12 +113,12 @@ class Grip:
         dx, dy, dz = (points.T - kinematics.origin[self._children, :, None]).swapaxes(0, 1)
         # Velocity (2, n, c) of each point by a unit rate of each joint: axis x lever, or the axis.
         by_hinge = np.array([y * dz - z * dy, z * dx - x * dz])
-        by_joints = np.where(self._turns[:, None], by_hinge, np.array([x, y])) * self._moves.T
+        by_joint = np.where(self._is_hinge[:, None], by_hinge, np.array([x, y])) * self._is_moved.T
         # Velocity (2, c) of each point by a unit rate of yaw.
         lever = points - kinematics.origin[0]
         by_yaw = np.array([-lever[:, 1], lever[:, 0]])
         return np.vstack([
-            np.column_stack([a, (a.T * by_yaw).sum(axis=0), np.einsum("cd,dnc->cn", a, by_joints)])
+            np.column_stack([a, (a.T * by_yaw).sum(axis=0), np.einsum("cd,dnc->cn", a, by_joint)])
             for a in (along, across)
         ])  # fmt: skip
 
@@ -134,10 +135,12 @@ class Grip:
         """
         v, turn, moving = v.copy(), x.turn, [*LEVEL.axes, *range(6, len(v))]
         mass = self._bodies.mass_matrix(x.q, x.position, turn)
-        v[2], impulses = self.rise(x.position[2], v[2], mass[0, 0], self._bodies.gravity, h)
+        v[2], impulses = self.step_vertical(
+            x.position[2], v[2], mass[0, 0], self._bodies.gravity, h
+        )
         # The carriages, and roundings, change the accelerations without friction.
         added = self._rounding(mass)
-        added[[0, 1], [0, 1]] += self.carried
+        added[[0, 1], [0, 1]] += self.carriage_masses
         mass = mass + added
         unhindered = slope[moving] - np.linalg.solve(mass, added @ slope[moving])
         motion = self._kinematics.move(x.q, v[6:], x.position, turn, v[:6])
@@ -145,10 +148,10 @@ class Grip:
         if drag is not None:  # damping does not act on impulses
             joints = np.arange(len(LEVEL.axes), len(moving))
             mass[joints, joints] -= h * drag
-        v[moving] += self.hold(motion, mass, v[moving], impulses)
+        v[moving] += self.velocity_change(motion, mass, v[moving], impulses)
         return v
 
-    def rise(
+    def step_vertical(
         self, height: float, speed: float, mass: float, gravity: float, h: float
     ) -> tuple[float, Array]:
         """Return the vertical speed [m/s] after a step, and the impulses of the points (c,) [N s].
@@ -169,7 +172,7 @@ class Grip:
         impulses -= np.linalg.solve(matrix, self._rounding(matrix) @ impulses)
         return speed - h * gravity + count * impulse / rising_mass, impulses
 
-    def hold(self, motion: LinkMotion, mass: Array, v: Array, impulses: Array) -> Array:
+    def velocity_change(self, motion: LinkMotion, mass: Array, v: Array, impulses: Array) -> Array:
         """Return the change of velocities v (3 + n,) by friction.
 
         Args:
@@ -179,17 +182,17 @@ class Grip:
             impulses: upward, of the points (c,) [N s].
         """
         # Bounds mu p of the impulses; beyond a line the ground has other coefficients.
-        law, rows = self.law, self.rows(motion)
+        law, jacobian = self.law, self.slip_jacobian(motion)
         mu = np.tile(law.mu[:, None], len(self._links))
         if law.beyond.size:
             is_beyond = motion.position[self._links, 0] > law.beyond[0]
             mu = np.where(is_beyond, law.beyond[1:, None], mu)
-        bounds = (mu * self.shares * impulses).ravel()
+        bounds = (mu * self.factors * impulses).ravel()
         # A = J M^-1 J', and the impulses within the bounds that end the slip or oppose it.
-        response = np.linalg.solve(mass, rows.T)
-        matrix = rows @ response
+        response = np.linalg.solve(mass, jacobian.T)
+        matrix = jacobian @ response
         matrix += self._rounding(matrix)
         matrix[np.diag_indices_from(matrix)] *= 1.0 + CFM
         friction = np.empty_like(bounds)
-        solve_in_box(matrix, rows @ v, -bounds, bounds, friction)
+        solve_in_box(matrix, jacobian @ v, -bounds, bounds, friction)
         return np.asarray(response @ friction)

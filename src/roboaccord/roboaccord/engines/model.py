@@ -2,8 +2,8 @@
 
 An `EngineModel` is a description (URDF) with everything that the description does not say: how the
 base moves, efforts, friction, contacts, faults. Robots make it, and every engine accepts it.
-`intended_properties` computes masses, axes and limits from the model alone; crosscheck/models.py
-compares an engine's properties with them, so it must never ask an engine.
+`intended_properties` computes masses, axes and limits from the model alone; the level
+`acceleration` compares an engine's properties with them, so it must never ask an engine.
 
 To let engines simulate more, add a field with a default to `EngineModel`; an engine that cannot do
 it gets a name in `Feature` of spec.py and a line in its `lacks`.

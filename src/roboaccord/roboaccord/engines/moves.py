@@ -6,9 +6,10 @@ model, with its description, force laws and fixtures (obstacles that do not move
 runs engines with them (test_invariance).
 
 A mirror reflects y. A link's frame becomes the mirror image of what it was: its vectors change the
-sign of y, and vectors of rotations (angular velocity, torque) change the signs of x and z. The axis
-of a hinge gets both changes, so that angles and efforts of joints stay the same. Friction that
-differs along and across a link keeps its coefficients, and its contact points change sides.
+sign of y, and axial vectors (those of rotations: angular velocity, torque) change the signs of x
+and z. The axis of a hinge gets both changes, so that angles and efforts of joints stay the same.
+Friction that differs along and across a link keeps its coefficients, and its contact points change
+sides.
 
 A move may be added to MOVES; names stay, for results contain them. A new field of `EngineModel`
 must move in `move_model`, a new force law in `move_law`, a new fixture in `_move_fixture`: what
@@ -36,14 +37,16 @@ from roboaccord.numerics.rotations import quaternion_product, yaw_matrix, yaw_qu
 from roboaccord.simulators.friction import JointFriction
 
 MIRROR = np.array([1.0, -1.0, 1.0])  # factors on the components of vectors
-TURNING = -MIRROR  # factors on the components of vectors of rotations
-ACROSS = ("ixy", "iyz")  # products of inertia whose sign a mirror changes
+MIRROR_AXIAL = -MIRROR  # factors on the components of axial vectors
+MIRRORED_PRODUCTS = ("ixy", "iyz")  # products of inertia whose sign a mirror changes
 HINGES = ("revolute", "continuous")
 
 
 @dataclass(frozen=True)
 class Move:
     """A move of the world: it is mirrored, then turned, then shifted.
+
+    A point x moves to R x + shift, with the matrix R.
 
     Args:
         name: in results.
@@ -66,38 +69,39 @@ class Move:
         return turn * MIRROR if self.mirrored else turn
 
     @property
-    def turning(self) -> Array:
-        """Matrix that vectors of rotations, in the world, are multiplied by (3, 3)."""
+    def axial_matrix(self) -> Array:
+        """Matrix that axial vectors of the world are multiplied by (3, 3)."""
         return -self.matrix if self.mirrored else self.matrix
 
-    def order(self, count: int) -> Index:
-        """Return the order of joints in this world, as indices of the given joints (n,)."""
+    def joint_order(self, count: int) -> Index:
+        """Return the order of joints in the moved world, as indices of the given joints (n,)."""
         order = np.arange(count)
         return order[::-1] if self.reordered else order
 
-    def place(self, point: Array) -> Array:
+    def move_point(self, point: Array) -> Array:
         """Return the moved position of a point (3,)."""
         return np.asarray(self.matrix @ point + np.array(self.shift))
 
-    def wrench(self, wrench: Array) -> Array:
+    def move_wrench(self, wrench: Array) -> Array:
         """Return a moved wrench or twist (6,), both in axes of the world."""
-        return np.concatenate([self.matrix @ wrench[:3], self.turning @ wrench[3:]])
+        return np.concatenate([self.matrix @ wrench[:3], self.axial_matrix @ wrench[3:]])
 
-    def state(self, state: RobotState) -> RobotState:
+    def move_state(self, state: RobotState) -> RobotState:
         """Return the moved state; its joints stay in their order."""
         orientation, twist = self._mirror(state.orientation, state.twist)
         if self.yaw:
             orientation = quaternion_product(yaw_quaternion(self.yaw), orientation)
-        position = self.place(state.position)
+        position = self.move_point(state.position)
         return replace(state, position=position, orientation=orientation, twist=twist)
 
     def _mirror(self, orientation: Array, twist: Array) -> tuple[Array, Array]:
+        """Return a quaternion x y z w and a twist (6,), mirrored if the world is."""
         if not self.mirrored:
             return orientation, twist
-        return orientation * np.append(TURNING, 1.0), twist * np.append(MIRROR, TURNING)
+        return orientation * np.append(MIRROR_AXIAL, 1.0), twist * np.append(MIRROR, MIRROR_AXIAL)
 
-    def back(self, state: RobotState) -> RobotState:
-        """Return the state of which a state is the moved one: the inverse of `state`."""
+    def move_state_back(self, state: RobotState) -> RobotState:
+        """Return the state of which a state is the moved one: the inverse of `move_state`."""
         orientation = state.orientation
         if self.yaw:
             orientation = quaternion_product(yaw_quaternion(-self.yaw), orientation)
@@ -131,16 +135,16 @@ class MovedLaw:
 
     def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
         """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
-        move, matrix, turning = self.move, self.move.matrix, self.move.turning
+        move, matrix, axial = self.move, self.move.matrix, self.move.axial_matrix
         rotation = matrix.T @ motion.rotation
-        before = LinkMotion(
+        unmoved = LinkMotion(
             rotation * MIRROR if move.mirrored else rotation,
             (motion.position - np.array(move.shift)) @ matrix,
             motion.linear @ matrix,
-            motion.angular @ turning,
+            motion.angular @ axial,
         )
-        forces, torques = self._law.wrenches(before)
-        return forces @ matrix.T, torques @ turning.T
+        forces, torques = self._law.wrenches(unmoved)
+        return forces @ matrix.T, torques @ axial.T
 
 
 def move_model(model: EngineModel, move: Move) -> EngineModel:
@@ -152,7 +156,7 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
     """
     if any(move.shift) and not (KINDS[model.base].travels or KINDS[model.base].tied):
         raise AccordError("a ball in a bearing stays at the origin")
-    order = move.order(len(model.joints))
+    order = move.joint_order(len(model.joints))
     move_of_law, contact = move, model.contact
     if contact is not None:
         fixtures = tuple(_move_fixture(fixture, move) for fixture in contact.fixtures)
@@ -163,7 +167,7 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
     # Arrays with a number for each joint come in the new order of the joints.
     names = ("effort_limits", "armature", "gear", "damping")
     arrays = {name: getattr(model, name) for name in names}
-    by_joint = {name: values[order] for name, values in arrays.items() if values is not None}
+    reordered = {name: values[order] for name, values in arrays.items() if values is not None}
     return replace(
         model,
         urdf=move_text(model.urdf, move, model.root),
@@ -171,7 +175,7 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
         force_law=None if model.force_law is None else move_law(model.force_law, move_of_law),
         friction=None if model.friction is None else _reorder(model.friction, order),
         contact=contact,
-        **by_joint,
+        **reordered,
     )
 
 
@@ -207,7 +211,8 @@ def move_law(law: ForceLaw, move: Move) -> ForceLaw:
 def _move_fixture(
     fixture: Fixture | MeshFixture | HeightField, move: Move
 ) -> Fixture | MeshFixture | HeightField:
-    position = move.place(fixture.position)
+    """Return a fixture in the moved world; a turn is that of `Contact.yaw`."""
+    position = move.move_point(fixture.position)
     if isinstance(fixture, HeightField) and move.mirrored:
         raise AccordError("a height field is cut along one diagonal, unlike its mirror image")
     if isinstance(fixture, MeshFixture) and move.mirrored:
@@ -227,13 +232,13 @@ def move_text(urdf: str, move: Move, root: str) -> str:
     top, tree = ET.fromstring(urdf), Tree.parse(urdf, root=root)
     ground = {"world", tree.links[tree.frame].name if tree.frame else "world"}
     if move.mirrored:
-        _mirror(top)
+        _mirror_frames(top)
     for joint in top.findall("joint"):
         parent = joint.find("parent")
         stands = parent is not None and parent.get("link") in ground
         if stands and joint.get("type") not in ("planar", "floating"):
-            turn = replace(move, mirrored=False)  # `_mirror` has mirrored what stands still
-            edit_numbers(joint, "origin", "xyz", turn.place)
+            turn = replace(move, mirrored=False)  # `_mirror_frames` has mirrored what stands still
+            edit_numbers(joint, "origin", "xyz", turn.move_point)
             edit_numbers(joint, "origin", "rpy", np.array([0.0, 0.0, move.yaw]).__add__)
     if move.reordered:
         for element in [child for child in top if child.tag in ("link", "joint")][::-1]:
@@ -242,18 +247,18 @@ def move_text(urdf: str, move: Move, root: str) -> str:
     return ET.tostring(top, encoding="unicode")
 
 
-def _mirror(top: ET.Element) -> None:
-    """Mirror all numbers in frames of links: y, angles about x and z, and some products."""
+def _mirror_frames(top: ET.Element) -> None:
+    """Mirror all numbers in frames of links: y, angles about x and z, and products of inertia."""
     for origin in top.iter("origin"):
         write_numbers(origin, "xyz", numbers(origin, "xyz") * MIRROR)
-        write_numbers(origin, "rpy", numbers(origin, "rpy") * TURNING)
+        write_numbers(origin, "rpy", numbers(origin, "rpy") * MIRROR_AXIAL)
     for tensor in top.iter("inertia"):
-        for key in ACROSS:
+        for key in MIRRORED_PRODUCTS:
             write_numbers(tensor, key, -numbers(tensor, key, "0"))
     for mesh in top.iter("mesh"):
         write_numbers(mesh, "scale", numbers(mesh, "scale", "1 1 1") * MIRROR)
     for joint in top.findall("joint"):
         kind = joint.get("type")
         if kind in (*HINGES, "prismatic"):
-            signs = TURNING if kind in HINGES else MIRROR
+            signs = MIRROR_AXIAL if kind in HINGES else MIRROR
             edit_numbers(joint, "axis", "xyz", signs.__mul__, "1 0 0")

@@ -149,7 +149,7 @@ class Reading(ABC):
         They are linear and angular in the world for a free base, then those of the joints.
         """
         if self.charts:
-            state, turn, drift = self.charts.own(state)
+            state, turn, drift = self.charts.to_engine(state)
         answer = self.mechanism.acceleration_at(state, state.effort)
         joints = answer.joints
         if self.charts:
@@ -164,7 +164,7 @@ class Reading(ABC):
         """Return mass matrix (m, m) and gravity forces (m,), in the order of `acceleration`."""
         if self.charts is None:
             return self.mechanism.statics_at(state)
-        state, turn, _ = self.charts.own(state)
+        state, turn, _ = self.charts.to_engine(state)
         mass, gravity = self.mechanism.statics_at(state)
         whole, n = np.eye(len(mass)), len(turn)
         whole[-n:, -n:] = turn

@@ -3,7 +3,8 @@
 If the world is turned, mirrored or shifted, or joints are listed in another order, a sound engine
 gives the same motion, moved. moves.py converts numbers and models. Here `moved` makes an engine
 that simulates the moved model, and its simulator `Moved` converts states and commands there and
-back, so that the run can be compared with one that is not moved (test_invariance).
+back, so that the run can be compared with one that is not moved (test_invariance). "There" means
+in the moved world, "here" without the move.
 """
 
 from __future__ import annotations
@@ -43,52 +44,54 @@ class Moved(Proxy):
     def __init__(self, simulator: Simulator, move: Move, joints: tuple[str, ...]) -> None:
         super().__init__(simulator)
         self.inner, self.move = simulator, move
-        self._order_there = move.order(len(joints))
-        self._back = np.argsort(self._order_there)
+        self._order_there = move.joint_order(len(joints))  # index here of each joint there
+        self._order_here = np.argsort(self._order_there)  # index there of each joint here
         self.joints = joints
-        self.effort_limits = simulator.effort_limits[self._back]
-        self.armature = simulator.armature[self._back]
+        self.effort_limits = simulator.effort_limits[self._order_here]
+        self.armature = simulator.armature[self._order_here]
         if simulator.spring:
-            self.spring = simulator.spring[0][self._back], simulator.spring[1][self._back]
+            stiffness, slack = simulator.spring
+            self.spring = stiffness[self._order_here], slack[self._order_here]
         self.restitution = getattr(simulator, "restitution", None)
 
     def _moved(self, state: RobotState) -> RobotState:
         """Return a state as the simulator in the moved world has it."""
-        return self._ordered(self.move.state(state), self._order_there)
+        return self._with_order(self.move.move_state(state), self._order_there)
 
     @staticmethod
-    def _ordered(state: RobotState, order: Index) -> RobotState:
+    def _with_order(state: RobotState, order: Index) -> RobotState:
         """Return a state with its joints in another order."""
         q, qd, effort = state.q[order], state.qd[order], state.effort[order]
         return replace(state, q=q, qd=qd, effort=effort)
 
     def lock(self, joint: int, locked: bool) -> None:
-        self._inner.lock(int(self._back[joint]), locked)
+        self._inner.lock(int(self._order_here[joint]), locked)
 
     def _place(self, state: RobotState) -> None:
         self._inner.reset(self._moved(state))
 
     def _advance(self, command: Command, duration: float) -> None:
-        wrench = None if command.wrench is None else self.move.wrench(command.wrench)
+        wrench = None if command.wrench is None else self.move.move_wrench(command.wrench)
         effort = command.effort[self._order_there]
         self._inner.step(replace(command, effort=effort, wrench=wrench), duration)
 
     def _read(self) -> RobotState:
-        return self._ordered(self.move.back(self._inner.state()), self._back)
+        return self._with_order(self.move.move_state_back(self._inner.state()), self._order_here)
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
         there = self._inner.acceleration(self._moved(state), effort[self._order_there])
         if there is None:
             return None
-        linear, angular = there.base[:3] @ self.move.matrix, there.base[3:] @ self.move.turning
-        return Acceleration(np.concatenate([linear, angular]), there.joints[self._back])
+        linear = there.base[:3] @ self.move.matrix
+        angular = there.base[3:] @ self.move.axial_matrix
+        return Acceleration(np.concatenate([linear, angular]), there.joints[self._order_here])
 
     def mass_matrix(self, state: RobotState) -> Array:
         """Return the mass matrix (6 + n, 6 + n) of a model with a free base, without the move."""
         # Rates in the moved world are R times those here, so the matrix here is R' M R.
         n = len(self.joints)
         rates = np.zeros((6 + n, 6 + n))
-        rates[:3, :3], rates[3:6, 3:6] = self.move.matrix, self.move.turning
+        rates[:3, :3], rates[3:6, 3:6] = self.move.matrix, self.move.axial_matrix
         rates[6:, 6:] = np.eye(n)[self._order_there]
         mass = cast(EngineSimulator, self._inner).mass_matrix(self._moved(state))
         return np.asarray(rates.T @ mass @ rates)
@@ -118,7 +121,7 @@ class MovedSpec(EngineSpec):
         if move.mirrored or move.reordered or any(move.shift) or not setup.base.moves:
             raise AccordError(f"{self.name}: where its world is whole, the robot is turned alone")
         data = setup.scenario.data()
-        position = move.place(np.array(data["initial"]["position"])).tolist()
+        position = move.move_point(np.array(data["initial"]["position"])).tolist()
         turned = {"position": position, "yaw": data["initial"]["yaw"] + move.yaw}
         data["initial"] = {**data["initial"], **turned}
         return Moved(self.inner.make(Setup.of(Scenario(**data))), move, setup.joints)

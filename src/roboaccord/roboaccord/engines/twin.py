@@ -34,7 +34,7 @@ from roboaccord.engines.deviations import ModelChange, deviate
 from roboaccord.engines.grip import Grip
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
-from roboaccord.engines.twin_coordinates import Coordinates, SteppedAxes, at_the_end
+from roboaccord.engines.twin_coordinates import Coordinates, SteppedAxes, implicit_slope
 from roboaccord.engines.twin_rounding import Roundings
 from roboaccord.numerics.jit import COMPILES
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_yaw, turn_twist
@@ -73,9 +73,9 @@ class Twin(EngineSimulator):
     def __init__(
         self, model: EngineModel, scheme: Scheme, shaken: int = 0, off: Sequence[ModelChange] = ()
     ) -> None:
-        # The changed model, with the factors on the friction of each link.
+        # The changed model; of friction that sticks its law, and factors on it by link.
         self._described, footing = model, scheme.footing
-        model, tree, law, shares = deviate(model, off, sticks=footing is not None)
+        model, tree, sticking_law, factors = deviate(model, off, sticks=footing is not None)
         super().__init__(model, tree)
         # A twin moves one tree, all joints of which take commands.
         idle = [joint.name for joint in self.tree.moving if joint.name not in self.joints]
@@ -99,10 +99,12 @@ class Twin(EngineSimulator):
         joint_rows, base_rows = np.arange(base_size + n)[base_size:], np.arange(base_size)
         self._place_forces(joint_rows, joint_rows, base_rows, base_rows)
         self._grip: Grip | None = None
-        if footing and isinstance(law, EllipseFriction):
-            self._grip = Grip(footing, law, self._kinematics, self._bodies, self._roundings.of)
-            self._grip.shares = np.array([shares.get(link, 1.0) for link in law.links])
-        self._place(RobotState(0.0, *np.zeros((3, n))))
+        if footing and isinstance(sticking_law, EllipseFriction):
+            law, rounding = sticking_law, self._roundings.of_matrix
+            self._grip = Grip(footing, law, self._kinematics, self._bodies, rounding)
+            self._grip.factors = np.array([factors.get(link, 1.0) for link in law.links])
+        # Coordinates and rates, in the axes that the scheme steps.
+        self._x, self._v = self._axes.of(RobotState(0.0, *np.zeros((3, n))))
 
     def otherwise(self, off: Sequence[ModelChange]) -> Twin:
         """Return a twin of the same model and scheme in which other numbers are changed."""
@@ -201,7 +203,7 @@ class Twin(EngineSimulator):
         forces_compile = self._compiled is not None or not (self._law or self._friction)
         return COMPILES and plain and forces_compile and self._wrench is None
 
-    def _advance_rows(
+    def _advance_states(
         self, x: Coordinates, v: Array, effort: Array, counts: Index, stopped: NDArray[np.bool_]
     ) -> tuple[Coordinates, Array]:
         """Return the coordinates and rates of k states (k, ...) after steps in the kernel.
@@ -217,13 +219,13 @@ class Twin(EngineSimulator):
         table, held = NO_TABLE, np.zeros(len(self.joints))
         if self._compiled is not None:
             table, held = self._compiled.table, self._compiled.held
-        rows = np.concatenate([x.position, x.orientation, x.q, v], axis=1)
+        states = np.concatenate([x.position, x.orientation, x.q, v], axis=1)
         # A copy: for a read-only array the kernel would be compiled once more.
-        advance_twins(
-            *self._bodies.arrays, table, (*self._force_arrays, held), rows, effort.copy(),
-            self.physics_step, counts, self.order, *self._stops.limits, stopped,
-        )  # fmt: skip
-        position, orientation, q, v = np.split(rows, [3, 7, 7 + len(held)], axis=1)
+        efforts, forces = effort.copy(), (table, *self._force_arrays, held)
+        step, limits = self.physics_step, self._stops.limits
+        bodies = self._bodies.arrays
+        advance_twins(bodies, forces, states, efforts, step, counts, self.order, limits, stopped)
+        position, orientation, q, v = np.split(states, [3, 7, 7 + len(held)], axis=1)
         return Coordinates(q, position, orientation), v
 
     def _ends(
@@ -234,25 +236,25 @@ class Twin(EngineSimulator):
             return None
         (x, v), stopped = self._axes.of(starts), np.zeros(len(starts), bool)
         for effort, count in zip(efforts, counts, strict=True):
-            x, v = self._advance_rows(x, v, self._geared(effort), count, stopped)
+            x, v = self._advance_states(x, v, self._geared(effort), count, stopped)
         return Ends(*self._axes.motion(x, v), stopped)
 
     def _substeps(self, effort: Array, count: int) -> None:
         if self._compiles:
             stopped = np.array([self.stopped])
             rows = Coordinates(*(array[None] for array in self._x)), self._v[None], effort[None]
-            x, v = self._advance_rows(*rows, np.array([count]), stopped)
+            x, v = self._advance_states(*rows, np.array([count]), stopped)
             self._x, self._v = Coordinates(*(array[0] for array in x)), v[0]
             self.stopped = bool(stopped[0])
             return
         h = self.physics_step
         for _ in range(count):
-            self._look_at_stops()
+            self._check_stops()
             if self.order == 1:
                 self._euler(h)
             else:
                 self._x, self._v = self._axes.runge_kutta(self._slope, self._x, self._v, h)
-        self._look_at_stops()
+        self._check_stops()
 
     def _euler(self, h: float) -> None:
         """Take a step of semi-implicit Euler of h [s]: v' = v + h a(x, v), then x' = x + h v'."""
@@ -261,17 +263,17 @@ class Twin(EngineSimulator):
             # Coriolis and gyroscopic forces act as they are at the end of the step.
             moving = [*self.base.axes, *range(6, len(self._v))]
             unloaded_slope = partial(self._slope, self._x, loaded=False)
-            slope = at_the_end(unloaded_slope, slope, self._v, moving, h)
+            slope = implicit_slope(unloaded_slope, slope, self._v, moving, h)
         if self._grip:
             # Friction that sticks is solved for together with the step of the rates.
             drag = self._friction.viscous if self.scheme.damping and self._friction else None
             self._v = self._grip.advance(self._x, self._v, slope, h, drag)
         else:
             self._v = self._v + h * slope
-        change = self._axes.change(self._x, self._v, np.zeros(3))
-        self._x = self._axes.moved(self._x, change, h)
+        derivative = self._axes.derivative(self._x, self._v, np.zeros(3))
+        self._x = self._axes.advance(self._x, derivative, h)
 
-    def _look_at_stops(self) -> None:
+    def _check_stops(self) -> None:
         """Set `stopped` where a joint is beyond its stop, or would be after LOOK_AHEAD steps."""
         q, qd = self._x.q, self._v[6:]
         for ahead in (0.0, LOOK_AHEAD * self.physics_step):

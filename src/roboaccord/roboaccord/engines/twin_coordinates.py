@@ -70,13 +70,13 @@ def unit(vectors: Array) -> Array:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
 
 
-def turned(turn: Array, vector: Array) -> Array:
-    """Return vectors (..., 3) turned by matrices (..., 3, 3)."""
+def rotate(turn: Array, vector: Array) -> Array:
+    """Return vectors (..., 3) rotated by matrices (..., 3, 3)."""
     return np.asarray((turn @ vector[..., None])[..., 0])
 
 
-def turned_back(turn: Array, vector: Array) -> Array:
-    """Return vectors (..., 3) turned by the inverses of matrices (..., 3, 3)."""
+def rotate_back(turn: Array, vector: Array) -> Array:
+    """Return vectors (..., 3) rotated by the inverses of matrices (..., 3, 3)."""
     return np.asarray((vector[..., None, :] @ turn)[..., 0, :])
 
 
@@ -116,30 +116,30 @@ class SteppedAxes:
     def of(self, motion: RobotState | Trajectory) -> tuple[Coordinates, Array]:
         """Return coordinates and rates of a state, or of all samples of a trajectory."""
         turn, twist = quaternion_matrix(motion.orientation), motion.twist
-        halves = (turned(turn, twist[..., half]) for half in (slice(3), slice(3, 6)))
+        halves = (rotate(turn, twist[..., half]) for half in (slice(3), slice(3, 6)))
         rates = np.concatenate([*self.from_world(turn, *halves), motion.qd], axis=-1)
         return Coordinates(*map(np.array, (motion.q, motion.position, motion.orientation))), rates
 
     def motion(self, x: Coordinates, v: Array) -> Motion:
         """Return the motion of coordinates and rates."""
         turn = x.turn
-        halves = (turned_back(turn, velocity) for velocity in self.in_world(turn, v))
+        halves = (rotate_back(turn, velocity) for velocity in self.in_world(turn, v))
         twist = np.concatenate([*halves], axis=-1)
         return x.q, v[..., 6:].copy(), x.position, unit(x.orientation), twist
 
     def from_world(self, turn: Array, linear: Array, angular: Array) -> tuple[Array, Array]:
         """Return a linear and an angular vector (..., 3) of the world in the axes of the rates."""
         halves = zip((linear, angular), self._in_own_axes, strict=True)
-        linear, angular = (turned_back(turn, vector) if own else vector for vector, own in halves)
+        linear, angular = (rotate_back(turn, vector) if own else vector for vector, own in halves)
         return linear, angular
 
     def in_world(self, turn: Array, v: Array) -> tuple[Array, Array]:
         """Return the base's linear and angular velocity (..., 3) in the world from the rates."""
         halves = zip((v[..., :3], v[..., 3:6]), self._in_own_axes, strict=True)
-        linear, angular = (turned(turn, vector) if own else vector for vector, own in halves)
+        linear, angular = (rotate(turn, vector) if own else vector for vector, own in halves)
         return linear, angular
 
-    def change(self, x: Coordinates, v: Array, since: Array) -> Coordinates:
+    def derivative(self, x: Coordinates, v: Array, since: Array) -> Coordinates:
         """Return the derivative of coordinates by time.
 
         Args:
@@ -157,12 +157,12 @@ class SteppedAxes:
             turning = inverse_differential(since, in_base) if self._tilts else in_base
         return Coordinates(v[6:], linear, turning)
 
-    def moved(self, x: Coordinates, change: Coordinates, h: float) -> Coordinates:
-        """Return coordinates after h [s] at a constant derivative `change`."""
-        q, position = x.q + h * change.q, x.position + h * change.position
+    def advance(self, x: Coordinates, derivative: Coordinates, h: float) -> Coordinates:
+        """Return coordinates after h [s] at a constant derivative."""
+        q, position = x.q + h * derivative.q, x.position + h * derivative.position
         if self._turning == "quaternion":
-            return Coordinates(q, position, x.orientation + h * change.orientation)
-        turn = h * change.orientation
+            return Coordinates(q, position, x.orientation + h * derivative.orientation)
+        turn = h * derivative.orientation
         if self._turning == "cut off" and np.linalg.norm(turn) < CUT_OFF:
             # exp(K) = 1 + K + K K / 2, as DART takes it.
             cross = np.cross(np.eye(3), turn)
@@ -181,19 +181,18 @@ class SteppedAxes:
             x, v: coordinates and rates at the start of the step.
             h: step [s].
         """
-        changes, slopes = [self.change(x, v, np.zeros(3))], [slope(x, v)]
+        derivatives, slopes = [self.derivative(x, v, np.zeros(3))], [slope(x, v)]
         for fraction in STAGES:
-            step = fraction * h
-            stage, rates = self.moved(x, changes[-1], step), v + step * slopes[-1]
-            since = step * changes[-1].orientation[:3]
-            changes.append(self.change(stage, rates, since))
+            step, last = fraction * h, derivatives[-1]
+            stage, rates = self.advance(x, last, step), v + step * slopes[-1]
+            derivatives.append(self.derivative(stage, rates, step * last.orientation[:3]))
             slopes.append(slope(stage, rates))
-        columns = (np.array(column) for column in zip(*changes, strict=True))
+        columns = (np.array(column) for column in zip(*derivatives, strict=True))
         mean = Coordinates(*(WEIGHTS @ column for column in columns))
-        return self.moved(x, mean, h), v + h * (WEIGHTS @ np.array(slopes))
+        return self.advance(x, mean, h), v + h * (WEIGHTS @ np.array(slopes))
 
 
-def at_the_end(
+def implicit_slope(
     free_slope: Callable[[Array], Array], slope: Array, v: Array, moving: list[int], h: float
 ) -> Array:
     """Return the derivative a of the rates (6 + n,) with Coriolis forces at the end of the step.

@@ -37,7 +37,7 @@ class Roundings:
         if self._rng:
             bodies.shake(self._rng, ROUNDING)
 
-    def of(self, matrix: Array) -> Array:
+    def of_matrix(self, matrix: Array) -> Array:
         """Return random roundings of a positive definite matrix (m, m); zeros without a seed.
 
         Entry i, j is relative to the geometric mean of the diagonal entries i and j.
@@ -58,7 +58,7 @@ class Roundings:
             mass: matrix (m, m).
             axes: components of the base's twist in which it moves.
         """
-        error, moving = self.of(mass), list(axes)
+        error, moving = self.of_matrix(mass), list(axes)
         rates = np.concatenate([exact.base[moving], exact.joints])
         rates = rates - np.linalg.solve(mass, error @ rates)
         base = np.zeros(6)

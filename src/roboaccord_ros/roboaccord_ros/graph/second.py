@@ -99,7 +99,7 @@ class SecondRobot:
 
     def add_events(self, events: Sequence[Event]) -> None:
         """Add events of the run, among them faults of joints."""
-        self.finder.note(events)
+        self.finder.store_events(events)
         self._inputs.failed += filter(None, map(fault_of, events))
 
     def add_state(self, state: RobotState) -> None:
@@ -108,7 +108,7 @@ class SecondRobot:
 
     def add_step(self, step: LiveStep) -> None:
         """Add a control period that was judged, which the reference will follow."""
-        self.finder.take(step.before, step.after, driven=step.has_vectors)
+        self.finder.store_period(step.before, step.after, driven=step.has_vectors)
         self._waiting.append(step.after)
         if len(self._waiting) > MAX_WAITING:
             self._give_up("it falls too far behind")
@@ -120,7 +120,7 @@ class SecondRobot:
         """
         if self._look or not unreached_topic(self._shell.node, self.publishers):
             self._follow_waiting(until)
-        self._report(self.finder.look())
+        self._report(self.finder.take_new_cause())
         self._draw_in_window()
 
     def repeat_look(self) -> None:
@@ -136,10 +136,10 @@ class SecondRobot:
             until: time of the steady clock at which to stop [s].
             is_interrupted: whether the run was interrupted; then there is less time for a cause.
         """
-        self.finder.conclude()
+        self.finder.search_at_end()
         self._follow_waiting(until)
         search_time = INTERRUPTED_SEARCH_TIME if is_interrupted else SEARCH_TIME
-        self._report(self.finder.settle(max(until - time.monotonic(), search_time)))
+        self._report(self.finder.wait_for_cause(max(until - time.monotonic(), search_time)))
         self._draw_in_window()
         if self._window and is_interrupted:  # else it stays visible, as the window stays open
             self._window.remove()

@@ -16,21 +16,21 @@ import numpy as np
 from roboaccord.contract.outcome import Cause, Finding, Outcome
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.explain import LEFT, Conclusion, Explanation
-from roboaccord.crosscheck.causes.reference import bounded, rms
+from roboaccord.crosscheck.causes.reference import problem_and_bound, rms
 from roboaccord.crosscheck.causes.resolution import Resolved, resolution_of
-from roboaccord.crosscheck.causes.ticks import explain_ticks, spread
+from roboaccord.crosscheck.causes.ticks import explain_ticks
+from roboaccord.crosscheck.columns import largest_by_group, to_columns
 from roboaccord.crosscheck.levels.scheme import explained
 from roboaccord.crosscheck.measures.convergence import ConvergenceCheck
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, explain_drawn
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.special_ticks import left_out
-from roboaccord.crosscheck.ticks import by_group
+from roboaccord.crosscheck.special_ticks import eventful_ticks
 from roboaccord.numerics.ranking import descending, ranked
 from roboaccord.scenario.scenario import Allowance
 from roboaccord.scenario.setup import Setup
 
 # Control periods (ticks) that the reference predicts, once for each hypothesis: limits the time.
-# Any from FEWEST = 5 (beside.py) would do; a root mean square of 20 is known to 16 %.
+# Any from FEWEST = 5 (level_context.py) would do; a root mean square of 20 is known to 16 %.
 SAMPLES = 20
 # s: an event this near to the parting of motions is named with it: 20 ticks at 1 kHz, for an
 # error exceeds its bound some ticks after its event
@@ -62,19 +62,19 @@ def explain_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int)
         order: of its integrator.
     """
     run = min(runs.items())[1]
-    struck = left_out(run, setup.scenario.control_period)
-    problem, bound = bounded(setup, runs, order, np.arange(len(run) - 1))
-    floor = np.asarray(by_group(bound[None])[0])
-    problem = replace(problem, weight=1.0 / spread(floor, len(bound)))
+    eventful = eventful_ticks(run, setup.scenario.control_period)
+    problem, bound = problem_and_bound(setup, runs, order, np.arange(len(run) - 1))
+    floor = to_columns(largest_by_group(bound), len(bound))
+    problem = replace(problem, weight=1.0 / floor)
     # If nearly all of the error is in ticks with an event, the law of events is the cause.
     size = (problem.residuals() ** 2).sum(axis=1)
-    if struck.any() and size[struck].sum() > (1.0 - LEFT) * size.sum():
+    if eventful.any() and size[eventful].sum() > (1.0 - LEFT) * size.sum():
         kinds = tuple(dict.fromkeys(event.kind for event in run.events))
         cause = Cause("stop" if kinds == ("joint_stop",) else "impact")
         return Explanation(Conclusion.EVENTS, (cause,), kinds=kinds)
     # Else the ticks with the largest errors are explained.
-    busiest = np.array(descending(size * ~struck)[:SAMPLES])
-    return explain_ticks(replace(problem, ticks=busiest, rest=problem.rest[busiest]))
+    worst = np.array(descending(size * ~eventful)[:SAMPLES])
+    return explain_ticks(replace(problem, ticks=worst, rest=problem.rest[worst]))
 
 
 def explain_findings(case: CheckCase, findings: Sequence[Finding]) -> list[Finding]:
@@ -86,15 +86,14 @@ def explain_findings(case: CheckCase, findings: Sequence[Finding]) -> list[Findi
     if not asked:
         return [*findings]
     explanation = explain_engine(case)
+    by_level = dict.fromkeys(asked, explanation)
     check = case.checks.get("trajectory")
     since = check.since if isinstance(check, ConvergenceCheck) else None
     near = [e for e in case.run.events if since is not None and abs(e.time - since) < NEAR]
     event = (near[0].kind, near[0].subject) if near else ()
-    parting = replace(explanation, since=since, near=event)
-    return [
-        explained(f, parting if f.level == "trajectory" else explanation) if f.level in asked else f
-        for f in findings
-    ]
+    if "trajectory" in asked:
+        by_level["trajectory"] = replace(explanation, since=since, near=event)
+    return [explained(f, by_level[f.level]) if f.level in by_level else f for f in findings]
 
 
 def sampled(case: CheckCase) -> list[Resolved]:
@@ -121,26 +120,25 @@ def resolve(case: CheckCase) -> list[Resolved]:
     if setup.scenario.crosscheck.statistics or (resolutions and setup.contact is None):
         return resolutions
     run = min(runs.items())[1]
-    free = np.flatnonzero(~left_out(run, setup.scenario.control_period))
+    free = np.flatnonzero(~eventful_ticks(run, setup.scenario.control_period))
     if not free.size:
         return resolutions
     # Bound of the level: time stepping and the reference's own error, or the allowance.
     selected = free[np.linspace(0, len(free) - 1, min(SAMPLES, len(free))).astype(int)]
     only = "friction." if resolutions else ""
-    ticks, bound = bounded(setup, runs, order, selected, only)
+    problem, bound = problem_and_bound(setup, runs, order, selected, only)
     scenario, n = setup.scenario, len(run.joints)
     limit = scenario.crosscheck.tolerances.at(scenario.control_period).one_step
     if isinstance(limit, Allowance):
         change = rms(np.diff(np.column_stack([run.qd, run.twist]), axis=0))
         bound = np.full_like(bound, np.inf)
-        bound[n : 2 * n], bound[-3:] = (
-            limit.limit * np.linalg.norm(part) for part in (change[:n], change[n + 3 :])
-        )
+        bound[n : 2 * n] = limit.limit * np.linalg.norm(change[:n])
+        bound[-3:] = limit.limit * np.linalg.norm(change[n + 3 :])
     bound[:n] = np.inf  # the level judges rates
     # Effects of parameters over that bound, where level `scheme` does not resolve them.
     known = {(r.parameter, r.where) for r in resolutions}
-    asked = [h for group in ticks.groups() for h in group if h.quantity.startswith(only)]
-    slopes = replace(ticks, weight=1.0 / bound).slopes(asked)
+    asked = [h for group in problem.groups() for h in group if h.quantity.startswith(only)]
+    slopes = replace(problem, weight=1.0 / bound).slopes(asked)
     effects = {h: float(rms(slope).max()) for h, slope in slopes.items()}
     more = [r for r in resolution_of(effects, "one_step") if (r.parameter, r.where) not in known]
     return ranked([*resolutions, *more], lambda error: error.smallest)

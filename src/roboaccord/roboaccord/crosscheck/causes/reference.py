@@ -22,8 +22,9 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.hypotheses import Hypothesis, Sizes
 from roboaccord.crosscheck.causes.ticks import TickProblem
+from roboaccord.crosscheck.columns import column_sizes
 from roboaccord.crosscheck.extrapolation import SAFETY, STEPS, estimates
-from roboaccord.crosscheck.ticks import Index, vector
+from roboaccord.crosscheck.ticks import Index
 from roboaccord.description.inverse import inverse_dynamics
 from roboaccord.description.tree import Tree
 from roboaccord.engines.deviations import EVERY, OF_LINKS, ModelChange, deviating_tree
@@ -64,17 +65,18 @@ class ReferenceProblem(TickProblem):
         simulator.effort_limits = np.full_like(simulator.effort_limits, np.inf)
         return simulator
 
-    def made(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
+    def with_errors(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
         """Return a reference with errors of given sizes, and the run with its changed efforts."""
         # Each error changes the efforts, the tree of links or the scenario.
         effort, setup, tree = run.effort, self.setup, self.setup.tree
         for hypothesis, size in sizes.items():
-            joint = size * np.array([hypothesis.where in (j, EVERY) for j in run.joints], float)
+            is_concerned = np.array([hypothesis.where in (j, EVERY) for j in run.joints], float)
+            size_by_joint = size * is_concerned
             if hypothesis.quantity == "gear":
-                effort = effort * (1.0 + joint)
+                effort = effort * (1.0 + size_by_joint)
             elif hypothesis.quantity == "damping":
-                rates = np.vstack([run.qd[:1], 0.5 * (run.qd[:-1] + run.qd[1:])])
-                effort = effort - joint * rates
+                mean_rates = np.vstack([run.qd[:1], 0.5 * (run.qd[:-1] + run.qd[1:])])
+                effort = effort - size_by_joint * mean_rates
             elif hypothesis.quantity in OF_LINKS:
                 tree = deviating_tree(tree, ModelChange(*hypothesis, size))
             else:
@@ -93,15 +95,16 @@ class ReferenceProblem(TickProblem):
 
         By inverse dynamics in the middle of each tick; they stand at its end, as recorded ones do.
         """
-        efforts, i = np.zeros_like(run.effort), self.ticks
+        starts, ends = self.ticks, self.ticks + 1
         gravity = np.array([0.0, 0.0, -getattr(self.setup.parameters, "gravity", 0.0)])
-        q, qd = (0.5 * (values[i] + values[i + 1]) for values in (run.q, run.qd))
-        change = (run.qd[i + 1] - run.qd[i]) / (run.time[i + 1] - run.time[i])[:, None]
-        efforts[i + 1] = inverse_dynamics(tree, run.joints, gravity, q, qd, change)
+        q, qd = (0.5 * (values[starts] + values[ends]) for values in (run.q, run.qd))
+        qdd = (run.qd[ends] - run.qd[starts]) / (run.time[ends] - run.time[starts])[:, None]
+        efforts = np.zeros_like(run.effort)
+        efforts[ends] = inverse_dynamics(tree, run.joints, gravity, q, qd, qdd)
         return efforts
 
 
-def bounded(
+def problem_and_bound(
     setup: Setup, runs: Mapping[float, Trajectory], order: int, ticks: Index, only: str = ""
 ) -> tuple[ReferenceProblem, Array]:
     """Return the problem of ticks under the reference, and bounds of its rms residuals (2 n + 12,).
@@ -120,7 +123,7 @@ def bounded(
     fine, coarse = (make_simulator(setup, physics_step=dt) for dt in (steps[-1], steps[-2:][0]))
     plain = ReferenceProblem(setup, fine, run, ticks, only=only)
     errors = [replace(plain, run=runs[dt]).residuals() for dt in steps]
-    floor = np.finfo(float).eps * np.maximum(np.abs(vector(run)).max(axis=0), 1.0)
+    floor = np.finfo(float).eps * np.maximum(column_sizes(run), 1.0)
     if len(errors) < STEPS:
         return plain, np.asarray(rms(errors[-1]) + floor)
     floor = floor + rms(replace(plain, simulator=coarse).residuals() - errors[-1])
@@ -138,29 +141,28 @@ def parameters_of(setup: Setup, only: str = "") -> dict[str, float]:
 
     Only keys that begin with `only` are tried, since each needs a description to be expanded.
     """
-    compared, parameters = _compared(setup), {}
+    compared, parameters = _compared_numbers(setup), {}
     for key, value in numbers_of(setup).items():
         if not key.startswith(only):
             continue
         changed = with_parameter(setup, key, value * 1.001)
-        if changed is not None and np.array_equal(_compared(changed), compared):
+        if changed is not None and np.array_equal(_compared_numbers(changed), compared):
             parameters[key] = value
     return parameters
 
 
 def numbers_of(setup: Setup) -> dict[str, float]:
     """Return the numbers of a setup's friction and parameters that are not 0, by scenario key."""
-    stated = {k: v for k, v in setup.scenario.friction.items() if k != "law"}
-    law = setup.robot.friction_laws.get(setup.scenario.friction.get("law", ""))
+    stated = setup.scenario.friction
+    law = setup.robot.friction_laws.get(stated.get("law", ""))
     defaults = inspect.signature(law).parameters if law else {}
-    numbers = {
-        f"friction.{k}": v for k, p in defaults.items() if _number(v := stated.get(k, p.default))
-    }
-    parameters = setup.parameters.as_dict().items()
-    return numbers | {f"parameters.{k}": v for k, v in parameters if _number(v)}
+    friction = {name: stated.get(name, p.default) for name, p in defaults.items()}
+    values = {f"friction.{name}": value for name, value in friction.items()}
+    values |= {f"parameters.{name}": v for name, v in setup.parameters.as_dict().items()}
+    return {key: value for key, value in values.items() if _is_finite_number(value)}
 
 
-def _number(value: Json) -> bool:
+def _is_finite_number(value: Json) -> bool:
     """Return whether a value is a finite number other than 0."""
     return isinstance(value, float) and math.isfinite(value) and value != 0.0
 
@@ -176,7 +178,7 @@ def with_parameter(setup: Setup, key: str, value: float) -> Setup | None:
         return None
 
 
-def _compared(setup: Setup) -> Array:
+def _compared_numbers(setup: Setup) -> Array:
     """Return the numbers that level 1 compares directly."""
     tree = setup.tree
     links = [np.r_[k.mass, k.centre, k.inertia.ravel()] for k in tree.links]

@@ -62,7 +62,7 @@ def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resol
     return ranked(resolutions, lambda error: error.smallest)
 
 
-def largest(problem: TickProblem) -> dict[Hypothesis, float]:
+def largest_effects(problem: TickProblem) -> dict[Hypothesis, float]:
     """Return the largest change of a tick by each parameter, over what is allowed."""
     hypotheses = [h for group in problem.groups() for h in group]
     return {h: float(np.abs(slope).max()) for h, slope in problem.slopes(hypotheses).items()}
@@ -99,7 +99,7 @@ def ask_resolution(
     if largest is not None and largest.smallest <= asked:
         return list(findings)
     level, where = (largest.level, largest.where) if largest else ("scheme", "")
-    key, value = _enough(largest, asked, setup, order) if largest else ("", 0.0)
+    key, value = _setting_needed(largest, asked, setup, order) if largest else ("", 0.0)
     why = because(Code.HIDDEN, most=largest, asked=asked, key=key, value=value)
     return [
         replace(finding.also(why), outcome=Outcome.NOT_JUDGED, where=where)
@@ -109,7 +109,7 @@ def ask_resolution(
     ]
 
 
-def _enough(most: Resolved, asked: float, setup: Setup, order: int) -> tuple[str, float]:
+def _setting_needed(most: Resolved, asked: float, setup: Setup, order: int) -> tuple[str, float]:
     """Return the key and value of the scenario with which no more than asked could hide.
 
     A longer tick makes round-off hide less, a shorter physics step time stepping, with order 1 in

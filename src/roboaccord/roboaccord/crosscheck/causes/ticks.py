@@ -27,7 +27,8 @@ from roboaccord.crosscheck.causes.fit import Fit, Problem
 from roboaccord.crosscheck.causes.hypotheses import ZERO, Group, Hypothesis, Sizes, components
 from roboaccord.crosscheck.causes.samples import RECORDED, WHOLE, exchanged, framed, starts
 from roboaccord.crosscheck.causes.search import LIKELY
-from roboaccord.crosscheck.ticks import Index, difference, names, predicted
+from roboaccord.crosscheck.columns import column_names, state_difference
+from roboaccord.crosscheck.ticks import Index, predict_ticks
 from roboaccord.engines.deviations import EVERY, GROUND, OF_FEET, OF_JOINTS, OF_LINKS, ModelChange
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import Twin, twin_of
@@ -57,8 +58,8 @@ class TickProblem(Problem):
         ticks: indices of the ticks to predict (k,).
         weight: by which residuals are multiplied (2 n + 12,).
         rest: part of the residuals that time stepping explains (k, 2 n + 12).
-        late: physics steps at the start of each tick under the efforts of the tick before.
-        more: physics steps that are added to each tick.
+        late_steps: physics steps at the start of each tick under the efforts of the tick before.
+        extra_steps: physics steps that are added to each tick.
     """
 
     setup: Setup
@@ -67,8 +68,8 @@ class TickProblem(Problem):
     ticks: Index
     weight: Array = field(default_factory=lambda: np.ones(1))
     rest: Array = field(default_factory=lambda: np.zeros(1))
-    late: int = 0
-    more: int = 0
+    late_steps: int = 0
+    extra_steps: int = 0
 
     @property
     def independent(self) -> int:
@@ -76,7 +77,7 @@ class TickProblem(Problem):
         return len(self.ticks)
 
     @abstractmethod
-    def made(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
+    def with_errors(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
         """Return a simulator with errors of given sizes, and the run that it predicts."""
 
     @abstractmethod
@@ -99,13 +100,13 @@ class TickProblem(Problem):
                 run = RECORDED[hypothesis.quantity](run, size, hypothesis.where)
             elif hypothesis != CLOCK and size:
                 nonzero[hypothesis] = size
-        simulator, run = self.made(run, nonzero) if nonzero else (self.simulator, run)
+        simulator, run = self.with_errors(run, nonzero) if nonzero else (self.simulator, run)
         # A fast clock (relative) adds its share of the change over the tick.
         clock_error = sizes.get(CLOCK, 0.0)
-        ends, _ = predicted(simulator, run, self.ticks, self.late, self.more)
-        errors = difference(run.at(self.ticks + 1), ends)
+        ends, _ = predict_ticks(simulator, run, self.ticks, self.late_steps, self.extra_steps)
+        errors = state_difference(run.at(self.ticks + 1), ends)
         if clock_error:
-            errors = errors + clock_error * difference(run.at(self.ticks), ends)
+            errors = errors + clock_error * state_difference(run.at(self.ticks), ends)
         return np.asarray((errors - self.rest) * self.weight)
 
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes = {}) -> dict[Hypothesis, Array]:  # noqa: B006
@@ -139,9 +140,9 @@ class TickProblem(Problem):
         """Yield delays by physics steps, exchanged columns, signs and frames, each undone."""
         steps = round((self.run.time[1] - self.run.time[0]) / self.simulator.physics_step)
         for late in range(1, min(steps, MOST_STEPS)):
-            yield Cause("delay", size=late, unit=STEPS), replace(self, late=late)
-        for more in (-1, 1):
-            yield Cause("clock", size=more, unit=STEPS), replace(self, more=more)
+            yield Cause("delay", size=late, unit=STEPS), replace(self, late_steps=late)
+        for extra in (-1, 1):
+            yield Cause("clock", size=extra, unit=STEPS), replace(self, extra_steps=extra)
         columns = ("q", "qd", "effort")
         for cause, run in (*exchanged(self.run, columns), *framed(self.run)):
             yield cause, replace(self, run=run)
@@ -181,7 +182,7 @@ class TwinProblem(TickProblem):
 
     engine: EngineSpec
 
-    def made(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
+    def with_errors(self, run: Trajectory, sizes: Sizes) -> tuple[Simulator, Trajectory]:
         """Return a twin with errors of given sizes, and the run unchanged."""
         changes = [ModelChange(*h, size) for h, size in sizes.items()]
         if isinstance(self.simulator, Twin):  # of one model, and nothing stands in front of it
@@ -190,7 +191,7 @@ class TwinProblem(TickProblem):
 
     def parameters(self) -> Iterator[Hypothesis]:
         """Yield the parameters of links, joints, feet, gravity and ground of the twin."""
-        parts = parts_of(self.simulator)
+        parts = twins_of(self.simulator)
         links, joints, feet = (
             list(dict.fromkeys(name for part in parts for name in getattr(part, kind)))
             for kind in ("links", "joints", "feet")
@@ -205,19 +206,13 @@ class TwinProblem(TickProblem):
         yield from map(Hypothesis, ("gravity", *GROUND))
 
 
-def parts_of(twin: Simulator) -> list[Twin]:
+def twins_of(twin: Simulator) -> list[Twin]:
     """Return the twins of a simulator's models."""
     return [part for part in twin.parts() if isinstance(part, Twin)]
-
-
-def spread(floor: Array, columns: int) -> Array:
-    """Return the floors (2 n + 12,) of all columns from those of the six groups (6,)."""
-    n = (columns - 12) // 2
-    return np.repeat(floor, [n, n, 3, 3, 3, 3])
 
 
 def explain_ticks(problem: TickProblem) -> Explanation:
     """Return what explains the residuals of ticks, with the coordinate of the largest one."""
     largest = np.abs(problem.residuals()).max(axis=0)
-    quantity, where = names(problem.run.joints)[first_largest(largest)]
+    quantity, where = column_names(problem.run.joints)[first_largest(largest)]
     return replace(explain(problem)[0], quantity=quantity, where=where)

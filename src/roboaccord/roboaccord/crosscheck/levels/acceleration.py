@@ -62,59 +62,60 @@ def check_model(
         engine: to compare.
         tolerance: relative, of masses.
     """
-    expected, measured = dict(reference.masses()), dict(engine.masses())
+    expected, actual = dict(reference.masses()), dict(engine.masses())
     expected.pop(WORLD, None)
-    measured.pop(WORLD, None)
+    actual.pop(WORLD, None)
     # Collect comparisons of all properties, each with its error and the allowed one.
-    differences = [*_masses(expected, measured, tolerance), *_effort_limits(reference, engine)]
+    differences = [*_masses(expected, actual, tolerance), *_effort_limits(reference, engine)]
     for part in engine_parts(engine):
         differences += _properties(intended_properties(part.intended), part.properties())
     differences += _read_back(setup, engine)
     # Keep the first excess of each quantity and place, masses first, then by size.
     unique = {(d.quantity, d.where): d for d in reversed(differences) if d.error > d.allowed}
     named = sorted(unique.values(), key=lambda d: (d.quantity != "mass", d.quantity, -d.error))
-    total, target = sum(measured.values()), sum(expected.values())
-    return ModelCheck(total, target, tuple(_merge(named, len(measured), len(engine.joints))))
+    merged = tuple(_merge(named, len(actual), len(engine.joints)))
+    return ModelCheck(sum(actual.values()), sum(expected.values()), merged)
 
 
 def _masses(
-    expected: dict[str, float], measured: dict[str, float], tolerance: float
+    expected: dict[str, float], actual: dict[str, float], tolerance: float
 ) -> Iterator[Difference]:
     """Yield comparisons of the masses of all links, also of links that only one model has."""
-    for name in {**expected, **measured}:
-        want, have = expected.get(name, 0.0), measured.get(name, 0.0)
-        if want or have:
-            yield compare_mass(name, want, have, tolerance)
+    for name in {**expected, **actual}:
+        masses = expected.get(name, 0.0), actual.get(name, 0.0)
+        if any(masses):
+            yield compare_mass(name, *masses, tolerance)
 
 
 def _effort_limits(reference: Simulator, engine: Simulator) -> Iterator[Difference]:
     """Yield comparisons of the effort limits of all joints [N m]."""
     limits = zip(engine.joints, reference.effort_limits, engine.effort_limits, strict=True)
-    for name, want, have in limits:
-        whole = max(abs(want), 1.0)
-        difference = compare_value("effort limit", name, want, have, ROUND_OFF, whole)
-        yield replace(difference, how=because(Code.INSTEAD, have=have, want=want))
+    for name, expected, actual in limits:
+        scale = max(abs(expected), 1.0)
+        difference = compare_value("effort limit", name, expected, actual, ROUND_OFF, scale)
+        yield replace(difference, how=because(Code.INSTEAD, have=actual, want=expected))
 
 
-def _properties(want: Properties, have: Properties) -> Iterator[Difference]:
+def _properties(expected: Properties, actual: Properties) -> Iterator[Difference]:
     """Yield comparisons of links, joints and gravity; a missing joint is a difference."""
-    for name, link in want.links.items():
-        yield from compare_link(name, link, have.links.get(name), ROUND_OFF)
-    for name, joint in want.joints.items():
-        if name in have.joints:
-            yield from _joint(name, joint, have.joints[name])
+    for name, link in expected.links.items():
+        yield from compare_link(name, link, actual.links.get(name), ROUND_OFF)
+    for name, joint in expected.joints.items():
+        if name in actual.joints:
+            yield from _joint(name, joint, actual.joints[name])
         else:
             yield Difference("joint", name, np.inf, ROUND_OFF, because(Code.MISSING))
-    size = float(np.linalg.norm(want.gravity)) or 1.0
-    yield compare_value("gravity", "", want.gravity, have.gravity, ROUND_OFF, size)
+    scale = float(np.linalg.norm(expected.gravity)) or 1.0
+    yield compare_value("gravity", "", expected.gravity, actual.gravity, ROUND_OFF, scale)
 
 
-def _joint(name: str, want: JointProperties, have: JointProperties) -> Iterator[Difference]:
+def _joint(name: str, expected: JointProperties, actual: JointProperties) -> Iterator[Difference]:
     """Yield comparisons of a joint: axis, limits and the fields of OF_JOINTS."""
-    yield compare_axis(name, want.axis, have.axis, ROUND_OFF)
-    yield compare_limits(name, want.limits, have.limits, ROUND_OFF)
+    yield compare_axis(name, expected.axis, actual.axis, ROUND_OFF)
+    yield compare_limits(name, expected.limits, actual.limits, ROUND_OFF)
     for field in OF_JOINTS:
-        values, unit = (getattr(want, field), getattr(have, field)), unit_of(JointProperties, field)
+        values = getattr(expected, field), getattr(actual, field)
+        unit = unit_of(JointProperties, field)
         yield compare_value(field, name, *values, ROUND_OFF, unit=unit)
 
 
@@ -127,18 +128,20 @@ def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
             size = float(errors[joint])
             how = because(Code.READS, size=size, unit="rad")
             yield Difference("sensor", engine.joints[joint], size, ROUND_OFF, how)
+        # A quaternion and its negative are the same orientation.
         turn = min(np.abs(read.orientation - s * state.orientation).max() for s in (1.0, -1.0))
-        twist, moved = np.abs(read.twist - state.twist), np.abs(read.position - state.position)
-        base = {
+        twist, shift = np.abs(read.twist - state.twist), np.abs(read.position - state.position)
+        size_by_name = {
             "rates of joints": np.abs(read.qd - state.qd).max(initial=0.0),
             "orientation of base_link": turn,
             "angular velocity of base_link": twist[3:].max(),
-            "position of base_link": setup.base.travels * moved.max(),
+            "position of base_link": setup.base.travels * shift.max(),
             "linear velocity of base_link": setup.base.travels * twist[:3].max(),
         }
-        for what, size in zip(base, map(float, base.values())):
+        for name, size in size_by_name.items():
             if size > ROUND_OFF:
-                yield Difference("sensor", what, size, ROUND_OFF, because(Code.READS, size=size))
+                how = because(Code.READS, size=float(size))
+                yield Difference("sensor", name, float(size), ROUND_OFF, how)
 
 
 def _merge(differences: Sequence[Difference], links: int, joints: int) -> Iterator[Difference]:
@@ -148,15 +151,14 @@ def _merge(differences: Sequence[Difference], links: int, joints: int) -> Iterat
         differences: beyond what is allowed.
         links, joints: numbers of them.
     """
-    kinds: dict[tuple[str, str], list[Difference]] = {}
+    equal_ones: dict[tuple[str, str], list[Difference]] = {}
     for difference in differences:
         how = str(difference.how.to_json())
-        kinds.setdefault((difference.quantity, how), []).append(difference)
-    for (quantity, _), same in kinds.items():
-        of_links = quantity in ("mass", "inertia", "centre")
-        count = links if of_links else joints
+        equal_ones.setdefault((difference.quantity, how), []).append(difference)
+    for (quantity, _), same in equal_ones.items():
+        is_of_links = quantity in ("mass", "inertia", "centre")
+        count, every = (links, "every link") if is_of_links else (joints, "every joint")
         if len(same) == count > 1:
-            every = "every link" if of_links else "every joint"
             yield replace(same[0], where=every)
         else:
             yield from same
@@ -180,51 +182,6 @@ class AccelerationCheck:
     states: int
     reason: Reason | None = None
     model: ModelCheck = NO_MODEL
-
-
-class AccelerationLevel(Level[AccelerationCheck]):
-    """Judge the model by its differences, and accelerations by their largest relative error."""
-
-    name = "acceleration"
-    title = "Level 1: model and accelerations"
-    of_motion = False
-    substitute = "one_step"
-
-    def measure(self, case: CheckCase) -> AccelerationCheck:
-        spec, pair = case.setup.scenario.crosscheck, (case.reference, case.simulator)
-        check = check_acceleration(case.setup, *pair, spec.states, case.setup.scenario.seed)
-        return replace(check, model=check_model(case.setup, *pair, spec.tolerances.mass))
-
-    def judge(self, check: AccelerationCheck, tolerances: Tolerances) -> Finding:
-        model, far = check.model, check.max is not None and not check.max <= tolerances.acceleration
-        reasons = [
-            because(Code.MODEL, quantity=d.quantity, where=d.where, how=d.how, total=model.total,
-                    reference=model.reference)
-            for d in model.differences
-        ]  # fmt: skip
-        if far:
-            limit = tolerances.acceleration
-            reasons.append(because(Code.ACCELERATION, error=check.max, allowed=limit))
-        if model.differences:
-            first = model.differences[0]
-            return Finding.outside(
-                *reasons, quantity=first.quantity, where=first.where, size=first.finite
-            )
-        if far:
-            return replace(Finding.outside(*reasons, size=check.max), unexplained=True)
-        if check.max is None and check.reason:
-            return replace(Finding.within(check.reason), stands_in=True)
-        return Finding.within()
-
-    def rows(self, check: AccelerationCheck) -> Rows:
-        names = [" ".join((d.quantity, d.where, d.text)) for d in check.model.differences]
-        return {
-            "largest error, relative": Entry(check.max, form=".1e"),
-            "states": Entry(check.states),
-            "total": Entry(check.model.total, "kg", ".6g"),
-            "reference": Entry(check.model.reference, "kg", ".6g"),
-            "off": listed(names),
-        }
 
 
 def check_acceleration(
@@ -260,3 +217,48 @@ def check_acceleration(
 def relative(values: Array, expected: Array) -> float:
     """Return the largest difference over the largest expected value; infinite for NaN."""
     return relative_at(values, expected)[0]
+
+
+class AccelerationLevel(Level[AccelerationCheck]):
+    """Judge the model by its differences, and accelerations by their largest relative error."""
+
+    name = "acceleration"
+    title = "Level 1: model and accelerations"
+    of_motion = False
+    substitute = "one_step"
+
+    def measure(self, case: CheckCase) -> AccelerationCheck:
+        spec, pair = case.setup.scenario.crosscheck, (case.reference, case.simulator)
+        check = check_acceleration(case.setup, *pair, spec.states, case.setup.scenario.seed)
+        return replace(check, model=check_model(case.setup, *pair, spec.tolerances.mass))
+
+    def judge(self, check: AccelerationCheck, tolerances: Tolerances) -> Finding:
+        model, limit = check.model, tolerances.acceleration
+        is_far = check.max is not None and not check.max <= limit
+        reasons = [
+            because(Code.MODEL, quantity=d.quantity, where=d.where, how=d.how, total=model.total,
+                    reference=model.reference)
+            for d in model.differences
+        ]  # fmt: skip
+        if is_far:
+            reasons.append(because(Code.ACCELERATION, error=check.max, allowed=limit))
+        if model.differences:
+            first = model.differences[0]
+            return Finding.outside(
+                *reasons, quantity=first.quantity, where=first.where, size=first.finite
+            )
+        if is_far:
+            return replace(Finding.outside(*reasons, size=check.max), unexplained=True)
+        if check.max is None and check.reason:
+            return replace(Finding.within(check.reason), stands_in=True)
+        return Finding.within()
+
+    def rows(self, check: AccelerationCheck) -> Rows:
+        names = [" ".join((d.quantity, d.where, d.text)) for d in check.model.differences]
+        return {
+            "largest error, relative": Entry(check.max, form=".1e"),
+            "states": Entry(check.states),
+            "total": Entry(check.model.total, "kg", ".6g"),
+            "reference": Entry(check.model.reference, "kg", ".6g"),
+            "off": listed(names),
+        }

@@ -29,7 +29,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.ticks import ROUND_OFF
+from roboaccord.crosscheck.ticks import ROUND_OFF, Mask
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.faults import JointFaults, weakened, without_loose
@@ -47,7 +47,7 @@ EVIDENCE = 3  # ticks: a factor always fits one, and may fit two by chance
 
 @dataclass(frozen=True)
 class Disobedience:
-    """Explanation of a joint's efforts that are not as commanded.
+    """A simple error that explains a joint's efforts that are not as commanded.
 
     Args:
         kind: of the error.
@@ -93,26 +93,30 @@ class DriveTicks:
     Args:
         setup: robot and scenario, with the faults of the joints.
         late: ticks by which a command may act late, where the simulation does not wait for it.
+
+    Attributes:
+        judged, ticks, off: as of `DriveCheck`.
     """
 
     def __init__(self, setup: Setup, late: int = 0) -> None:
         self._setup, self._limits = setup, setup.effort_limits
-        n = len(setup.joints)
-        self._largest, self._errors = np.ones(n), np.zeros(n)
-        self._begin = np.full(n, np.inf)
         self._faults = JointFaults(setup.faults, setup.joints, setup.tree.hinges)
-        self._late, self._unknown = late, late  # ticks in which an unknown command may still act
-        self._commands = deque[Command](maxlen=late + 1)
+        n = len(setup.joints)
+        self._largest_commands, self._errors = np.ones(n), np.zeros(n)  # so far [N m]
+        self._error_times = np.full(n, np.inf)  # when the first tick begins that differs [s]
+        self._late, self._ticks_unknown = late, late  # the latter: in which an unknown one may act
+        self._commands = deque[Command](maxlen=late + 1)  # the newest first
+        # Commanded efforts and those in force, for `kinds_of`; stored up to this judged tick.
         self._efforts = deque[tuple[Array, Array]](maxlen=KEPT)
+        self._stored_until = math.inf
         self._wrong_switch: tuple[str, float | None] = "", None
         self.judged = self.ticks = self.off = 0
-        self._stored_until = math.inf  # judged tick after which no efforts are stored
 
-    def failing(self, faults: Iterable[Fault]) -> None:
+    def add_faults(self, faults: Iterable[Fault]) -> None:
         """Add faults of joints to those of the scenario."""
         self._faults.schedule(faults)
 
-    def take(self, before: RobotState, after: RobotState, command: Command | None) -> None:
+    def compare(self, before: RobotState, after: RobotState, command: Command | None) -> None:
         """Compare one tick.
 
         Args:
@@ -125,52 +129,60 @@ class DriveTicks:
             pass
         if command is None or not (len(self._errors) or command.switches):
             self._commands.clear()
-            self._unknown = self._late
+            self._ticks_unknown = self._late
             return
-        # Compare with the command of this tick, or with an earlier one that may act late.
         self._commands.appendleft(command)
         commanded = self._transmitted(before, command)
-        self._largest = np.maximum(self._largest, np.abs(commanded))
-        errors, tolerance = np.abs(after.effort - commanded), ROUND_OFF * self._largest
-        differs = errors > tolerance
-        if differs.any():
-            earlier = (self._transmitted(before, past) for past in islice(self._commands, 1, None))
-            differs &= not any((np.abs(after.effort - past) <= tolerance).all() for past in earlier)
+        self._largest_commands = np.maximum(self._largest_commands, np.abs(commanded))
+        errors = np.abs(after.effort - commanded)
+        differs = self._differs(before, after.effort, errors)
         # A difference counts only if no unknown command may act in this tick.
-        self._unknown = max(self._unknown - 1, 0)
-        if differs.any() and self._unknown:
+        self._ticks_unknown = max(self._ticks_unknown - 1, 0)
+        if differs.any() and self._ticks_unknown:
             return
         self.judged += 1
         self._errors = np.where(differs, np.maximum(self._errors, errors), self._errors)
-        self._begin = np.where(differs, np.minimum(self._begin, before.time), self._begin)
+        times = np.minimum(self._error_times, before.time)
+        self._error_times = np.where(differs, times, self._error_times)
         # Switches: the first that is not as commanded is reported.
         wrong = [n for n, on in command.switches.items() if after.switches.get(n, on) is not on]
         if wrong and not self._wrong_switch[0]:
             self._wrong_switch = wrong[0], before.time
-        # Store efforts up to KEPT / 2 ticks after the first difference, for `kinds_of`.
         self.off += bool(differs.any() or wrong)
+        # Store efforts up to KEPT / 2 ticks after the first difference.
         if differs.any():
             self._stored_until = min(self._stored_until, self.judged + KEPT // 2)
         if self.judged <= self._stored_until:
             self._efforts.append((commanded, after.effort))
+
+    def _differs(self, before: RobotState, effort: Array, errors: Array) -> Mask:
+        """Return which efforts (n,) are neither commanded for a tick nor by a late command.
+
+        Args:
+            before: state at the start of the tick.
+            effort: in force (n,) [N m].
+            errors: differences from the command of the tick (n,) [N m].
+        """
+        tolerance = ROUND_OFF * self._largest_commands
+        differs = errors > tolerance
+        if differs.any():
+            earlier = (self._transmitted(before, past) for past in islice(self._commands, 1, None))
+            differs &= not any((np.abs(effort - past) <= tolerance).all() for past in earlier)
+        return differs
 
     def check(self) -> DriveCheck:
         """Return the comparison of all ticks so far."""
         counts, (switch, since) = (self.judged, self.ticks, self.off), self._wrong_switch
         if not self._errors.any():
             return DriveCheck(*counts, switch=switch, since=since)
-        joint = int(np.argmin(self._begin))  # efforts around that time are stored
-        meant, force = (np.array(efforts) for efforts in zip(*self._efforts, strict=True))
+        joint = int(np.argmin(self._error_times))  # efforts around that time are stored
+        commanded, in_force = (np.array(efforts) for efforts in zip(*self._efforts, strict=True))
         return DriveCheck(
-            *counts,
-            error=float(self._errors[joint]),
-            where=self._setup.joints[joint],
-            time=float(self._begin[joint]),
-            kinds=kinds_of(meant, force, joint, self._setup.joints),
-            joints=int(np.count_nonzero(self._errors)),
-            switch=switch,
-            since=since,
-        )
+            *counts, error=float(self._errors[joint]), where=self._setup.joints[joint],
+            time=float(self._error_times[joint]), joints=int(np.count_nonzero(self._errors)),
+            kinds=kinds_of(commanded, in_force, joint, self._setup.joints),
+            switch=switch, since=since,
+        )  # fmt: skip
 
     def _transmitted(self, state: RobotState, command: Command) -> Array:
         """Return the efforts of a command after limits and faults (n,) [N m].
@@ -189,25 +201,26 @@ def check_drive(setup: Setup, run: Trajectory) -> DriveCheck:
     """Compare all ticks of a simulated run with its commands."""
     drive = DriveTicks(setup)
     for i in range(len(run) - 1):
-        drive.take(run.state(i), run.state(i + 1), run.requested(i))
+        drive.compare(run.state(i), run.state(i + 1), run.requested(i))
     return drive.check()
 
 
 def kinds_of(
-    meant: Array, force: Array, joint: int, joints: Sequence[str]
+    commanded: Array, in_force: Array, joint: int, joints: Sequence[str]
 ) -> Sequence[Disobedience]:
     """Return all kinds of errors that explain the efforts of a joint, in a fixed order.
 
     Args:
-        meant: commanded efforts after limits and faults, by tick (k, n) [N m].
-        force: efforts in force (k, n) [N m].
+        commanded: efforts after limits and faults, by tick (k, n) [N m].
+        in_force: efforts in force (k, n) [N m].
         joint: index.
         joints: names (n,).
     """
-    commanded, actual = meant[:, joint], force[:, joint]
-    scale = max(1.0, float(np.abs(commanded).max(initial=0.0)))
-    differs = np.abs(actual - commanded) > ROUND_OFF * scale
-    first, expected, measured = int(np.argmax(differs)), commanded[differs], actual[differs]
+    command, effort = commanded[:, joint], in_force[:, joint]
+    scale = max(1.0, float(np.abs(command).max(initial=0.0)))
+    differs = np.abs(effort - command) > ROUND_OFF * scale
+    # Of the ticks that differ: the first, and the efforts commanded and measured in all of them.
+    first, expected, measured = int(np.argmax(differs)), command[differs], effort[differs]
     if not len(measured):
         return []
 
@@ -219,17 +232,19 @@ def kinds_of(
     if same(measured, -expected):
         return [Disobedience("reversed")]
     kinds = []
-    # Late: from the first difference on, efforts are the commands of n ticks before.
-    starts = ((n, max(first, n)) for n in range(1, min(MOST_LATE, len(commanded) - 1)))
-    delays = (n for n, i in starts if same(actual[i:], commanded[i - n : len(commanded) - n]))
-    if ticks := next(delays, 0):
-        kinds.append(Disobedience("late", float(ticks)))
+    # Late: from the first difference on, efforts are the commands of some ticks before.
+    for late in range(1, min(MOST_LATE, len(command) - 1)):
+        start = max(first, late)
+        if same(effort[start:], command[start - late : len(command) - late]):
+            kinds.append(Disobedience("late", float(late)))
+            break
     # Swapped: efforts are another joint's commands.
-    others = (k for k in range(len(joints)) if k != joint and same(measured, meant[differs, k]))
-    kinds += [Disobedience("swapped", other=joints[k]) for k in others][:1]
+    others = (k for k in range(len(joints)) if k != joint)
+    swapped = (k for k in others if same(measured, commanded[differs, k]))
+    kinds += [Disobedience("swapped", other=joints[k]) for k in swapped][:1]
     # Clipped: all larger efforts are cut to one limit, and no obeyed effort exceeds it.
     limit = float(np.abs(measured).max())
-    largest_obeyed = np.abs(commanded[first:][~differs[first:]]).max(initial=0.0)
+    largest_obeyed = np.abs(command[first:][~differs[first:]]).max(initial=0.0)
     limited = largest_obeyed <= limit + ROUND_OFF * scale and (np.abs(expected) > limit).all()
     if limited and same(measured, np.sign(expected) * limit, FITTED):
         kinds.append(Disobedience("clipped", limit))

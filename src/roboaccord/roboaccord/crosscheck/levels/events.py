@@ -24,21 +24,23 @@ import numpy as np
 from roboaccord.contract.outcome import Code, Finding, Reason, because, unless_few
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.extrapolation import SAFETY, engines_of, go, no_restart
+from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.level import Entry, Level, Rows, listed
 from roboaccord.crosscheck.measures.event_matching import (
     STOP,
     TOUCH,
     comes_freely,
+    event_key,
+    event_window,
     is_logged,
-    key,
-    nearest,
+    nearest_event,
     predict_event,
-    window,
+    repeat_event,
 )
 from roboaccord.crosscheck.motion import CheckCase
+from roboaccord.crosscheck.restart import simulators_by_step, why_no_restart
 from roboaccord.crosscheck.runs import tightened
-from roboaccord.crosscheck.special_ticks import at_stops
+from roboaccord.crosscheck.special_ticks import stop_ticks
 from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, worst_and_even
 from roboaccord.engines import REFERENCE
 from roboaccord.engines.base import engine_parts
@@ -119,32 +121,32 @@ def check_events(
         reference: events of the reference's own run.
     """
     simulator = make_simulator(setup, engine)
-    chaotic = setup.scenario.crosscheck.statistics is not None
+    is_chaotic = setup.scenario.crosscheck.statistics is not None
     expected = [event for event in reference if is_logged(simulator, run, event)]
     if not run.events and not expected:
         return EventsCheck(0, 0, why=because(Code.NO_EVENTS))
-    if reason := no_restart(simulator):
+    if reason := why_no_restart(simulator):
         return EventsCheck(len(run.events), 0, why=because(Code.NO_RESTART, text=reason))
     smallest_step = setup.scenario.physics_step / 4
     fine_reference = make_simulator(tightened(setup), physics_step=smallest_step)
-    engines = engines_of(setup, engine)
+    engines = simulators_by_step(setup, engine)
     # Events of the log, compared with the reference's from the same state.
     differences = [*misplaced_stops(simulator, run)]
-    chosen = choose(run.events)
-    if chaotic:
-        chosen = [event for event in chosen if key(event)[0] not in LAWS]
+    logged = choose_events(run.events)
+    if is_chaotic:
+        logged = [event for event in logged if event_key(event)[0] not in LAWS]
         expected = []
-    stopped = at_stops(simulator, run)
-    chosen = [event for event in chosen if comes_freely(fine_reference, run, stopped, event)]
-    for event in chosen:
+    stopped = stop_ticks(simulator, run)
+    logged = [event for event in logged if comes_freely(fine_reference, run, stopped, event)]
+    for event in logged:
         differences += compare_event(setup, fine_reference, engines, run, event)
     # Events of the reference's own run that the log lacks, and that come from its states, too.
-    for event in choose([event for event in expected if not nearest(run.events, event)]):
-        first, last = window(run, event)
-        recurs = first and nearest(go(fine_reference, run, first, last).run.events, event)
+    lacking = [event for event in expected if not nearest_event(run.events, event)]
+    for event in choose_events(lacking):
+        recurs = event_window(run, event)[0] and repeat_event(fine_reference, run, event)
         if recurs and comes_freely(fine_reference, run, stopped, event):
             differences.append(EventDifference(event.kind, event.subject, event.time, ""))
-    compared = sum(event.kind == STOP or event in chosen for event in run.events)
+    compared = sum(event.kind == STOP or event in logged for event in run.events)
     return EventsCheck(len(run.events), compared, sorted(differences, key=lambda d: d.time))
 
 
@@ -168,40 +170,45 @@ def misplaced_stops(simulator: Simulator, run: Trajectory) -> Iterator[EventDiff
 def compare_event(
     setup: Setup, reference: Simulator, engines: Sequence[Simulator], run: Trajectory, event: Event
 ) -> Iterator[EventDifference]:
-    """Yield the differences of a logged event that time stepping does not explain."""
-    # The event as the engine has it at each of the three steps, and as the reference has it.
-    motions = [go(simulator, run, *window(run, event)).run.events for simulator in engines]
-    engine_events = [nearest(events, event) for events in motions]
-    reference_event = predict_event(reference, run, event, press=key(event)[0] == TOUCH)
+    """Yield the differences of a logged event that time stepping does not explain.
+
+    Args:
+        setup: robot and scenario.
+        reference: at the smallest of the engine's three steps.
+        engines: simulators of the engine at the steps h, h/2 and h/4.
+        run, event: recorded.
+    """
+    at_steps = [repeat_event(simulator, run, event) for simulator in engines]
+    expected = predict_event(reference, run, event)
     name = (event.kind, event.subject, event.time)
     step = engines[-1].physics_step
-    first, half, finest = engine_events
+    first, half, finest = at_steps
     # Only one of both has such an event. That is certain if the engine does not repeat the logged
     # event at h, or has it neither at h/2 nor at h/4.
-    if first is None or (reference_event is None) is not (finest is None):
+    if first is None or (expected is None) is not (finest is None):
         yield EventDifference(*name, "", sure=first is None or half is finest, step=step)
-    if reference_event is None or any(e is None for e in engine_events):
+    if expected is None or any(repeated is None for repeated in at_steps):
         return
     for what in ("time", "impulse", "energy"):
-        value, expected = getattr(event, what), getattr(reference_event, what)
         if what == "impulse" and event.kind == STOP:
             continue  # an engine's stops push over many steps, and their impulse is not summed
+        logged, target = getattr(event, what), getattr(expected, what)
         # Errors at h, h/2 and h/4, e0, e1 and e2, of which e0 is that of the log. With order 1 the
         # last two are extrapolated to 2 e2 - e1 at a step of 0, the first two to 2 e1 - e0; the
         # difference of both, 2 e2 - 3 e1 + e0, bounds what time stepping explains.
-        steps = [getattr(e, what) for e in engine_events]
-        errors = [at_step - steps[0] + value - expected for at_step in steps]
+        values = [getattr(repeated, what) for repeated in at_steps]
+        errors = [value - values[0] + logged - target for value in values]
         remainder, change = abs(2.0 * errors[2] - errors[1]), abs(np.diff(errors)).sum()
         bound = SAFETY * abs(2.0 * errors[2] - 3.0 * errors[1] + errors[0])
-        bound += ROUND_OFF * max(abs(expected), 1.0)
+        bound += ROUND_OFF * max(abs(target), 1.0)
         if what == "time":
-            remainder, bound = abs(errors[2]), resolution(setup, engines[-1], event)
+            remainder, bound = abs(errors[2]), timing_accuracy(setup, engines[-1], event)
         if remainder > bound:
             sure = remainder > SAFETY * change
-            yield EventDifference(*name, what, value, expected, remainder, bound, sure, step)
+            yield EventDifference(*name, what, logged, target, remainder, bound, sure, step)
 
 
-def resolution(setup: Setup, engine: Simulator, event: Event) -> float:
+def timing_accuracy(setup: Setup, engine: Simulator, event: Event) -> float:
     """Return the accuracy with which an engine can time an event [s].
 
     Joints are checked once a control period and stopped one physics step after they arrive;
@@ -209,11 +216,11 @@ def resolution(setup: Setup, engine: Simulator, event: Event) -> float:
     """
     if event.kind == STOP:
         return setup.scenario.control_period + SAFETY * setup.scenario.physics_step
-    return SAFETY * engine.physics_step if key(event)[0] == TOUCH else TIME_ROUND_OFF
+    return SAFETY * engine.physics_step if event_key(event)[0] == TOUCH else TIME_ROUND_OFF
 
 
-def choose(events: Sequence[Event]) -> list[Event]:
-    """Return events with the largest impulses and others spread evenly, in order of time."""
+def choose_events(events: Sequence[Event]) -> list[Event]:
+    """Return up to SAMPLED events, the largest impulses and others evenly, in order of time."""
     impulses = np.array([event.impulse for event in events])
     return [events[i] for i in map(int, worst_and_even(impulses, SAMPLED))]
 
@@ -239,7 +246,7 @@ class EventsLevel(Level[EventsCheck]):
         code = Code.EVENT_UNEXPLAINED if first.what else Code.EVENT_MISSING
         if first.what in (LOGGED, MISSED):
             code = Code.EVENT_MISPLACED
-        law = LAWS.get(key(Event(first.time, first.kind, first.subject))[0], "")
+        law = LAWS.get(event_key(Event(first.time, first.kind, first.subject))[0], "")
         others = len({(d.kind, d.subject, d.time) for d in check.differences}) - 1
         why = because(code, **vars(first), law=law, others=others)
         if not certain:

@@ -4,16 +4,16 @@ The recorded efforts act again in the moved world, so the same motion, moved, mu
 solution is needed. A difference beyond round-off shows a model or a contact law that depends on the
 axes of the world or on the order of joints.
 
-Round-off is measured in the same engine. Each physics step rounds the numbers of the state, and
-these errors grow as those of a start do. The floor is therefore MANY times the difference made by
-pairs of starts, all of whose numbers are changed, with opposite signs: by ROUNDINGS roundings of
-the largest number of their kind for each step, and by what the engine loses of a state that is set
-and read back (DART ignores a rotation of the base below 1e-3 rad). Where a rounding decides, such
-as whether two things touch, the pair lies on both sides; and each run has other errors of an
-iterative solver, as at stops.
+What round-off explains, the floor, is measured in the same engine. Each physics step rounds the
+numbers of the state, and these errors grow as those of a start do. The floor is therefore MARGIN
+times the difference made by pairs of starts, all of whose numbers are changed, with opposite signs:
+by ROUNDINGS roundings of the largest number of their kind for each step, and by what the engine
+loses of a state that is set and read back (DART ignores a rotation of the base below 1e-3 rad).
+Where a rounding decides, such as whether two things touch, the pair lies on both sides; and each
+run has other errors of an iterative solver, as at stops.
 
-To add a move, add it to MOVES (engines/moves.py). PART and LEAST may be tuned; MANY, PAIRS and SAME
-only while verdicts on sound and wrong engines stay (test_invariance).
+To add a move, add it to MOVES (engines/moves.py). REPLAYED and SHORTEST may be tuned; MARGIN, PAIRS
+and SAME only while verdicts on sound and wrong engines stay (test_invariance).
 """
 
 from __future__ import annotations
@@ -30,11 +30,17 @@ from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.causes.ticks import spread
+from roboaccord.crosscheck.columns import (
+    column_names,
+    largest_by_group,
+    scales_of_groups,
+    state_difference,
+    to_columns,
+)
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.measures.twin_comparison import LOSS, ROUNDINGS, read_back
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.ticks import TIME_ROUND_OFF, by_group, difference, names, vector
+from roboaccord.crosscheck.ticks import TIME_ROUND_OFF
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.moves import HALF_RIGHT, MOVES, RIGHT, Move
 from roboaccord.engines.spec import EngineSpec
@@ -49,10 +55,10 @@ from roboaccord.simulators.base import Simulator
 
 # Share of the motion that is simulated again, four times for moves and twice for round-off, which
 # takes 0.6 of the run's time; its least duration [s], 200 ticks at 1 kHz.
-PART, LEAST = 0.1, 0.2
-MANY = 10.0  # times the sum of a pair: one normal deviate exceeds that in 3 of 1000 draws
-# Pairs of changed starts; the larger number if the smaller explains too little. Eight pairs take
-# the time of 1.6 runs, and their sum is on average eight times that of one.
+REPLAYED, SHORTEST = 0.1, 0.2
+MARGIN = 10.0  # times the sum of a pair: one normal deviate exceeds that in 3 of 1000 draws
+# Numbers of pairs of changed starts; the larger if the smaller explains too little. Eight pairs
+# take the time of 1.6 runs, and their sum is on average eight times that of one.
 PAIRS = (1, 8)
 # Of the change by a turn of 45 degrees: a box of friction changes by round-off alone where it
 # turns by 90 degrees, and any from 1e-6 to 0.1 would do.
@@ -63,7 +69,7 @@ turn by 90 degrees does not change; or another dependence on these axes; "" for 
 
 
 @dataclass(frozen=True)
-class Shift:
+class MotionChange:
     """Largest difference in a moved world, relative to what round-off explains.
 
     Args:
@@ -96,16 +102,16 @@ class InvarianceCheck:
     """
 
     duration: Annotated[float, Quantity("s", "duration")]
-    changes: Mapping[str, Shift]
+    changes: Mapping[str, MotionChange]
     refused: Mapping[str, str] = field(default_factory=dict)
     law: ContactLaw = ""
 
 
 def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> InvarianceCheck:
     """Simulate the first part of an engine's run again in moved worlds."""
-    # Number of control periods that are simulated again.
-    shortest = np.searchsorted(run.time, run.time[0] + LEAST - TIME_ROUND_OFF)
-    ticks = int(min(max(np.ceil(PART * (len(run) - 1)), shortest), len(run) - 1))
+    # Number of control periods (ticks) that are simulated again.
+    shortest = np.searchsorted(run.time, run.time[0] + SHORTEST - TIME_ROUND_OFF)
+    ticks = int(min(max(np.ceil(REPLAYED * (len(run) - 1)), shortest), len(run) - 1))
     simulator = make_simulator(setup, engine)
     if simulator.unplaced:  # without other starts round-off cannot be measured
         return InvarianceCheck(0.0, {}, {"": simulator.unplaced})
@@ -115,22 +121,20 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
         if move.reordered and len(run.joints) < 2:
             continue
         try:
-            errors[move.name] = compare(setup, engine, move, run, plain)
+            errors[move.name] = errors_by_move(setup, engine, move, run, plain)
         except AccordError as error:
             refused[move.name] = str(error)
     # Compare with round-off; measure it by more starts if it does not explain a change.
     for pairs in PAIRS:
         floor = measure_floor(simulator, run, plain, pairs)
-        changes = {name: worst(run, of_move, floor) for name, of_move in errors.items()}
-        if not any(shift.outside for shift in changes.values()):
+        changes = {name: largest_change(run, of_move, floor) for name, of_move in errors.items()}
+        if not any(change.outside for change in changes.values()):
             break
     # In contact, a turn by 90 degrees tells a box of friction from other laws.
     law: ContactLaw = ""
     turned = changes.get(HALF_RIGHT.name)
-    replayed = steps(simulator, run, run.state(0), ticks)  # the robot's own rig may touch, too
-    parts = engine_parts(simulator)
-    if turned and turned.outside and any(p.contacts() for _ in replayed for p in parts):
-        right = compare(setup, engine, RIGHT, run, plain)
+    if turned and turned.outside and touches(simulator, run, ticks):
+        right = errors_by_move(setup, engine, RIGHT, run, plain)
         law = "box" if right.max() < SAME * errors[HALF_RIGHT.name].max() else "unequal"
     return InvarianceCheck(float(run.time[ticks] - run.time[0]), changes, refused, law)
 
@@ -162,48 +166,29 @@ class InvarianceLevel(Level[InvarianceCheck]):
         )  # fmt: skip
 
     def rows(self, check: InvarianceCheck) -> Rows:
-        shown = {name: f"{c.error:.1g} ({c.floor:.0e})" for name, c in check.changes.items()}
-        refused = check.refused
-        return {m.name: Entry(shown.get(m.name, refused.get(m.name))) for m in MOVES}
+        texts = {name: f"{c.error:.1g} ({c.floor:.0e})" for name, c in check.changes.items()}
+        texts = {**check.refused, **texts}
+        return {move.name: Entry(texts.get(move.name)) for move in MOVES}
 
 
-def replay(simulator: Simulator, run: Trajectory, start: RobotState, ticks: int) -> Trajectory:
-    """Return a simulator's states under the recorded commands of a run."""
-    return Trajectory.from_states(run.joints, [*steps(simulator, run, start, ticks)])
-
-
-def steps(
-    simulator: Simulator, run: Trajectory, start: RobotState, ticks: int
-) -> Iterator[RobotState]:
-    """Yield the states of a simulator under the recorded commands of a run, one a tick."""
-    simulator.reset(start)
-    for i in range(ticks):
-        yield simulator.step(run.command(i), run.period(i))
-    simulator.take_events()
-
-
-def changed(state: RobotState, sizes: Array, seed: int) -> RobotState:
-    """Return a state whose numbers are changed, with random signs.
+def errors_by_move(
+    setup: Setup, engine: EngineSpec, move: Move, run: Trajectory, plain: Trajectory
+) -> Array:
+    """Return by how much a move changes the motion, by tick and coordinate (k, 2 n + 12).
 
     Args:
-        state: to change.
-        sizes: of the changes, by group (6,).
-        seed: of the signs.
+        setup, engine: that made the run.
+        move: of the world.
+        run: recorded.
+        plain: its first k ticks, simulated again without a move.
+
+    Raises:
+        AccordError: where the world cannot be moved so.
     """
-    rng = np.random.default_rng(seed)
-
-    def signed(group: int, count: int) -> Array:
-        return np.asarray(sizes[group] * rng.choice([-1.0, 1.0], count))
-
-    n = len(state.q)
-    return replace(
-        state,
-        q=state.q + signed(0, n),
-        qd=state.qd + signed(1, n),
-        position=state.position + signed(2, 3),
-        orientation=quaternion_product(state.orientation, turn_quaternion(signed(3, 3))),
-        twist=state.twist + np.append(signed(4, 3), signed(5, 3)),
-    )
+    simulator = make_simulator(setup, moved(engine, move))
+    again = replay(simulator, run, run.state(0), len(plain))
+    errors = np.abs(state_difference(plain, again))
+    return np.asarray(np.nan_to_num(errors, nan=np.inf))
 
 
 def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pairs: int) -> Array:
@@ -217,35 +202,70 @@ def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pair
     """
     ticks = len(plain)
     count = float(run.time[ticks] - run.time[0]) / simulator.physics_step
-    largest = np.maximum(by_group(np.abs(vector(run)[: ticks + 1])).max(axis=0), 1.0)
+    largest = scales_of_groups(run.at(np.arange(ticks + 1)))
     lost = np.minimum(read_back(simulator, run, np.arange(ticks)), LOSS)
     sizes = ROUNDINGS * (count * ROUNDING * largest + lost)
     floor = np.tile(sizes, (ticks, 1))
     for seed, sign in product(range(pairs), (1.0, -1.0)):
-        start = changed(run.state(0), sign * sizes, seed)
-        differences = by_group(np.abs(difference(plain, replay(simulator, run, start, ticks))))
-        floor = floor + MANY * np.maximum.accumulate(np.nan_to_num(differences, nan=np.inf))
+        start = perturbed(run.state(0), sign * sizes, seed)
+        errors = np.abs(state_difference(plain, replay(simulator, run, start, ticks)))
+        by_group = np.nan_to_num(largest_by_group(errors), nan=np.inf)
+        floor = floor + MARGIN * np.maximum.accumulate(by_group)
     return floor
 
 
-def compare(
-    setup: Setup, engine: EngineSpec, move: Move, run: Trajectory, plain: Trajectory
-) -> Array:
-    """Return the changes by a move, by tick and coordinate (k, 2 n + 12).
+def largest_change(run: Trajectory, errors: Array, floor: Array) -> MotionChange:
+    """Return the change that is largest relative to its floor.
 
-    Raises:
-        AccordError: where the world cannot be moved so.
+    Args:
+        run: recorded.
+        errors: by tick and coordinate (k, 2 n + 12).
+        floor: what round-off explains, by tick and group of coordinates (k, 6).
     """
-    simulator = make_simulator(setup, moved(engine, move))
-    again = replay(simulator, run, run.state(0), len(plain))
-    errors = np.abs(difference(plain, again))
-    return np.asarray(np.nan_to_num(errors, nan=np.inf))
-
-
-def worst(run: Trajectory, errors: Array, floor: Array) -> Shift:
-    """Return the change that is largest relative to its floor."""
-    floors = np.array([spread(row, errors.shape[1]) for row in floor])
+    floors = np.array([to_columns(row, errors.shape[1]) for row in floor])
     tick, column = np.unravel_index(first_largest(errors / floors), errors.shape)
-    what, where = names(run.joints)[column]
+    what, where = column_names(run.joints)[column]
     size, limit = float(errors[tick, column]), float(floors[tick, column])
-    return Shift(size, limit, what, where, float(run.time[tick + 1]))
+    return MotionChange(size, limit, what, where, float(run.time[tick + 1]))
+
+
+def replay(simulator: Simulator, run: Trajectory, start: RobotState, ticks: int) -> Trajectory:
+    """Return a simulator's states from a start, under the recorded commands of a run."""
+    return Trajectory.from_states(run.joints, [*replayed_states(simulator, run, start, ticks)])
+
+
+def replayed_states(
+    simulator: Simulator, run: Trajectory, start: RobotState, ticks: int
+) -> Iterator[RobotState]:
+    """Yield the states of `replay`, each as soon as the simulator has reached it."""
+    simulator.reset(start)
+    for i in range(ticks):
+        yield simulator.step(run.command(i), run.period(i))
+    simulator.take_events()
+
+
+def touches(simulator: Simulator, run: Trajectory, ticks: int) -> bool:
+    """Return whether anything touches in the first ticks of a run, the robot's own rig included."""
+    parts = engine_parts(simulator)
+    states = replayed_states(simulator, run, run.state(0), ticks)
+    return any(part.contacts() for _ in states for part in parts)
+
+
+def perturbed(state: RobotState, sizes: Array, seed: int) -> RobotState:
+    """Return a state all of whose numbers are changed, with random signs.
+
+    Args:
+        state: to change.
+        sizes: of the changes, by group (6,).
+        seed: of the signs.
+    """
+    rng = np.random.default_rng(seed)
+
+    def signed(group: int, count: int) -> Array:
+        return np.asarray(sizes[group] * rng.choice([-1.0, 1.0], count))
+
+    n = len(state.q)
+    q, qd, position = state.q + signed(0, n), state.qd + signed(1, n), state.position + signed(2, 3)
+    orientation = quaternion_product(state.orientation, turn_quaternion(signed(3, 3)))
+    twist = state.twist + np.append(signed(4, 3), signed(5, 3))
+    return replace(state, q=q, qd=qd, position=position, orientation=orientation, twist=twist)

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from roboaccord.contract.outcome import Code, Finding, Reason, because, unless_few
 from roboaccord.contract.results import unit_of
-from roboaccord.crosscheck.beside import Beside, by_twin
 from roboaccord.crosscheck.extrapolation import coarse, few_steps
 from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.level_context import LevelContext, judge_by_twin
 from roboaccord.crosscheck.measures.one_step import OneStepCheck, check_free_steps, check_steps
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Allowance, Tolerances
@@ -91,16 +91,16 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
     def measure(self, case: CheckCase) -> OneStepCheck | NoFreeTick:
         arguments = case.setup, case.engine, case.order, case.by_step
         if not case.chaotic:
-            return replace(check_steps(*arguments, case.picked), beside=Beside.of(case))
+            return replace(check_steps(*arguments, case.picked), context=LevelContext.of(case))
         check = check_free_steps(*arguments)
-        return NoFreeTick() if check is None else replace(check, beside=Beside.of(case))
+        return NoFreeTick() if check is None else replace(check, context=LevelContext.of(case))
 
     def judge(self, check: OneStepCheck | NoFreeTick, tolerances: Tolerances) -> Finding:
         if isinstance(check, NoFreeTick):
             return Finding.not_judged(because(Code.NO_FREE_TICK))
         finding = judge_step(check, tolerances)
-        twin = check.beside.twin
-        finding = by_twin(finding, twin) if twin else finding
+        twin = check.context.twin
+        finding = judge_by_twin(finding, twin) if twin else finding
         return unless_few(finding, check.judged, check.ticks)
 
     def rows(self, check: OneStepCheck | NoFreeTick) -> Rows:
@@ -152,7 +152,7 @@ def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
             return coarse(step.step, why)
         finding = Finding.outside(why, where=step.where, size=step.left)
     if finding.reasons:
-        return replace(finding, unexplained=step.beside.unexplained)
+        return replace(finding, unexplained=step.context.unexplained)
     # Large errors need a remainder within its bound: without three steps it is not known.
     if share <= tolerances.one_step or step.remainder:
         return finding

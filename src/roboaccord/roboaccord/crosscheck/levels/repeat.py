@@ -15,9 +15,9 @@ import numpy as np
 from roboaccord.contract.outcome import Code, Finding, because
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.columns import column_names
 from roboaccord.crosscheck.level import Entry, Level, Rows
 from roboaccord.crosscheck.motion import CheckCase
-from roboaccord.crosscheck.ticks import names
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.scenario import Tolerances
 
@@ -40,18 +40,16 @@ class RepeatCheck:
 
 def check_repeat(run: Trajectory, again: Trajectory) -> RepeatCheck:
     """Return the first difference between a run and its repetition."""
-    parts = [
-        np.abs(getattr(again, name) - getattr(run, name))
-        for name in ("q", "qd", "position", "orientation", "twist")
-    ]
+    names = ("q", "qd", "position", "orientation", "twist")
+    parts = [np.abs(getattr(again, name) - getattr(run, name)) for name in names]
     parts[3] = parts[3][:, :3]  # orientation: the fourth number of a quaternion follows from three
     differences = np.column_stack(parts)
-    first = np.flatnonzero(differences.any(axis=1))
-    if not first.size:
+    different = np.flatnonzero(differences.any(axis=1))
+    if not different.size:
         return RepeatCheck()
-    sample = int(first[0])
+    sample = int(different[0])
     column = first_largest(differences[sample])
-    coordinate = names(run.joints)[column]
+    coordinate = column_names(run.joints)[column]
     return RepeatCheck(float(differences[sample, column]), *coordinate, float(run.time[sample]))
 
 

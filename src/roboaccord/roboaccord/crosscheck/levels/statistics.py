@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, field, replace
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.results import LEFT_OUT
-from roboaccord.crosscheck.beside import ALONE, Beside, by_twin
 from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext, judge_by_twin
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.engines import REFERENCE
 from roboaccord.numerics.statistics import (
@@ -54,7 +54,7 @@ class StatisticsCheck(Statistics):
         diverged: whether one of them is a motion that became infinite.
         loop: smallest real part of an eigenvalue of the sampled control loop, from
             `linearise_loop`; None where it is not known.
-        beside: checks of other levels on which the judgement depends.
+        context: checks of other levels on which the judgement depends.
     """
 
     figure: str
@@ -67,10 +67,10 @@ class StatisticsCheck(Statistics):
     failures: dict[str, str]
     diverged: bool = field(default=False, metadata=LEFT_OUT)
     loop: float | None = None
-    beside: Beside = field(default=ALONE, metadata=LEFT_OUT)
+    context: LevelContext = field(default=NO_CONTEXT, metadata=LEFT_OUT)
 
     @property
-    def thrown(self) -> bool:
+    def drives_to_stops(self) -> bool:
         """Whether the control loop drives joints from stop to stop, and no run diverges.
 
         It does if its map over a control period has an eigenvalue below -1; see `linearise_loop`.
@@ -95,13 +95,14 @@ class StatisticsLevel(Level[StatisticsCheck]):
             return None
         pair = samples.cells[REFERENCE], samples.cells[case.name]
         check = compare_cells(*pair, spec, samples.by_step)
-        return replace(check, loop=samples.loop, beside=Beside.of(case))
+        return replace(check, loop=samples.loop, context=LevelContext.of(case))
 
     def judge(self, check: StatisticsCheck, tolerances: Tolerances) -> Finding:
         finding = judge_seeds(check)
-        twin, obeys, _ = check.beside
-        if twin and obeys and check.thrown and finding.outcome == Outcome.NOT_JUDGED:
-            return by_twin(finding, twin)  # statistics decide nothing there, single ticks do
+        twin, follows_commands, _ = check.context
+        is_undecided = finding.outcome == Outcome.NOT_JUDGED
+        if twin and follows_commands and check.drives_to_stops and is_undecided:
+            return judge_by_twin(finding, twin)  # statistics decide nothing there, ticks do
         return finding
 
     def rows(self, check: StatisticsCheck) -> Rows:
@@ -123,7 +124,7 @@ class StatisticsLevel(Level[StatisticsCheck]):
 def judge_seeds(check: StatisticsCheck) -> Finding:
     """Judge statistics by themselves, without the checks of other levels."""
     finding = _compare_seeds(check)
-    if finding.outcome != Outcome.OUTSIDE or not check.thrown:
+    if finding.outcome != Outcome.OUTSIDE or not check.drives_to_stops:
         return finding
     return Finding.not_judged(*finding.reasons, because(Code.THROWN, loop=check.loop))
 
@@ -138,11 +139,9 @@ def _compare_seeds(check: StatisticsCheck) -> Finding:
         seed, reason = next(iter(check.failures.items()))
         runs = {"runs": len(check.failures), "seed": seed, "text": reason}
         why = because(Code.NO_FIGURE, **figures, **runs)
-        return (
-            Finding.not_judged(why)
-            if check.diverged
-            else Finding.outside(why, quantity=check.figure)
-        )
+        if check.diverged:
+            return Finding.not_judged(why)
+        return Finding.outside(why, quantity=check.figure)
     if check.difference is None:
         return Finding.not_judged(because(Code.FEW_RUNS, **figures))
     chance = check.share_probability
@@ -180,14 +179,8 @@ def compare_cells(
         precision = allowance + 0.5 * (high - low)
         unsettled = precision if precision > KNOWN * abs(reference_statistics.median) else 0.0
     return StatisticsCheck(
-        figure=spec.figure,
-        unit=UNITS.get(spec.figure, ""),
-        **asdict(statistics),
-        difference=difference,
-        share_probability=probability,
-        by_step=by_step.get(cell.engine),
-        allowance=allowance,
-        unsettled=unsettled,
+        figure=spec.figure, unit=UNITS.get(spec.figure, ""), **asdict(statistics),
+        difference=difference, share_probability=probability, unsettled=unsettled,
+        by_step=by_step.get(cell.engine), allowance=allowance, diverged=cell.diverged,
         failures={str(seed): reason for seed, reason in cell.failures.items()},
-        diverged=cell.diverged,
-    )
+    )  # fmt: skip

@@ -12,16 +12,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, Reason, because
-from roboaccord.crosscheck.beside import Beside, by_twin
 from roboaccord.crosscheck.extrapolation import coarse, few_steps
 from roboaccord.crosscheck.level import Entry, Level, Rows
+from roboaccord.crosscheck.level_context import LevelContext, judge_by_twin
 from roboaccord.crosscheck.measures.convergence import (
     NO_UNCERTAINTY,
     ConvergenceCheck,
     check_convergence,
     floor_of,
 )
-from roboaccord.crosscheck.measures.predictions import HEIGHT, settling
+from roboaccord.crosscheck.measures.predictions import HEIGHT, lift_at_start
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.engines import REFERENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
@@ -48,20 +48,20 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         if name != REFERENCE:
             # Contacts of an engine may lift the robot at its start, which is no error.
             heights = slice(2, 3 * len(tree.links), 3)
-            floor.coordinates[:, heights] += settling(case.setup, case.engine)[HEIGHT]
+            floor.coordinates[:, heights] += lift_at_start(case.setup, case.engine)[HEIGHT]
         check = check_convergence(tree, runs, name, case.simulator, floor)
         movable = bool(case.setup.joints or case.setup.base.moves)
-        return replace(check, engine=name, movable=movable, beside=Beside.of(case))
+        return replace(check, engine=name, movable=movable, context=LevelContext.of(case))
 
     def judge(self, check: ConvergenceCheck | Seeds, tolerances: Tolerances) -> Finding:
         if isinstance(check, Seeds):
             return replace(Finding.does_not_apply(because(Code.CHAOTIC)), stands_in=True)
         finding = judge_runs(check, tolerances)
         # A twin explains trajectories that start alike, unless the scenario sets a tolerance.
-        twin, obeys, _ = check.beside
+        twin, follows_commands, _ = check.context
         same_start = all(d[0] <= check.floor for d in check.distance.values())
-        if twin and obeys and same_start and tolerances.of(check.engine) is None:
-            finding = by_twin(finding, twin)
+        if twin and follows_commands and same_start and tolerances.of(check.engine) is None:
+            finding = judge_by_twin(finding, twin)
         if finding.outcome != Outcome.OUTSIDE and check.range <= check.floor:
             can = Code.NOTHING_MOVES if check.movable else Code.NOTHING_CAN_MOVE
             return Finding.not_judged(because(can))
@@ -105,20 +105,20 @@ def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
             )
         return Finding.outside(_too_far(runs, limit.limit), size=runs.error[0])
     # Judge the whole runs, then the part before the first kink, which must show the full order.
-    reason, certain = _off_course(tolerances, runs, limit)
+    reason, certain = _why_unexplained(tolerances, runs, limit)
     if runs.before and not reason:
-        reason, certain = _off_course(tolerances, runs.before, None)
+        reason, certain = _why_unexplained(tolerances, runs.before, None)
     if reason and not certain:
         return coarse(runs.dt[-1], reason, smaller=runs.kink is None)  # a kink stays at any step
     if reason:
         finding = Finding.outside(reason, where=runs.where, size=runs.left)
-        return replace(finding, unexplained=runs.beside.unexplained)
+        return replace(finding, unexplained=runs.context.unexplained)
     if max(runs.error) <= runs.floor:
         return Finding.within(because(Code.BELOW_ROUND_OFF))
     return Finding.not_judged(few_steps()) if runs.remainder is None else Finding.within()
 
 
-def _off_course(
+def _why_unexplained(
     tolerances: Tolerances, runs: ConvergenceCheck, limit: float | None
 ) -> tuple[Reason | None, bool]:
     """Return why time stepping does not explain the errors, and whether that is certain.
@@ -134,18 +134,18 @@ def _off_course(
         return _too_far(runs, limit), True
     expected = runs.expected_order
     least = (1.0 - tolerances.order) * expected
-    # Reason `slow`: errors above the floor fall with too low an order.
-    slow = None
+    # Errors above the floor that fall with too low an order.
+    low_order = None
     if runs.order is not None and runs.order < least and runs.error[-1] > runs.floor:
         figures = {"order": runs.order, "expected": expected, "least": least}
-        slow = because(Code.RUN_ORDER, **figures, error=runs.error[-1], step=runs.dt[-1])
+        low_order = because(Code.RUN_ORDER, **figures, error=runs.error[-1], step=runs.dt[-1])
     # A low order is certain if smaller steps would show the same; then the remainder decides.
-    if slow and runs.settled:
-        return slow, True
+    if low_order and runs.settled:
+        return low_order, True
     if runs.remainder is False:
         size = {"left": runs.left, "bound": runs.bound}
         return because(Code.RUN_REMAINDER, where=runs.where, **size), runs.asymptotic
-    return slow, not slow
+    return low_order, not low_order
 
 
 def _too_far(runs: ConvergenceCheck, limit: float) -> Reason:

@@ -20,17 +20,17 @@ import numpy as np
 from roboaccord.contract.results import LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.beside import ALONE, Beside
 from roboaccord.crosscheck.extrapolation import (
     STEPS,
     has_settled,
     observed_order,
     remainder_over_time,
 )
+from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext
 from roboaccord.crosscheck.links import largest_distance, name_coordinate
 from roboaccord.crosscheck.runs import Job, Runs
-from roboaccord.crosscheck.special_ticks import kinks
-from roboaccord.crosscheck.ticks import ROUND_OFF
+from roboaccord.crosscheck.special_ticks import kink_ticks
+from roboaccord.crosscheck.ticks import ROUND_OFF, Index
 from roboaccord.description.tree import Tree
 from roboaccord.engines import REFERENCE
 from roboaccord.simulators.base import Simulator
@@ -131,7 +131,7 @@ class ConvergenceCheck:
         uncertainty: at the largest step; None with one step.
         engine: whose runs they are.
         movable: whether a joint or the base can move.
-        beside: checks of other levels on which the judgement depends.
+        context: checks of other levels on which the judgement depends.
     """
 
     dt: Annotated[list[float], Quantity("s", "physics step")]
@@ -153,7 +153,7 @@ class ConvergenceCheck:
     asymptotic: bool = True
     engine: str = field(default="", metadata=LEFT_OUT)
     movable: bool = field(default=True, metadata=LEFT_OUT)
-    beside: Beside = field(default=ALONE, metadata=LEFT_OUT)
+    context: LevelContext = field(default=NO_CONTEXT, metadata=LEFT_OUT)
 
     @property
     def remainder(self) -> bool | None:
@@ -176,10 +176,8 @@ def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
     errors = sum(np.abs(coordinates(a) - coordinates(b)) for a, b in pairs)
     scale = ROUND_OFF * np.maximum(np.abs(coordinates(truth)).max(axis=0), 1.0)
     distance = sum(largest_distance(centres(a) - centres(b)) for a, b in pairs)
-    return Floor(
-        np.maximum.accumulate(errors, axis=0) + scale,
-        np.maximum.accumulate(distance) + ROUND_OFF,
-    )
+    distance = np.maximum.accumulate(distance) + ROUND_OFF
+    return Floor(np.maximum.accumulate(errors, axis=0) + scale, distance)
 
 
 def check_convergence(
@@ -199,13 +197,8 @@ def check_convergence(
     target, centres = runs.coordinates(tree, runs.truth), runs.centres(tree, runs.truth)
     errors = [runs.coordinates(tree, job) - target for job in jobs]
     distance = {job.dt: largest_distance(runs.centres(tree, job) - centres) for job in jobs}
-    check = partial(_check, tree, truth, target)
-    # Ticks with a kink: a stop is hit in any run, or dry friction reverses in the reference.
-    stops = [
-        stop.time for run in (truth, *by_step.values()) for stop in run.events if stop.kind in STOPS
-    ]
-    hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
-    kinked = np.flatnonzero(kinks(simulator, truth, runs.steps[-1]) | hit)
+    check = partial(_check_errors, tree, truth, target)
+    kinked = _kinked_ticks(simulator, truth, [*by_step.values()], runs.steps[-1])
     whole = check(errors, distance, 1 if kinked.size else order, floor)
     if kinked.size:
         # The same check up to the first kink, where the scheme must have its order.
@@ -215,9 +208,8 @@ def check_convergence(
             truncated = [e[:end] for e in errors], {dt: d[:end] for dt, d in distance.items()}
             before = check(*truncated, order, start)
         whole = replace(whole, kink=float(truth.time[end - 1]), before=before)
-        hits = [[e for e in by_step[dt].events if e.kind in STOPS] for dt in runs.steps[-STEPS:]]
-        if len({tuple((e.kind, e.subject) for e in events) for events in hits}) > 1:
-            # Runs that hit different stops are not in the asymptotic range.
+        if _hit_different_stops([by_step[dt] for dt in runs.steps[-STEPS:]]):
+            # Such runs are not in the asymptotic range.
             whole = replace(whole, settled=False, asymptotic=False)
     if len(jobs) < 2:
         return whole
@@ -227,33 +219,57 @@ def check_convergence(
     return replace(whole, uncertainty=uncertainty)
 
 
-def _check(
+def _kinked_ticks(
+    simulator: Simulator, truth: Trajectory, runs: Sequence[Trajectory], step: float
+) -> Index:
+    """Return the ticks in which a stop is hit in any run, or dry friction reverses in the truth.
+
+    Args:
+        simulator: of the engine, with the friction of its models.
+        truth: run of the converged reference.
+        runs: of the engine.
+        step: the smallest physics step [s].
+    """
+    stops = [e.time for run in (truth, *runs) for e in run.events if e.kind in STOPS]
+    is_hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
+    return np.flatnonzero(kink_ticks(simulator, truth, step) | is_hit)
+
+
+def _hit_different_stops(runs: Sequence[Trajectory]) -> bool:
+    """Return whether not all runs hit the same stops in the same order."""
+    stops = [tuple((e.kind, e.subject) for e in run.events if e.kind in STOPS) for run in runs]
+    return len({*stops}) > 1
+
+
+def _check_errors(
     tree: Tree, truth: Trajectory, target: Array, errors: Sequence[Array],
     distances: Mapping[float, Array], expected_order: int, floor: Floor,
 ) -> ConvergenceCheck:  # fmt: skip
-    """Check errors of runs from the largest step to the smallest, with distances by step."""
+    """Check the errors of an engine's runs, over the whole run or up to a kink.
+
+    Args:
+        tree: of the robot.
+        truth: run of the converged reference, of at least k samples.
+        target: its coordinates, of at least k samples (..., c).
+        errors: of the runs, from the largest step to the smallest (k, c).
+        distances: largest distance of any link (k,) [m], by step in the same order.
+        expected_order: of the errors.
+        floor: distance that is not due to the engine.
+    """
     steps, count = [*distances], len(errors[0])
     error = [float(values.max()) for values in distances.values()]
     largest = float(floor.distance.max())
     check = ConvergenceCheck(
-        dt=steps,
-        error=error,
+        dt=steps, error=error, floor=largest, time=truth.time[:count],
         order=observed_order(steps[-STEPS:], error[-STEPS:], ORDER_FLOOR * largest),
-        expected_order=expected_order,
-        floor=largest,
-        time=truth.time[:count],
+        expected_order=expected_order, range=float(np.ptp(target[:count], axis=0).max()),
         distance={f"{dt:g}": values for dt, values in distances.items()},
-        range=float(np.ptp(target[:count], axis=0).max()),
-    )
+    )  # fmt: skip
     if len(steps) < STEPS:
         return check
     remainder = remainder_over_time(errors, expected_order, floor.coordinates)
     return replace(
-        check,
-        left=remainder.size,
-        bound=remainder.bound,
+        check, left=remainder.size, bound=remainder.bound, asymptotic=remainder.asymptotic,
         where=name_coordinate(tree, truth.joints, remainder.coordinate),
-        since=float(truth.time[remainder.sample]),
-        settled=has_settled(errors, expected_order),
-        asymptotic=remainder.asymptotic,
-    )
+        since=float(truth.time[remainder.sample]), settled=has_settled(errors, expected_order),
+    )  # fmt: skip

@@ -20,18 +20,10 @@ import numpy as np
 from roboaccord.contract.results import Seconds
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.columns import column_names, column_sizes, state_difference, to_columns
 from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.runs import tightened
-from roboaccord.crosscheck.ticks import (
-    ROUND_OFF,
-    Index,
-    difference,
-    evenly,
-    groups,
-    names,
-    predicted,
-    vector,
-)
+from roboaccord.crosscheck.ticks import ROUND_OFF, Index, evenly_spaced, predict_ticks
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
@@ -46,7 +38,8 @@ RESOLVED = 0.1
 # Numbers of halvings of the engine's physics step: three for two estimates, from a quarter on,
 # because an impact splits a step. The reference has one more.
 HALVED = (2, 3, 4)
-POSITIONS = (0, 2, 3)  # groups of columns: positions of joints, position, orientation of the base
+# By group of columns: positions of joints, position and orientation of the base; others are rates.
+IS_POSITION = np.array([True, False, True, True, False, False])
 
 
 @dataclass(frozen=True)
@@ -78,13 +71,12 @@ def check_event_ticks(
         None where the reference resolves none of them.
     """
     steps = [setup.scenario.physics_step / 2**i for i in HALVED]
-    sampled = ticks[evenly(len(ticks), SAMPLED)]
+    sampled = ticks[evenly_spaced(len(ticks), SAMPLED)]
     # Changes of state in the reference, and its own error by a run at twice the step.
     exact = _ends(make_simulator(tightened(setup), physics_step=steps[-1] / 2), run, sampled)
     own_errors = exact - _ends(make_simulator(setup, physics_step=steps[-1]), run, sampled)
-    scales = np.ones(exact.shape[1])
-    for group in POSITIONS:
-        scales[groups(len(run.joints))[group]] = 1.0 / setup.scenario.control_period
+    period = setup.scenario.control_period
+    scales = to_columns(np.where(IS_POSITION, 1.0 / period, 1.0), exact.shape[1])
     resolved = norm(own_errors * scales) <= RESOLVED * norm(exact * scales)
     if not resolved.any():
         return None
@@ -98,18 +90,18 @@ def check_event_ticks(
     # reference's own error and round-off.
     limits = 2.0 * errors[-1] - errors[-2]
     changes = sum(norm(np.diff(errors, axis=0)[i] * scales) for i in range(2))
-    scale = ROUND_OFF * norm(scales * np.abs(vector(run)).max(axis=0)[None])
+    scale = ROUND_OFF * norm(scales * column_sizes(run)[None])
     excess = norm(limits * scales) / (SAFETY * (changes + norm(own_errors * scales)) + scale)
     # The tick with the median ratio.
     middle = descending(-excess)[len(excess) // 2]
-    quantity, where = names(run.joints)[first_largest(np.abs(limits[middle] * scales))]
+    quantity, where = column_names(run.joints)[first_largest(np.abs(limits[middle] * scales))]
     time = float(run.time[chosen[middle]])
     return EventTicks(len(chosen), float(excess[middle]), quantity, where, time)
 
 
 def _ends(simulator: Simulator, run: Trajectory, ticks: Index) -> Array:
     """Return the change of state over each tick (k, 2 n + 12)."""
-    return difference(run.at(ticks), predicted(simulator, run, ticks)[0])
+    return state_difference(run.at(ticks), predict_ticks(simulator, run, ticks)[0])
 
 
 def norm(values: Array) -> Array:

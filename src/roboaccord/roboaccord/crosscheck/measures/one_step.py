@@ -16,34 +16,32 @@ from itertools import compress
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity, by_fields, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.beside import ALONE, Beside
+from roboaccord.crosscheck.columns import state_difference
 from roboaccord.crosscheck.extrapolation import (
     STEPS,
-    engines_of,
-    go,
     has_settled,
-    no_restart,
     observed_order,
     remainder_of_samples,
     rms,
 )
+from roboaccord.crosscheck.level_context import NO_CONTEXT, LevelContext
 from roboaccord.crosscheck.measures.predictions import (
     SAMPLED,
     Predictions,
-    judged_of,
+    judged_columns,
+    lift_at_start,
     measure_floor,
     name_rate,
     predict,
-    settling,
 )
+from roboaccord.crosscheck.restart import restart, simulators_by_step, why_no_restart
 from roboaccord.crosscheck.runs import tightened, twice_or_half
-from roboaccord.crosscheck.special_ticks import at_stops, kinks, left_out
-from roboaccord.crosscheck.ticks import Index, difference, evenly
+from roboaccord.crosscheck.special_ticks import eventful_ticks, kink_ticks, stop_ticks
+from roboaccord.crosscheck.ticks import Index, Mask, evenly_spaced
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
@@ -77,7 +75,7 @@ class OneStepCheck:
         expected_order: order with which errors must fall.
         settled: whether smaller steps would show the same order.
         judged, ticks: number of periods without an event, and of all.
-        beside: what other levels say, on which the judgement depends.
+        context: what other levels say, on which the judgement depends.
     """
 
     rms: Annotated[float, Quantity("rad/s", "rms error of a control period", form=".1e")]
@@ -101,7 +99,7 @@ class OneStepCheck:
     settled: bool = True
     judged: int = 0
     ticks: int = 0
-    beside: Beside = field(default=ALONE, metadata=LEFT_OUT)
+    context: LevelContext = field(default=NO_CONTEXT, metadata=LEFT_OUT)
 
     def to_json(self) -> dict[str, Json]:
         """Return the fields, and the unit of the errors."""
@@ -136,7 +134,9 @@ def check_steps(
     period, fine = setup.scenario.control_period, min(runs)
     simulator = make_simulator(setup, engine)
     # Ticks to predict, and those of them that are free of events and kinks at every step.
-    eventful = [left_out(run, period) | kinks(simulator, run, fine) for run in runs.values()]
+    eventful = [
+        eventful_ticks(run, period) | kink_ticks(simulator, run, fine) for run in runs.values()
+    ]
     chosen = picked(np.arange(len(eventful[0])))
     free = ~np.any(eventful, axis=0)[chosen]
     expected = order if setup.contact is None and free.any() and len(runs) >= STEPS else 1
@@ -145,7 +145,8 @@ def check_steps(
     by_step = sorted(runs.items(), reverse=True)
     predictions = {dt: predict(reference, run, chosen) for dt, run in by_step}
     coarse = make_simulator(setup, physics_step=twice_or_half(fine, period))
-    floor = measure_floor(coarse, runs[fine], predictions[fine], chosen) + settling(setup, engine)
+    floor = measure_floor(coarse, runs[fine], predictions[fine], chosen)
+    floor = floor + lift_at_start(setup, engine)
     smooth = free if free.any() else ~free
     checked = check_orders(runs[max(runs)], chosen, predictions, order, floor, smooth)
     return replace(checked, expected_order=expected)
@@ -158,19 +159,19 @@ def check_free_steps(
 
     The runs of an engine that cannot start again from recorded states are compared as others are.
     """
-    run, simulators = runs[max(runs)], engines_of(setup, engine)
-    if no_restart(simulators[0]):
+    run, simulators = runs[max(runs)], simulators_by_step(setup, engine)
+    if why_no_restart(simulators[0]):
         return check_steps(setup, engine, order, runs)
     smallest = simulators[-1].physics_step
     # Free ticks of the run, a sample of them.
-    eventful = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
-    free = np.flatnonzero(~(eventful | kinks(simulators[0], run, smallest)))
+    eventful = eventful_ticks(run, setup.scenario.control_period) | stop_ticks(simulators[0], run)
+    free = np.flatnonzero(~(eventful | kink_ticks(simulators[0], run, smallest)))
     count = len(free)
-    free = free[evenly(len(free), SAMPLED)]
+    free = free[evenly_spaced(len(free), SAMPLED)]
     # The engine repeats each of them at each step; those with an event at any step are left out.
-    repeats = [[go(s, run, i, i + 1).run for i in free.tolist()] for s in simulators]
+    repeats = [[restart(s, run, i, i + 1).run for i in free.tolist()] for s in simulators]
     undisturbed = [
-        not any(restart.events or at_stops(simulators[0], restart).any() for restart in restarts)
+        not any(restart.events or stop_ticks(simulators[0], restart).any() for restart in restarts)
         for restarts in zip(*repeats, strict=True)
     ]
     free, repeats = free[undisturbed], [[*compress(restarts, undisturbed)] for restarts in repeats]
@@ -179,13 +180,13 @@ def check_free_steps(
     reference = make_simulator(tightened(setup), physics_step=smallest)
     predictions = predict(reference, run, free)
     coarse = make_simulator(setup, physics_step=2 * smallest)
-    floor = measure_floor(coarse, run, predictions, free) + settling(setup, engine)
+    floor = measure_floor(coarse, run, predictions, free) + lift_at_start(setup, engine)
     # Errors at a smaller step: those of the run, less the change of the engine's own end state.
     by_step = {}
     for simulator, restarts in zip(simulators, repeats, strict=True):
         ends = zip(repeats[0], restarts, strict=True)
-        changes = np.array([difference(a.state(1), b.state(1)) for a, b in ends])
-        shifted = predictions.judged - judged_of(changes)
+        changes = np.array([state_difference(a.state(1), b.state(1)) for a, b in ends])
+        shifted = predictions.judged - judged_columns(changes)
         by_step[simulator.physics_step] = replace(predictions, judged=shifted)
     expected = order if setup.contact is None else 1
     checked = check_orders(run, free, by_step, order, floor, np.ones(len(free), dtype=bool))
@@ -207,15 +208,11 @@ def check_one_step(
     shown = rates if n else spins
     size, spin = rms(shown), rms(spins)
     return OneStepCheck(
-        rms=size,
-        max=float(np.abs(shown).max()),
-        relative=size / changes[0] if changes[0] else 0.0,
-        spin=spin,
-        spin_relative=spin / changes[1] if changes[1] else 0.0,
-        base=predictions.base,
-        time=trajectory.time[1:][samples],
-        error=np.abs(shown).max(axis=1),
-    )
+        rms=size, relative=size / changes[0] if changes[0] else 0.0,
+        spin=spin, spin_relative=spin / changes[1] if changes[1] else 0.0,
+        time=trajectory.time[1:][samples], error=np.abs(shown).max(axis=1),
+        max=float(np.abs(shown).max()), base=predictions.base,
+    )  # fmt: skip
 
 
 def check_orders(
@@ -224,7 +221,7 @@ def check_orders(
     predictions: Mapping[float, Predictions],
     order: int,
     floor: Array,
-    free: NDArray[np.bool_],
+    free: Mask,
 ) -> OneStepCheck:
     """Return the errors of a run, with their order and the remainder at a step of 0.
 
@@ -245,25 +242,18 @@ def check_orders(
     at_steps = [*predictions.values()]
     coarsest, finest = (check_one_step(run, at_steps[i], samples) for i in (0, -1))
     checked = replace(
-        coarsest,
-        order=orders[0],
-        spin_order=orders[1],
-        finest=(finest.relative, finest.spin_relative),
-        floor=float(floor[:-6].max()),
-        step=min(predictions),
-    )
+        coarsest, order=orders[0], spin_order=orders[1], floor=float(floor[:-6].max()),
+        finest=(finest.relative, finest.spin_relative), step=min(predictions),
+    )  # fmt: skip
     if len(predictions) < STEPS:
         return checked
     judged = [at_step.judged for at_step in predictions.values()]
     remainder = remainder_of_samples(judged, order, floor)
     return replace(
-        checked,
-        left=remainder.size,
-        bound=remainder.bound,
+        checked, left=remainder.size, bound=remainder.bound, asymptotic=remainder.asymptotic,
         where=name_rate(run.joints, remainder.coordinate),
         settled=has_settled([*smooth.values()], order),
-        asymptotic=remainder.asymptotic,
-    )
+    )  # fmt: skip
 
 
 def _columns(n: int) -> tuple[slice, slice]:

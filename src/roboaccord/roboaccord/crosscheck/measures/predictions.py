@@ -2,8 +2,8 @@
 
 The reference starts from each recorded state and simulates one control period (tick). Predictions
 have n + 12 columns: rates of the n joints, then of the base linear and angular velocity, position
-and orientation (3 each), in `judged_of` as in `name_rate`. SAMPLED may be tuned: more ticks cost
-time.
+and orientation (3 each), in `judged_columns` as in `name_rate`. SAMPLED may be tuned: more ticks
+cost time.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.ticks import ROUND_OFF, Index, difference, evenly, predicted, vector
+from roboaccord.crosscheck.columns import column_sizes, state_difference
+from roboaccord.crosscheck.ticks import ROUND_OFF, Index, evenly_spaced, predict_ticks
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 SAMPLED = 200  # ticks at which the reference's own error is measured: its rms is known to 5 %
-HEIGHT, CLIMB = -4, -10  # columns of `judged_of`: the base's height, and its rate
+HEIGHT, CLIMB = -4, -10  # columns of `judged_columns`: the base's height, and its rate
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Predictions:
         return float(np.abs(self.judged[:, -6:-3]).max(initial=0.0))
 
 
-def judged_of(values: Array) -> Array:
+def judged_columns(values: Array) -> Array:
     """Return the columns of joint rates, the base's twist and its pose of (k, 2 n + 12)."""
     n = (values.shape[1] - 12) // 2
     return values[:, [*range(n, 2 * n), *range(2 * n + 6, 2 * n + 12), *range(2 * n, 2 * n + 6)]]
@@ -65,12 +66,13 @@ def predict(
         samples: indices of the states to start from; all where None.
     """
     chosen = np.arange(len(trajectory) - 1) if samples is None else samples
-    ends = predicted(reference, trajectory, chosen)[0]
-    after, change = (judged_of(difference(trajectory.at(chosen + i), ends)) for i in (1, 0))
-    return Predictions(after, change[:, :-6])
+    ends = predict_ticks(reference, trajectory, chosen)[0]
+    errors = judged_columns(state_difference(trajectory.at(chosen + 1), ends))
+    changes = judged_columns(state_difference(trajectory.at(chosen), ends))
+    return Predictions(errors, changes[:, :-6])
 
 
-def settling(setup: Setup, engine: EngineSpec) -> Array:
+def lift_at_start(setup: Setup, engine: EngineSpec) -> Array:
     """Return by how much an engine's contacts lift a robot at its start (n + 12,).
 
     An engine may hold a robot on the ground by a footing, a contact that the robot is built to
@@ -97,15 +99,14 @@ def measure_floor(coarse: Simulator, run: Trajectory, fine: Predictions, ticks: 
         fine: predictions of the ticks at the smallest step.
         ticks: indices of the predicted ticks (k,).
     """
-    samples = evenly(len(ticks), SAMPLED)
+    samples = evenly_spaced(len(ticks), SAMPLED)
     own_errors = predict(coarse, run, ticks[samples]).judged - fine.judged[samples]
-    values = np.abs(judged_of(vector(run)))
-    scale = ROUND_OFF * np.maximum(values.max(axis=0, initial=0.0), 1.0)
+    (scale,) = ROUND_OFF * np.maximum(judged_columns(column_sizes(run)[None]), 1.0)
     return np.asarray(np.sqrt(np.mean(own_errors**2, axis=0)) + scale)
 
 
 def name_rate(joints: tuple[str, ...], index: int) -> str:
-    """Return the name of a column of `judged_of`, for a finding."""
+    """Return the name of a column of `judged_columns`, for a finding."""
     kinds = ("linear velocity", "angular velocity", "position", "orientation")
     base = [f"{kind} of base_link along {a}" for kind in kinds for a in "xyz"]
     return [*(f"rate of {joint}" for joint in joints), *base][index]

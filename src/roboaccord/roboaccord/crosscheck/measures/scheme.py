@@ -24,14 +24,15 @@ from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.explain import Explanation
-from roboaccord.crosscheck.causes.resolution import Resolved, largest, resolution_of
+from roboaccord.crosscheck.causes.resolution import Resolved, largest_effects, resolution_of
 from roboaccord.crosscheck.causes.samples import MOST_LATE
-from roboaccord.crosscheck.causes.ticks import TwinProblem, explain_ticks, spread
+from roboaccord.crosscheck.causes.ticks import TwinProblem, explain_ticks
+from roboaccord.crosscheck.columns import column_names, largest_by_group, to_columns
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.measures.event_ticks import EventTicks, check_event_ticks
-from roboaccord.crosscheck.measures.twin_comparison import TwinComparison, compare
-from roboaccord.crosscheck.special_ticks import left_out, touching
-from roboaccord.crosscheck.ticks import Index, by_group, evenly, names
+from roboaccord.crosscheck.measures.twin_comparison import TwinComparison, compare_ticks
+from roboaccord.crosscheck.special_ticks import contact_ticks, eventful_ticks
+from roboaccord.crosscheck.ticks import Index, evenly_spaced
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
@@ -134,13 +135,13 @@ def check_scheme(
         return NoTwin(str(error))
     setup, engine = comparison.setup, comparison.engine
     # Ticks in which something happens are not compared.
-    touched = touching(setup, engine, run)
+    touched = contact_ticks(setup, engine, run)
     if touched is None:
         return NoTwin(f"{engine.name} does not report its contacts")
-    special = left_out(run, setup.scenario.control_period) | touched
+    special = eventful_ticks(run, setup.scenario.control_period) | touched
     free = np.flatnonzero(~special)
     looked_at = picked(free)
-    chosen, errors = compare(comparison.twin, run, looked_at)
+    chosen, errors = compare_ticks(comparison.twin, run, looked_at)
     if not len(chosen):
         return NoTwin("every tick has an event, a contact or a joint at its stop")
     # Ticks left out: those with events, and of the others the share in which a joint stopped.
@@ -178,11 +179,11 @@ def _judge_ticks(
         named, resolved: as of `check_scheme`.
     """
     # Round-off, measured in the ticks with the largest errors and in others.
-    sizes = by_group(np.abs(errors))
-    worst = descending((sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
-    even = evenly(len(sizes), SAMPLED)
-    sampled = np.unique([*worst[: SAMPLED // 2], *even])
-    floors = spread(comparison.floor(run, chosen[sampled], chosen[even]), errors.shape[1])
+    sizes = largest_by_group(np.abs(errors))
+    by_size = descending((sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
+    even = evenly_spaced(len(sizes), SAMPLED)
+    sampled = np.unique([*by_size[: SAMPLED // 2], *even])
+    floors = to_columns(comparison.floor(run, chosen[sampled], chosen[even]), errors.shape[1])
     ratios = np.abs(errors) / floors
     tick, column = np.unravel_index(first_largest(ratios), ratios.shape)
     # Resolution: which changes of parameters would exceed the floors.
@@ -190,22 +191,17 @@ def _judge_ticks(
     problem = TwinProblem(comparison.setup, twin, run, chosen, 1.0 / floors, engine=engine)
     resolution: Sequence[Resolved] = ()
     if resolved:
-        probed = np.unique([*worst[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
-        resolution = resolution_of(largest(replace(problem, ticks=chosen[probed])), "scheme")
+        probed = np.unique([*by_size[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
+        effects = largest_effects(replace(problem, ticks=chosen[probed]))
+        resolution = resolution_of(effects, "scheme")
     outside = named and ratios[tick, column] > 1.0
-    quantity, where = names(run.joints)[column]
+    quantity, where = column_names(run.joints)[column]
     return SchemeCheck(
-        error=float(np.abs(errors[tick, column])),
-        floor=float(floors[column]),
-        quantity=quantity,
-        where=where,
-        time=float(run.time[chosen[tick]]),
-        judged=len(sizes),
-        left_out=0,
+        error=float(np.abs(errors[tick, column])), floor=float(floors[column]),
+        quantity=quantity, where=where, time=float(run.time[chosen[tick]]),
+        judged=len(sizes), left_out=0, looked_at=len(sizes), resolution=resolution,
         explanation=explain_chosen(problem, ratios.max(axis=1)) if outside else NOTHING,
-        resolution=resolution,
-        looked_at=len(sizes),
-    )
+    )  # fmt: skip
 
 
 def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:
@@ -215,16 +211,17 @@ def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:
         problem: the comparison with the twin, of k ticks.
         ratios: largest error of each tick over its floor (k,).
     """
-    chosen, run = problem.ticks, problem.run
-    outside = np.flatnonzero(ratios > 1.0)
-    inside = (chosen >= MOST_LATE) & (chosen < len(run) - 1 - MOST_LATE)
-    if (inside & (ratios > 1.0)).any():  # a late command can be recognised there
-        outside = np.flatnonzero(inside & (ratios > 1.0))
-    worst = outside[descending(ratios[outside])][: NAMED // 2]
-    others = outside[np.linspace(0, len(outside) - 1, NAMED // 2).astype(int)]
-    selected = chosen[list(dict.fromkeys([*worst.tolist(), *others.tolist()]))]
+    ticks, is_outside = problem.ticks, ratios > 1.0
+    # Prefer ticks with others before and after, as a late command can be recognised there.
+    has_others = (ticks >= MOST_LATE) & (ticks < len(problem.run) - 1 - MOST_LATE)
+    candidates = np.flatnonzero(is_outside & has_others)
+    if not candidates.size:
+        candidates = np.flatnonzero(is_outside)
+    worst = candidates[descending(ratios[candidates])][: NAMED // 2]
+    even = candidates[np.linspace(0, len(candidates) - 1, NAMED // 2).astype(int)]
+    selected = ticks[list(dict.fromkeys([*worst.tolist(), *even.tolist()]))]
     explanation = explain_ticks(replace(problem, ticks=selected))
-    count = int(np.count_nonzero(ratios > 1.0))
+    count = int(np.count_nonzero(is_outside))
     counted = (count, len(ratios)) if count < SPARSE * len(ratios) else ()
     return replace(explanation, counted=counted)
 

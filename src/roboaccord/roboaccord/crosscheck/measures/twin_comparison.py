@@ -18,7 +18,8 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.ticks import Index, by_group, difference, predicted, vector
+from roboaccord.crosscheck.columns import largest_by_group, scales_of_groups, state_difference
+from roboaccord.crosscheck.ticks import Index, predict_ticks
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import twin_of
 from roboaccord.engines.twin_rounding import ROUNDING
@@ -68,15 +69,15 @@ class TwinComparison:
 
     def round_off(self, run: Trajectory, ticks: Index) -> Array:
         """Return the effect of round-off on a tick of the twin, by group of coordinates (6,)."""
-        plain, _ = predicted(self.twin, run, ticks)
-        sizes = [ROUNDING * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)]
+        plain, _ = predict_ticks(self.twin, run, ticks)
+        sizes = [ROUNDING * scales_of_groups(run)]
         for rounded in self._rounded_twins:
-            errors = difference(plain, predicted(rounded, run, ticks)[0])
-            sizes.append(by_group(np.abs(errors)).max(axis=0))
+            errors = state_difference(plain, predict_ticks(rounded, run, ticks)[0])
+            sizes.append(largest_by_group(np.abs(errors)).max(axis=0))
         return np.asarray(ROUNDINGS * np.max(sizes, axis=0))
 
     @cached_property
-    def _reader(self) -> Simulator | None:
+    def _engine_simulator(self) -> Simulator | None:
         """Simulator of the engine; None if it does not simulate in this process."""
         return make_simulator(self.setup, self.engine) if self.engine.simulator else None
 
@@ -90,26 +91,26 @@ class TwinComparison:
         """
         floor = self.round_off(run, ticks)
         if self.misread.any():
-            floor = floor + spread_of(self.twin, run, ticks, self.misread)
-        if self._reader:
-            largest_loss = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)
-            lost = ROUNDINGS * read_back(self._reader, run, read)
+            floor = floor + effect_of_misreading(self.twin, run, ticks, self.misread)
+        if self._engine_simulator:
+            largest_loss = LOSS * scales_of_groups(run)
+            lost = ROUNDINGS * read_back(self._engine_simulator, run, read)
             floor = floor + np.minimum(lost, largest_loss)
         return floor
 
 
-def compare(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Array]:
+def compare_ticks(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Array]:
     """Compare ticks of a run with the twin's, except those in which a joint meets its stop.
 
     Returns:
         indices of the compared ticks (k,), and their errors by coordinate (k, 2 n + 12).
     """
-    ends, stopped = predicted(twin, run, ticks)
-    errors = difference(run.at(ticks + 1), ends)
+    ends, stopped = predict_ticks(twin, run, ticks)
+    errors = state_difference(run.at(ticks + 1), ends)
     return ticks[~stopped], errors[~stopped]
 
 
-def spread_of(twin: Simulator, run: Trajectory, ticks: Index, angles: Array) -> Array:
+def effect_of_misreading(twin: Simulator, run: Trajectory, ticks: Index, angles: Array) -> Array:
     """Return the effect of errors of the joints' origins on a tick, by group of coordinates (6,).
 
     Args:
@@ -118,16 +119,16 @@ def spread_of(twin: Simulator, run: Trajectory, ticks: Index, angles: Array) -> 
         ticks: indices.
         angles: errors of the origins (n,) [rad].
     """
-    total, plain = np.zeros(6), predicted(twin, run, ticks)[0]
+    total, plain = np.zeros(6), predict_ticks(twin, run, ticks)[0]
     for offset in np.diag(angles)[angles > 0.0]:
-        turned, _ = predicted(twin, replace(run, q=run.q + offset), ticks)
-        errors = difference(replace(plain, q=plain.q + offset), turned)
-        total += by_group(np.abs(errors)).max(axis=0)
+        turned, _ = predict_ticks(twin, replace(run, q=run.q + offset), ticks)
+        errors = state_difference(replace(plain, q=plain.q + offset), turned)
+        total += largest_by_group(np.abs(errors)).max(axis=0)
     return total
 
 
 def read_back(engine: Simulator, run: Trajectory, ticks: Index) -> Array:
     """Return the largest error of a state that is set and read back, by group (6,)."""
     starts = run.at(ticks)
-    lost = difference(starts, engine.predict(starts)[0])
-    return np.asarray(by_group(np.abs(lost)).max(axis=0))
+    lost = state_difference(starts, engine.predict(starts)[0])
+    return np.asarray(largest_by_group(np.abs(lost)).max(axis=0))

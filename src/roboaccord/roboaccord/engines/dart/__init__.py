@@ -1,8 +1,8 @@
 """DART behind the Simulator interface: its `EngineSpec`.
 
 Files: settings (of the user), skeleton (loading of a description), model (its equations and
-properties), base (joints of the base), contact, simulator (the physics step), and reader (for
-`accord parity`).
+properties), base (joints of the base), contact, fixtures (obstacles), simulator (the physics step),
+and reader (for `accord parity`).
 
 `lacks`, `expert` and `scheme` are facts of DART (test_expert, test_scheme); a line of `lacks` may
 go when simulator.py can do it. Import nothing of dartpy in this file: every command reads it.

@@ -20,7 +20,9 @@ from roboaccord.description.base_kinds import KINDS
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix, yaw_quaternion
 
 PLANE = KINDS["planar"]
-Motion = tuple[Array, Array, Array]  # rotation (3, 3), position (3,) and twist (6,) in the world
+# Position (3,), orientation x y z w (4,) and twist in the base's own axes (6,); or rotation (3, 3),
+# position (3,) and twist (6,), all in the world.
+Motion = tuple[Array, Array, Array]
 
 
 class DartFixedBase:
@@ -129,12 +131,9 @@ class DartFreeBase(DartFixedBase):
     def read(self, q: Array, v: Array) -> Motion:
         """Return position, orientation and twist in its own axes."""
         pose, body = self._body.getTransform(), self._body
-        twist = np.concatenate(
-            [
-                body.getLinearVelocity() @ pose.rotation(),
-                body.getAngularVelocity() @ pose.rotation() * self._scale,
-            ]
-        )
+        linear = body.getLinearVelocity() @ pose.rotation()
+        angular = body.getAngularVelocity() @ pose.rotation() * self._scale
+        twist = np.concatenate([linear, angular])
         orientation = matrix_quaternion(self._turn.T @ pose.rotation())
         return self._turn.T @ pose.translation() / self._scale, orientation, twist
 
@@ -142,8 +141,8 @@ class DartFreeBase(DartFixedBase):
         """Return rotation, position and twist in the world."""
         pose, body = self._body.getTransform(), self._body
         back = self._turn.T
-        turning = back @ body.getAngularVelocity() * self._scale
-        twist = np.concatenate([back @ body.getLinearVelocity(), turning])
+        angular = back @ body.getAngularVelocity() * self._scale
+        twist = np.concatenate([back @ body.getLinearVelocity(), angular])
         return back @ pose.rotation(), back @ pose.translation() / self._scale, twist
 
     def forces(self, wrench: Array) -> Array:
@@ -186,8 +185,6 @@ class DartBallBase(DartFreeBase):
 
 
 BASES = {
-    "fixed": DartFixedBase,
-    "planar": DartPlanarBase,
-    "free": DartFreeBase,
-    "ball": DartBallBase,
-}
+    "fixed": DartFixedBase, "planar": DartPlanarBase, "free": DartFreeBase, "ball": DartBallBase
+}  # fmt: skip
+"""Classes by the kind of base, as description/base_kinds.py names it."""

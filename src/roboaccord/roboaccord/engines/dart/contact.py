@@ -1,8 +1,8 @@
 """Contact in DART: which pairs collide, by which detector, and the contact points and forces.
 
 `DartContact` tells DART's solver which pairs of bodies may touch, and converts what it finds to the
-axes and units of the contract. Fixtures (obstacles that do not move) become skeletons of their own,
-by `stand_still`, where another kind of fixture would be a branch.
+axes and units of the contract. Fixtures, which are obstacles that do not move, are made in
+fixtures.py.
 
 Choice of the collision detector: balls, boxes and meshes of any kind use ODE's. It takes a mesh as
 triangles, and where two meshes touch it also gives the normals of neighbouring faces, so that a
@@ -19,20 +19,18 @@ Normals, weights and rebound must stay those of closed forms (test_hulls_in_engi
 from __future__ import annotations
 
 import math
-import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import dartpy
 import numpy as np
 
-from roboaccord.contract.contact import Contact, ContactPoint, Fixture, HeightField, MeshFixture
+from roboaccord.contract.contact import Contact, ContactPoint, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.engines.dart.fixtures import fixture_skeleton
 from roboaccord.engines.touch_events import Pairs
-from roboaccord.numerics.rotations import yaw_matrix
 
 # factor on lengths where hulls collide: with it Bullet's tolerances are small, see above
 HULL_SCALE = 100.0
@@ -42,11 +40,6 @@ HULL_SCALE = 100.0
 LEVER = 5e-3
 LOCKED = dartpy.dynamics.ActuatorType.LOCKED
 BodyPair: TypeAlias = tuple[dartpy.dynamics.BodyNode, dartpy.dynamics.BodyNode]
-# dartpy can load a mesh only from the file of a description.
-DESCRIPTION = """<robot name="{name}"><link name="{name}"><collision><geometry>
-<mesh filename="file://{path}"/></geometry></collision></link></robot>"""
-# A triangle of a binary STL file.
-TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 
 
 def contact_scale(urdf: str, contact: Contact | None) -> float:
@@ -80,7 +73,8 @@ class DartContact:
     """Let the pairs of a contact collide, and nothing else; report their contact points.
 
     While joints are locked, some contacts must be left out: those on which no joint that is still
-    free can act. `hold` does this when a lock changes, `look` after each step.
+    free can act, for which DART would compute an impulse of 0 / 0. `update_locks` does this when a
+    lock changes, `leave_out_borne` after each step.
 
     Args:
         world: of DART, with the robot.
@@ -102,31 +96,31 @@ class DartContact:
         scale: float,
     ) -> None:
         self._world, self._turn, self._scale = world, turn, scale
-        self._skeleton, self._free_dofs = skeleton, list[int]()
-        self._locked_count, self._borne_by_locks = 0, set[tuple[str, str]]()
+        self._skeleton, self._pairs = skeleton, Pairs(contact)
         self._solver = world.getConstraintSolver()
-        self._pairs = Pairs(contact)
-        self._detector: Callable[[], dartpy.collision.CollisionDetector] = (
-            dartpy.collision.OdeCollisionDetector
-        )
-        if scale != 1.0:
-            self._detector = dartpy.collision.BulletCollisionDetector
+        self._colliding = list[BodyPair]()  # pairs that may touch
+        # While joints are locked: number of them, coordinates that are still free, and names of
+        # pairs whose contact the locks alone bear.
+        self._locked_count, self._free_dofs = 0, list[int]()
+        self._borne_by_locks = set[tuple[str, str]]()
+        self._has_hulls, detectors = scale != 1.0, dartpy.collision
+        self._make_detector: Callable[[], dartpy.collision.CollisionDetector]
+        self._make_detector = detectors.OdeCollisionDetector
+        if self._has_hulls:
+            self._make_detector = detectors.BulletCollisionDetector
         # Fixtures enter the world as skeletons that do not move.
         for fixture in contact.fixtures:
-            if scale != 1.0 and isinstance(fixture, MeshFixture) and not fixture.convex:
+            if self._has_hulls and isinstance(fixture, MeshFixture) and not fixture.convex:
                 raise AccordError(
                     f"beside hulls DART takes only convex meshes: {fixture.name} is not convex"
                 )
-            world.addSkeleton(stand_still(fixture, turn, scale, contact.yaw))
+            world.addSkeleton(fixture_skeleton(fixture, turn, scale, contact.yaw))
         skeletons = [world.getSkeleton(i) for i in range(world.getNumSkeletons())]
         bodies = [s.getBodyNode(j) for s in skeletons for j in range(s.getNumBodyNodes())]
         self._pairs.check([body.getName() for body in bodies if body.getNumShapeNodes()])
         # Pairs of bodies that the contact does not name are left out by the solver's own filter:
         # dartpy returns its options as a copy, so another filter cannot be set.
-        excluded, self._colliding = (
-            self._solver.getCollisionOption().collisionFilter,
-            list[BodyPair](),
-        )
+        excluded = self._solver.getCollisionOption().collisionFilter
         for i, first in enumerate(bodies):
             for second in bodies[:i]:
                 if self._pairs.has(first.getName(), second.getName()):
@@ -137,7 +131,7 @@ class DartContact:
             _set_surface(body, contact)
         skeleton.enableSelfCollisionCheck()
         skeleton.enableAdjacentBodyCheck()
-        self._solver.setCollisionDetector(self._detector())
+        self._solver.setCollisionDetector(self._make_detector())
 
     def forget(self) -> None:
         """Forget all contacts.
@@ -145,8 +139,8 @@ class DartContact:
         Bullet's detector keeps them from step to step, so a new one is made.
         """
         self._solver.clearLastCollisionResult()
-        if self._scale != 1.0:
-            self._solver.setCollisionDetector(self._detector())
+        if self._has_hulls:
+            self._solver.setCollisionDetector(self._make_detector())
 
     def points(self) -> list[ContactPoint]:
         """Return the contacts of the last step, in the world."""
@@ -174,11 +168,8 @@ class DartContact:
             self._turn.T @ touch.force * self._scale,
         )
 
-    def hold(self) -> None:
-        """Leave out the contacts on which no joint can act while some joints are locked.
-
-        DART would compute their impulse as 0 / 0. To be called when a joint is locked or released.
-        """
+    def update_locks(self) -> None:
+        """Leave out the contacts on which no joint can act; to be called when a lock changes."""
         # Coordinates that are still free, where any are locked.
         joints = self._skeleton.getJoints()
         locked = [j for j in joints if j.getNumDofs() and j.getActuatorType() == LOCKED]
@@ -196,9 +187,9 @@ class DartContact:
                 excluded.addBodyNodePairToBlackList(first, second)
             else:
                 excluded.removeBodyNodePairFromBlackList(first, second)
-        self.look()
+        self.leave_out_borne()
 
-    def look(self) -> None:
+    def leave_out_borne(self) -> None:
         """Leave out contacts of the last step that the joints which are not locked barely move."""
         if not self._free_dofs:
             return
@@ -254,63 +245,3 @@ def _set_surface(body: dartpy.dynamics.BodyNode, contact: Contact) -> None:
 def _body(collided: dartpy.collision.CollisionObject) -> dartpy.dynamics.BodyNode:
     """Return the body to which a collision object belongs."""
     return collided.getShapeFrame().asShapeNode().getBodyNodePtr()
-
-
-def stand_still(
-    fixture: Fixture | MeshFixture | HeightField, turn: Array, scale: float = 1.0, yaw: float = 0.0
-) -> dartpy.dynamics.Skeleton:
-    """Return the skeleton of a fixture, which does not move.
-
-    Args:
-        fixture: box or mesh.
-        turn: from the world's axes to DART's (3, 3).
-        scale: factor on lengths.
-        yaw: by which the fixture is turned about the vertical [rad].
-
-    Raises:
-        AccordError: for a height field, which cannot be given to the detector through dartpy.
-    """
-    if isinstance(fixture, HeightField):
-        raise AccordError(f"DART takes {fixture.name} as a mesh, and not as a height field")
-    static = dartpy.dynamics.Skeleton(fixture.name)
-    joint, body = static.createWeldJointAndBodyNodePair()
-    body.setName(fixture.name)
-    pose = dartpy.math.Isometry3()
-    pose.set_rotation(turn @ yaw_matrix(yaw))
-    pose.set_translation(turn @ fixture.position * scale)
-    joint.setTransformFromParentBodyNode(pose)
-    if isinstance(fixture, Fixture):
-        node = body.createShapeNode(dartpy.dynamics.BoxShape(fixture.size * scale))
-    else:
-        node = body.createShapeNode(mesh_shape(fixture, scale))
-    node.createCollisionAspect()
-    node.createDynamicsAspect()
-    static.setMobile(False)
-    return static
-
-
-def mesh_shape(fixture: MeshFixture, scale: float = 1.0) -> dartpy.dynamics.MeshShape:
-    """Return the shape of a mesh, `scale` times as large.
-
-    Raises:
-        AccordError: if its faces point inwards: a sphere would sink into it.
-    """
-    corners = fixture.vertices[fixture.faces]
-    a, b, c = np.moveaxis(corners - fixture.vertices.mean(axis=0), 1, 0)
-    if not np.einsum("ij,ij->", a, np.cross(b, c)) > 0.0:
-        raise AccordError(f"the mesh of {fixture.name} faces inwards: turn its triangles over")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "mesh.stl")
-        path.write_bytes(stl(corners * scale))
-        text = DESCRIPTION.format(name=fixture.name, path=path)
-        loaded = dartpy.utils.DartLoader().parseSkeletonString(text, "")
-    return loaded.getBodyNode(0).getShapeNode(0).getShape()
-
-
-def stl(corners: Array) -> bytes:
-    """Return triangles (k, 3, 3) [m] as a binary STL file."""
-    rows = np.zeros(len(corners), TRIANGLE)
-    rows["corners"] = corners
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    rows["normal"] = normals / np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
-    return bytes(80) + np.uint32(len(rows)).tobytes() + rows.tobytes()

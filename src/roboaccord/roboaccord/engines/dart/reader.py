@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import dartpy
@@ -22,7 +22,7 @@ from roboaccord.contract.state import Array
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.charts import Chart, Charts, free_motion, plane_chart, planes
 from roboaccord.engines.dart.model import DartMechanism, degrees
-from roboaccord.engines.dart.skeleton import listen, reason
+from roboaccord.engines.dart.skeleton import captured_stderr, error_of
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 # URDF's names of shapes, by DART's; others keep DART's name.
@@ -84,21 +84,24 @@ class DartReading(Reading):
         skeleton.setPositions(np.zeros(skeleton.getNumDofs()))
         home = body if base_joint else dartpy.dynamics.Frame.World()
         self.hinges = {joint.getName(): _hinge(joint, home) for joint in moving}
-        self.apart = {
-            "damping": {j.getName(): j.getDampingCoefficient(0) for j in moving},
-            "friction": {j.getName(): j.getCoulombFriction(0) for j in moving},
-            "effort": {j.getName(): j.getForceUpperLimit(0) for j in moving},
-            "mimic": {j.getName(): 1.0 for j in moving if j.getActuatorType() == MIMIC},
-        }
         shapes = [shape for node in nodes for shape in node.getShapeNodes()]
-        self.shapes = Counter(
-            KINDS.get(s.getShape().getType(), s.getShape().getType())
-            for s in shapes
-            if s.getCollisionAspect() is not None
-        )
+        kinds = [s.getShape().getType() for s in shapes if s.getCollisionAspect() is not None]
+        self.shapes = Counter(KINDS.get(kind, kind) for kind in kinds)
+        # Properties that are compared separately do not act.
+        self.apart = _apart(moving)
         for joint in moving:
             joint.setDampingCoefficient(0, 0.0)
             joint.setCoulombFriction(0, 0.0)
+
+
+def _apart(moving: Sequence[dartpy.dynamics.Joint]) -> dict[str, dict[str, float]]:
+    """Return the properties that are compared separately, as `Reading.apart` has them."""
+    return {
+        "damping": {j.getName(): j.getDampingCoefficient(0) for j in moving},
+        "friction": {j.getName(): j.getCoulombFriction(0) for j in moving},
+        "effort": {j.getName(): j.getForceUpperLimit(0) for j in moving},
+        "mimic": {j.getName(): 1.0 for j in moving if j.getActuatorType() == MIMIC},
+    }
 
 
 def _load(
@@ -110,17 +113,17 @@ def _load(
     # Below another root that falls freely, the joint that carries ours floats by itself.
     floats = question.base == "free" and question.root == find_root(ET.fromstring(text), "URDF")
     options.mDefaultRootJointType = kinds.FLOATING if floats else kinds.FIXED
-    with listen():  # DART warns of an inertia of 0, which is meant here
+    with captured_stderr():  # DART warns of an inertia of 0, which is meant here
         if settings == "accord":
             nothing = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
             options.mDefaultInertia = nothing
         loader.setOptions(options)
     for name, folder in packages.items():
         loader.addPackageDirectory(name, str(folder))
-    with listen() as messages:
+    with captured_stderr() as messages:
         skeleton = loader.parseSkeletonString(text, file.as_uri() if file else "")
     if skeleton is None:
-        raise AccordError(f"DART refuses it{reason(messages)}")
+        raise AccordError(f"DART refuses it{error_of(messages)}")
     sys.stderr.write("".join(f"{line}\n" for line in messages))
     return skeleton
 

@@ -21,7 +21,7 @@ from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.dart.contact import DartContact, contact_scale
 from roboaccord.engines.dart.model import DartMechanism
 from roboaccord.engines.dart.settings import DartSettings
-from roboaccord.engines.dart.skeleton import choose_solver, let_joints_be, load_skeleton, make_world
+from roboaccord.engines.dart.skeleton import choose_solver, free_joints, load_skeleton, make_world
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.spec import read_settings
 from roboaccord.numerics.rotations import turn_between
@@ -49,7 +49,7 @@ class DartSimulator(EngineSimulator):
         self._turn = turn_between(np.array(settings.z_axis, dtype=float), np.array(UP))
         self._scale = contact_scale(model.urdf, model.contact)
         self._skeleton = load_skeleton(model, self.tree, self._scale)
-        let_joints_be(self._skeleton)
+        free_joints(self._skeleton)
         if model.contact is None:  # DART need not look for contacts
             for body in self._skeleton.getBodyNodes():
                 for i in range(body.getNumShapeNodes()):
@@ -60,14 +60,7 @@ class DartSimulator(EngineSimulator):
         self._world = make_world(self._skeleton, step, gravity / self._scale)
         choose_solver(self._world, settings)
         self._body = self._skeleton.getBodyNode(BASE_LINK)
-        # Joints to the world turn with DART's axes, except one that moves the base freely.
-        for joint in self._skeleton.getJoints():
-            moves_base = self.base.tilts and joint.getChildBodyNode() is self._body
-            if joint.getParentBodyNode() is None and not moves_base:
-                pose, turned = joint.getTransformFromParentBodyNode(), dartpy.math.Isometry3()
-                turned.set_rotation(self._turn @ pose.rotation())
-                turned.set_translation(self._turn @ pose.translation())
-                joint.setTransformFromParentBodyNode(turned)
+        self._turn_joints()
         self.mechanism = mechanism = DartMechanism(
             self._skeleton, self._body, model.base, self.joints, self._turn, self._scale
         )
@@ -89,11 +82,20 @@ class DartSimulator(EngineSimulator):
         self._stop_return = STOP_RETURN / model.stop_softness
         rows = np.array(self._root.rows)
         self._place_forces(self._dofs, self._dofs, rows, rows)
-        self._contact = (
-            DartContact(self._world, self._skeleton, model.contact, self._turn, self._scale)
-            if model.contact
-            else None
-        )
+        self._contact: DartContact | None = None
+        if model.contact:
+            loaded = self._world, self._skeleton
+            self._contact = DartContact(*loaded, model.contact, self._turn, self._scale)
+
+    def _turn_joints(self) -> None:
+        """Turn the joints to the world with DART's axes, except one that moves the base freely."""
+        for joint in self._skeleton.getJoints():
+            moves_base = self.base.tilts and joint.getChildBodyNode() is self._body
+            if joint.getParentBodyNode() is None and not moves_base:
+                pose, turned = joint.getTransformFromParentBodyNode(), dartpy.math.Isometry3()
+                turned.set_rotation(self._turn @ pose.rotation())
+                turned.set_translation(self._turn @ pose.translation())
+                joint.setTransformFromParentBodyNode(turned)
 
     def _start(self, state: RobotState) -> None:
         if self._contact:
@@ -106,7 +108,7 @@ class DartSimulator(EngineSimulator):
         for tree in range(skeleton.getNumTrees()):  # DART does not notice the change by itself
             skeleton.dirtyArticulatedInertia(tree)
         if self._contact:
-            self._contact.hold()
+            self._contact.update_locks()
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
@@ -157,7 +159,7 @@ class DartSimulator(EngineSimulator):
             self._set_forces()
             self._world.step()
             if self._contact:
-                self._contact.look()
+                self._contact.leave_out_borne()
 
     def _push(self, wrench: Array) -> None:
         """Add a wrench on the base (6,) to the generalised forces."""

@@ -2,7 +2,7 @@
 
 `load_skeleton` makes DART's skeleton of a URDF, with all lengths multiplied by one factor where
 DART needs larger numbers (model.py lists what that does to other units). Where DART differs from
-other engines by default, `let_joints_be` and `make_world` switch that off; more may be added there,
+other engines by default, `free_joints` and `make_world` switch that off; more may be added there,
 with a test that compares engines. `choose_solver` applies the user's settings of contacts.
 """
 
@@ -50,14 +50,14 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynami
     urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
     if ball:
         options.mDefaultRootJointType = dartpy.utils.DartLoaderRootJointType.FIXED
-    with listen() as messages:
+    with captured_stderr() as messages:
         if any(link.mass == 0.0 for link in tree.links if link.name != "world"):
             # DART would give a link without an inertial 1 kg; 0 kg is right.
             options.mDefaultInertia = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
         loader.setOptions(options)
         skeleton = loader.parseSkeletonString(scale_description(local_files(urdf), scale), "")
     if skeleton is None:
-        raise AccordError(f"DART cannot read the description{reason(messages)}")
+        raise AccordError(f"DART cannot read the description{error_of(messages)}")
     for line in messages:
         if not any(word in line for word in MASSLESS):
             _log.info(line)
@@ -81,7 +81,7 @@ def _add_ball(skeleton: dartpy.dynamics.Skeleton, ball: Ball, base: str, scale: 
     node.createDynamicsAspect()
 
 
-def let_joints_be(skeleton: dartpy.dynamics.Skeleton) -> None:
+def free_joints(skeleton: dartpy.dynamics.Skeleton) -> None:
     """Remove velocity limits, damping and friction of all joints; their stops remain.
 
     Friction of joints is added as a force, by the same law in every engine.
@@ -160,7 +160,7 @@ def _multiply(element: ET.Element, key: str, factor: float) -> None:
 
 
 @contextmanager
-def listen() -> Iterator[list[str]]:
+def captured_stderr() -> Iterator[list[str]]:
     """Capture what DART writes to stderr; the list that is yielded gets its lines at the end.
 
     The file descriptor itself is redirected, because DART writes from C++.
@@ -179,7 +179,7 @@ def listen() -> Iterator[list[str]]:
             lines += file.read().splitlines()
 
 
-def reason(lines: list[str]) -> str:
-    """Return a colon and the first error among DART's lines, or "" where there is none."""
-    errors = (line.partition("Error:")[2].strip() for line in lines if "Error:" in line)
+def error_of(messages: list[str]) -> str:
+    """Return a colon and the first error among DART's messages, or "" where there is none."""
+    errors = (line.partition("Error:")[2].strip() for line in messages if "Error:" in line)
     return next((f": {error}" for error in errors), "")

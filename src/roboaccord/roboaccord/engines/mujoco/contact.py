@@ -1,6 +1,6 @@
 """Contact in MuJoCo: fixtures, pairs that can touch, contact points, and losses of energy.
 
-`collide` adds to a model its fixtures (obstacles that do not move, by `stand_still`) and the pairs
+`collide` adds to a model its fixtures (obstacles that do not move, by `add_fixture`) and the pairs
 of a `Contact`. `MujocoContact` reports contact points, with signs and order of the contract.
 `ConstraintMeter` measures how much energy stops, impacts and friction take in a step.
 
@@ -55,17 +55,17 @@ def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> 
             "MuJoCo has no coefficient of restitution: use 0, or dart or the reference"
         )
     for fixture in contact.fixtures:
-        stand_still(spec, fixture, contact.yaw)
-    names: dict[str, list[str]] = {}
+        add_fixture(spec, fixture, contact.yaw)
     # Each geometry gets a name, by which a pair refers to it.
+    geometries: dict[str, list[str]] = {}
     for body in spec.bodies:
         for number, geom in enumerate(body.geoms):
             geom.name = f"{body.name}:{number}"
-            names.setdefault(body.name, []).append(geom.name)
-    Pairs(contact).check([*names])
+            geometries.setdefault(body.name, []).append(geom.name)
+    Pairs(contact).check([*geometries])
     for pair in contact.pairs:
         mu = contact.mu(pair)
-        for first, second in product(names[pair[0]], names[pair[1]]):
+        for first, second in product(geometries[pair[0]], geometries[pair[1]]):
             spec.add_pair(
                 geomname1=first,
                 geomname2=second,
@@ -91,22 +91,22 @@ class MujocoContact:
     def __init__(self, model: mujoco.MjModel, contact: Contact) -> None:
         self._model = model
         self._pairs = Pairs(contact)
-        self._names = [model.body(body).name for body in model.geom_bodyid]
+        self._bodies = [model.body(body).name for body in model.geom_bodyid]  # by geometry
 
     def points(self, data: mujoco.MjData) -> list[ContactPoint]:
         """Return the contacts of the last step."""
         points, wrench = [], np.zeros(6)
         for i in range(data.ncon):
             touch = data.contact[i]
-            one, two = (self._names[geom] for geom in touch.geom)
+            bodies = self._bodies[touch.geom[0]], self._bodies[touch.geom[1]]
             mujoco.mj_contactForce(self._model, data, i, wrench)
             normal, point = np.array(touch.frame[:3]), np.array(touch.pos)
             depth = -float(touch.dist)
-            points.append(self._pairs.point((one, two), point, normal, float(wrench[0]), depth))
+            points.append(self._pairs.point(bodies, point, normal, float(wrench[0]), depth))
         return points
 
 
-def stand_still(
+def add_fixture(
     spec: mujoco.MjSpec, fixture: Fixture | MeshFixture | HeightField, yaw: float = 0.0
 ) -> None:
     """Add a body with the geometry of a fixture, turned by `yaw` [rad]; nothing touches it yet.
@@ -157,17 +157,17 @@ class ConstraintMeter:
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, stages: int) -> None:
         self._model, self._data = model, data
         self._weights = WEIGHTS[stages]
-        self._stage = 0
-        self._before = np.zeros(model.nv)
-        self._impulse = np.zeros(model.nv)
+        self._stage = 0  # number of stages that have begun in this step
+        self._rates_before = np.zeros(model.nv)  # at the start of the step
+        self._impulse = np.zeros(model.nv)  # of the stages that have ended [N s, N m s]
 
     def begin_stage(self) -> None:
         """Add the forces of the last stage, which are still in the data as the next one begins."""
         if self._stage == 0:
-            self._before[:] = self._data.qvel
+            self._rates_before[:] = self._data.qvel
             self._impulse[:] = 0.0
         else:
-            self._add(self._weights[self._stage - 1])
+            self._add_impulse(self._weights[self._stage - 1])
         self._stage += 1
 
     def end_step(self) -> Losses:
@@ -176,34 +176,34 @@ class ConstraintMeter:
         After several stages only the constraints of the last are known one by one: if there are
         contacts then, all losses count as those of impacts.
         """
-        self._add(self._weights[-1])
+        self._add_impulse(self._weights[-1])
         self._stage = 0
-        mean = 0.5 * (self._before + self._data.qvel)
-        loss = -float(self._impulse @ mean)
+        mean_rates = 0.5 * (self._rates_before + self._data.qvel)
+        loss = -float(self._impulse @ mean_rates)
         if self._data.ncon == 0:
             return Losses(stops=loss)
         if len(self._weights) > 1:
             return Losses(impacts=loss)
-        return self._by_row(mean)
+        return self._losses_by_kind(mean_rates)
 
-    def _add(self, weight: float) -> None:
+    def _add_impulse(self, weight: float) -> None:
         """Add the impulse of the present constraint forces with a stage's weight [N s, N m s]."""
         self._impulse += weight * self._model.opt.timestep * self._data.qfrc_constraint
 
-    def _by_row(self, mean: Array) -> Losses:
+    def _losses_by_kind(self, mean_rates: Array) -> Losses:
         """Return the losses by kind of constraint, at the mean rates of a step (nv,).
 
         The first row of a contact is along its normal, the others are friction.
         """
         data = self._data
         rows = data.efc_J.reshape(data.nefc, self._model.nv)
-        losses = -self._model.opt.timestep * data.efc_force * (rows @ mean)
-        limit = np.asarray(data.efc_type) == LIMIT
-        normal = np.zeros(data.nefc, dtype=bool)
+        losses = -self._model.opt.timestep * data.efc_force * (rows @ mean_rates)
+        is_stop = np.asarray(data.efc_type) == LIMIT
+        is_normal = np.zeros(data.nefc, dtype=bool)
         starts = np.array([contact.efc_address for contact in data.contact[: data.ncon]])
-        normal[starts[starts >= 0]] = True
+        is_normal[starts[starts >= 0]] = True
         return Losses(
-            stops=float(losses[limit].sum()),
-            impacts=float(losses[normal].sum()),
-            friction=float(losses[~limit & ~normal].sum()),
+            stops=float(losses[is_stop].sum()),
+            impacts=float(losses[is_normal].sum()),
+            friction=float(losses[~is_stop & ~is_normal].sum()),
         )

@@ -21,11 +21,11 @@ from roboaccord.description.tree import Joint, Link
 from roboaccord.description.tree_text import HERE, UP, WORLD, Converted, Pose, make_tree, write_tree
 from roboaccord.engines.mujoco.missing import compile_file
 from roboaccord.engines.mujoco.mjcf import lacks, left_out, mimics, name_of, servos
-from roboaccord.engines.mujoco.model import of_drives
+from roboaccord.engines.mujoco.model import actuator_terms
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
-MOST = 3  # names listed in a note: enough to find the place, and the line stays short
+MOST_NAMES = 3  # names listed in a note: enough to find the place, and the line stays short
 NOTHING = np.zeros(3), np.zeros((3, 3))  # centre of mass and inertia of a massless link
 
 
@@ -54,8 +54,8 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
     unweighed = tuple(name_of(model, OBJECT.mjOBJ_BODY, body.id) for body in weightless)
     lacks = (*converted.lacks, *(f"mass of {name}, whose mesh is missing" for name in unweighed))
     if missing:
-        files = ", ".join(Path(name).name for name in missing[:MOST])
-        ellipsis = ", ..." * (len(missing) > MOST)
+        files = ", ".join(Path(name).name for name in missing[:MOST_NAMES])
+        ellipsis = ", ..." if len(missing) > MOST_NAMES else ""
         line = f"missing in {Path(missing[0]).parent}, and left out: {files}{ellipsis}"
         converted = replace(converted, notes=(*converted.notes, line), missing=tuple(missing))
     return replace(converted, lacks=lacks, unweighed=unweighed)
@@ -66,33 +66,41 @@ class _Conversion:
 
     Args:
         model: MuJoCo's.
+
+    Attributes:
+        bodies: names, by MuJoCo's number of a body.
+        links, joints: of the URDF; a joint with the pose of its frame in the child.
+        made: names of the massless links between several joints of a body.
+        notes: for the user, on what is left out.
+        drives: reflected inertia and damping of actuators on each rate (2, nv).
+        mimics, servos: by MuJoCo's number of a joint.
+        free: whether the robot begins with a free joint.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self.model = model
-        self.bodies = [
-            WORLD,
-            *(name_of(model, OBJECT.mjOBJ_BODY, i) for i in range(1, model.nbody)),
-        ]
+        bodies = range(1, model.nbody)
+        self.bodies = [WORLD, *(name_of(model, OBJECT.mjOBJ_BODY, i) for i in bodies)]
         self.links, self.joints, self.made = list[Link](), list[tuple[Joint, Pose]](), list[str]()
-        self.notes, self.drives = list(left_out(model)), of_drives(model)
+        self.notes, self.drives = list(left_out(model)), actuator_terms(model)
         self.mimics, self.servos = dict(mimics(model)), dict(servos(model))
         # Trees of bodies below the world; a loose one starts with a free joint.
-        roots = [int(model.body_rootid[i]) for i in model.dof_bodyid]
-        first = {i: int(model.body_jntadr[i]) for i in {*roots}}
-        loose = {i for i, k in first.items() if k >= 0 and model.jnt_type[k] == JOINT.mjJNT_FREE}
+        roots = [int(model.body_rootid[body]) for body in model.dof_bodyid]  # one for each rate
+        first_joint = {root: int(model.body_jntadr[root]) for root in {*roots}}
+        free_joint = JOINT.mjJNT_FREE
+        loose = {r for r, k in first_joint.items() if k >= 0 and model.jnt_type[k] == free_joint}
         # Of several bodies that move independently, the one with most joints is the robot.
-        robot_root = max(roots, key=lambda i: (roots.count(i), -i), default=0)
+        robot_root = max(roots, key=lambda root: (roots.count(root), -root), default=0)
         self.free = robot_root in loose
         roots_of_robot = {robot_root} if self.free else {*map(int, model.body_rootid)} - loose
         if not self.free:
             self.links.append(Link(WORLD, 0.0, *NOTHING, ()))
-        for i in range(1, model.nbody):
-            if model.body_rootid[i] in roots_of_robot:
-                self._add(i)
+        for body in range(1, model.nbody):
+            if model.body_rootid[body] in roots_of_robot:
+                self._add_body(body)
         others = sorted({*map(int, model.body_rootid[1:])} - roots_of_robot)
         if others:
-            named = ", ".join(self.bodies[i] for i in others[:MOST])
+            named = ", ".join(self.bodies[i] for i in others[:MOST_NAMES])
             self.notes.append(f"{len(others)} bodies beside the robot: left out: {named}")
 
     def result(self) -> Converted:
@@ -100,45 +108,42 @@ class _Conversion:
         # The model's own name is at offset 0 of `names`.
         name = self.model.names.partition(b"\0")[0].decode()
         if self.made:
-            named = ", ".join(self.made[:MOST])
+            named = ", ".join(self.made[:MOST_NAMES])
             self.notes.append(f"{len(self.made)} links of no mass between a body's joints: {named}")
         text = write_tree(make_tree(self.links, self.joints), name or "robot")
         missing = tuple(lacks(self.model, self.mimics))
         return Converted(name or "robot", text, tuple(self.notes), frozenset(self.made), missing)
 
-    def _add(self, i: int) -> None:
-        """Add body i as a link, with the joints that lead to it."""
-        model, name = self.model, self.bodies[i]
-        turn = _matrix(model.body_iquat[i])
-        inertia = turn @ np.diag(model.body_inertia[i]) @ turn.T
-        self.links.append(
-            Link(name, float(model.body_mass[i]), model.body_ipos[i].copy(),
-                 0.5 * (inertia + inertia.T), ())
-        )  # fmt: skip
-        first_joint, count = int(model.body_jntadr[i]), int(model.body_jntnum[i])
+    def _add_body(self, body: int) -> None:
+        """Add a body, by its number, as a link, with the joints that lead to it."""
+        model, name = self.model, self.bodies[body]
+        turn = _matrix(model.body_iquat[body])
+        inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
+        mass, centre = float(model.body_mass[body]), model.body_ipos[body].copy()
+        self.links.append(Link(name, mass, centre, 0.5 * (inertia + inertia.T), ()))
+        first_joint, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
         joints = range(first_joint, first_joint + count)
         if count and model.jnt_type[first_joint] == JOINT.mjJNT_FREE:
             return
-        parent, position = self.bodies[model.body_parentid[i]], model.body_pos[i].copy()
-        pose: Pose = (position, _matrix(model.body_quat[i]))
+        parent, position = self.bodies[model.body_parentid[body]], model.body_pos[body].copy()
+        pose: Pose = (position, _matrix(model.body_quat[body]))
         # A body without joints is fixed to its parent.
         if not count:
             joint_names = {name_of(model, OBJECT.mjOBJ_JOINT, k) for k in range(model.njnt)}
-            joint = _unused(f"{name}_fixed", joint_names)
-            fixed = Joint(joint, "fixed", parent, name, *pose, UP, -np.inf, np.inf)
+            joint_name = _unused(f"{name}_fixed", joint_names)
+            fixed = Joint(joint_name, "fixed", parent, name, *pose, UP, -np.inf, np.inf)
             self.joints.append((fixed, HERE))
         # One link for each joint; all but the last are massless.
-        for k in joints:
-            if model.jnt_type[k] == JOINT.mjJNT_BALL:
-                ball = f"ball joint {name_of(model, OBJECT.mjOBJ_JOINT, k)}"
-                raise AccordError(f"{ball}, which URDF cannot express")
+        for joint in joints:
+            joint_name = name_of(model, OBJECT.mjOBJ_JOINT, joint)
+            if model.jnt_type[joint] == JOINT.mjJNT_BALL:
+                raise AccordError(f"ball joint {joint_name}, which URDF cannot express")
             child = name
-            if k != joints[-1]:
-                label = name_of(model, OBJECT.mjOBJ_JOINT, k)
-                child = _unused(f"{name}_before_{label}", {*self.bodies, *self.made})
+            if joint != joints[-1]:
+                child = _unused(f"{name}_before_{joint_name}", {*self.bodies, *self.made})
                 self.made.append(child)
                 self.links.append(Link(child, 0.0, *NOTHING, ()))
-            self.joints.append(self._joint(k, parent, child, pose))
+            self.joints.append(self._joint(joint, parent, child, pose))
             parent, pose = child, HERE
 
     def _joint(self, k: int, parent: str, child: str, pose: Pose) -> tuple[Joint, Pose]:

@@ -23,14 +23,14 @@ def mimics(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[str, float, float
     """
     kinds = int(JOINT.mjJNT_HINGE), int(JOINT.mjJNT_SLIDE)
     for i in np.flatnonzero(model.eq_type == mujoco.mjtEq.mjEQ_JOINT):
-        k, lead = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
-        offset, factor, *curved = model.eq_data[i, :5].tolist()
+        follower, lead = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
+        offset, factor, *higher = model.eq_data[i, :5].tolist()
         # Neither a constant, nor a polynomial of higher order, nor one that is switched off.
-        if lead < 0 or any(curved) or not model.eq_active0[i] or model.jnt_type[lead] not in kinds:
+        if lead < 0 or any(higher) or not model.eq_active0[i] or model.jnt_type[lead] not in kinds:
             continue
-        refs = model.qpos0[model.jnt_qposadr[[k, lead]]]
+        ref, ref_lead = model.qpos0[model.jnt_qposadr[[follower, lead]]]
         name = name_of(model, OBJECT.mjOBJ_JOINT, lead)
-        yield k, (name, factor, float(offset + refs[0] - factor * refs[1]))
+        yield follower, (name, factor, float(offset + ref - factor * ref_lead))
 
 
 def linear_actuators(model: mujoco.MjModel) -> Iterator[int]:
@@ -47,18 +47,20 @@ def linear_actuators(model: mujoco.MjModel) -> Iterator[int]:
 def servos(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[float, float, float]]]:
     """Yield joints with the summed stiffness, damping and largest effort of their actuators.
 
-    An actuator's force is gain u + b0 + b1 l + b2 l' with l = gear q, and acts times gear.
+    An actuator's force is gain u + b0 + b1 l + b2 l' with l = gear q, and acts times gear. With u
+    and b0 left out, its stiffness is -gear^2 b1 and its damping -gear^2 b2.
     """
     by_joint = dict[int, list[tuple[float, float, float]]]()
     for i in linear_actuators(model):
         gear = abs(float(model.actuator_gear[i, 0]))
         _, stiffness, damping = (-gear * gear * model.actuator_biasprm[i, :3]).tolist()
         limited = model.actuator_forcelimited[i]
-        most = gear * float(model.actuator_forcerange[i, 1]) if limited else np.inf
-        by_joint.setdefault(int(model.actuator_trnid[i, 0]), []).append((stiffness, damping, most))
-    for k, rows in by_joint.items():
-        stiff, damped, most = (sum(column) for column in zip(*rows, strict=True))
-        yield k, (stiff, damped, most)
+        largest = gear * float(model.actuator_forcerange[i, 1]) if limited else np.inf
+        numbers = (stiffness, damping, largest)
+        by_joint.setdefault(int(model.actuator_trnid[i, 0]), []).append(numbers)
+    for joint, of_actuators in by_joint.items():
+        stiffness, damping, largest = (sum(column) for column in zip(*of_actuators, strict=True))
+        yield joint, (stiffness, damping, largest)
 
 
 def lacks(model: mujoco.MjModel, mimics: Mapping[int, object]) -> Iterator[str]:

@@ -54,7 +54,7 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
     """
     urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
     try:
-        spec = mujoco.MjSpec.from_string(with_files(local_files(urdf)))
+        spec = mujoco.MjSpec.from_string(with_mesh_paths(local_files(urdf)))
         spec.compiler.fusestatic = False
         spec.compiler.discardvisual = True
         spec.compiler.balanceinertia = False
@@ -89,7 +89,7 @@ def _carriers(tree: Tree) -> set[str]:
     return moved - with_mass
 
 
-def with_files(urdf: str) -> str:
+def with_mesh_paths(urdf: str) -> str:
     """Return a URDF with paths of meshes that MuJoCo finds: without `file://`, folders kept."""
     if "<mesh" not in urdf:
         return urdf
@@ -122,7 +122,7 @@ def _add_ball(spec: mujoco.MjSpec, ball: Ball, base: str) -> None:
         body.add_freejoint()
 
 
-def of_drives(model: mujoco.MjModel) -> Array:
+def actuator_terms(model: mujoco.MjModel) -> Array:
     """Return the reflected inertia and damping of actuators on each rate (2, nv)."""
     added = np.zeros((2, model.nv))
     for i in np.flatnonzero(model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT):

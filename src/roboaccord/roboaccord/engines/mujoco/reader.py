@@ -24,12 +24,12 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.mujoco.missing import replace_missing
-from roboaccord.engines.mujoco.model import MujocoMechanism, of_drives, with_files
+from roboaccord.engines.mujoco.model import MujocoMechanism, actuator_terms, with_mesh_paths
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 _log = logging.getLogger(__name__)
 FREE = mujoco.mjtJoint.mjJNT_FREE
-# A model, and the body that moves as the base.
+# A model, and the name of the body that moves as the base; "" where none does.
 Loaded = tuple[mujoco.MjModel, str]
 
 
@@ -62,7 +62,7 @@ class MujocoReading(Reading):
         self.question, is_mjcf = question, self.is_own(text)
         try:
             load = _of_mjcf if is_mjcf else _of_urdf
-            model, top = load(text, question, settings, file)
+            model, base_body = load(text, question, settings, file)
         except ValueError as error:
             reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
             raise AccordError(f"MuJoCo refuses it: {reason}") from None
@@ -78,10 +78,12 @@ class MujocoReading(Reading):
             moving = [joint for joint in moving if joint.name in question.joints]
         self.joints = tuple(joint.name for joint in moving)
         # Masses, links and hinges in the pose of q = 0.
-        root = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, top or "world")
+        root = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, base_body or "world")
         self.mass = float(model.body_subtreemass[root])
         question_joints, kind = question.of(self.joints), KINDS[question.base]
-        self.mechanism = mechanism = MujocoMechanism(model, kind, question_joints, top, flags=0)
+        self.mechanism = mechanism = MujocoMechanism(
+            model, kind, question_joints, base_body, flags=0
+        )
         self.links = self.linked(model.body(i).name for i in range(1, model.nbody))
         for joint in moving if is_mjcf else ():  # a link's origin is on its last joint
             name = model.body(joint.bodyid[0]).name
@@ -127,7 +129,7 @@ def _apart(model: mujoco.MjModel, moving: Sequence[Any]) -> dict[str, dict[str, 
     """Return the properties that are compared separately, as `Reading.apart` has them."""
     # By index: the joints of which a planar one consists have no names.
     dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
-    armature = model.dof_armature + of_drives(model)[0]
+    armature = model.dof_armature + actuator_terms(model)[0]
     limited = {j.name: j.id for j in moving if model.jnt_actfrclimited[j.id]}
     followers = model.eq_obj1id[model.eq_type == mujoco.mjtEq.mjEQ_JOINT]
     return {
@@ -149,7 +151,7 @@ def _of_urdf(urdf: str, question: Question, settings: str, file: Path | None) ->
     floats = question.base == "free" and question.root != find_root(ET.fromstring(urdf), "URDF")
     loads_file = file and not accord
     load = mujoco.MjSpec.from_file if loads_file else mujoco.MjSpec.from_string
-    spec = load(str(file) if loads_file else with_files(urdf))
+    spec = load(str(file) if loads_file else with_mesh_paths(urdf))
     if accord:
         # A joint that floats below a static link can only float below the world.
         spec.compiler.fusestatic = floats

@@ -53,17 +53,10 @@ class MujocoSimulator(EngineSimulator):
         shortest = STOP_STEPS * self.physics_step
         contact_time = max(float(settings.contact_time), shortest)
         settings = replace(settings, contact_time=contact_time)
-        # The model and its options.
         self._model = compile_model(model, self.tree, settings)
-        self._model.opt.timestep = self.physics_step
-        self._model.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
-        self._model.opt.gravity = (0.0, 0.0, -model.gravity)
-        # By default MuJoCo resets to zeros when numbers diverge, which nobody would notice.
-        self._model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-        # By default it writes to stderr, and to MUJOCO_LOG.TXT in the current folder.
+        self._set_options(integrator, model.gravity)
+        # By default MuJoCo writes to stderr, and to MUJOCO_LOG.TXT in the current folder.
         mujoco.set_mju_user_warning(_log.info)
-        # MuJoCo 4.0.0 has a wrong sparse Cholesky factor: these models are small, so dense.
-        self._model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
         # The default stop is a spring of 20 ms: strong efforts push joints through it.
         self._model.jnt_solref[:] = shortest * model.stop_softness, 1.0
         self._model.jnt_solimp[:] = STOP_IMPEDANCE
@@ -71,28 +64,38 @@ class MujocoSimulator(EngineSimulator):
         self._model.dof_damping[:] = 0.0
         self._model.dof_frictionloss[:] = 0.0
         # Rotors and damping of the joints.
-        joints = [self._model.joint(name) for name in self.joints]
-        self._model.dof_armature[[j.dofadr[0] for j in joints]] = self.armature
+        dofs = [self._model.joint(name).dofadr[0] for name in self.joints]
+        self._model.dof_armature[dofs] = self.armature
         if model.damping is not None:
-            self._model.dof_damping[[j.dofadr[0] for j in joints]] = model.damping
+            self._model.dof_damping[dofs] = model.damping
         self.mechanism = mechanism = MujocoMechanism(self._model, self.base, self.joints)
-        self._data = mechanism.data
+        self._data = data = mechanism.data
         self._contact = MujocoContact(self._model, model.contact) if model.contact else None
         # Constant efforts on joints that take no commands.
-        held = [self._model.joint(name).dofadr[0] for name in model.preload]
-        self._data.qfrc_applied[held] = self._preload = np.array([*model.preload.values()])
-        self._preloaded = np.array(held, dtype=int)
+        preload = {self._model.joint(n).dofadr[0]: effort for n, effort in model.preload.items()}
+        self._preloaded, self._preload = np.array([*preload], int), np.array([*preload.values()])
+        data.qfrc_applied[self._preloaded] = self._preload
         self._q, self._v = mechanism.q, mechanism.v
         self._constraints = ConstraintMeter(self._model, self._data, stages=self.order)
         self._height = 0.0
         self._base_q, self._base_v = mechanism.base_q, mechanism.base_v
         self._axes = mechanism.axes
         # Views of the engine's memory, because each access through `data` costs 0.25 us.
-        data = self._data
         self._all_q, self._all_v, self._applied = data.qpos, data.qvel, data.qfrc_applied
         self._pose, self._rates = self._all_q[self._base_q], self._all_v[self._base_v]
         rows = [range(s.start or 0, s.stop) for s in (self._base_q, self._base_v)]
         self._place_forces(self._q, self._v, *map(np.array, rows))
+
+    def _set_options(self, integrator: str, gravity: float) -> None:
+        """Set MuJoCo's options: step, integrator, gravity along -z [m/s^2] and two precautions."""
+        options = self._model.opt
+        options.timestep = self.physics_step
+        options.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
+        options.gravity = (0.0, 0.0, -gravity)
+        # By default MuJoCo resets to zeros when numbers diverge, which nobody would notice.
+        options.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        # MuJoCo 4.0.0 has a wrong sparse Cholesky factor: these models are small, so dense.
+        options.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
 
     def _compile(self) -> None:
         super()._compile()

@@ -19,22 +19,22 @@ from roboaccord.crosscheck.motion import CheckCase
 FEWEST = 5  # ticks with an event: fewer are not judged; of 5, a median rests on at least three
 
 
-class Beside(NamedTuple):
+class LevelContext(NamedTuple):
     """What the levels measured before say, on which the judgement of a motion depends.
 
     Args:
         twin: check of level `scheme` if every tick without an event equals the twin's, else None.
-        obeys: whether efforts in force are as commanded; if not, the errors of a trajectory are not
-            explained by the twin.
-        described: whether the engine's model is as described.
+        follows_commands: whether efforts in force are as commanded; if not, the twin does not
+            explain the errors of a trajectory.
+        matches_description: whether the engine's model is as described.
     """
 
     twin: SchemeCheck | None = None
-    obeys: bool = True
-    described: bool = True
+    follows_commands: bool = True
+    matches_description: bool = True
 
     @classmethod
-    def of(cls, case: CheckCase) -> Beside:
+    def of(cls, case: CheckCase) -> LevelContext:
         """Return what the checks of levels `scheme`, `drive` and `acceleration` say of a case."""
         scheme, drive, model = (case.checks.get(n) for n in ("scheme", "drive", "acceleration"))
         differs = bool(model and model.model.differences)
@@ -43,13 +43,13 @@ class Beside(NamedTuple):
     @property
     def unexplained(self) -> bool:
         """Whether the cause of a finding must be sought in the motion."""
-        return self.obeys and self.described and self.twin is None
+        return self.follows_commands and self.matches_description and self.twin is None
 
 
-ALONE = Beside()  # nothing is known from other levels
+NO_CONTEXT = LevelContext()  # nothing is known from other levels
 
 
-def by_twin(finding: Finding, check: SchemeCheck) -> Finding:
+def judge_by_twin(finding: Finding, check: SchemeCheck) -> Finding:
     """Return the finding on the motion of an engine whose ticks are its twin's.
 
     Where the order of convergence alone leaves the motion undecided or outside, the twin explains
