@@ -24,10 +24,6 @@ def errors(result: Parity) -> dict[str, Any]:
         worst = {robot.name: robot.checks["reading"][engine].worst for robot in result.robots}
         largest = {robot: difference.finite for robot, difference in worst.items() if difference}
         marks = {"mode": "markers", "x": [*largest], "y": [*largest.values()]}
-<<<<<<< HEAD
-        data += [{**engine_curve(engine, [*result.versions], [], []), **marks}] * bool(largest)
-=======
         if largest:
-            data.append({**line(engine, [*result.versions], [], []), **marks})
->>>>>>> r5
+            data.append({**engine_curve(engine, [*result.versions], [], []), **marks})
     return {"data": data, "layout": {"yaxis": {**axis("largest error, relative"), "type": "log"}}}
