@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from roboaccord.contract.contact import EllipseFriction
+from roboaccord.contract.sliding_friction import EllipseFriction
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Tree
 from roboaccord.description.xml_numbers import edit_numbers
