@@ -11,12 +11,7 @@ from roboaccord.contract.state import Target
 from roboaccord.run.metrics import metrics_of
 from running import run_in
 from slow_cases import late
-from snake.controllers.guidance import (
-    FollowTwist,
-    FollowWaypoints,
-    HoldHeading,
-    SteadyMotion,
-)
+from snake.controllers.guidance import FollowTwist, FollowWaypoints, HoldHeading, SteadyMotion
 from snake.controllers.period_mean import PeriodMean
 from snake.simulators.metrics import body_motion
 from snake.simulators.steering_figures import Settling, WaypointFigures, gait_phase

@@ -75,8 +75,8 @@ def frozen_at(
     rows = dict[str, tuple[float, float]]()
     for i, axis in enumerate("xyz"):
         rows[f"centre {axis} [m]"] = exact.centre[i], interpolated.centre[i]
-    for i, k in zip(*np.triu_indices(3), strict=True):
-        rows[f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]"] = exact.inertia[i, k], interpolated.inertia[i, k]
+    for a, b in zip(*np.triu_indices(3), strict=True):
+        rows[f"I{'xyz'[a]}{'xyz'[b]} [kg m^2]"] = exact.inertia[a, b], interpolated.inertia[a, b]
     title = f"{' and '.join(reduced.links)} as one link, {exact.mass:.4g} kg"
     errors = {f"at {angle:g} rad": reduced.error, "at most": largest}
     return cli.Result(reduced, [

@@ -19,7 +19,6 @@ from roboaccord.scenario import Setup
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Kinematics, Placement
 from packbot.model.parameters import LENS, PackbotParameters
-from packbot.planning.reaching import ARM
 
 # Number of pitches of the hand that are tried, half a degree apart: elbow 2 moves by 7 mm from one
 # to the next, less than the margin of 20 mm. The ends of the possible pitches are added.
@@ -60,7 +59,7 @@ class Inverse:
             within = f"the joints' limits{'' if pitch is None else f' and a hand at {pitch:g} rad'}"
             raise AccordError(f"no pose has the finger tips at {words} m within {within}")
         q = np.tile(near, (len(solutions), 1))
-        q[:, :ARM] = solutions
+        q[:, :4] = solutions
         times = np.abs(q - near) / self.parameters.of_joints("speed_limit")
         order = np.lexsort((times.sum(axis=1), times.max(axis=1)))
         for i in order:
@@ -87,7 +86,7 @@ class Inverse:
         aside = p.shoulder_d - p.elbow1_d  # distance of the arm's plane from the turret's axis [m]
         ahead = np.sqrt(np.maximum(x * x + y * y - aside * aside, 0.0))
         if x * x + y * y < aside * aside:
-            return np.empty((0, ARM))
+            return np.empty((0, 4))
         poses = []
         for r in (ahead, -ahead):  # the arm reaches forward, or over its back
             turret = np.arctan2(y, x) - np.arctan2(aside, r)
@@ -98,7 +97,7 @@ class Inverse:
             in_plane = self._planar_solutions(float(r), float(height), pitches)
             poses.append(np.column_stack([np.full(len(in_plane), turret), in_plane]))
         # Angles modulo 2 pi, of those within the limits.
-        lower, upper = p.limits[:, :ARM]
+        lower, upper = p.limits[:, :4]
         q = np.concatenate(poses)
         q = lower + (q - lower + AT_LIMIT) % (2.0 * np.pi) - AT_LIMIT
         return np.asarray(np.clip(q[(q <= upper + AT_LIMIT).all(axis=1)], lower, upper))
@@ -201,7 +200,7 @@ def looking(setup: Setup, clearance: Clearance, q: Array, target: Array, margin:
     """
     angles = aim(setup.parameters, Kinematics(setup).placement("link3", q), target)
     for tilt, pan in sorted(angles.tolist(), key=lambda pair: abs(pair[0] - q[4])):
-        turned = np.array([*q[:ARM], tilt, pan, q[6]])
+        turned = np.array([*q[:4], tilt, pan, q[6]])
         if not clearance.touches(turned, margin):
             return turned
     raise AccordError("the camera cannot be turned to the target in the pose that reaches it")

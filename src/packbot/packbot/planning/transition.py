@@ -178,7 +178,7 @@ class TransitionPlanner:
     def _problem(self, on_limits: float, period: float) -> planar.PlanarProblem:
         """Return the problem with a factor on the weights of limits, in steps of a period [s]."""
         weights = WEIGHTS * [1.0, on_limits, on_limits, 1.0, on_limits]
-        penalties = planar.Penalties(*weights.tolist(), *self._sizes)
+        penalties = planar.Penalties._make([*weights.tolist(), *self._sizes])
         return planar.PlanarProblem(self.model, self._bounds, penalties, self.loose, period)
 
     def _check(self, states: Array) -> None:

@@ -28,8 +28,7 @@ def model_on(mu_along, mu_across, joints=21):
 @pytest.fixture
 def short(monkeypatch):
     """Make the search short, without long periods: the tests' snakes are short as well."""
-    for module in (search, compass):
-        monkeypatch.setattr(module, "FREQUENCY", 0.5)
+    monkeypatch.setattr(compass, "FREQUENCY", 0.5)
     monkeypatch.setattr(search, "POPULATION", 16)
     monkeypatch.setattr(search, "GENERATIONS", 3)
     monkeypatch.setattr(search, "POLISH", 50)

@@ -122,9 +122,9 @@ def effort_basis(setup: Setup, arm: Arm, uncertainty: Uncertainty, hidden: Array
         hidden: uncertainty of dry friction (7,) [N m].
     """
     # Random states, and Y at all of them; efforts are weighted by the friction that hides them.
-    rng, p = np.random.default_rng(SEED), setup.parameters
-    n = len(JOINTS)
-    q = rng.uniform(*p.limits, (STATES, n))
+    rng, p, n = np.random.default_rng(SEED), setup.parameters, len(JOINTS)
+    lower, upper = p.limits
+    q = rng.uniform(lower, upper, (STATES, n))
     qd = rng.uniform(-1.0, 1.0, (STATES, n)) * p.of_joints("speed_limit")
     qdd = CHANGES * rng.standard_normal((STATES, n))
     rows = np.vstack([arm.regressor(*state) for state in zip(q, qd, qdd, strict=True)])
