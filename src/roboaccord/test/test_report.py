@@ -90,9 +90,7 @@ def findings() -> Report:
         "scheme": {"dart": SchemeCheck(2e-12, 3e-13, "rate", "elbow", 0.5, 990, 10)},
         "repeat": {"dart": RepeatCheck()},
         "invariance": {
-            "dart": InvarianceCheck(
-                0.4, {"mirrored": MotionChange(0.0, 1e-12, "rate", "elbow", 0.1)}
-            )
+            "dart": InvarianceCheck(0.4, {"mirrored": MotionChange(0.0, 1e-12, "rate", "a", 0.1)})
         },
         "one_step": {"dart": steps},
         "trajectory": {"reference": replace(runs, order=None), "dart": runs},

@@ -48,9 +48,7 @@ VALUES: Mapping[str, Sequence[Any]] = {
     "bool": (False, True), "int": (0, 1, 1000), "float": (-2.0, 0.0, math.inf)
 }  # fmt: skip
 EVENT = levels.events.EventDifference("joint_stop", "a", 0.5, "impulse", 1.0, 2.0, 1e-3, 1e-6)
-SHIFTS = {
-    move: levels.invariance.MotionChange(1e-6, 1e-12, "rate", "a", 0.1) for move in ("one", "two")
-}
+MOVED = dict.fromkeys(("one", "two"), levels.invariance.MotionChange(1e-6, 1e-12, "rate", "a", 0.1))
 NO_TWIN = NoTwin("a ball stands in a frame")
 LATE = [levels.drive.Disobedience("late", 1.0)]
 RECORDED = levels.recorded_step.RecordedStep(
@@ -78,7 +76,7 @@ MADE: Mapping[str, Sequence[Any]] = {
     "repeat": (levels.repeat.RepeatCheck(), levels.repeat.RepeatCheck(1e-9, "rate", "a", 0.1)),
     "invariance": (
         levels.invariance.InvarianceCheck(0.1, {}, {"": "it stands"}),
-        *(levels.invariance.InvarianceCheck(0.1, SHIFTS, {}, law) for law in ("", "box")),
+        *(levels.invariance.InvarianceCheck(0.1, MOVED, {}, law) for law in ("", "box")),
     ),
     "one_step": (
         STEP, levels.one_step.NoFreeTick(), replace(STEP, relative=0.3, order=0.2),

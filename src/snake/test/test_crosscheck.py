@@ -123,11 +123,8 @@ def test_a_sound_engine_outside_the_asymptotic_range_is_not_condemned(engine, ou
     def by_twin(check=check, **changes):
         checks = {"scheme": replace(scheme, **changes)}
         case = CheckCase(setup, engine, engine, runs, checks=checks)
-        return (
-            TrajectoryLevel()
-            .judge(replace(check, context=LevelContext.of(case)), tolerances)
-            .outcome
-        )
+        judged = replace(check, context=LevelContext.of(case))
+        return TrajectoryLevel().judge(judged, tolerances).outcome
 
     assert by_twin() == "within"  # each tick has the errors of its step
     fallen = EventTicks(9, 0.1, "rate", "joint_01", 0.0)

@@ -67,10 +67,8 @@ def test_the_carriages_of_a_level_base_are_known_from_the_description(setup: Set
     law, ticks = by_contacts(setup, "spheres")[0], np.arange(len(run) - 1)
     bare = Footing(0.050000001, (0.0, 0.0, 0.0))
     with_them, without = (
-        largest_by_group(np.abs(compare_ticks(make_simulator(law, twin), run, ticks)[1])).max(
-            axis=0
-        )
-        for twin in (twin_of(gazebo_engine(stands)) for stands in (footing, bare))
+        largest_by_group(np.abs(compare_ticks(twin, run, ticks)[1])).max(axis=0)
+        for twin in (make_simulator(law, twin_of(gazebo_engine(f))) for f in (footing, bare))
     )
     assert (without[[1, 5]] > 1e3 * with_them[[1, 5]]).all()  # rates, of joints and of turning
 
