@@ -267,6 +267,7 @@ class MujocoPlant:
             change = one.toDynamicParameters() - other.toDynamicParameters()
             if np.abs(change).max() > 0.0:
                 self._change(m.body(link), change)
+                m.body_sameframe[m.body(link).id] = 0  # else it skips the turn of the inertia
         self.data = mujoco.MjData(m)
         self.data.qpos[ids], self.data.qvel[ids] = q, v
 

@@ -46,6 +46,7 @@ from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import drawn_like, rounded
 from roboaccord_files.logs.problem import MISTAKEN, NOISY, LogProblem
 from roboaccord_files.logs.result import LogCheck, LogLevel
+from roboaccord_files.logs.store import Store
 from roboaccord_files.logs.windows import Windows
 
 ENGINE = "log"  # stands in the report where a cross-check names an engine
@@ -176,6 +177,11 @@ class Answer(NamedTuple):
     fit: Fit
 
 
+def explained_by(problem: LogProblem) -> Answer:
+    """Return the causes that explain a problem."""
+    return Answer(problem, *explain(problem))
+
+
 def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Answer:
     """Return the causes that explain the windows of a log.
 
@@ -189,19 +195,19 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
         problem: the same windows as a problem of regression.
         dry: names of joints that have dry friction in the file.
     """
-    answer, reading = Answer(problem, *explain(problem)), problem.reading
-    if reading.gravity and not is_noise(answer.plain):
-        by_file_problem = replace(problem, reading=replace(reading, of_file=True))
-        by_file = Answer(by_file_problem, *explain(by_file_problem))
-        if by_file.fit.cost < HALF * answer.fit.cost:
-            answer = by_file
+    compensated = problem.reading.gravity and not is_noise(fitted(problem))
+    answer = explained_by(problem.by_file() if compensated else problem)
+    if compensated and not is_noise(answer.fit):
+        of_robot = explained_by(problem)
+        if of_robot.fit.cost < HALF * answer.fit.cost:
+            answer = of_robot
     named = answer.explanation
     alternatives = (cause for causes in named.instead for cause in causes)
     causes = (*named.causes, *named.most, *alternatives)
     if also_dry := {cause.where for cause in causes if cause.quantity == DRY} - dry:
-        freed = LogProblem.of(windows, dry | also_dry, answer.problem.reading)
+        freed = replace(answer.problem, windows=windows.freed(dry | also_dry), stored=Store())
         if named.causes or fitted(freed).unit < HALF * answer.plain.unit:
-            answer = Answer(freed, *explain(freed))
+            answer = explained_by(freed)
     return answer
 
 

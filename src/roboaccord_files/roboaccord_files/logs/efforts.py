@@ -53,16 +53,14 @@ class Reading:
     Args:
         name: the reading in words, as it is printed.
         scaled: whether each joint has an unknown factor; else the factor is 1.
-        gravity, friction: whether the controller adds the torque that they take.
-        of_file: whether the controller computes that torque with the parameters of the file; else
-            it is what the true robot needs.
+        gravity, friction: whether the controller adds the torque that they take: what the true
+            robot needs, unless `PredictedWindows.by_file` adds what the file's does.
     """
 
     name: str
     scaled: bool = False
     gravity: bool = False
     friction: bool = False
-    of_file: bool = False
 
     def rest(self, body: LogBody) -> LogBody:
         """Return the robot without gravity and friction, as far as the controller carries them."""

@@ -84,16 +84,21 @@ class PredictedWindows(Problem, ABC):
     @cached_property
     def body(self) -> LogBody:
         """The robot that the efforts move: without gravity, say, if the controller carries it."""
-        of_file = self.windows.body
-        return of_file if self.reading.of_file else self.reading.rest(of_file)
+        return self.reading.rest(self.windows.body)
 
-    @cached_property
-    def _added(self) -> Array:
-        """Positions due to what a controller adds by the file's parameters (w, (k + 1) n)."""
-        of_file, windows = self.windows.body, self.windows
-        if not self.reading.of_file:
-            return np.zeros(windows.apart.shape)
-        return windows.needing(of_file) - windows.needing(self.reading.rest(of_file))
+    def by_file(self) -> Self:
+        """Return the problem where the controller adds what the file's robot needs.
+
+        That acts as the recorded efforts do: late, through the gear, and held over a step.
+        """
+        q, qd, _ = self.windows.smooth.at(np.arange(len(self.log.q)), self.log.time[:, None])[:, :, 0]
+        with_it, without_it = (
+            body.efforts(q, 0.0 * qd, 0.0 * qd) + body.friction(qd)
+            for body in (self.windows.body, self.body)
+        )
+        log = replace(self.log, effort=self.log.effort + with_it - without_it)
+        reading = replace(self.reading, gravity=False, friction=False)
+        return replace(self, log=log, reading=reading, stored=Store())
 
     @property
     def independent(self) -> int:
@@ -108,10 +113,9 @@ class PredictedWindows(Problem, ABC):
         """
         nonzero = {hypothesis: size for hypothesis, size in sizes.items() if size}
         # Recorded positions less those without efforts, of the robot with its errors; less what
-        # the efforts and the controller do.
+        # the efforts do.
         residuals = self.windows.needing(self.body.varied(self._of_body(nonzero)))
-        driven = self._driven(nonzero, self._factors(nonzero))
-        residuals = residuals - driven - self._added
+        residuals = residuals - self._driven(nonzero, self._factors(nonzero))
         # A clock that is fast by f counts 1 + f seconds a second: accelerations act over times that
         # are shorter than the stamps say, and positions are less by its square.
         if fast := nonzero.get(CLOCK, 0.0):

@@ -21,7 +21,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted, independent, stacked
-from roboaccord.crosscheck.causes.hypotheses import Group, telling
+from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis, telling
 from roboaccord.numerics.ranking import ranked
 
 # best hypotheses by regression that are fitted, with all that explain the same: limits the work
@@ -67,16 +67,19 @@ class Search:
     def stages(self) -> Iterator[list[Fit]]:
         """Yield the possible fits of one cause, then of two, then of three, the best first."""
         # One cause. Errors without a size are tried only where no other fit leaves just noise.
-        single = self.ranked([*self._begun(), *self.near(self.plain, 1)])
+        single = self.ranked([*self._begun(self.plain), *self.near(self.plain, 1)])
         if not (single and is_noise(single[0])):
             single = self.ranked([*self._undone(), *single])
         yield single
-        # Two causes: pairs by regression, and one more beside the best variants and started fits.
+        # Two causes: pairs by regression, one more beside the best variants and started fits, and
+        # a started one beside the best.
         started = [(group,) for group, _ in self._started]
         mixed = [fit for fit in single if fit.variant or fit.groups in started][:REACH]
-        extended = (fit for best in mixed for fit in self.near(best, 1))
+        extended = [fit for best in mixed for fit in self.near(best, 1)]
+        extended += [fit for best in single[:REACH] for fit in self._begun(best)]
         yield (pairs := self.ranked([*self.near(self.plain, 2), *extended]))
-        yield self.ranked([fit for best in pairs[:REACH] for fit in self.near(best, 1)])
+        added = ([*self.near(best, 1), *self._begun(best)] for best in pairs[:REACH])
+        yield self.ranked([fit for fits in added for fit in fits])
 
     def ranked(self, fits: Sequence[Fit]) -> list[Fit]:
         """Return fits of finite score whose sizes surely differ from 0, the best first."""
@@ -92,23 +95,66 @@ class Search:
             except AccordError:  # states in which the robot cannot be
                 continue
 
-    def _begun(self) -> list[Fit]:
-        """Return the best fits of hypotheses whose fit begins at one of some sizes."""
-        blocks = self._problem.few()
-        base = {
-            h: self.plain.sizes[h] if prior.spread > VAGUE else prior.mean
-            for h, prior in self._problem.beside.items()
-        }
+    def _begun(self, anchor: Fit) -> list[Fit]:
+        """Return the best fits with one more hypothesis, of those that begin at one of some sizes.
+
+        What is linear is free at the start: sizes of the anchor and of free parameters fitted
+        beside, and the further components of the hypothesis.
+
+        Args:
+            anchor: fit to which it is added.
+        """
+        if anchor.variant or not self._started:  # of a variant the samples are others
+            return []
+        blocks, at = self._problem.few(), self._at(anchor)
+        columns = blocks.slopes([h for h in at if h not in self._tight], at)
+        basis = spanned([slope.ravel() for slope in columns.values()], blocks.residuals(at).size)
+        before = (left := without(blocks.residuals(at).ravel(), basis)) @ left
         # The best start of each hypothesis, by the residuals of a few blocks.
-        before, best_starts = squares(blocks.residuals(base)), list[tuple[float, Group, float]]()
+        taken, best_starts = {h.quantity for h in anchor.ones}, dict[Group, tuple[float, float]]()
+        for group, size, effect, others in self._effects:
+            if group[0].quantity in taken:
+                continue
+            rest = without(left + effect, basis)
+            if len(others):
+                rest = without(rest, spanned(without(others, basis), rest.size))
+            cost = squares(rest)
+            if cost < min(before, best_starts.get(group, (np.inf,))[0]):
+                best_starts[group] = cost, size
+        # Fit the best of those that leave less than the anchor.
+        best = ranked([*best_starts], lambda g: best_starts[g][0], CANCELLED * before)
+        best = best[: self._problem.most_begun]
+        return [
+            fitted(self._problem, (*anchor.groups, group), {**at, group[0]: size})
+            for group, (_, size) in best_starts.items() if group in best
+        ]  # fmt: skip
+
+    @cached_property
+    def _tight(self) -> set[Hypothesis]:
+        """Parameters fitted together with any hypothesis of which a prior says something."""
+        return {h for h, prior in self._problem.beside.items() if not prior.spread > VAGUE}
+
+    def _at(self, anchor: Fit) -> dict[Hypothesis, float]:
+        """Return the sizes of a fit, with what a prior says of a parameter in place of its fit."""
+        means = {h: self._problem.beside[h].mean for h in self._tight}
+        return {**anchor.sizes, **means}
+
+    @cached_property
+    def _effects(self) -> list[tuple[Group, float, Array, Array]]:
+        """Hypotheses with sizes to begin at, and what each does to the residuals of a few blocks.
+
+        The last are the slopes (p, m) of its further components.
+        """
+        blocks, at = self._problem.few(), self._at(self.plain)
+        before, effects = blocks.residuals(at), list[tuple[Group, float, Array, Array]]()
         for group, sizes in self._started:
-            tried = [(squares(blocks.residuals({**base, group[0]: s})), group, s) for s in sizes]
-            best_starts.append(min(tried, key=lambda start: start[0]))
-        # Fit the best of those that leave less than no cause.
-        count = self._problem.most_begun
-        best = ranked(best_starts, lambda start: start[0], CANCELLED * before)[:count]
-        best = [start for start in best_starts if start in best and start[0] < before]
-        return [fitted(self._problem, (group,), {group[0]: size}) for _, group, size in best]
+            for size in sizes:
+                begin = {**at, group[0]: size}
+                slopes = blocks.slopes(group[1:], begin).values()
+                others = np.reshape([slope.ravel() for slope in slopes], (-1, before.size))
+                effect = (blocks.residuals(begin) - before).ravel()
+                effects.append((group, size, effect, others))
+        return effects
 
     def near(self, anchor: Fit, count: int) -> list[Fit]:
         """Return fits with `count` hypotheses added to those of a fit, the best by regression.
@@ -184,11 +230,21 @@ def linear(anchor: Fit) -> Linear:
     prior = [(anchor.sizes[h] - p.mean) / p.spread for h, p in problem.beside.items()]
     columns, target = stacked(anchor, hypotheses, slopes), np.r_[anchor.left.ravel(), prior]
     if acting := [h for h in present if h in slopes]:
-        fixed = stacked(anchor, acting, slopes)
-        basis = np.linalg.qr(fixed[independent(fixed)].T)[0]
-        columns, target = (x - (x @ basis) @ basis.T for x in (columns, target))
+        basis = spanned(stacked(anchor, acting, slopes), target.size)
+        columns, target = without(columns, basis), without(target, basis)
     columns = columns / np.maximum(np.linalg.norm(columns, axis=1), 1e-300)[:, None]
     return groups, [[hypotheses.index(h) for h in group] for group in groups], columns, target
+
+
+def spanned(columns: Sequence[Array] | Array, size: int) -> Array:
+    """Return an orthonormal basis (m, q) of columns (p, m) of a size m."""
+    rows = np.reshape(columns, (-1, size))
+    return np.linalg.qr(rows[independent(rows)].T)[0]
+
+
+def without(columns: Array, basis: Array) -> Array:
+    """Return columns (..., m) less their part in the span of an orthonormal basis (m, q)."""
+    return columns - (columns @ basis) @ basis.T
 
 
 def within(
