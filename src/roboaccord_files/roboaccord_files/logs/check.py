@@ -161,11 +161,12 @@ class BestReading:
         problems = {reading: replace(problem, reading=reading) for reading in readings(effort)}
         fits = {reading: fitted(problem) for reading, problem in problems.items()}
         shares = {
-            reading: float(problems[reading].share(fit.left).max()) for reading, fit in fits.items()
+            reading: problems[reading].share(fit.left)[~windows.rests]
+            for reading, fit in fits.items()
         }
         best = best_reading(fits, shares)
         described = taken(best, fits, shares, effort)
-        return cls(best, problems[best], fits[best], described, shares[best], dry)
+        return cls(best, problems[best], fits[best], described, described.left, dry)
 
 
 class Answer(NamedTuple):
