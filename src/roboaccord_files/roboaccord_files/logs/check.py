@@ -22,12 +22,12 @@ from typing import NamedTuple, Self
 import numpy as np
 from roboaccord.contract.outcome import Levels, verdict_of
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.causes.explain import Explanation, explain
+from roboaccord.crosscheck.causes.explain import SIGNIFICANT, Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, Sizes
-from roboaccord.crosscheck.causes.search import LIKELY, is_noise
+from roboaccord.crosscheck.causes.search import LIKELY, Search
 from roboaccord.crosscheck.report import Report
-from roboaccord.numerics.ranking import first_largest
+from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.excitation.identified import Identified
@@ -178,16 +178,11 @@ class Answer(NamedTuple):
     fit: Fit
 
 
-def explained_by(problem: LogProblem) -> Answer:
-    """Return the causes that explain a problem."""
-    return Answer(problem, *explain(problem))
-
-
 def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Answer:
     """Return the causes that explain the windows of a log.
 
     The regression is repeated in two cases. A controller that compensates gravity may do so by the
-    parameters of the file or by those of the true robot: the better fit counts. And where dry
+    parameters of the file or by those of the true robot: the better single cause counts. And where dry
     friction turns out to be a cause, its efforts around reversals of the joint, which no smooth
     law gives, must be left unknown; where nothing is named, only if much of the residuals is there.
 
@@ -196,19 +191,19 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
         problem: the same windows as a problem of regression.
         dry: names of joints that have dry friction in the file.
     """
-    compensated = problem.reading.gravity and not is_noise(fitted(problem))
-    answer = explained_by(problem.by_file() if compensated else problem)
-    if compensated and not is_noise(answer.fit):
-        of_robot = explained_by(problem)
-        if of_robot.fit.cost < HALF * answer.fit.cost:
-            answer = of_robot
+    search = Search(problem)
+    if problem.reading.gravity and problem.searches(search.plain):
+        by_file = problem.by_file()
+        both = (by_file, Search(by_file)), (problem, search)
+        problem, search = ranked(both, lambda pair: pair[1].lowest, SIGNIFICANT**2)[0]
+    answer = Answer(problem, *explain(problem, search))
     named = answer.explanation
     alternatives = (cause for causes in named.instead for cause in causes)
     causes = (*named.causes, *named.most, *alternatives)
     if also_dry := {cause.where for cause in causes if cause.quantity == DRY} - dry:
         freed = replace(answer.problem, windows=windows.freed(dry | also_dry), stored=Store())
         if named.causes or fitted(freed).unit < HALF * answer.plain.unit:
-            answer = explained_by(freed)
+            answer = Answer(freed, *explain(freed))
     return answer
 
 

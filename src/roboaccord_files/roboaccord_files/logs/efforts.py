@@ -155,7 +155,8 @@ def best_reading(fits: Mapping[Reading, Fit], shares: Mapping[Reading, Array]) -
     if plain != TORQUE:  # the user stated what the efforts are
         return best
     # Torque at the joint stays unless its residuals are large, and far larger than the best ones.
-    if shares[plain].max() < GROSS or middle[plain] < CLEAR * middle[best]:
+    clear = middle[plain] > CLEAR * middle[best] or fits[plain].cost > CLEAR**2 * fits[best].cost
+    if shares[plain].max() < GROSS or not clear:
         return plain
     # Most factors of the other reading must be well determined, and far from 1.
     low, high = NEAR_ONE

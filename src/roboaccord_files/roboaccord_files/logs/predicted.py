@@ -24,9 +24,9 @@ from roboaccord.crosscheck.causes import hypotheses as known
 from roboaccord.crosscheck.causes.fit import Prior, Problem
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, Hypothesis, Sizes
 from roboaccord.crosscheck.causes.samples import RECORDED
-from roboaccord.engines.deviations import EVERY
+from roboaccord.engines.deviations import EVERY, OF_LINKS, PRODUCTS
 
-from roboaccord_files.logs.body import LogBody
+from roboaccord_files.logs.body import DRY, OFFSET, LogBody
 from roboaccord_files.logs.efforts import TORQUE, Reading
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.scheme import BESIDE, BLOWS, PART, SCHEME, SMOOTH
@@ -37,9 +37,26 @@ from roboaccord_files.logs.windows import Windows
 CLOCK = Hypothesis("clock")
 SCALES, DRIVES = ("gear", FACTOR), (known.FILTER, known.MOTOR, known.LIMIT)
 OF_EFFORTS = (*SCALES, *DRIVES)  # they change efforts alone: by a factor, or over time
+INERTIAL = (*OF_LINKS, PRODUCTS, known.PAYLOAD)
+LINEAR = (*INERTIAL, "damping", "armature", DRY, OFFSET, known.SPRING)
+"""Parameters in which efforts are linear; those of links with one another in the same link."""
 # Share of an effort's standard deviation; a gear crosses its backlash while the effort is smaller:
 # of normally distributed efforts 4 % of the time, so a crossing is nearly a step.
 TURNS = 0.05
+
+
+def relevant(one: Hypothesis, sizes: Sizes) -> Sizes:
+    """Return the errors of a robot on which the effect of one more depends.
+
+    Efforts are linear in the inertial parameters of links, and in what a joint adds: of these only
+    errors of the same link matter.
+    """
+    return {
+        error: size
+        for error, size in sizes.items()
+        if one.quantity not in LINEAR or error.quantity not in LINEAR
+        or ({one.quantity, error.quantity} <= {*INERTIAL} and error.where in (one.where, EVERY))
+    }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -217,11 +234,15 @@ class PredictedWindows(Problem, ABC):
 
     def _rewritten(self, sizes: Sizes) -> Array:
         """Return the recorded efforts (k, n) with filters, lags and limits applied."""
-        log = self.log
-        for one, size in sizes.items():
-            if one.quantity in DRIVES:
+        drives = {one: size for one, size in sizes.items() if one.quantity in DRIVES}
+
+        def make() -> Array:
+            log = self.log
+            for one, size in drives.items():
                 log = RECORDED[one.quantity](log, size, one.where)
-        return np.asarray(log.effort)
+            return np.asarray(log.effort)
+
+        return self.stored.of(("efforts", *drives.items()), make)
 
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> dict[Hypothesis, Array]:
         """Return the derivatives of the residuals by the sizes of hypotheses (b, (k + 1) n).
@@ -279,15 +300,19 @@ class PredictedWindows(Problem, ABC):
 
     def _of_robot(self, ones: Sequence[Hypothesis], base: Sizes) -> dict[Hypothesis, Array]:
         """Return the derivatives (w, (k + 1) n) by parameters of the robot, by small changes."""
-        of_body = self._of_body(base)
-        keys = {one: (self.reading, *of_body.items(), one) for one in ones}
-        new = dict[Hypothesis, Array]()
-        if missing := [one for one, key in keys.items() if key not in self.stored]:
-            needed = self.windows.needed(self.body.varied(of_body), kept=True)
-            slopes = []
+        sizes = {one: relevant(one, self._of_body(base)) for one in ones}
+        keys = {one: (self.reading, *sizes[one].items(), one) for one in ones}
+        new, slopes, last = dict[Hypothesis, Array](), list[Array](), None
+        if missing := sorted(
+            (one for one, key in keys.items() if key not in self.stored),
+            key=lambda one: [*map(str, sizes[one].items())],
+        ):
             for one in missing:
-                more = {**of_body, one: of_body.get(one, 0.0) + one.probe}
-                slopes.append((self.windows.needed(self.body.varied(more)) - needed) / one.probe)
+                if sizes[one] != last:
+                    last = sizes[one]
+                    needed = self.windows.needed(self.body.varied(last), kept=True)
+                more = self.body.varied({**last, one: last.get(one, 0.0) + one.probe})
+                slopes.append((self.windows.needed(more) - needed) / one.probe)
             made = self.windows.made_by(np.stack(slopes, axis=-1))
             new = dict(zip(missing, np.ascontiguousarray(np.moveaxis(made, -1, 0))))
         # Those that are there come first, before any makes room for a new one.

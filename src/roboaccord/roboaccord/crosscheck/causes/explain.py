@@ -168,13 +168,17 @@ def causes_of(fit: Fit) -> tuple[Cause, ...]:
     return tuple(causes)
 
 
-def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
+def explain(problem: Problem, search: Search | None = None) -> tuple[Explanation, Fit, Fit]:
     """Return what explains the residuals of a problem.
+
+    Args:
+        problem: with the residuals.
+        search: for causes, if it has begun.
 
     Returns:
         the explanation, the fit without a cause, and the fit with the named causes.
     """
-    search = Search(problem)
+    search = search or Search(problem)
     best, fits = search.plain, list[Fit]()
     # Add causes until another one adds nothing, or only noise is left.
     for tried in search.stages():

@@ -66,20 +66,32 @@ class Search:
 
     def stages(self) -> Iterator[list[Fit]]:
         """Yield the possible fits of one cause, then of two, then of three, the best first."""
-        # One cause. Errors without a size are tried only where no other fit leaves just noise.
-        single = self.ranked([*self._begun(self.plain), *self.near(self.plain, 1)])
-        if not (single and is_noise(single[0])):
-            single = self.ranked([*self._undone(), *single])
-        yield single
-        # Two causes: pairs by regression, one more beside the best variants and started fits, and
-        # a started one beside the best.
+        yield (single := self.single)
+        # Two causes: pairs by regression, one more beside the best variant or started fit, and a
+        # started one beside the best.
         started = [(group,) for group, _ in self._started]
-        mixed = [fit for fit in single if fit.variant or fit.groups in started][:REACH]
+        mixed = [fit for fit in single if fit.variant or fit.groups in started][:1]
         extended = [fit for best in mixed for fit in self.near(best, 1)]
         extended += [fit for best in single[:REACH] for fit in self._begun(best)]
         yield (pairs := self.ranked([*self.near(self.plain, 2), *extended]))
         added = ([*self.near(best, 1), *self._begun(best)] for best in pairs[:REACH])
         yield self.ranked([fit for fits in added for fit in fits])
+
+    @cached_property
+    def single(self) -> list[Fit]:
+        """The possible fits of one cause, the best first.
+
+        Errors without a size are tried only where no other fit leaves just noise.
+        """
+        single = self.ranked([*self._begun(self.plain), *self.near(self.plain, 1)])
+        if not (single and is_noise(single[0])):
+            single = self.ranked([*self._undone(), *single])
+        return single
+
+    @property
+    def lowest(self) -> float:
+        """The score of the best fit without a cause or with one."""
+        return min(score(fit) for fit in [self.plain, *self.single[:1]])
 
     def ranked(self, fits: Sequence[Fit]) -> list[Fit]:
         """Return fits of finite score whose sizes surely differ from 0, the best first."""
