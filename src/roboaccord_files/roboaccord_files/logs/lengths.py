@@ -1,6 +1,6 @@
 """Choose how long the windows of a log are: as short as the noise of its positions allows.
 
-SHORTEST, FEWEST and FALL may be tuned; they move verdicts. `make own-logs` measures what is then
+SHORTEST, FEWEST, QUIET and FALL may be tuned; they move verdicts. `make own-logs` measures what is then
 found (docs/own_log.md).
 """
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.log import Log
-from roboaccord_files.logs.problem import NOISY
 from roboaccord_files.logs.smooth import Smooth
 from roboaccord_files.logs.windows import FEW, Windows
 
@@ -20,13 +19,16 @@ SHORTEST = 6
 # Windows that the longest choice must leave: ten in each half, by which the other is checked, so
 # that the scatter in a half is known to a quarter (1 / sqrt(2 (10 - 1))).
 FEWEST = 20
+# Share of the noise that windows are long enough for. Noise that the smooth motion follows makes
+# inertia seem smaller by about its square: by 0.04 %, of which an error of 4 % is 1 %.
+QUIET = 0.02
 # The share of noise falls at least with this power of the windows' length: a constant effort moves
 # a joint by the square of the time. A little more than 2 gives short steps towards the length.
 FALL = 2.2
 
 
 def choose_windows(log: Log, body: LogBody) -> Windows:
-    """Return the shortest windows in which noise is below NOISY, or the longest possible ones.
+    """Return the shortest windows in which noise is below QUIET, or the longest possible ones.
 
     Longer windows have relatively less noise, since an effort moves a joint ever farther. The
     length is raised step by step, by what FALL promises.
@@ -39,9 +41,9 @@ def choose_windows(log: Log, body: LogBody) -> Windows:
     size, smooth = SHORTEST, Smooth.of(log)
     while True:
         windows = Windows(log, body, size, smooth, FEW)  # a first look at few of them is fast
-        if (windows.share <= NOISY).all() or size >= longest:
+        if (windows.share <= QUIET).all() or size >= longest:
             windows = windows if windows.all else Windows(log, body, size, smooth)
-            if (windows.share <= NOISY).all() or size >= longest:
+            if (windows.share <= QUIET).all() or size >= longest:
                 return windows
-        factor = min(max(float(windows.share.max() / NOISY) ** (1.0 / FALL), 1.2), 4.0)
+        factor = min(max(float(windows.share.max() / QUIET) ** (1.0 / FALL), 1.2), 4.0)
         size = min(int(factor * size) + 1, longest)
