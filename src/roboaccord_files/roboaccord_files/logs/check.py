@@ -22,10 +22,10 @@ from typing import NamedTuple, Self
 import numpy as np
 from roboaccord.contract.outcome import Levels, verdict_of
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.causes.explain import SIGNIFICANT, Explanation, explain
+from roboaccord.crosscheck.causes.explain import Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, Sizes
-from roboaccord.crosscheck.causes.search import LIKELY, Search
+from roboaccord.crosscheck.causes.search import LIKELY, Search, score
 from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.scenario.scenario import Tolerances
@@ -177,12 +177,17 @@ class Answer(NamedTuple):
     plain: Fit
     fit: Fit
 
+    @classmethod
+    def of(cls, search: Search) -> Self:
+        """Return what a search finds."""
+        return cls(search.problem, *explain(search))
+
 
 def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Answer:
     """Return the causes that explain the windows of a log.
 
     The regression is repeated in two cases. A controller that compensates gravity may do so by the
-    parameters of the file or by those of the true robot: the better single cause counts. And where dry
+    parameters of the file or by those of the true robot: the better single cause counts. Where dry
     friction turns out to be a cause, its efforts around reversals of the joint, which no smooth
     law gives, must be left unknown; where nothing is named, only if much of the residuals is there.
 
@@ -193,17 +198,16 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     """
     search = Search(problem)
     if problem.reading.gravity and problem.searches(search.plain):
-        by_file = problem.by_file()
-        both = (by_file, Search(by_file)), (problem, search)
-        problem, search = ranked(both, lambda pair: pair[1].lowest, SIGNIFICANT**2)[0]
-    answer = Answer(problem, *explain(problem, search))
+        both = Search(problem.by_file()), search
+        search = ranked(both, lambda tried: min(map(score, tried.single[:1]), default=np.inf))[0]
+    answer = Answer.of(search)
     named = answer.explanation
     alternatives = (cause for causes in named.instead for cause in causes)
     causes = (*named.causes, *named.most, *alternatives)
     if also_dry := {cause.where for cause in causes if cause.quantity == DRY} - dry:
         freed = replace(answer.problem, windows=windows.freed(dry | also_dry), stored=Store())
         if named.causes or fitted(freed).unit < HALF * answer.plain.unit:
-            answer = Answer(freed, *explain(freed))
+            answer = Answer.of(Search(freed))
     return answer
 
 
@@ -266,10 +270,8 @@ def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
 
 def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
     """Return start and end [s] of the shortest span with half of a joint's squared residuals."""
-    windows, residuals = (
-        problem.windows,
-        fit.left.reshape(len(fit.left), -1, problem.windows.joints),
-    )
+    windows = problem.windows
+    residuals = fit.left.reshape(len(fit.left), -1, windows.joints)
     # Cumulated squares; from each window on, the end by which half of their sum is reached.
     sums = np.r_[0.0, (residuals[..., joint] ** 2).sum(axis=1).cumsum()]
     ends = np.minimum(np.searchsorted(sums, sums[:-1] + 0.5 * sums[-1]), len(residuals))
@@ -277,9 +279,8 @@ def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
     lengths = np.where(reached, ends - np.arange(len(residuals)), len(residuals))
     first = int(np.argmin(lengths))
     # The times of the windows that the fit has kept.
-    samples = windows.samples[
-        fit.problem.kept if isinstance(fit.problem, LogProblem) else slice(None)
-    ]
+    kept = fit.problem.kept if isinstance(fit.problem, LogProblem) else slice(None)
+    samples = windows.samples[kept]
     last = max(int(ends[first]) - 1, first)
     return float(windows.log.time[samples[first, 0]]), float(windows.log.time[samples[last, -1]])
 

@@ -37,26 +37,11 @@ from roboaccord_files.logs.windows import Windows
 CLOCK = Hypothesis("clock")
 SCALES, DRIVES = ("gear", FACTOR), (known.FILTER, known.MOTOR, known.LIMIT)
 OF_EFFORTS = (*SCALES, *DRIVES)  # they change efforts alone: by a factor, or over time
-INERTIAL = (*OF_LINKS, PRODUCTS, known.PAYLOAD)
-LINEAR = (*INERTIAL, "damping", "armature", DRY, OFFSET, known.SPRING)
-"""Parameters in which efforts are linear; those of links with one another in the same link."""
+LINEAR = (*OF_LINKS, PRODUCTS, known.PAYLOAD, "damping", "armature", DRY, OFFSET, known.SPRING)
+"""Parameters in which efforts are linear, but for others of the same link."""
 # Share of an effort's standard deviation; a gear crosses its backlash while the effort is smaller:
 # of normally distributed efforts 4 % of the time, so a crossing is nearly a step.
 TURNS = 0.05
-
-
-def relevant(one: Hypothesis, sizes: Sizes) -> Sizes:
-    """Return the errors of a robot on which the effect of one more depends.
-
-    Efforts are linear in the inertial parameters of links, and in what a joint adds: of these only
-    errors of the same link matter.
-    """
-    return {
-        error: size
-        for error, size in sizes.items()
-        if one.quantity not in LINEAR or error.quantity not in LINEAR
-        or ({one.quantity, error.quantity} <= {*INERTIAL} and error.where in (one.where, EVERY))
-    }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -300,18 +285,22 @@ class PredictedWindows(Problem, ABC):
 
     def _of_robot(self, ones: Sequence[Hypothesis], base: Sizes) -> dict[Hypothesis, Array]:
         """Return the derivatives (w, (k + 1) n) by parameters of the robot, by small changes."""
-        sizes = {one: relevant(one, self._of_body(base)) for one in ones}
-        keys = {one: (self.reading, *sizes[one].items(), one) for one in ones}
-        new, slopes, last = dict[Hypothesis, Array](), list[Array](), None
-        if missing := sorted(
-            (one for one, key in keys.items() if key not in self.stored),
-            key=lambda one: [*map(str, sizes[one].items())],
-        ):
-            for one in missing:
-                if sizes[one] != last:
-                    last = sizes[one]
-                    needed = self.windows.needed(self.body.varied(last), kept=True)
-                more = self.body.varied({**last, one: last.get(one, 0.0) + one.probe})
+        # Errors of other places do not matter where efforts are linear in both.
+        sizes = {
+            one: {
+                h: size for h, size in self._of_body(base).items()
+                if h.where == one.where or not {h.quantity, one.quantity} <= {*LINEAR}
+            }
+            for one in ones
+        }  # fmt: skip
+        keys = {one: (self.reading, *at.items(), one) for one, at in sizes.items()}
+        new, slopes = dict[Hypothesis, Array](), list[Array]()
+        if missing := [one for one, key in keys.items() if key not in self.stored]:
+            for one, at in ((one, sizes[one]) for one in missing):
+                body = self.body.varied(at)
+                make = partial(self.windows.needed, body, kept=True)
+                needed = self.stored.of((self.reading, *at.items()), make)
+                more = self.body.varied({**at, one: at.get(one, 0.0) + one.probe})
                 slopes.append((self.windows.needed(more) - needed) / one.probe)
             made = self.windows.made_by(np.stack(slopes, axis=-1))
             new = dict(zip(missing, np.ascontiguousarray(np.moveaxis(made, -1, 0))))

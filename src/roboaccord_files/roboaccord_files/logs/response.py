@@ -93,11 +93,8 @@ class Response:
         # A in the middle of each step.
         change = np.zeros((w, k, 2 * n, 2 * n))
         change[..., :n, n:] = unit
-        for block, by in (
-            (np.s_[..., n:, :n], at_q),
-            (np.s_[..., n:, n:], at_qd + np.diag(body.damping)),
-        ):
-            change[block] = -(self._inverse[middle] @ by).reshape(w, k, n, n)
+        by = np.concatenate([at_q, at_qd + np.diag(body.damping)], axis=-1)
+        change[..., n:, :] = -(self._inverse[middle] @ by).reshape(w, k, n, 2 * n)
         self._blocks(change)
 
     def _blocks(self, change: Array) -> None:

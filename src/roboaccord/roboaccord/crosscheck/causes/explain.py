@@ -168,21 +168,16 @@ def causes_of(fit: Fit) -> tuple[Cause, ...]:
     return tuple(causes)
 
 
-def explain(problem: Problem, search: Search | None = None) -> tuple[Explanation, Fit, Fit]:
-    """Return what explains the residuals of a problem.
-
-    Args:
-        problem: with the residuals.
-        search: for causes, if it has begun.
+def explain(search: Search) -> tuple[Explanation, Fit, Fit]:
+    """Return what explains the residuals of the problem of a search.
 
     Returns:
         the explanation, the fit without a cause, and the fit with the named causes.
     """
-    search = search or Search(problem)
     best, fits = search.plain, list[Fit]()
     # Add causes until another one adds nothing, or only noise is left.
     for tried in search.stages():
-        if not tried or not problem.adds(best, tried[0]):
+        if not tried or not search.problem.adds(best, tried[0]):
             break
         best, fits = tried[0], tried
         if is_noise(best):
@@ -193,14 +188,14 @@ def explain(problem: Problem, search: Search | None = None) -> tuple[Explanation
         return max(fit.cost, float(fit.left.size), ROUND_OFF * total) / total
 
     # Fits that explain enough and equally well, unless fits of other causes come near.
-    others = alike(fits) if fits and problem.explains(search.plain, best, 1.0) else []
+    others = alike(fits) if fits and search.problem.explains(search.plain, best, 1.0) else []
     places = {fit.places for fit in others}
     rivals = [fit for fit in fits if fit.places not in places]
     if not is_noise(best) and any(fit.cost < BEATEN * best.cost for fit in rivals):
         others = []  # errors that are not modelled may favour either
     others = sorted(others, key=lambda fit: fit.places)
     # Those that also explain the half that they were not fitted on.
-    halves = [(fit, held_out(problem, fit)) for fit in others]
+    halves = [(fit, held_out(search.problem, fit)) for fit in others]
     named = [(fit, held) for fit, held in halves if held is not None]
     if not named:
         none = (

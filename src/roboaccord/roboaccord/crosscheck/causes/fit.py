@@ -17,7 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -59,7 +59,13 @@ class Prior(NamedTuple):
 
 
 class Problem(ABC):
-    """Residuals to explain, and the hypotheses that may explain them; immutable."""
+    """Residuals to explain, and the hypotheses that may explain them; immutable.
+
+    Attributes:
+        most_begun: largest number of hypotheses fitted that begin at one of some sizes.
+    """
+
+    most_begun: ClassVar[int] = MOST_BEGUN
 
     @property
     def beside(self) -> Mapping[Hypothesis, Prior]:
@@ -127,11 +133,6 @@ class Problem(ABC):
     @abstractmethod
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether a fit with more causes leaves so much less that these matter."""
-
-    @property
-    def most_begun(self) -> int:
-        """Largest number of hypotheses fitted that begin at one of some sizes."""
-        return MOST_BEGUN
 
     def least(self, one: Hypothesis) -> float:
         """Return the lower bound of the size of a hypothesis that this problem knows."""

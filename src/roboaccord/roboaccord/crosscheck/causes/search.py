@@ -55,12 +55,13 @@ class Search:
         problem: whose residuals are explained.
 
     Attributes:
+        problem: as above.
         plain: fit without a cause.
         same: difference up to which two costs count as equal.
     """
 
     def __init__(self, problem: Problem) -> None:
-        self._problem, self.plain = problem, fitted(problem)
+        self.problem, self.plain = problem, fitted(problem)
         self.same = max(SAME, ROUND_OFF * self.plain.cost)
         self._started = [*problem.starts()] if problem.searches(self.plain) else []
 
@@ -88,19 +89,14 @@ class Search:
             single = self.ranked([*self._undone(), *single])
         return single
 
-    @property
-    def lowest(self) -> float:
-        """The score of the best fit without a cause or with one."""
-        return min(score(fit) for fit in [self.plain, *self.single[:1]])
-
     def ranked(self, fits: Sequence[Fit]) -> list[Fit]:
         """Return fits of finite score whose sizes surely differ from 0, the best first."""
         return ranked([f for f in fits if np.isfinite(score(f)) and is_sure(f)], score, self.same)
 
     def _undone(self) -> Iterator[Fit]:
         """Yield fits with an error without a size undone, if that leaves less of a few blocks."""
-        before = squares(self._problem.few().residuals(self.plain.sizes))
-        for cause, undone in self._problem.variants():
+        before = squares(self.problem.few().residuals(self.plain.sizes))
+        for cause, undone in self.problem.variants():
             try:
                 if squares(undone.few().residuals(self.plain.sizes)) < before:
                     yield fitted(undone, variant=cause)
@@ -110,46 +106,42 @@ class Search:
     def _begun(self, anchor: Fit) -> list[Fit]:
         """Return the best fits with one more hypothesis, of those that begin at one of some sizes.
 
-        What is linear is free at the start: sizes of the anchor and of free parameters fitted
-        beside, and the further components of the hypothesis.
-
         Args:
             anchor: fit to which it is added.
         """
-        if anchor.variant or not self._started:  # of a variant the samples are others
+        blocks, problem = self.problem.few(), self.problem
+        taken = {h.quantity for h in anchor.ones}
+        # Of a variant the samples are others; of few blocks the effects need not add up.
+        if anchor.variant or not self._started or (anchor.groups and blocks is not problem):
             return []
-        blocks, at = self._problem.few(), self._at(anchor)
-        columns = blocks.slopes([h for h in at if h not in self._tight], at)
-        basis = spanned([slope.ravel() for slope in columns.values()], blocks.residuals(at).size)
-        before = (left := without(blocks.residuals(at).ravel(), basis)) @ left
-        # The best start of each hypothesis, by the residuals of a few blocks.
-        taken, best_starts = {h.quantity for h in anchor.ones}, dict[Group, tuple[float, float]]()
+        at, free = self._begin(anchor)
+        columns = [slope.ravel() for slope in blocks.slopes(free, at).values()]
+        left = blocks.residuals(at).ravel()
+        basis = spanned(columns, left.size)
+        left = without(left, basis)
+        # The best start of each hypothesis, by what a few blocks leave if all that is linear is free.
+        costs, best_starts = {(): float(left @ left)}, dict[Group, float]()
         for group, size, effect, others in self._effects:
-            if group[0].quantity in taken:
-                continue
             rest = without(left + effect, basis)
-            if len(others):
-                rest = without(rest, spanned(without(others, basis), rest.size))
-            cost = squares(rest)
-            if cost < min(before, best_starts.get(group, (np.inf,))[0]):
-                best_starts[group] = cost, size
+            rest = without(rest, spanned(without(others, basis), left.size)) if len(others) else rest
+            better = squares(rest) < min(costs[()], costs.get(group, np.inf))
+            if better and group[0].quantity not in taken:
+                costs[group], best_starts[group] = squares(rest), size
         # Fit the best of those that leave less than the anchor.
-        best = ranked([*best_starts], lambda g: best_starts[g][0], CANCELLED * before)
-        best = best[: self._problem.most_begun]
+        best = ranked([*best_starts], costs.__getitem__, CANCELLED * costs[()])
+        best = best[: problem.most_begun]
         return [
-            fitted(self._problem, (*anchor.groups, group), {**at, group[0]: size})
-            for group, (_, size) in best_starts.items() if group in best
+            fitted(problem, (*anchor.groups, group), {**at, group[0]: size})
+            for group, size in best_starts.items() if group in best
         ]  # fmt: skip
 
-    @cached_property
-    def _tight(self) -> set[Hypothesis]:
-        """Parameters fitted together with any hypothesis of which a prior says something."""
-        return {h for h, prior in self._problem.beside.items() if not prior.spread > VAGUE}
+    def _begin(self, anchor: Fit) -> tuple[dict[Hypothesis, float], list[Hypothesis]]:
+        """Return sizes at which more fits begin than that of an anchor, and which of them are free.
 
-    def _at(self, anchor: Fit) -> dict[Hypothesis, float]:
-        """Return the sizes of a fit, with what a prior says of a parameter in place of its fit."""
-        means = {h: self._problem.beside[h].mean for h in self._tight}
-        return {**anchor.sizes, **means}
+        Of others a prior says something, and they begin at its mean.
+        """
+        means = {h: p.mean for h, p in self.problem.beside.items() if not p.spread > VAGUE}
+        return {**anchor.sizes, **means}, [h for h in anchor.sizes if h not in means]
 
     @cached_property
     def _effects(self) -> list[tuple[Group, float, Array, Array]]:
@@ -157,15 +149,13 @@ class Search:
 
         The last are the slopes (p, m) of its further components.
         """
-        blocks, at = self._problem.few(), self._at(self.plain)
-        before, effects = blocks.residuals(at), list[tuple[Group, float, Array, Array]]()
-        for group, sizes in self._started:
-            for size in sizes:
-                begin = {**at, group[0]: size}
-                slopes = blocks.slopes(group[1:], begin).values()
-                others = np.reshape([slope.ravel() for slope in slopes], (-1, before.size))
-                effect = (blocks.residuals(begin) - before).ravel()
-                effects.append((group, size, effect, others))
+        blocks, (at, _) = self.problem.few(), self._begin(self.plain)
+        before, effects = blocks.residuals(at).ravel(), list[tuple[Group, float, Array, Array]]()
+        for group, size in ((group, size) for group, sizes in self._started for size in sizes):
+            begin = {**at, group[0]: size}
+            others = [slope.ravel() for slope in blocks.slopes(group[1:], begin).values()]
+            effect = blocks.residuals(begin).ravel() - before
+            effects.append((group, size, effect, np.reshape(others, (-1, before.size))))
         return effects
 
     def near(self, anchor: Fit, count: int) -> list[Fit]:
