@@ -11,10 +11,9 @@ import pytest
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array, Command
 from roboaccord.crosscheck.causes.explain import SIGNIFICANT, Conclusion, explain
-from roboaccord.crosscheck.causes.search import Search
 from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted, independent
 from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis, Sizes
-from roboaccord.crosscheck.causes.search import LIKELY
+from roboaccord.crosscheck.causes.search import LIKELY, Search
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, check_scheme
 from roboaccord.report.cause_words import text_of
 from roboaccord.simulators.proxy import Proxy

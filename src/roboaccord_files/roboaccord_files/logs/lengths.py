@@ -1,7 +1,7 @@
 """Choose how long the windows of a log are: as short as the noise of its positions allows.
 
-SHORTEST, FEWEST, QUIET and FALL may be tuned; they move verdicts. `make own-logs` measures what is then
-found (docs/own_log.md).
+SHORTEST, FEWEST, QUIET and FALL may be tuned; they move verdicts. `make own-logs` measures what is
+then found (docs/own_log.md).
 """
 
 from __future__ import annotations

@@ -93,12 +93,10 @@ class PredictedWindows(Problem, ABC):
 
         That acts as the recorded efforts do: late, through the gear, and held over a step.
         """
-        q, qd, _ = self.windows.smooth.at(np.arange(len(self.log.q)), self.log.time[:, None])[:, :, 0]
-        with_it, without_it = (
-            body.efforts(q, 0.0 * qd, 0.0 * qd) + body.friction(qd)
-            for body in (self.windows.body, self.body)
-        )
-        log = replace(self.log, effort=self.log.effort + with_it - without_it)
+        log, bodies = self.log, (self.windows.body, self.body)
+        q, qd, _ = self.windows.smooth.at(np.arange(len(log.q)), log.time[:, None])[:, :, 0]
+        whole, less = (body.efforts(q, 0.0 * q, 0.0 * q) + body.friction(qd) for body in bodies)
+        log = replace(log, effort=log.effort + whole - less)
         reading = replace(self.reading, gravity=False, friction=False)
         return replace(self, log=log, reading=reading, stored=Store())
 

@@ -198,18 +198,12 @@ def explain(search: Search) -> tuple[Explanation, Fit, Fit]:
     halves = [(fit, held_out(search.problem, fit)) for fit in others]
     named = [(fit, held) for fit, held in halves if held is not None]
     if not named:
-        none = (
-            Conclusion.NOTHING_EXPLAINS if best.cost > LEFT * total else Conclusion.NO_SINGLE_CAUSE
-        )
+        much = best.cost > LEFT * total
+        none = Conclusion.NOTHING_EXPLAINS if much else Conclusion.NO_SINGLE_CAUSE
         return Explanation(none, most=causes_of(best), left=share(best)), search.plain, search.plain
     (fit, held), *rest = named
-    code = (
-        Conclusion.ALIKE
-        if rest
-        else Conclusion.TOGETHER
-        if len(fit.places) > 1
-        else Conclusion.NAMED
-    )
+    code = Conclusion.TOGETHER if len(fit.places) > 1 else Conclusion.NAMED
+    code = Conclusion.ALIKE if rest else code
     instead = tuple(causes_of(alternative) for alternative, _ in rest)
     following = next(map(share, rivals), np.nan)
     explanation = Explanation(code, causes_of(fit), instead, (), share(fit), following, held)

@@ -140,9 +140,7 @@ def parameters_of(setup: Setup, only: str = "") -> dict[str, float]:
     """
     compared, parameters = _compared(setup), {}
     for key, value in numbers_of(setup).items():
-        if not key.startswith(only):
-            continue
-        changed = with_parameter(setup, key, value * 1.001)
+        changed = with_parameter(setup, key, value * 1.001) if key.startswith(only) else None
         if changed is not None and np.array_equal(_compared(changed), compared):
             parameters[key] = value
     return parameters

@@ -115,21 +115,22 @@ class Search:
         if anchor.variant or not self._started or (anchor.groups and blocks is not problem):
             return []
         at, free = self._begin(anchor)
-        columns = [slope.ravel() for slope in blocks.slopes(free, at).values()]
-        left = blocks.residuals(at).ravel()
-        basis = spanned(columns, left.size)
+        left, columns = blocks.residuals(at).ravel(), blocks.slopes(free, at).values()
+        basis = spanned([column.ravel() for column in columns], left.size)
         left = without(left, basis)
-        # The best start of each hypothesis, by what a few blocks leave if all that is linear is free.
+        # The best start of each hypothesis, by what a few blocks leave; what is linear is free.
         costs, best_starts = {(): float(left @ left)}, dict[Group, float]()
         for group, size, effect, others in self._effects:
             rest = without(left + effect, basis)
-            rest = without(rest, spanned(without(others, basis), left.size)) if len(others) else rest
+            if len(others):
+                rest = without(rest, spanned(without(others, basis), left.size))
             better = squares(rest) < min(costs[()], costs.get(group, np.inf))
             if better and group[0].quantity not in taken:
                 costs[group], best_starts[group] = squares(rest), size
         # Fit the best of those that leave less than the anchor.
-        best = ranked([*best_starts], costs.__getitem__, CANCELLED * costs[()])
-        best = best[: problem.most_begun]
+        best = ranked([*best_starts], costs.__getitem__, CANCELLED * costs[()])[
+            : problem.most_begun
+        ]
         return [
             fitted(problem, (*anchor.groups, group), {**at, group[0]: size})
             for group, size in best_starts.items() if group in best

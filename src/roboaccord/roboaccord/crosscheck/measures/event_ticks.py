@@ -11,7 +11,7 @@ SAMPLED and HALVED may be tuned: more ticks and finer steps cost time. RESOLVED 
 admits ticks in which the reference is inaccurate.
 """
 
-from __future__ import annotations
+from __future__ import annotations  # noqa: I001 (names are packed)
 
 from dataclasses import dataclass
 
@@ -23,15 +23,8 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.ticks import (
-    ROUND_OFF,
-    Index,
-    difference,
-    evenly,
-    groups,
-    names,
-    predicted,
-    vector,
-)
+    ROUND_OFF, Index, difference, evenly, groups, names, predicted, vector,
+)  # fmt: skip
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator

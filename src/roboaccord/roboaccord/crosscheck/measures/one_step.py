@@ -8,7 +8,7 @@ are left out: the engine's own law acts there, and level `statistics` compares i
 may be tuned. Names of `OneStepCheck` are keys of summary.json and stay.
 """
 
-from __future__ import annotations
+from __future__ import annotations  # noqa: I001 (names are packed)
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,24 +23,11 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.beside import ALONE, Beside
 from roboaccord.crosscheck.extrapolation import (
-    STEPS,
-    engines_of,
-    go,
-    has_settled,
-    no_restart,
-    observed_order,
-    remainder_of_samples,
-    rms,
-)
+    STEPS, engines_of, go, has_settled, no_restart, observed_order, remainder_of_samples, rms,
+)  # fmt: skip
 from roboaccord.crosscheck.measures.predictions import (
-    SAMPLED,
-    Predictions,
-    judged_of,
-    measure_floor,
-    name_rate,
-    predict,
-    settling,
-)
+    SAMPLED, Predictions, judged_of, measure_floor, name_rate, predict, settling,
+)  # fmt: skip
 from roboaccord.crosscheck.runs import tightened, twice_or_half
 from roboaccord.crosscheck.special_ticks import at_stops, kinks, left_out
 from roboaccord.crosscheck.ticks import Index, difference, evenly
