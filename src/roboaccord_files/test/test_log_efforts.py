@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from io import StringIO
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ from rich.console import Console
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
+from roboaccord.crosscheck.causes.fit import Fit, Problem
 from roboaccord.crosscheck.report import Report
 from roboaccord.description.tree import Tree
 from roboaccord_files.logs.body import LogBody
 from roboaccord_files.logs.check import check_log
+from roboaccord_files.logs.efforts import COMPENSATED, TORQUE, best_reading
 from roboaccord_files.logs.log import in_stretches
 from roboaccord_files.logs.shown import effort_line, log_lines
 
@@ -86,6 +89,22 @@ def test_torque_less_gravity_is_read_as_that_and_an_error_beside_it_is_named() -
     assert holds(cause, 0.2, 0.05)
 
 
+def test_a_gear_under_a_controller_that_compensates_gravity_is_named() -> None:
+    """The gear passes 95 % of what the drive makes, gravity's part included."""
+    time, q, acting = recorded(4)
+    (cause,) = own(judged(time, q, acting / np.array([0.95, 1.0]) - weight(q)), "gear", "hip")
+    assert holds(cause, -0.05, 0.1)
+
+
+def test_a_large_error_of_one_joint_does_not_hide_what_efforts_are() -> None:
+    """Residuals of three joints; a spring of the last leaves more than its efforts do."""
+    fits = dict.fromkeys((TORQUE, COMPENSATED), Fit(cast(Problem, None), cost=1e6))
+    shares = {TORQUE: np.array([0.8, 0.9, 1.3]), COMPENSATED: np.array([0.02, 0.03, 1.2])}
+    assert best_reading(fits, shares) == COMPENSATED
+    shares[COMPENSATED][1] = 0.31
+    assert best_reading(fits, shares) == TORQUE
+
+
 def test_torque_of_a_sound_arm_is_torque_and_what_is_stated_holds() -> None:
     time, q, effort = recorded(4)
     found = judged(time, q, effort)
@@ -140,13 +159,17 @@ def test_a_filter_that_is_stated_is_no_error() -> None:
 
 
 @pytest.mark.slow
-def test_a_payload_is_named_by_mass_and_place() -> None:
-    """0.3 kg, 0.25 m below the knee: the parallel-axis theorem."""
+@pytest.mark.parametrize("lag", [0.0, 0.008])
+def test_a_payload_is_named_by_mass_and_place(lag: float) -> None:
+    """0.3 kg, 0.25 m below the knee, by the parallel-axis theorem, and motors that lag [s]."""
     whole = 0.7 + 0.3
     centre = (0.7 * KNEE + 0.3 * 0.25) / whole
     inertia = 0.006 + 0.7 * (KNEE - centre) ** 2 + 0.3 * (0.25 - centre) ** 2
-    found = judged(*recorded(2, m2=whole, c2=centre, i2=inertia), noise=3e-5)
-    mass, *place = own(found, "payload", "two")
+    found = judged(*recorded(2, m2=whole, c2=centre, i2=inertia, lag=lag), noise=3e-5)
+    mass, *place = found.step.explanation.causes
+    lags = [place.pop()] if lag else []
+    assert {(cause.quantity, cause.where) for cause in [mass, *place]} == {("payload", "two")}
+    assert all(each.quantity == "motor lag" and holds(each, lag, 0.2) for each in lags)
     assert holds(mass, 0.3, 0.05)
     assert any(cause.axis == "z" and holds(cause, -0.25, 0.05) for cause in place)
 
