@@ -21,7 +21,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted, independent, stacked
-from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis, telling
+from roboaccord.crosscheck.causes.hypotheses import LIMIT, Group, Hypothesis, telling
 from roboaccord.numerics.ranking import ranked
 
 # best hypotheses by regression that are fitted, with all that explain the same: limits the work
@@ -110,7 +110,8 @@ class Search:
             anchor: fit to which it is added.
         """
         blocks, problem = self.problem.few(), self.problem
-        taken = {h.quantity for h in anchor.ones}
+        # Beside another cause an effort limit, which clips few samples, explains what is off in any.
+        taken = {LIMIT, *(h.quantity for h in anchor.ones)} if anchor.groups else {""}
         # Of a variant the samples are others; of few blocks the effects need not add up.
         if anchor.variant or not self._started or (anchor.groups and blocks is not problem):
             return []
