@@ -110,7 +110,7 @@ class Search:
             anchor: fit to which it is added.
         """
         blocks, problem = self.problem.few(), self.problem
-        # Beside another cause an effort limit, which clips few samples, explains what is off in any.
+        # Beside another cause a limit, which clips few samples, explains what is off in any.
         taken = {LIMIT, *(h.quantity for h in anchor.ones)} if anchor.groups else {""}
         # Of a variant the samples are others; of few blocks the effects need not add up.
         if anchor.variant or not self._started or (anchor.groups and blocks is not problem):
