@@ -119,7 +119,9 @@ class PredictedWindows(Problem, ABC):
         # A clock that is fast by f counts 1 + f seconds a second: accelerations act over times that
         # are shorter than the stamps say, and positions are less by its square.
         if fast := nonzero.get(CLOCK, 0.0):
-            residuals = self.windows.apart + (residuals - self.windows.apart) / (1.0 + fast) ** 2
+            with np.errstate(divide="ignore", invalid="ignore"):  # a clock that stands fits nothing
+                more = (residuals - self.windows.apart) / (1.0 + fast) ** 2
+            residuals = self.windows.apart + more
         for hypothesis, size in nonzero.items():
             if hypothesis.quantity == SCHEME and hypothesis not in (PART, SMOOTH, BLOWS):
                 residuals = residuals + size * self.windows.scheme[..., hypothesis.axis]
