@@ -171,11 +171,6 @@ class Answer(NamedTuple):
     plain: Fit
     fit: Fit
 
-    @classmethod
-    def of(cls, search: Search) -> Self:
-        """Return what a search finds."""
-        return cls(search.problem, *explain(search))
-
 
 def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Answer:
     """Return the causes that explain the windows of a log.
@@ -192,16 +187,17 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     """
     search = Search(problem)
     if problem.reading.gravity and problem.searches(search.plain):
-        both = Search(problem.by_file()), search
-        search = ranked(both, lambda tried: min(map(score, tried.single[:1]), default=np.inf))[0]
-    answer = Answer.of(search)
+        both = [(each, Search(each)) for each in (problem.by_file(), problem)]
+        lowest = {tried: min(map(score, tried.single[:1]), default=np.inf) for _, tried in both}
+        problem, search = ranked(both, lambda pair: lowest[pair[1]])[0]
+    answer = Answer(problem, *explain(search))
     named = answer.explanation
     alternatives = (cause for causes in named.instead for cause in causes)
     causes = (*named.causes, *named.most, *alternatives)
     if also_dry := {cause.where for cause in causes if cause.quantity == DRY} - dry:
         freed = replace(answer.problem, windows=windows.freed(dry | also_dry), stored=Store())
         if named.causes or fitted(freed).unit < HALF * answer.plain.unit:
-            answer = Answer.of(Search(freed))
+            answer = Answer(freed, *explain(Search(freed)))
     return answer
 
 
@@ -273,8 +269,8 @@ def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
     lengths = np.where(reached, ends - np.arange(len(residuals)), len(residuals))
     first = int(np.argmin(lengths))
     # The times of the windows that the fit has kept.
-    kept = fit.problem.kept if isinstance(fit.problem, LogProblem) else slice(None)
-    samples = windows.samples[kept]
+    problem = fit.problem if isinstance(fit.problem, LogProblem) else problem
+    samples = windows.samples[problem.kept]
     last = max(int(ends[first]) - 1, first)
     return float(windows.log.time[samples[first, 0]]), float(windows.log.time[samples[last, -1]])
 

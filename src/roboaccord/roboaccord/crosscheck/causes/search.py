@@ -120,7 +120,7 @@ class Search:
         basis = spanned([column.ravel() for column in columns], left.size)
         left = without(left, basis)
         # The best start of each hypothesis, by what a few blocks leave; what is linear is free.
-        costs, best_starts = {(): float(left @ left)}, dict[Group, float]()
+        costs, best_starts = dict[Group, float]({(): float(left @ left)}), dict[Group, float]()
         for group, size, effect, others in self._effects:
             rest = without(left + effect, basis)
             if len(others):
@@ -129,12 +129,10 @@ class Search:
             if better and group[0].quantity not in taken:
                 costs[group], best_starts[group] = squares(rest), size
         # Fit the best of those that leave less than the anchor.
-        best = ranked([*best_starts], costs.__getitem__, CANCELLED * costs[()])[
-            : problem.most_begun
-        ]
+        best = ranked([*best_starts], costs.__getitem__, CANCELLED * costs[()])
         return [
             fitted(problem, (*anchor.groups, group), {**at, group[0]: size})
-            for group, size in best_starts.items() if group in best
+            for group, size in best_starts.items() if group in best[: problem.most_begun]
         ]  # fmt: skip
 
     def _begin(self, anchor: Fit) -> tuple[dict[Hypothesis, float], list[Hypothesis]]:
@@ -248,7 +246,7 @@ def spanned(columns: Sequence[Array] | Array, size: int) -> Array:
 
 def without(columns: Array, basis: Array) -> Array:
     """Return columns (..., m) less their part in the span of an orthonormal basis (m, q)."""
-    return columns - (columns @ basis) @ basis.T
+    return np.asarray(columns - (columns @ basis) @ basis.T)
 
 
 def within(
