@@ -13,7 +13,7 @@ from roboaccord.contract.state import Array, Command
 from roboaccord.crosscheck.causes.explain import SIGNIFICANT, Conclusion, explain
 from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted, independent
 from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis, Sizes
-from roboaccord.crosscheck.causes.search import LIKELY
+from roboaccord.crosscheck.causes.search import LIKELY, Search
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, check_scheme
 from roboaccord.report.cause_words import text_of
 from roboaccord.simulators.proxy import Proxy
@@ -97,7 +97,7 @@ def test_an_effort_limit_of_any_size_is_fitted(limit: float, begin: float) -> No
 def test_hypotheses_that_nothing_tells_apart_are_one_finding() -> None:
     """Both names, in an order that their sizes do not change, and said of them before the fit."""
     problem = lines(0, (0.0, 0.0, 2.0))
-    found = explain(problem)[0]
+    found = explain(Search(problem))[0]
     assert found.code is Conclusion.ALIKE
     assert [each.quantity for each in (*found.causes, *(c for (c,) in found.instead))] == [
         "armature", "mass",
@@ -117,19 +117,19 @@ def test_intervals_hold_in_19_of_20_draws(kept: float) -> None:
 
 
 def test_two_causes_are_named_together_and_no_gear_of_the_other_sign() -> None:
-    found = explain(lines(1, (3.0, 1.5, 0.0)))[0]
+    found = explain(Search(lines(1, (3.0, 1.5, 0.0))))[0]
     every = [{each.quantity for each in causes} for causes in (found.causes, *found.instead)]
     assert every == [{"armature", "gear"}, {"gear", "mass"}]
-    assert explain(lines(1, (0.0, -2.0, 0.0)))[0].causes == ()
+    assert explain(Search(lines(1, (0.0, -2.0, 0.0))))[0].causes == ()
 
 
 def test_a_cause_that_does_not_explain_the_held_out_half_is_not_named() -> None:
     """An error of the first half alone: the fit of all leaves little, and the other half more."""
-    found = explain(lines(2, (0.0, 0.5, 0.0)))[0]
+    found = explain(Search(lines(2, (0.0, 0.5, 0.0))))[0]
     assert found.code is Conclusion.NAMED and found.held < 1.0
     errors, noise = lines(2, (0.0, 0.5, 0.0)), lines(2, (0.0, 0.0, 0.0))
     half = np.where(np.arange(BLOCKS)[:, None] < BLOCKS // 2, errors.recorded, noise.recorded)
-    found = explain(replace(errors, recorded=half))[0]
+    found = explain(Search(replace(errors, recorded=half)))[0]
     assert found.code is not Conclusion.NAMED and found.causes == ()
 
 

@@ -14,7 +14,7 @@ HALF and AUDIBLE may be tuned; they move verdicts. `make own-logs` measures what
 (docs/own_log.md).
 """
 
-from __future__ import annotations
+from __future__ import annotations  # noqa: I001 (names are packed)
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
@@ -25,27 +25,22 @@ from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.explain import Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, Sizes
-from roboaccord.crosscheck.causes.search import LIKELY, is_noise
+from roboaccord.crosscheck.causes.search import LIKELY, Search, score
 from roboaccord.crosscheck.report import Report
-from roboaccord.numerics.ranking import first_largest
+from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.scenario.scenario import Tolerances
 
 from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.body import DRY, LogBody
 from roboaccord_files.logs.efforts import (
-    OWN,
-    Reading,
-    Taken,
-    best_reading,
-    factors_of,
-    readings,
-    taken,
-)
+    OWN, Reading, Taken, best_reading, factors_of, readings, taken,
+)  # fmt: skip
 from roboaccord_files.logs.lengths import choose_windows
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import drawn_like, rounded
 from roboaccord_files.logs.problem import MISTAKEN, NOISY, LogProblem
 from roboaccord_files.logs.result import LogCheck, LogLevel
+from roboaccord_files.logs.store import Store
 from roboaccord_files.logs.windows import Windows
 
 ENGINE = "log"  # stands in the report where a cross-check names an engine
@@ -160,11 +155,12 @@ class BestReading:
         problems = {reading: replace(problem, reading=reading) for reading in readings(effort)}
         fits = {reading: fitted(problem) for reading, problem in problems.items()}
         shares = {
-            reading: float(problems[reading].share(fit.left).max()) for reading, fit in fits.items()
+            reading: problems[reading].share(fit.left)[~windows.rests]
+            for reading, fit in fits.items()
         }
         best = best_reading(fits, shares)
         described = taken(best, fits, shares, effort)
-        return cls(best, problems[best], fits[best], described, shares[best], dry)
+        return cls(best, problems[best], fits[best], described, described.left, dry)
 
 
 class Answer(NamedTuple):
@@ -180,7 +176,7 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
     """Return the causes that explain the windows of a log.
 
     The regression is repeated in two cases. A controller that compensates gravity may do so by the
-    parameters of the file or by those of the true robot: the better fit counts. And where dry
+    parameters of the file or by those of the true robot: the better single cause counts. Where dry
     friction turns out to be a cause, its efforts around reversals of the joint, which no smooth
     law gives, must be left unknown; where nothing is named, only if much of the residuals is there.
 
@@ -189,19 +185,19 @@ def explained(windows: Windows, problem: LogProblem, dry: frozenset[str]) -> Ans
         problem: the same windows as a problem of regression.
         dry: names of joints that have dry friction in the file.
     """
-    answer, reading = Answer(problem, *explain(problem)), problem.reading
-    if reading.gravity and not is_noise(answer.plain):
-        by_file_problem = replace(problem, reading=replace(reading, of_file=True))
-        by_file = Answer(by_file_problem, *explain(by_file_problem))
-        if by_file.fit.cost < HALF * answer.fit.cost:
-            answer = by_file
+    search = Search(problem)
+    if problem.reading.gravity and problem.searches(search.plain):
+        both = [(each, Search(each)) for each in (problem.by_file(), problem)]
+        lowest = {tried: min(map(score, tried.single[:1]), default=np.inf) for _, tried in both}
+        problem, search = ranked(both, lambda pair: lowest[pair[1]])[0]
+    answer = Answer(problem, *explain(search))
     named = answer.explanation
     alternatives = (cause for causes in named.instead for cause in causes)
     causes = (*named.causes, *named.most, *alternatives)
     if also_dry := {cause.where for cause in causes if cause.quantity == DRY} - dry:
-        freed = LogProblem.of(windows, dry | also_dry, answer.problem.reading)
+        freed = replace(answer.problem, windows=windows.freed(dry | also_dry), stored=Store())
         if named.causes or fitted(freed).unit < HALF * answer.plain.unit:
-            answer = Answer(freed, *explain(freed))
+            answer = Answer(freed, *explain(Search(freed)))
     return answer
 
 
@@ -264,10 +260,8 @@ def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
 
 def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
     """Return start and end [s] of the shortest span with half of a joint's squared residuals."""
-    windows, residuals = (
-        problem.windows,
-        fit.left.reshape(len(fit.left), -1, problem.windows.joints),
-    )
+    windows = problem.windows
+    residuals = fit.left.reshape(len(fit.left), -1, windows.joints)
     # Cumulated squares; from each window on, the end by which half of their sum is reached.
     sums = np.r_[0.0, (residuals[..., joint] ** 2).sum(axis=1).cumsum()]
     ends = np.minimum(np.searchsorted(sums, sums[:-1] + 0.5 * sums[-1]), len(residuals))
@@ -275,9 +269,8 @@ def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
     lengths = np.where(reached, ends - np.arange(len(residuals)), len(residuals))
     first = int(np.argmin(lengths))
     # The times of the windows that the fit has kept.
-    samples = windows.samples[
-        fit.problem.kept if isinstance(fit.problem, LogProblem) else slice(None)
-    ]
+    problem = fit.problem if isinstance(fit.problem, LogProblem) else problem
+    samples = windows.samples[problem.kept]
     last = max(int(ends[first]) - 1, first)
     return float(windows.log.time[samples[first, 0]]), float(windows.log.time[samples[last, -1]])
 

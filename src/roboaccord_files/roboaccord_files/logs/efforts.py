@@ -21,6 +21,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.results import Json
+from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.fit import Fit, Prior
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, FILTER, LIMIT, MOTOR, Hypothesis
 from roboaccord.crosscheck.causes.search import SURE
@@ -53,16 +54,14 @@ class Reading:
     Args:
         name: the reading in words, as it is printed.
         scaled: whether each joint has an unknown factor; else the factor is 1.
-        gravity, friction: whether the controller adds the torque that they take.
-        of_file: whether the controller computes that torque with the parameters of the file; else
-            it is what the true robot needs.
+        gravity, friction: whether the controller adds the torque that they take: what the true
+            robot needs, unless `PredictedWindows.by_file` adds what the file's does.
     """
 
     name: str
     scaled: bool = False
     gravity: bool = False
     friction: bool = False
-    of_file: bool = False
 
     def rest(self, body: LogBody) -> LogBody:
         """Return the robot without gravity and friction, as far as the controller carries them."""
@@ -139,42 +138,47 @@ def readings(stated: str) -> tuple[Reading, ...]:
     return STATED[stated]
 
 
-def best_reading(fits: Mapping[Reading, Fit], shares: Mapping[Reading, float]) -> Reading:
+def best_reading(fits: Mapping[Reading, Fit], shares: Mapping[Reading, Array]) -> Reading:
     """Return the reading of the efforts: torque at the joint unless another explains far more.
+
+    Readings are compared by the middle one of the joints: an error of one joint, such as a spring,
+    may be larger than all its efforts do.
 
     Args:
         fits: the fit of each reading without any cause, that of the default reading first.
-        shares: rms residuals of each fit as a share of the effect of the efforts, of the joint
-            where it is largest.
+        shares: rms residuals of each fit as a share of the effect of the efforts, of the joints
+            that move.
     """
     plain, *_ = fits
-    best = min(fits, key=lambda reading: fits[reading].cost)
+    middle = {reading: float(np.median(share)) for reading, share in shares.items()}
+    best = min(fits, key=middle.__getitem__)
     if plain != TORQUE:  # the user stated what the efforts are
         return best
     # Torque at the joint stays unless its residuals are large, and far larger than the best ones.
-    if best == plain or shares[plain] < GROSS or fits[plain].cost < CLEAR**2 * fits[best].cost:
+    clear = middle[plain] > CLEAR * middle[best] or fits[plain].cost > CLEAR**2 * fits[best].cost
+    if shares[plain].max() < GROSS or not clear:
         return plain
-    # The factors of the other reading must be well determined, and most of them far from 1.
+    # Most factors of the other reading must be well determined, and far from 1.
     low, high = NEAR_ONE
-    factors = [fitted for fitted in fits[best].deviations if fitted.quantity == FACTOR]
-    sizes = [fits[best].sizes[factor] for factor in factors]
-    determined = all(
-        size > SURE * fits[best].deviations[factor] for factor, size in zip(factors, sizes)
-    )
-    far_from_one = sum(not low < size < high for size in sizes)
-    convincing = determined and shares[best] < MOST and (not sizes or far_from_one > len(sizes) / 2)
+    fit, factors = fits[best], [one for one in fits[best].sizes if one.quantity == FACTOR]
+    far_from_one = [
+        fit.sizes[factor] > SURE * fit.deviations.get(factor, np.inf)
+        and not low < fit.sizes[factor] < high
+        for factor in factors
+    ]
+    convincing = middle[best] < MOST and (not factors or sum(far_from_one) > len(factors) / 2)
     return best if convincing else plain
 
 
 def taken(
-    reading: Reading, fits: Mapping[Reading, Fit], shares: Mapping[Reading, float], stated: str
+    reading: Reading, fits: Mapping[Reading, Fit], shares: Mapping[Reading, Array], stated: str
 ) -> Taken:
     """Return the chosen reading with its residuals, and the one that fits next best.
 
     Motor current is never the next: free factors fit at least as well as torque at the joint.
     """
     others = [candidate for candidate in fits if candidate not in (reading, MOTOR_SIDE)]
-    chosen = Taken(reading.name, shares[reading], stated=bool(stated))
+    chosen = Taken(reading.name, float(shares[reading].max()), stated=bool(stated))
     if not others:
         return chosen
     following = min(others, key=lambda candidate: fits[candidate].cost)

@@ -24,9 +24,9 @@ from roboaccord.crosscheck.causes import hypotheses as known
 from roboaccord.crosscheck.causes.fit import Prior, Problem
 from roboaccord.crosscheck.causes.hypotheses import FACTOR, Hypothesis, Sizes
 from roboaccord.crosscheck.causes.samples import RECORDED
-from roboaccord.engines.deviations import EVERY
+from roboaccord.engines.deviations import EVERY, OF_LINKS, PRODUCTS
 
-from roboaccord_files.logs.body import LogBody
+from roboaccord_files.logs.body import DRY, OFFSET, LogBody
 from roboaccord_files.logs.efforts import TORQUE, Reading
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.scheme import BESIDE, BLOWS, PART, SCHEME, SMOOTH
@@ -37,6 +37,8 @@ from roboaccord_files.logs.windows import Windows
 CLOCK = Hypothesis("clock")
 SCALES, DRIVES = ("gear", FACTOR), (known.FILTER, known.MOTOR, known.LIMIT)
 OF_EFFORTS = (*SCALES, *DRIVES)  # they change efforts alone: by a factor, or over time
+LINEAR = (*OF_LINKS, PRODUCTS, known.PAYLOAD, "damping", "armature", DRY, OFFSET, known.SPRING)
+"""Parameters in which efforts are linear, but for others of the same link."""
 # Share of an effort's standard deviation; a gear crosses its backlash while the effort is smaller:
 # of normally distributed efforts 4 % of the time, so a crossing is nearly a step.
 TURNS = 0.05
@@ -84,16 +86,19 @@ class PredictedWindows(Problem, ABC):
     @cached_property
     def body(self) -> LogBody:
         """The robot that the efforts move: without gravity, say, if the controller carries it."""
-        of_file = self.windows.body
-        return of_file if self.reading.of_file else self.reading.rest(of_file)
+        return self.reading.rest(self.windows.body)
 
-    @cached_property
-    def _added(self) -> Array:
-        """Positions due to what a controller adds by the file's parameters (w, (k + 1) n)."""
-        of_file, windows = self.windows.body, self.windows
-        if not self.reading.of_file:
-            return np.zeros(windows.apart.shape)
-        return windows.needing(of_file) - windows.needing(self.reading.rest(of_file))
+    def by_file(self) -> Self:
+        """Return the problem where the controller adds what the file's robot needs.
+
+        That acts as the recorded efforts do: late, through the gear, and held over a step.
+        """
+        log, bodies = self.log, (self.windows.body, self.body)
+        q, qd, _ = self.windows.smooth.at(np.arange(len(log.q)), log.time[:, None])[:, :, 0]
+        whole, less = (body.efforts(q, 0.0 * q, 0.0 * q) + body.friction(qd) for body in bodies)
+        log = replace(log, effort=log.effort + whole - less)
+        reading = replace(self.reading, gravity=False, friction=False)
+        return replace(self, log=log, reading=reading, stored=Store())
 
     @property
     def independent(self) -> int:
@@ -108,14 +113,15 @@ class PredictedWindows(Problem, ABC):
         """
         nonzero = {hypothesis: size for hypothesis, size in sizes.items() if size}
         # Recorded positions less those without efforts, of the robot with its errors; less what
-        # the efforts and the controller do.
+        # the efforts do.
         residuals = self.windows.needing(self.body.varied(self._of_body(nonzero)))
-        driven = self._driven(nonzero, self._factors(nonzero))
-        residuals = residuals - driven - self._added
+        residuals = residuals - self._driven(nonzero, self._factors(nonzero))
         # A clock that is fast by f counts 1 + f seconds a second: accelerations act over times that
         # are shorter than the stamps say, and positions are less by its square.
         if fast := nonzero.get(CLOCK, 0.0):
-            residuals = self.windows.apart + (residuals - self.windows.apart) / (1.0 + fast) ** 2
+            with np.errstate(divide="ignore", invalid="ignore"):  # a clock that stands fits nothing
+                more = (residuals - self.windows.apart) / (1.0 + fast) ** 2
+            residuals = self.windows.apart + more
         for hypothesis, size in nonzero.items():
             if hypothesis.quantity == SCHEME and hypothesis not in (PART, SMOOTH, BLOWS):
                 residuals = residuals + size * self.windows.scheme[..., hypothesis.axis]
@@ -213,11 +219,15 @@ class PredictedWindows(Problem, ABC):
 
     def _rewritten(self, sizes: Sizes) -> Array:
         """Return the recorded efforts (k, n) with filters, lags and limits applied."""
-        log = self.log
-        for one, size in sizes.items():
-            if one.quantity in DRIVES:
+        drives = {one: size for one, size in sizes.items() if one.quantity in DRIVES}
+
+        def make() -> Array:
+            log = self.log
+            for one, size in drives.items():
                 log = RECORDED[one.quantity](log, size, one.where)
-        return np.asarray(log.effort)
+            return np.asarray(log.effort)
+
+        return self.stored.of(("efforts", *drives.items()), make)
 
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> dict[Hypothesis, Array]:
         """Return the derivatives of the residuals by the sizes of hypotheses (b, (k + 1) n).
@@ -275,15 +285,23 @@ class PredictedWindows(Problem, ABC):
 
     def _of_robot(self, ones: Sequence[Hypothesis], base: Sizes) -> dict[Hypothesis, Array]:
         """Return the derivatives (w, (k + 1) n) by parameters of the robot, by small changes."""
-        of_body = self._of_body(base)
-        keys = {one: (self.reading, *of_body.items(), one) for one in ones}
-        new = dict[Hypothesis, Array]()
+        # Errors of other places do not matter where efforts are linear in both.
+        sizes = {
+            one: {
+                h: size for h, size in self._of_body(base).items()
+                if h.where == one.where or not {h.quantity, one.quantity} <= {*LINEAR}
+            }
+            for one in ones
+        }  # fmt: skip
+        keys = {one: (self.reading, *at.items(), one) for one, at in sizes.items()}
+        new, slopes = dict[Hypothesis, Array](), list[Array]()
         if missing := [one for one, key in keys.items() if key not in self.stored]:
-            needed = self.windows.needed(self.body.varied(of_body), kept=True)
-            slopes = []
-            for one in missing:
-                more = {**of_body, one: of_body.get(one, 0.0) + one.probe}
-                slopes.append((self.windows.needed(self.body.varied(more)) - needed) / one.probe)
+            for one, at in ((one, sizes[one]) for one in missing):
+                body = self.body.varied(at)
+                make = partial(self.windows.needed, body, kept=True)
+                needed = self.stored.of((self.reading, *at.items()), make)
+                more = self.body.varied({**at, one: at.get(one, 0.0) + one.probe})
+                slopes.append((self.windows.needed(more) - needed) / one.probe)
             made = self.windows.made_by(np.stack(slopes, axis=-1))
             new = dict(zip(missing, np.ascontiguousarray(np.moveaxis(made, -1, 0))))
         # Those that are there come first, before any makes room for a new one.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from roboaccord.contract.outcome import Cause
@@ -66,6 +66,8 @@ SLIDING = {
 @dataclass(frozen=True)
 class LogProblem(PredictedWindows):
     """The windows of a log as a problem of the cross-check's regression; a block is a window."""
+
+    most_begun: ClassVar[int] = BEGUN
 
     def groups(self) -> list[Group]:
         """Return the hypotheses that are tried; those of a group are fitted together."""
@@ -137,27 +139,17 @@ class LogProblem(PredictedWindows):
         bound = max(bound, AUDIBLE * float(self.windows.heard.max()))
         return bool((explained > np.maximum(bound, self.windows.rounding)).any())
 
-    @property
-    def most_begun(self) -> int:
-        """How many hypotheses with several starting sizes are fitted."""
-        return BEGUN
-
     def least(self, one: Hypothesis) -> float:
         """Return the smallest size that a hypothesis may have.
 
         Quantities that cannot be negative may fall by what the file has of them, and no more.
         """
-        joint = next(
-            (moving for moving in self.windows.body.tree.moving if moving.name == one.where), None
-        )
-        if joint is None or one.quantity not in POSITIVE:
-            return -np.inf
-        in_file = {
-            "armature": joint.armature,
-            "damping": joint.damping,
-            known.SPRING: joint.spring[0],
-        }
-        return -(1.0 + ROUND) * in_file.get(one.quantity, 0.0)
+        for joint in self.windows.body.tree.moving:
+            if joint.name == one.where and one.quantity in POSITIVE:
+                in_file = {"armature": joint.armature, "damping": joint.damping}
+                in_file[known.SPRING] = joint.spring[0]
+                return -(1.0 + ROUND) * in_file.get(one.quantity, 0.0)
+        return -np.inf
 
     def searches(self, plain: Fit) -> bool:
         """Return whether a fit without a cause leaves more than noise, so that causes are tried."""

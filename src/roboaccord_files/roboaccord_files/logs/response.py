@@ -86,8 +86,8 @@ class Response:
         # A in the middle of each step, of x' = A x + (0, M^-1 e) with the state x = (d, d').
         change = np.zeros((w, k, 2 * n, 2 * n))
         change[..., :n, n:] = unit
-        change[..., n:, :n] = -(inverse[middle] @ stiffness).reshape(w, k, n, n)
-        change[..., n:, n:] = -(inverse[middle] @ damping).reshape(w, k, n, n)
+        by_state = np.concatenate([stiffness, damping], axis=-1)
+        change[..., n:, :] = -(inverse[middle] @ by_state).reshape(w, k, n, 2 * n)
         return Blocks.of(self._steps, inverse.reshape(w, -1, n, n), change)
 
     def _spread(self, values: Array) -> Array:

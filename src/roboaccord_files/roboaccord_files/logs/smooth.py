@@ -82,7 +82,7 @@ class Smooth:
             first: number of each window's first sample (w,).
             times: at which the motion is evaluated (w, m) [s].
         """
-        motion = np.empty((3, *times.shape, len(self.log.joints)))
+        motion = np.zeros((3, *times.shape, len(self.log.joints)))
         for stretch, spline in zip(self.log.segments, self.splines):
             inside = (first >= stretch.start) & (first < stretch.stop)
             for order in range(3):

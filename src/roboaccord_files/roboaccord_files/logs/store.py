@@ -13,7 +13,7 @@ class Store:
     """Arrays by what they were computed from; those not asked for longest give room to new ones."""
 
     def __init__(self) -> None:
-        self._arrays = dict[Hashable, Array]()
+        self._arrays, self._bytes = dict[Hashable, Array](), 0
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._arrays
@@ -23,7 +23,8 @@ class Store:
         array = self._arrays.pop(key, None)
         if array is None:
             array = make()
-            while sum(other.nbytes for other in self._arrays.values()) + array.nbytes > STORED:
-                del self._arrays[next(iter(self._arrays))]
+            self._bytes += array.nbytes
+            while self._arrays and self._bytes > STORED:
+                self._bytes -= self._arrays.pop(next(iter(self._arrays))).nbytes
         self._arrays[key] = array
         return array

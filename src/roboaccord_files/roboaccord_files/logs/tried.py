@@ -9,7 +9,7 @@ An error is added to one of them, with its effect in `LogBody.varied` or in pred
 sizes may be tuned.
 """
 
-from __future__ import annotations
+from __future__ import annotations  # noqa: I001 (names are packed)
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
@@ -18,14 +18,7 @@ import numpy as np
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.hypotheses import (
-    BACKLASH,
-    FILTER,
-    PAYLOAD,
-    SPRING,
-    Group,
-    Hypothesis,
-    Sizes,
-    components,
+    BACKLASH, FILTER, PAYLOAD, SPRING, Group, Hypothesis, Sizes, components,
 )  # fmt: skip
 from roboaccord.crosscheck.causes.samples import exchanges, starts
 from roboaccord.crosscheck.causes.search import UNSEEN
@@ -44,9 +37,9 @@ DELAY = Hypothesis("delay")  # samples; 1 is an effort that acts from its stamp 
 # Periods; time constants of filters that are tried, a factor of 4 apart, so that one is within a
 # factor of 2 of any from 0.25 to 16.
 FILTERS = (0.5, 2.0, 8.0)
-# Of a link's mass; payloads that are tried. One is within a factor of 2.5 of any payload from 2 %
-# to 370 %.
-CARRIED = (0.05, 0.3, 1.5)
+# Of a link's mass; payloads that are tried. One is within a factor of 1.5 of any payload from 3 %
+# to 960 %.
+CARRIED = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 # Times of the log at which signs and orders are compared: each sign or order has 60 equations a
 # joint.
 FEW_TIMES = 60

@@ -168,17 +168,16 @@ def causes_of(fit: Fit) -> tuple[Cause, ...]:
     return tuple(causes)
 
 
-def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
-    """Return what explains the residuals of a problem.
+def explain(search: Search) -> tuple[Explanation, Fit, Fit]:
+    """Return what explains the residuals of the problem of a search.
 
     Returns:
         the explanation, the fit without a cause, and the fit with the named causes.
     """
-    search = Search(problem)
     best, fits = search.plain, list[Fit]()
     # Add causes until another one adds nothing, or only noise is left.
     for tried in search.stages():
-        if not tried or not problem.adds(best, tried[0]):
+        if not tried or not search.problem.adds(best, tried[0]):
             break
         best, fits = tried[0], tried
         if is_noise(best):
@@ -189,28 +188,22 @@ def explain(problem: Problem) -> tuple[Explanation, Fit, Fit]:
         return max(fit.cost, float(fit.left.size), ROUND_OFF * total) / total
 
     # Fits that explain enough and equally well, unless fits of other causes come near.
-    others = alike(fits) if fits and problem.explains(search.plain, best, 1.0) else []
+    others = alike(fits) if fits and search.problem.explains(search.plain, best, 1.0) else []
     places = {fit.places for fit in others}
     rivals = [fit for fit in fits if fit.places not in places]
     if not is_noise(best) and any(fit.cost < BEATEN * best.cost for fit in rivals):
         others = []  # errors that are not modelled may favour either
     others = sorted(others, key=lambda fit: fit.places)
     # Those that also explain the half that they were not fitted on.
-    halves = [(fit, held_out(problem, fit)) for fit in others]
+    halves = [(fit, held_out(search.problem, fit)) for fit in others]
     named = [(fit, held) for fit, held in halves if held is not None]
     if not named:
-        none = (
-            Conclusion.NOTHING_EXPLAINS if best.cost > LEFT * total else Conclusion.NO_SINGLE_CAUSE
-        )
+        much = best.cost > LEFT * total
+        none = Conclusion.NOTHING_EXPLAINS if much else Conclusion.NO_SINGLE_CAUSE
         return Explanation(none, most=causes_of(best), left=share(best)), search.plain, search.plain
     (fit, held), *rest = named
-    code = (
-        Conclusion.ALIKE
-        if rest
-        else Conclusion.TOGETHER
-        if len(fit.places) > 1
-        else Conclusion.NAMED
-    )
+    code = Conclusion.TOGETHER if len(fit.places) > 1 else Conclusion.NAMED
+    code = Conclusion.ALIKE if rest else code
     instead = tuple(causes_of(alternative) for alternative, _ in rest)
     following = next(map(share, rivals), np.nan)
     explanation = Explanation(code, causes_of(fit), instead, (), share(fit), following, held)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -41,9 +41,9 @@ NEXT = 1e-2
 DEPENDENT = 1e-7
 FAR = 1.0  # m or rad: bound of a fitted size; no robot has a larger error
 UNBOUNDED = ("kg", "N m")  # units of payloads and effort limits, whose size is that of the robot
-# Blocks over which residuals may be correlated: 4 (n / 100)^(2/9) = 2.5 of n = 12 ticks [Newey and
-# West 1994].
-LAGS = 3
+# Blocks of 100 over which residuals may be correlated: of n blocks 4 (n / 100)^(2/9), 2.5 of 12
+# ticks and 5 of 300 windows [Newey and West 1994].
+LAGS = 4.0
 # hypotheses whose fit begins at a size other than 0: limits the work, as TRIED of search.py
 MOST_BEGUN = 8
 INTERVAL = 1.96  # standard errors: half the interval of 95 % of a normal distribution
@@ -59,7 +59,13 @@ class Prior(NamedTuple):
 
 
 class Problem(ABC):
-    """Residuals to explain, and the hypotheses that may explain them; immutable."""
+    """Residuals to explain, and the hypotheses that may explain them; immutable.
+
+    Attributes:
+        most_begun: largest number of hypotheses fitted that begin at one of some sizes.
+    """
+
+    most_begun: ClassVar[int] = MOST_BEGUN
 
     @property
     def beside(self) -> Mapping[Hypothesis, Prior]:
@@ -127,11 +133,6 @@ class Problem(ABC):
     @abstractmethod
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether a fit with more causes leaves so much less that these matter."""
-
-    @property
-    def most_begun(self) -> int:
-        """Largest number of hypotheses fitted that begin at one of some sizes."""
-        return MOST_BEGUN
 
     def least(self, one: Hypothesis) -> float:
         """Return the lower bound of the size of a hypothesis that this problem knows."""
@@ -340,7 +341,7 @@ def _deviations(columns: Array, residuals: Array, inverse: Array) -> Array:
     """Return standard errors (p,) of sizes, of residuals that are correlated over blocks.
 
     They are at least those of independent residuals. Source: Newey and West 1987, with Bartlett
-    weights 1 - lag / LAGS.
+    weights 1 - lag / lags.
 
     Args:
         columns: slopes (p, b, r).
@@ -349,9 +350,10 @@ def _deviations(columns: Array, residuals: Array, inverse: Array) -> Array:
     """
     scores = np.einsum("pbr,br->bp", columns, residuals)
     covariance = scores.T @ scores
-    for lag in range(1, min(LAGS, len(scores))):
+    lags = LAGS * (len(scores) / 100.0) ** (2.0 / 9.0)
+    for lag in range(1, min(int(np.ceil(lags)), len(scores))):
         products = scores[lag:].T @ scores[:-lag]
-        covariance += (1.0 - lag / LAGS) * (products + products.T)
+        covariance += (1.0 - lag / lags) * (products + products.T)
     variances = np.diag(inverse @ covariance @ inverse)
     noise = max(1.0, float((residuals**2).mean()))
     return np.sqrt(np.maximum(variances, noise * np.diag(inverse)))

@@ -21,7 +21,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted, independent, stacked
-from roboaccord.crosscheck.causes.hypotheses import Group, telling
+from roboaccord.crosscheck.causes.hypotheses import LIMIT, Group, Hypothesis, telling
 from roboaccord.numerics.ranking import ranked
 
 # best hypotheses by regression that are fitted, with all that explain the same: limits the work
@@ -55,28 +55,39 @@ class Search:
         problem: whose residuals are explained.
 
     Attributes:
+        problem: as above.
         plain: fit without a cause.
         same: difference up to which two costs count as equal.
     """
 
     def __init__(self, problem: Problem) -> None:
-        self._problem, self.plain = problem, fitted(problem)
+        self.problem, self.plain = problem, fitted(problem)
         self.same = max(SAME, ROUND_OFF * self.plain.cost)
         self._started = [*problem.starts()] if problem.searches(self.plain) else []
 
     def stages(self) -> Iterator[list[Fit]]:
         """Yield the possible fits of one cause, then of two, then of three, the best first."""
-        # One cause. Errors without a size are tried only where no other fit leaves just noise.
-        single = self.ranked([*self._begun(), *self.near(self.plain, 1)])
+        yield (single := self.single)
+        # Two causes: pairs by regression, one more beside the best variant or started fit, and a
+        # started one beside the best.
+        started = [(group,) for group, _ in self._started]
+        mixed = [fit for fit in single if fit.variant or fit.groups in started][:1]
+        extended = [fit for best in mixed for fit in self.near(best, 1)]
+        extended += [fit for best in single[:REACH] for fit in self._begun(best)]
+        yield (pairs := self.ranked([*self.near(self.plain, 2), *extended]))
+        added = ([*self.near(best, 1), *self._begun(best)] for best in pairs[:REACH])
+        yield self.ranked([fit for fits in added for fit in fits])
+
+    @cached_property
+    def single(self) -> list[Fit]:
+        """The possible fits of one cause, the best first.
+
+        Errors without a size are tried only where no other fit leaves just noise.
+        """
+        single = self.ranked([*self._begun(self.plain), *self.near(self.plain, 1)])
         if not (single and is_noise(single[0])):
             single = self.ranked([*self._undone(), *single])
-        yield single
-        # Two causes: pairs by regression, and one more beside the best variants and started fits.
-        started = [(group,) for group, _ in self._started]
-        mixed = [fit for fit in single if fit.variant or fit.groups in started][:REACH]
-        extended = (fit for best in mixed for fit in self.near(best, 1))
-        yield (pairs := self.ranked([*self.near(self.plain, 2), *extended]))
-        yield self.ranked([fit for best in pairs[:REACH] for fit in self.near(best, 1)])
+        return single
 
     def ranked(self, fits: Sequence[Fit]) -> list[Fit]:
         """Return fits of finite score whose sizes surely differ from 0, the best first."""
@@ -84,31 +95,68 @@ class Search:
 
     def _undone(self) -> Iterator[Fit]:
         """Yield fits with an error without a size undone, if that leaves less of a few blocks."""
-        before = squares(self._problem.few().residuals(self.plain.sizes))
-        for cause, undone in self._problem.variants():
+        before = squares(self.problem.few().residuals(self.plain.sizes))
+        for cause, undone in self.problem.variants():
             try:
                 if squares(undone.few().residuals(self.plain.sizes)) < before:
                     yield fitted(undone, variant=cause)
             except AccordError:  # states in which the robot cannot be
                 continue
 
-    def _begun(self) -> list[Fit]:
-        """Return the best fits of hypotheses whose fit begins at one of some sizes."""
-        blocks = self._problem.few()
-        base = {
-            h: self.plain.sizes[h] if prior.spread > VAGUE else prior.mean
-            for h, prior in self._problem.beside.items()
-        }
-        # The best start of each hypothesis, by the residuals of a few blocks.
-        before, best_starts = squares(blocks.residuals(base)), list[tuple[float, Group, float]]()
-        for group, sizes in self._started:
-            tried = [(squares(blocks.residuals({**base, group[0]: s})), group, s) for s in sizes]
-            best_starts.append(min(tried, key=lambda start: start[0]))
-        # Fit the best of those that leave less than no cause.
-        count = self._problem.most_begun
-        best = ranked(best_starts, lambda start: start[0], CANCELLED * before)[:count]
-        best = [start for start in best_starts if start in best and start[0] < before]
-        return [fitted(self._problem, (group,), {group[0]: size}) for _, group, size in best]
+    def _begun(self, anchor: Fit) -> list[Fit]:
+        """Return the best fits with one more hypothesis, of those that begin at one of some sizes.
+
+        Args:
+            anchor: fit to which it is added.
+        """
+        blocks, problem = self.problem.few(), self.problem
+        # Beside another cause a limit, which clips few samples, explains what is off in any.
+        taken = {LIMIT, *(h.quantity for h in anchor.ones)} if anchor.groups else {""}
+        # Of a variant the samples are others; of few blocks the effects need not add up.
+        if anchor.variant or not self._started or (anchor.groups and blocks is not problem):
+            return []
+        at, free = self._begin(anchor)
+        left, columns = blocks.residuals(at).ravel(), blocks.slopes(free, at).values()
+        basis = spanned([column.ravel() for column in columns], left.size)
+        left = without(left, basis)
+        # The best start of each hypothesis, by what a few blocks leave; what is linear is free.
+        costs, best_starts = dict[Group, float]({(): float(left @ left)}), dict[Group, float]()
+        for group, size, effect, others in self._effects:
+            rest = without(left + effect, basis)
+            if len(others):
+                rest = without(rest, spanned(without(others, basis), left.size))
+            better = squares(rest) < min(costs[()], costs.get(group, np.inf))
+            if better and group[0].quantity not in taken:
+                costs[group], best_starts[group] = squares(rest), size
+        # Fit the best of those that leave less than the anchor.
+        best = ranked([*best_starts], costs.__getitem__, CANCELLED * costs[()])
+        return [
+            fitted(problem, (*anchor.groups, group), {**at, group[0]: size})
+            for group, size in best_starts.items() if group in best[: problem.most_begun]
+        ]  # fmt: skip
+
+    def _begin(self, anchor: Fit) -> tuple[dict[Hypothesis, float], list[Hypothesis]]:
+        """Return sizes at which more fits begin than that of an anchor, and which of them are free.
+
+        Of others a prior says something, and they begin at its mean.
+        """
+        means = {h: p.mean for h, p in self.problem.beside.items() if not p.spread > VAGUE}
+        return {**anchor.sizes, **means}, [h for h in anchor.sizes if h not in means]
+
+    @cached_property
+    def _effects(self) -> list[tuple[Group, float, Array, Array]]:
+        """Hypotheses with sizes to begin at, and what each does to the residuals of a few blocks.
+
+        The last are the slopes (p, m) of its further components.
+        """
+        blocks, (at, _) = self.problem.few(), self._begin(self.plain)
+        before, effects = blocks.residuals(at).ravel(), list[tuple[Group, float, Array, Array]]()
+        for group, size in ((group, size) for group, sizes in self._started for size in sizes):
+            begin = {**at, group[0]: size}
+            others = [slope.ravel() for slope in blocks.slopes(group[1:], begin).values()]
+            effect = blocks.residuals(begin).ravel() - before
+            effects.append((group, size, effect, np.reshape(others, (-1, before.size))))
+        return effects
 
     def near(self, anchor: Fit, count: int) -> list[Fit]:
         """Return fits with `count` hypotheses added to those of a fit, the best by regression.
@@ -184,11 +232,21 @@ def linear(anchor: Fit) -> Linear:
     prior = [(anchor.sizes[h] - p.mean) / p.spread for h, p in problem.beside.items()]
     columns, target = stacked(anchor, hypotheses, slopes), np.r_[anchor.left.ravel(), prior]
     if acting := [h for h in present if h in slopes]:
-        fixed = stacked(anchor, acting, slopes)
-        basis = np.linalg.qr(fixed[independent(fixed)].T)[0]
-        columns, target = (x - (x @ basis) @ basis.T for x in (columns, target))
+        basis = spanned(stacked(anchor, acting, slopes), target.size)
+        columns, target = without(columns, basis), without(target, basis)
     columns = columns / np.maximum(np.linalg.norm(columns, axis=1), 1e-300)[:, None]
     return groups, [[hypotheses.index(h) for h in group] for group in groups], columns, target
+
+
+def spanned(columns: Sequence[Array] | Array, size: int) -> Array:
+    """Return an orthonormal basis (m, q) of columns (p, m) of a size m."""
+    rows = np.reshape(columns, (-1, size))
+    return np.linalg.qr(rows[independent(rows)].T)[0]
+
+
+def without(columns: Array, basis: Array) -> Array:
+    """Return columns (..., m) less their part in the span of an orthonormal basis (m, q)."""
+    return np.asarray(columns - (columns @ basis) @ basis.T)
 
 
 def within(

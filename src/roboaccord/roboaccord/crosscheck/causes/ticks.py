@@ -26,7 +26,7 @@ from roboaccord.crosscheck.causes.explain import Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, Problem
 from roboaccord.crosscheck.causes.hypotheses import ZERO, Group, Hypothesis, Sizes, components
 from roboaccord.crosscheck.causes.samples import RECORDED, WHOLE, exchanged, framed, starts
-from roboaccord.crosscheck.causes.search import LIKELY
+from roboaccord.crosscheck.causes.search import LIKELY, Search
 from roboaccord.crosscheck.columns import column_names, state_difference
 from roboaccord.crosscheck.ticks import Index, predict_ticks
 from roboaccord.engines.deviations import EVERY, GROUND, OF_FEET, OF_JOINTS, OF_LINKS, ModelChange
@@ -215,4 +215,4 @@ def explain_ticks(problem: TickProblem) -> Explanation:
     """Return what explains the residuals of ticks, with the coordinate of the largest one."""
     largest = np.abs(problem.residuals()).max(axis=0)
     quantity, where = column_names(problem.run.joints)[first_largest(largest)]
-    return replace(explain(problem)[0], quantity=quantity, where=where)
+    return replace(explain(Search(problem))[0], quantity=quantity, where=where)
