@@ -14,7 +14,7 @@ HALF and AUDIBLE may be tuned; they move verdicts. `make own-logs` measures what
 (docs/own_log.md).
 """
 
-from __future__ import annotations  # noqa: I001 (names are packed)
+from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
@@ -33,8 +33,14 @@ from roboaccord.scenario.scenario import Tolerances
 from roboaccord_files.excitation.identified import Identified
 from roboaccord_files.logs.body import DRY, LogBody
 from roboaccord_files.logs.efforts import (
-    OWN, Reading, Taken, best_reading, factors_of, readings, taken,
-)  # fmt: skip
+    OWN,
+    Reading,
+    Taken,
+    best_reading,
+    factors_of,
+    readings,
+    taken,
+)
 from roboaccord_files.logs.lengths import choose_windows
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import drawn_like, rounded
@@ -155,7 +161,7 @@ class BestReading:
         problems = {reading: replace(problem, reading=reading) for reading in readings(effort)}
         fits = {reading: fitted(problem) for reading, problem in problems.items()}
         shares = {
-            reading: problems[reading].share(fit.left)[~windows.rests]
+            reading: problems[reading].share(fit.left)[~windows.is_resting]
             for reading, fit in fits.items()
         }
         best = best_reading(fits, shares)

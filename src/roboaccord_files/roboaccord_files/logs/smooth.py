@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, Self
 
 import numpy as np
+from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
 
 from roboaccord_files.logs.log import Log
@@ -75,7 +76,7 @@ class Smooth:
         every = next(fitting, candidates[-1])
         return cls(log, noise, fit(every)[0], every)
 
-    def at(self, first: Array, times: Array) -> Array:
+    def at(self, first: Array | Index, times: Array) -> Array:
         """Return positions, rates and accelerations (3, w, m, n) within windows.
 
         Args:

@@ -9,7 +9,7 @@ An error is added to one of them, with its effect in `LogBody.varied` or in pred
 sizes may be tuned.
 """
 
-from __future__ import annotations  # noqa: I001 (names are packed)
+from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
@@ -18,8 +18,15 @@ import numpy as np
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.hypotheses import (
-    BACKLASH, FILTER, PAYLOAD, SPRING, Group, Hypothesis, Sizes, components,
-)  # fmt: skip
+    BACKLASH,
+    FILTER,
+    PAYLOAD,
+    SPRING,
+    Group,
+    Hypothesis,
+    Sizes,
+    components,
+)
 from roboaccord.crosscheck.causes.samples import exchanges, starts
 from roboaccord.crosscheck.causes.search import UNSEEN
 from roboaccord.description.tree import Tree

@@ -11,7 +11,7 @@ SAMPLED and HALVED may be tuned: more ticks and finer steps cost time. RESOLVED 
 admits ticks in which the reference is inaccurate.
 """
 
-from __future__ import annotations  # noqa: I001 (names are packed)
+from __future__ import annotations
 
 from dataclasses import dataclass
 

@@ -8,7 +8,7 @@ are left out: the engine's own law acts there, and level `statistics` compares i
 may be tuned. Names of `OneStepCheck` are keys of summary.json and stay.
 """
 
-from __future__ import annotations  # noqa: I001 (names are packed)
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
