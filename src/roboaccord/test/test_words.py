@@ -79,7 +79,7 @@ MADE: Mapping[str, Sequence[Any]] = {
         *(levels.invariance.InvarianceCheck(0.1, MOVED, {}, law) for law in ("", "box")),
     ),
     "one_step": (
-        STEP, levels.one_step.NoFreeTick(), replace(STEP, relative=0.3, order=0.2),
+        STEP, levels.one_step.NoFreeTick(), replace(STEP, relative=0.3, order=0.2, finest=(0.3, 0)),
         replace(STEP, relative=0.3, order=None, left=None),
         replace(STEP, rms=0.1, relative=0.3, floor=1.0),
     ),
