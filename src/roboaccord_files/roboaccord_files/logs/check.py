@@ -155,7 +155,7 @@ class BestReading:
         problems = {reading: replace(problem, reading=reading) for reading in readings(effort)}
         fits = {reading: fitted(problem) for reading, problem in problems.items()}
         shares = {
-            reading: problems[reading].share(fit.left)[~windows.rests]
+            reading: problems[reading].share(fit.left)[np.logical_not(windows.rests)]
             for reading, fit in fits.items()
         }
         best = best_reading(fits, shares)
