@@ -94,7 +94,8 @@ class PredictedWindows(Problem, ABC):
         That acts as the recorded efforts do: late, through the gear, and held over a step.
         """
         log, bodies = self.log, (self.windows.body, self.body)
-        q, qd, _ = self.windows.smooth.at(np.arange(len(log.q)), log.time[:, None])[:, :, 0]
+        number = np.arange(len(log.q), dtype=float)
+        q, qd, _ = self.windows.smooth.at(number, log.time[:, None])[:, :, 0]
         whole, less = (body.efforts(q, 0.0 * q, 0.0 * q) + body.friction(qd) for body in bodies)
         log = replace(log, effort=log.effort + whole - less)
         reading = replace(self.reading, gravity=False, friction=False)
