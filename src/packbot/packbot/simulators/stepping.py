@@ -5,9 +5,8 @@ press are then active (closed), and the others are released. Steps are explicit 
 or implicit if dry friction is stiff (stiff.py). Contacts jam if friction leaves no finite contact
 forces; their slip is then stopped by an impulse.
 
-EXPLICIT and SHORTER, which choose between the two kinds of step, and APPROACH, which selects the
-impacts that are reported, may be tuned. test_packbot_events and test_packbot_reference check times,
-impulses and the order of steps.
+EXPLICIT and SHORTER, which choose between the two kinds of step, may be tuned. test_packbot_events
+and test_packbot_reference check times, impulses and the order of steps.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from roboaccord import engines
 from roboaccord.contract import Array, DivergedError, Event, Index
 from roboaccord.numerics import Step, take_step
 
-from packbot.contact.features import KIND, LOWER, WIDTH
+from packbot.contact.features import WIDTH
 from packbot.contact.forces import impact
 from packbot.contact.gaps import ClosedGaps, are_among
 from packbot.simulators.closing import first_closing
+from packbot.simulators.contact_events import ContactEvents
 from packbot.simulators.energy import EnergyBook
 from packbot.simulators.motion import STILL, ConstrainedDynamics, JammedError
 from packbot.simulators.stiff import take_stiff_step
@@ -49,9 +48,6 @@ SHORTEN = 0.8
 # step (GIVE), a hundredth of the tolerance. In `collapse` 2 and 100 change nothing (measured).
 CLOSED_BEFORE = 10
 STANDARD_GRAVITY = 9.81  # m/s^2; for the height of hops, of which two digits count
-# m/s, rad/s; slower impacts are not reported: a fiftieth of the default `rest_speed`, below which
-# an impact has no restitution either
-APPROACH = 1e-4
 NO_FEATURES = np.zeros((0, WIDTH), dtype=np.int64)
 NO_SEARCH = np.zeros(0), NO_FEATURES, np.zeros(0)  # no angles, features and bounds
 
@@ -79,11 +75,11 @@ class EventDrivenStepper:
         self, motion: ConstrainedDynamics, energy: EnergyBook, options: Mapping[str, float],
         restitution: float, events: list[Event],
     ) -> None:  # fmt: skip
-        self.motion, self.energy, self._events = motion, energy, events
-        self._gap_functions, self._options = motion.gap_functions, options
+        self.motion, self.energy, self._options = motion, energy, options
+        self._gap_functions = motion.gap_functions
+        self._contacts = ContactEvents(events, self._gap_functions.name)
         self._restitution, self.x, self.n = restitution, np.zeros(0), motion.arm.model.nv
         self.time, self.deepest, self.steps = 0.0, 0.0, 0
-        self._last_touch = dict[str, float]()  # time of the last contact, by its name [s]
         self._size = options["max_step"]  # of the next step, if nothing shortens it [s]
         self._jacobian: Array | None = None  # stiff part of the slope's derivative, if it is stiff
         self._features: Index = NO_FEATURES  # near at the present state (m, 6)
@@ -93,12 +89,10 @@ class EventDrivenStepper:
     def start(self, q: Array, v: Array, time: float) -> None:
         """Start at angles q and rates v (n,) and a time [s]."""
         self.time, self.deepest, self.steps = time, 0.0, 0
-        self._last_touch.clear()
+        self._contacts.clear()
         self.energy.start(q, v)
-        self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
         self._size, self._last_search = self._options["max_step"], NO_SEARCH
-        self._features = self._near_features(q)
-        self.x = self._settle(np.concatenate([q, v]))
+        self._close_gaps(q, v)
 
     def lock(self, joint: int, locked: bool) -> None:
         """Lock a joint, or release it; contacts that no other joint can change are left out."""
@@ -115,9 +109,13 @@ class EventDrivenStepper:
     def jump(self, q: Array, v: Array, time: float) -> None:
         """Continue at a time [s] from other rates v (n,), with the impacts that these cause."""
         self.time = time
+        self.energy.record(q, v, self.motion.efforts)
+        self._close_gaps(q, v)
+
+    def _close_gaps(self, q: Array, v: Array) -> None:
+        """Find the closed gaps anew at angles q and rates v (n,), and solve their impacts."""
         self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
         self._features = self._near_features(q)
-        self.energy.record(q, v, self.motion.efforts)
         self.x = self._settle(np.concatenate([q, v]))
 
     def run(self, end: float) -> None:
@@ -196,9 +194,8 @@ class EventDrivenStepper:
             if step.error <= 1.0 and change <= near:
                 return step
             size = step.next_size if not step.error <= 1.0 else SHORTEN * size * near / change
-        raise DivergedError(
-            f"the step size fell to nothing at t = {self.time:.6f} s: no step meets the tolerance"
-        )
+        where = f"at t = {self.time:.6f} s: no step meets the tolerance"
+        raise DivergedError(f"the step size fell to nothing {where}")
 
     def _step(self, slope: Array, size: float) -> Step:
         """Return a step of `size` [s] from the present state, whose slope is given (2n,)."""
@@ -239,10 +236,8 @@ class EventDrivenStepper:
         start_gaps, start_jacobian, _ = measure(watched, step.start[:n])
         end_gaps, end_jacobian, _ = measure(watched, step.end[:n])
         rates = start_jacobian @ step.start[n:], end_jacobian @ step.end[n:]
-        return first_closing(
-            step, lambda x: measure(watched, x[:n])[0], (start_gaps, end_gaps), rates,
-            self._options["gap_tolerance"],
-        )  # fmt: skip
+        gaps, tolerance = (start_gaps, end_gaps), self._options["gap_tolerance"]
+        return first_closing(step, lambda x: measure(watched, x[:n])[0], gaps, rates, tolerance)
 
     def _near_features(self, q: Array) -> Index:
         """Return the features that are near at angles q (m, 6); the last result is remembered."""
@@ -284,8 +279,7 @@ class EventDrivenStepper:
     def _set_closed(self, features: Index, which: np.ndarray) -> None:
         """Make the features (m, 6) in a mask `which` (m,) the closed ones."""
         self.motion.closed = ClosedGaps(features[which], np.ones(int(which.sum()), dtype=np.bool_))
-        for feature in self.motion.closed.features:
-            self._last_touch[self._gap_functions.name(feature)] = self.time
+        self._contacts.keep_touching(self.motion.closed.features, self.time)
 
     def _rates_after_impact(
         self, features: Index, jacobian: Array, witnesses: Array, q: Array, v: Array
@@ -309,24 +303,5 @@ class EventDrivenStepper:
                 mass, features, q, slipping, witnesses, jacobian, impulses
             )
             self.energy.record_slip_stop(mass, slipping, after)
-        self._report_impact(features, impulses, rates)
+        self._contacts.add_impact(features, impulses, rates, self.time)
         return after
-
-    def _report_impact(self, features: Index, impulses: Array, rates: Array) -> None:
-        """Add the events of an impact, one for each pair or joint that was apart before.
-
-        Args:
-            features: gaps that are shut (m, 6).
-            impulses: normal impulses (m,) [N s, N m s].
-            rates: of the gaps before the impact (m,) [m/s, rad/s].
-        """
-        sums: dict[tuple[str, str], float] = {}
-        for feature, impulse, rate in zip(features, impulses, rates, strict=True):
-            if impulse > 0.0 and rate < -APPROACH:
-                kind = "joint_stop" if feature[KIND] >= LOWER else "impact"
-                key = (kind, self._gap_functions.name(feature))
-                sums[key] = sums.get(key, 0.0) + float(impulse)
-        for (kind, subject), impulse in sums.items():
-            if self.time - self._last_touch.get(subject, -math.inf) > engines.APART:
-                self._events.append(Event(float(self.time), kind, subject, impulse))
-            self._last_touch[subject] = self.time

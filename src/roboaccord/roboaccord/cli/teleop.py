@@ -83,9 +83,7 @@ KeyMapFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Key map, 
 OverRos = Annotated[bool, typer.Option(
     "--ros", help="Drive a robot that `ros2 launch` started, over its topics."
 )]  # fmt: skip
-Namespace = Annotated[str, typer.Option(
-    metavar="NAME", help="Namespace of the launch, for --ros."
-)]  # fmt: skip
+Namespace = Annotated[str, typer.Option(metavar="NAME", help="Namespace of the launch (--ros).")]
 
 
 @by_option("ros", "namespace", "engine fault out force", "scenario set duration keys trust")

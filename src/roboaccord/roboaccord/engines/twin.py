@@ -155,8 +155,7 @@ class Twin(EngineSimulator):
         turn, qd = x.turn, v[6:]
         linear, angular = self._axes.in_world(turn, v)
         twist = np.concatenate([linear, angular])
-        no_loads = np.zeros(6), np.zeros(len(qd))
-        wrench, effort = self._loads(x, turn, twist, qd) if loaded else no_loads
+        wrench, effort = self._loads(x, turn, twist, qd) if loaded else (np.zeros(6), 0.0 * qd)
         acceleration = self._bodies.acceleration(x.q, qd, effort, x.position, turn, twist, wrench)
         if self._roundings:
             mass = self._bodies.mass_matrix(x.q, x.position, turn)

@@ -35,9 +35,8 @@ from roboaccord.run.runner import Run
 from roboaccord.scenario.setup import Setup
 
 _log = logging.getLogger(__name__)
-POSES_AT_ONCE = (
-    4096  # samples for which the poses of links are computed at once: 12 MB for 30 links
-)
+# samples for which the poses of links are computed at once: 12 MB for 30 links
+POSES_AT_ONCE = 4096
 _MEANINGS = {  # by last part of a signal's name; signals of one meaning share a panel
     "q": "joint position", "qd": "joint velocity", "effort": "joint effort",
     "v": "velocity of base_link in its axes", "w": "angular velocity of base_link in its axes",
@@ -63,8 +62,8 @@ class Signal:
     def kind(self) -> str:
         """The kind of signal: those of the same kind and unit share a panel."""
         head, _, last = self.name.rpartition(".")
-        first = head.partition(":")[0]
-        return _KINDS.get(first, self.meaning if last in _MEANINGS else self.name)
+        other = self.meaning if last in _MEANINGS else self.name
+        return _KINDS.get(head.partition(":")[0], other)
 
     @property
     def axis(self) -> str:
@@ -134,11 +133,8 @@ class RunSignals(Mapping[str, Signal]):
             elif first.startswith("link:"):
                 pattern = f"link:*.{last}"
             by_pattern.setdefault(pattern, []).append(name)
-        groups = []
-        for pattern, names in by_pattern.items():
-            unit, meaning, _, _ = self._sources[names[0]]
-            groups.append(SignalGroup(pattern, len(names), unit, meaning))
-        return groups
+        groups = ((key, len(names), self._sources[names[0]]) for key, names in by_pattern.items())
+        return [SignalGroup(key, count, *source[:2]) for key, count, source in groups]
 
     @cached_property
     def setup(self) -> Setup | None:
@@ -216,8 +212,8 @@ class RunSignals(Mapping[str, Signal]):
             column = partial(self._column, "centre", i)
             self._add(f"com.{axis}", "m", f"{axis} of the centre of mass", column)
         if any(link.mass for link in tree.links):
-            speed = partial(self._norm, "velocity")
-            self._add("com.speed", "m/s", "speed of the centre of mass", speed)
+            speed = "speed of the centre of mass"
+            self._add("com.speed", "m/s", speed, partial(self._norm, "velocity"))
             self._add_energies()
         for k, link in enumerate(tree.links):
             for i, axis in enumerate("xyz"):
@@ -241,8 +237,7 @@ class RunSignals(Mapping[str, Signal]):
 
     def _column(self, name: str, *index: int) -> Array:
         """Return one column (k,) of an array that is an attribute."""
-        values: Array = getattr(self, name)[(slice(None), *index)]
-        return values
+        return np.asarray(getattr(self, name)[(slice(None), *index)])
 
     def _norm(self, name: str) -> Array:
         """Return the norms (k,) of the rows of an array that is an attribute."""

@@ -94,8 +94,7 @@ class PredictedWindows(Problem, ABC):
         That acts as the recorded efforts do: late, through the gear, and held over a step.
         """
         log, bodies = self.log, (self.windows.body, self.body)
-        number = np.arange(len(log.q), dtype=float)
-        q, qd, _ = self.windows.smooth.at(number, log.time[:, None])[:, :, 0]
+        q, qd, _ = self.windows.smooth.at(np.arange(len(log.q)), log.time[:, None])[:, :, 0]
         whole, less = (body.efforts(q, 0.0 * q, 0.0 * q) + body.friction(qd) for body in bodies)
         log = replace(log, effort=log.effort + whole - less)
         reading = replace(self.reading, gravity=False, friction=False)
@@ -194,11 +193,7 @@ class PredictedWindows(Problem, ABC):
     def _of_body(sizes: Sizes) -> Sizes:
         """Return the sizes that change the robot itself, and not its efforts or samples."""
         not_of_body = (DELAY.quantity, SCHEME, known.BACKLASH, *OF_EFFORTS)
-        return {
-            hypothesis: size
-            for hypothesis, size in sizes.items()
-            if hypothesis.quantity not in not_of_body
-        }
+        return {one: size for one, size in sizes.items() if one.quantity not in not_of_body}
 
     @staticmethod
     def _shift(sizes: Sizes) -> int:
@@ -238,18 +233,14 @@ class PredictedWindows(Problem, ABC):
             at: sizes at which to differentiate. Those of the robot count only if a hypothesis whose
                 effect is far from linear (BENT) is among them.
         """
-        nonlinear = {
-            hypothesis: size
-            for hypothesis, size in at.items()
-            if size and hypothesis.quantity in known.BENT
-        }
+        bent = {one: size for one, size in at.items() if size and one.quantity in known.BENT}
         of_scheme = (DELAY, *BESIDE)
         plain = {
             hypothesis: size
             for hypothesis, size in at.items()
             if hypothesis in of_scheme or hypothesis.quantity in OF_EFFORTS
         }
-        base = dict(at) if nonlinear else plain
+        base = dict(at) if bent else plain
         factors, shift = self._factors(base), self._shift(base)
         columns_of, scales = dict[Hypothesis, Array](), dict[Hypothesis, Array]()
         of_robot = list[Hypothesis]()

@@ -3,7 +3,8 @@
 A run starts only when everybody who must receive its messages is there. `missing_peers` names the
 nodes that do not yet receive a publisher's messages. A node that still compiles announces itself
 with `announce_preparing`, and `preparing_nodes` lists such nodes. `check_for_rival` detects another
-simulator that publishes under the same names. At the end, `deliver` waits until all is received.
+simulator that publishes under the same names, and `refuse_mixed` messages of two publishers. At the
+end, `deliver` waits until all is received.
 
 RIVAL_CHECKS and DELIVERY may be tuned.
 """
@@ -16,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.subscription import Subscription
 from roboaccord.contract import AccordError
 from std_msgs.msg import Empty
 
@@ -65,6 +67,17 @@ def unreached_topic(node: Node, publishers: Iterable[Publisher]) -> str:
     return next(topics, "")
 
 
+def refuse_mixed(topic: Subscription, bag: str) -> None:
+    """Refuse messages that are not in order if two nodes publish the topic; `bag` ends there.
+
+    Raises:
+        AccordError: that names the topic.
+    """
+    if (count := topic.get_publisher_count()) > 1:
+        mixed = f"{topic.topic_name}, and their states are mixed; {bag} ends there"
+        raise AccordError(f"{count} nodes publish {mixed}")
+
+
 def deliver(*publishers: Publisher) -> None:
     """Wait until all subscribers have received what publishers sent, at most DELIVERY in all.
 
@@ -94,7 +107,7 @@ def check_for_rival(node: Node, checks: int) -> int:
     """Check for another simulator, and return how many checks in a row have seen one.
 
     Args:
-        node: asks the
+        node: asks the graph.
         checks: what this function returned before, 0 at first.
 
     Raises:

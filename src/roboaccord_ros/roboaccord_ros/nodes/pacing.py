@@ -94,8 +94,7 @@ class Pacing:
         # Numbers of calls of `_on_timer`: since the last progress, and with a missing peer that
         # does not compile; in a row before the start, with all peers connected, and with another
         # simulator.
-        self._idle_checks, self._late_checks = 0, 0
-        self._ready_checks, self._rival_checks = 0, 0
+        self._idle_checks, self._late_checks, self._ready_checks, self._rival_checks = 0, 0, 0, 0
         self._last_tick = -1  # number of steps at the last call of `_on_timer`
         default_pace = 0.0 if options.lockstep else 1.0  # without lockstep time is real
         self._pace = Pace(self._stepper.period, options.pace or default_pace)

@@ -30,6 +30,7 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import taken
 from roboaccord_ros.graph.ledger import IN_STEP, Ledger
 from roboaccord_ros.graph.parameters import declare
+from roboaccord_ros.graph.peers import refuse_mixed
 from roboaccord_ros.graph.reading import UNREADABLE, decoders, read_result, read_scenario, readable
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL, Run
@@ -171,7 +172,7 @@ class RecorderShell(Shell):
         is_free = graph.FREE in self._facts["transport"]
         is_counted = name in IN_STEP and not (is_free and name == graph.EFFORTS)
         if is_counted and not self._ledger.add(name, now) and name != graph.EFFORTS:
-            self._refuse_rival(name)
+            refuse_mixed(self._subscriptions[name], self._path.name)
             return
         self._write(f"/{self.robot}/{name}", now, data)
         if name == graph.EVENTS:
@@ -196,17 +197,6 @@ class RecorderShell(Shell):
         if self._bag is not None:
             self._bag.flush()
         self.subscribe(graph.RESULT, self._read_result, self._on_result)
-
-    def _refuse_rival(self, name: str) -> None:
-        """Check that states which are not in order come from one publisher.
-
-        Raises:
-            AccordError: that names the topic, if two nodes publish it.
-        """
-        topic = self._subscriptions[name]
-        if topic.get_publisher_count() > 1:
-            mixed = f"{topic.topic_name}, and their states are mixed; {self._path.name} ends there"
-            raise AccordError(f"{topic.get_publisher_count()} nodes publish {mixed}")
 
     def _end_if_complete(self) -> None:
         """End when the last state and all events have come."""
@@ -275,9 +265,8 @@ class RecorderShell(Shell):
         missing = self._events_sent - self._events_received
         if self._bag is not None and missing > 0:
             self._bag.note_loss(missing)
-            raise AccordError(
-                f"{missing} of {self._events_sent} events were lost before {self._path}"
-            )
+            lost = f"{missing} of {self._events_sent} events were lost before {self._path}"
+            raise AccordError(lost)
         self._is_over = True
         self._ledger.lost += 1
         self._finish(is_late=True)
