@@ -142,11 +142,11 @@ PRINTED = """
 import logging, os, sys, time, warnings
 from types import SimpleNamespace
 from roboaccord.cli.console import make_table, note
-from roboaccord.cli.teleop import shown
+from roboaccord.cli.teleop import screen_shown
 
 logging.basicConfig(level=logging.WARNING)
 screen = SimpleNamespace(table=lambda: make_table("table"))
-with shown(screen):
+with screen_shown(screen):
     logging.getLogger("a").warning("STRAY 1")
     warnings.warn("STRAY 2")
     note("STRAY 3")
