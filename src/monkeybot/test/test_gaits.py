@@ -169,8 +169,7 @@ def test_a_gait_of_another_kind_needs_no_change_of_the_search():
         stop=VERTICAL,
     )
     best = minimise(gait, REPORT, np.array([1.0, 11.0]), tolerance=1e-10)
-    first = evaluate(gait, REPORT, np.array([1.0, 11.0])).error[0]
-    assert best.figures.error < first
+    assert best.figures.error < evaluate(gait, REPORT, np.array([1.0, 11.0])).error[0]
     assert len(multipliers(gait, REPORT, np.array([0.0, 0.0, 1.0, 11.0]))) == 3
     # Its least error is where the hand only just reaches the line: beside it there is no gait.
     with pytest.raises(AccordError, match="no derivative"):

@@ -117,8 +117,7 @@ def test_an_event_that_only_just_happens_between_two_steps_is_found():
     """The tip rises over a line and falls back within one step of a loose integrator."""
     start = np.array([0.0, 0.0, 3.0, 0.5, 0.0, 0.0, 0.0, 0.0])
     truth = Motion(REPORT, start)
-    turn = linear("turns", w1=-1.0)
-    assert truth.advance(2.0, until=turn)
+    assert truth.advance(2.0, until=linear("turns", w1=-1.0))
     top = truth.u[0]
     for margin in (1e-3, 1e-5, 1e-7):
         just_below = linear("grazed", th1=1.0, above=top - margin)

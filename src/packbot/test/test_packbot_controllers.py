@@ -7,13 +7,7 @@ import pytest
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Arm, Kinematics
 from packbot.model.parameters import JOINTS, pose
-from roboaccord import (
-    AccordError,
-    RobotState,
-    Target,
-    make_controller,
-    make_simulator,
-)
+from roboaccord import AccordError, RobotState, Target, make_controller, make_simulator
 from roboaccord.run.metrics import metrics_of
 from running import run_in, setup_of
 from scipy.linalg import expm

@@ -65,8 +65,7 @@ def test_an_exponential_has_its_rate_and_its_horizon(duration: float, reached: b
     assert said == [because(Code.SENSITIVE, engine="dart", horizon=noise.horizon)] * reached
     assert all(str(each).startswith("dart: agree until t = 10.36 s: ") for each in said)
     assert noise_between(ball, still, still, still, still) == Noise(0.0, None, None)
-    unrepeatable = noise_between(ball, still, bit, still, nudged)
-    assert unrepeatable == noise
+    assert noise_between(ball, still, bit, still, nudged) == noise
 
 
 def test_a_tolerance_below_the_floor_is_refused() -> None:

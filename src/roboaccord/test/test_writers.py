@@ -110,8 +110,7 @@ def test_force_deletes_what_the_command_wrote_alone(
     (out / ".writable").write_text("mine")
     command(out, lambda place: (place / "meanwhile.txt").write_text("mine"))
     (out / "after.txt").write_text("mine")
-    listed = json.loads((out / MARKER).read_text())["files"]
-    assert listed == ["a.json", "sub/b.json"]
+    assert json.loads((out / MARKER).read_text())["files"] == ["a.json", "sub/b.json"]
     command(out)
     for name in (".writable", "meanwhile.txt", "after.txt"):
         assert (out / name).read_text() == "mine"

@@ -18,14 +18,7 @@ import math
 from typing import NamedTuple
 
 from roboaccord.contract import Array
-from roboaccord.numerics import (
-    dense_rows,
-    dense_state,
-    fill_stage,
-    kernel,
-    next_size,
-    step_error,
-)
+from roboaccord.numerics import dense_rows, dense_state, fill_stage, kernel, next_size, step_error
 
 from monkeybot.model.dynamics import derivative
 from monkeybot.model.events import rate, value

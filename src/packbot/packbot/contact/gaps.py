@@ -149,7 +149,7 @@ class GapFunctions:
         kernels.measure(model, self.limits, self.margins, features, q, v, shifts, measures)
         return measures
 
-    def name(self, feature: Array) -> str:
+    def name(self, feature: Index) -> str:
         """Return the name of a contact: `link/hull link/hull`, or the joint at its limit."""
         clearance = self.proximity.clearance
         kind, a, _, b = feature[:4]

@@ -76,10 +76,10 @@ class EventDrivenStepper:
         restitution: float, events: list[Event],
     ) -> None:  # fmt: skip
         self.motion, self.energy, self._options = motion, energy, options
-        self._gap_functions = motion.gap_functions
+        self._gap_functions, self._restitution = motion.gap_functions, restitution
         self._contacts = ContactEvents(events, self._gap_functions.name)
-        self._restitution, self.x, self.n = restitution, np.zeros(0), motion.arm.model.nv
-        self.time, self.deepest, self.steps = 0.0, 0.0, 0
+        self.x, self.n, self.steps = np.zeros(0), motion.arm.model.nv, 0
+        self.time, self.deepest = 0.0, 0.0
         self._size = options["max_step"]  # of the next step, if nothing shortens it [s]
         self._jacobian: Array | None = None  # stiff part of the slope's derivative, if it is stiff
         self._features: Index = NO_FEATURES  # near at the present state (m, 6)
@@ -99,7 +99,7 @@ class EventDrivenStepper:
         gap_functions, motion = self._gap_functions, self.motion
         gap_functions.locked[joint] = locked
         self._last_search = NO_SEARCH
-        if not len(self.x):
+        if not self.x.size:
             return
         self._features = self._near_features(self.x[: self.n])
         free = gap_functions.can_change(motion.closed.features)
@@ -151,8 +151,7 @@ class EventDrivenStepper:
             energy.record_step(step, self.motion.friction, (power_before, power_after))
         # The state at its end, without the drift of closed gaps, and after impacts.
         self._gap_functions.proximity.move(self._rotation_bounds(step))
-        self.time += step.size
-        self.steps += 1
+        self.time, self.steps = self.time + step.size, self.steps + 1
         x = self.motion.project(step.end, self._options["gap_tolerance"])
         energy.record(x[: self.n], x[self.n :], self.motion.efforts)
         self._features = self._near_features(x[: self.n])

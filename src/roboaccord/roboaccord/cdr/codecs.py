@@ -199,8 +199,7 @@ class OdometryCodec:
             reader.string()
             reader.string()
             numbers = reader.doubles(_ODOMETRY)
-        twist = numbers[_TWIST_SLICE]
-        return time, numbers[:3].copy(), numbers[3:_POSE].copy(), twist.copy()
+        return time, numbers[:3].copy(), numbers[3:_POSE].copy(), numbers[_TWIST_SLICE].copy()
 
 
 class EffortCodec:

@@ -216,8 +216,7 @@ def against(runs: Sequence[RunSignals], x: str, y: str) -> Panel:
     title = f"{y} against {x}"
     traces = [Trace(title, i, xs.values, ys.values) for i, (xs, ys) in pairs.items()]
     first_x, first_y = next(iter(pairs.values()))
-    equal = first_x.unit == first_y.unit == "m"
-    return Panel(title, first_x.axis, first_y.axis, traces, equal)
+    return Panel(title, first_x.axis, first_y.axis, traces, first_x.unit == first_y.unit == "m")
 
 
 def over_time(runs: Sequence[RunSignals], names: Sequence[str]) -> list[Panel]:

@@ -2,8 +2,7 @@
 
 STAMPED are the topics of simulator and controller, whose messages carry the time of a state;
 `other_topics` lists those of people, of the cross-check and of the second robot, which shows the
-reference. /clock is not recorded,
-for each message has its time, and /tf is made by frames.py.
+reference. /clock is not recorded, for each message has its time, and /tf is made by frames.py.
 
 Another topic is added to `other_topics`, or to OTHERS if the simulator or the controller publishes
 it, and its type to bag/topics.py of the core. STAMP and FIRST_STAMP are layouts of CDR, the

@@ -229,7 +229,7 @@ def _draw_roller_line(
         kinematics: of the rig.
         nu: peripheral speeds of the rollers (n,) [m/s].
         i: index of the roller.
-        shrink: length on the drawing of an angular velocity [m s].
+        scale: length on the drawing of an angular velocity [m s].
         marks: coordinates along the line of points that it must pass, besides 0 (k,) [rad/s].
     """
     points, directions = kinematics.lines(nu)

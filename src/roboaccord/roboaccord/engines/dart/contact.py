@@ -154,8 +154,7 @@ class DartContact:
 
     def pushes(self) -> list[Push]:
         """Return the contact forces of the last step, friction included, in the world [m, N]."""
-        touches = self._world.getLastCollisionResult().getContacts()
-        return [self._push(touch) for touch in touches]
+        return [self._push(touch) for touch in self._world.getLastCollisionResult().getContacts()]
 
     def _push(self, touch: dartpy.collision.Contact) -> Push:
         """Return the force of a contact in the world's axes and in SI units."""
