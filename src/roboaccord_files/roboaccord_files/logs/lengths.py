@@ -40,13 +40,17 @@ def choose_windows(log: Log, body: LogBody) -> Windows:
     sizes = np.arange(SHORTEST, max(SHORTEST, lengths.sum() // FEWEST) + 1)
     enough = (lengths // (2 * sizes[:, None])).sum(axis=1) >= FEWEST // 4
     longest = int(sizes[enough].max(initial=SHORTEST))
-    size, smooth, calm = SHORTEST, Smooth.of(log), min(int(lengths.sum()) // MANY, longest)
-    while True:
-        windows = Windows(log, body, size, smooth, FEW)  # first few of them, which is fast
-        asked = QUIET if size < calm else NOISY
-        if (windows.share <= asked).all() or size >= longest:
-            windows = windows if windows.is_complete else Windows(log, body, size, smooth)
-            if (windows.share <= asked).all() or size >= longest:
-                return windows
-        factor = min(max(float(windows.share.max() / asked) ** (1.0 / FALL), 1.2), 4.0)
-        size = min(int(factor * size) + 1, calm if size < calm else longest)
+    smooth, calm = Smooth.of(log), min(int(lengths.sum()) // MANY, longest)
+    for asked, most in ((QUIET, calm), (NOISY, longest)):
+        size = SHORTEST
+        while True:
+            windows = Windows(log, body, size, smooth, FEW)  # first few of them, which is fast
+            if (windows.share <= asked).all() or size >= most:
+                windows = windows if windows.is_complete else Windows(log, body, size, smooth)
+                if (windows.share <= asked).all():
+                    return windows
+                if size >= most:
+                    break
+            factor = min(max(float(windows.share.max() / asked) ** (1.0 / FALL), 1.2), 4.0)
+            size = min(int(factor * size) + 1, most)
+    return windows
