@@ -140,8 +140,7 @@ class DrakeMechanism(Mechanism):
         mass, bias = dynamics_of(self.plant, self.context)  # at rest the bias is gravity alone
         # Columns of `order` select the base's axes, then the joints, from Drake's velocities.
         base = np.arange(len(mass))[self.base_v]
-        order = np.eye(len(mass))[:, [*base[np.argsort(self.axes)], *self.v]]
-        return order, mass, bias
+        return np.eye(len(mass))[:, [*base[np.argsort(self.axes)], *self.v]], mass, bias
 
     def gravity(self) -> Array:
         return np.array(self.plant.gravity_field().gravity_vector())

@@ -32,8 +32,7 @@ def command(mode: Mode, torque: float, state: RobotState, *, hand: Mode | None =
         hand: mode of the hand whose frame it is, if no hand holds.
     """
     effort = np.array([-torque if (hand or mode) is Mode.SWING_B else torque])
-    changed = mode is not mode_of(state.switches)
-    return Command(effort, mode.switches if changed else NO_SWITCHES)
+    return Command(effort, mode.switches if mode is not mode_of(state.switches) else NO_SWITCHES)
 
 
 def seen_from(mode: Mode, state: RobotState) -> Array:

@@ -125,9 +125,8 @@ def _hull(name: str, entry: Mapping[str, Json]) -> MeshFixture:
     key = f"terrain.hulls.{name}"
     position, rpy = _vectors(entry, key, "file", "position", "rpy")
     path = description.share("packbot") / "meshes" / str(entry["file"])
-    if not path.is_file():
-        path = Path(str(entry["file"]))
-    return _placed_hull(name, read_hull(path), position, rpy)
+    hull = read_hull(path if path.is_file() else Path(str(entry["file"])))
+    return _placed_hull(name, hull, position, rpy)
 
 
 def _placed_hull(name: str, hull: Hull, position: Array, rpy: Array) -> MeshFixture:

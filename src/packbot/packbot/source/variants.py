@@ -152,8 +152,7 @@ class JointClampReference(ArmSimulator):
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return where the pairs that are held are closest; forces there are unknown."""
-        q = self._x[: len(self.joints)]
-        return self.clearance.contact_points(q, sorted(self._active))
+        return self.clearance.contact_points(self._x[: len(self.joints)], sorted(self._active))
 
 
 def relevant_joints(clearance: Clearance) -> list[Index]:

@@ -141,8 +141,7 @@ class CdrReader:
 
     def doubles(self, number: int) -> Array:
         """Return `number` doubles."""
-        raw = self.raw(8 * number, 8) if number else b""
-        return np.frombuffer(raw, DOUBLE).copy()
+        return np.frombuffer(self.raw(8 * number, 8) if number else b"", DOUBLE).copy()
 
     def sequence(self) -> Array:
         """Return a sequence of doubles."""

@@ -53,8 +53,7 @@ class FourierMotion:
         a, b = self.sines.T, self.cosines.T
         q = self.middle + sine @ a + cosine @ b
         qd = (cosine * rate) @ a - (sine * rate) @ b
-        qdd = -(sine * rate**2) @ a - (cosine * rate**2) @ b
-        return q, qd, qdd
+        return q, qd, -(sine * rate**2) @ a - (cosine * rate**2) @ b
 
     @cached_property
     def samples(self) -> tuple[Array, Array, Array]:

@@ -77,8 +77,7 @@ class EnergyLevel(Level["EnergyCheck | NoBook"]):
     title = "Energy"
 
     def measure(self, case: CheckCase) -> EnergyCheck | NoBook:
-        scheme = case.checks.get("scheme")
-        return check_energy(case.setup, case.engine, case.run, case.book, scheme)
+        return check_energy(case.setup, case.engine, case.run, case.book, case.checks.get("scheme"))
 
     def judge(self, check: EnergyCheck | NoBook, tolerances: Tolerances) -> Finding:
         if isinstance(check, NoBook):
