@@ -5,7 +5,8 @@ touch, and their friction; `Fixture`, `MeshFixture` and `HeightField` are the sh
 `ContactPoint` is where two of them touch at one instant. Friction that acts as a force law instead,
 the same in every engine, is in sliding_friction.py.
 
-A new kind of fixture also needs a branch in each engine's contact.py and in engines/moves.py.
+A new kind of fixture also needs a branch in dart/fixtures.py, mujoco/contact.py and moves.py of
+engines/.
 """
 
 from __future__ import annotations
