@@ -313,6 +313,6 @@ def test_a_tick_before_a_twin_was_stopped_has_its_round_off():
     error = twin.difference(*tick)
     assert np.abs(error).max() > 0.0
     twin.stop("it touches")
-    assert not twin and twin.difference(*tick) is None
+    assert not twin.compares and twin.difference(*tick) is None
     twin.add(*tick, error)
     assert SchemeLevel().judge(twin.check(0), Tolerances()).outcome == "within"

@@ -147,7 +147,7 @@ class PeriodReference:
         # The error that remains is the difference from the twin. Without one it is that from the
         # reference, of which the error of Euler's step, (b - a) h / 2, may explain some.
         from_twin = None
-        if self.twin and with_twin and not self._stops_at_contact(self.twin):
+        if self.twin and with_twin and self._compares(self.twin):
             from_twin = self.twin.difference(before, after, command)
         if from_twin is not None and not self.has_contacts:
             n = len(self.setup.joints)
@@ -178,16 +178,15 @@ class PeriodReference:
         q = np.array([state.q for state in states])
         return bool(((q < lower + RELEASE) | (q > upper - RELEASE)).any())
 
-    def _stops_at_contact(self, twin: TwinTicks) -> bool:
-        """Stop the twin for good if something touches in the reference; return whether it has."""
-        if self.setup.contact is None:
-            return False
-        contacts = self._reference.contacts()
-        if contacts is None:
-            twin.stop(f"{self._engine} does not report its contacts")
-        elif contacts:
-            twin.stop(SOMETHING_TOUCHES)
-        return not twin
+    def _compares(self, twin: TwinTicks) -> bool:
+        """Return whether the twin compares; it stops for good if the reference touches a thing."""
+        if self.setup.contact is not None and twin.compares:
+            contacts = self._reference.contacts()
+            if contacts is None:
+                twin.stop(f"{self._engine} does not report its contacts")
+            elif contacts:
+                twin.stop(SOMETHING_TOUCHES)
+        return twin.compares
 
     def _touches(self) -> bool:
         """Return whether anything touches in the reference, True where it does not report it."""

@@ -265,7 +265,8 @@ class StepCheck:
         )
         # Of joints and base, the one that exceeds what is allowed by more comes first.
         whose = "joints" if self.setup.joints else "base", "base"
-        scheme = bool(self._reference.twin) and not self._reference.has_contacts
+        twin = self._reference.twin
+        scheme = twin is not None and twin.compares and not self._reference.has_contacts
         why = [because(Code.STEPPING_EXPLAINS, share=part, scheme=scheme) for part in explained]
         rates = [*map(Rates, whose, share, explained, why)]
         rates.sort(key=lambda rate: rate.share / rate.allowed(tolerance), reverse=True)

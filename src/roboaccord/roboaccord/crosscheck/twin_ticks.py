@@ -44,14 +44,13 @@ FIRST = np.zeros(1, dtype=np.int64)  # index of the only tick of a run of two sa
 class TwinTicks:
     """Compare the ticks of a run with the engine's twin, one by one as they come.
 
-    It is False once the twin no longer compares.
-
     Args:
         setup: robot and scenario.
         engine: of the run.
 
     Attributes:
         judged: number of ticks that were compared.
+        compares: whether the twin still compares: there is one, and it was not stopped.
     """
 
     def __init__(self, setup: Setup, engine: EngineSpec) -> None:
@@ -67,13 +66,15 @@ class TwinTicks:
         except AccordError as error:
             self._comparison, self._why_not = None, str(error)
 
-    def __bool__(self) -> bool:
-        """Return whether the twin still compares."""
+    @property
+    def compares(self) -> bool:
+        """Whether the twin still compares."""
         return self._comparison is not None and not self._stopped
 
     def stop(self, why: str) -> None:
-        """Stop comparing; ticks that were compared still count."""
-        self._stopped, self._why_not = True, why if not self.judged else self._why_not
+        """Stop comparing, for the first reason; ticks that were compared still count."""
+        if self.compares:
+            self._stopped, self._why_not = True, why if not self.judged else self._why_not
 
     def difference(self, before: RobotState, after: RobotState, command: Command) -> Array | None:
         """Return the difference of the twin's state at the end of a tick (2 n + 12,).
@@ -91,9 +92,8 @@ class TwinTicks:
         twin.reset(before)
         end = twin.step(command, self._period)
         twin.take_events()
-        return (
-            None if any(model.stopped for model in twins_of(twin)) else state_difference(after, end)
-        )
+        has_stop = any(model.stopped for model in twins_of(twin))
+        return None if has_stop else state_difference(after, end)
 
     def add(self, before: RobotState, after: RobotState, command: Command, error: Array) -> None:
         """Add a tick to the check; measure round-off if the difference exceeds the floor so far.
@@ -134,13 +134,7 @@ class TwinTicks:
 
 
 def check_twin(
-    setup: Setup,
-    engine: str,
-    transport: str,
-    motion: Trajectory,
-    delay: int,
-    *,
-    resolved: bool = True,
+    setup: Setup, engine: str, transport: str, motion: Trajectory, delay: int, *, resolved: bool
 ) -> SchemeCheck | NoTwin:
     """Compare the ticks of a recorded motion with the twin of its engine.
 

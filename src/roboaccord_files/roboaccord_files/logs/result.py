@@ -35,11 +35,12 @@ class LogCheck:
         noisiest: the joint where it is largest, and its noise [rad or m].
         columns: what was read from which column, by key such as `q/elbow`.
         notes: remarks on how the log was read.
-        share: share of the residuals, without what the integration scheme explains.
-        left: share of the residuals that the causes leave.
-        beyond, worst: share of these that exceeds all noise, and the joint where it is largest.
-        whole: share of these that exceeds the noise of positions alone.
-        efforts: share of the noise of positions and efforts together.
+        share: share of the residuals that the integration scheme leaves, without any cause.
+        left: share of the residuals that scheme and named causes leave.
+        beyond: root of the squares of `left` less those of `noise_share`.
+        worst: joint with the largest residuals beyond noise.
+        beyond_positions: root of the squares of `left` less those of the noise of positions alone.
+        noise_share: share of the noise of positions and efforts together.
         scheme: integration scheme that fits, "" if none is clear.
         judged, windows: number of windows that are judged, and of all.
         explanation: the causes of the residuals.
@@ -61,8 +62,8 @@ class LogCheck:
     left: float = np.nan
     beyond: float = 0.0
     worst: str = ""
-    whole: float = 0.0
-    efforts: float = 0.0
+    beyond_positions: float = 0.0
+    noise_share: float = 0.0
     scheme: str = ""
     judged: int = 0
     windows: int = 0
@@ -120,8 +121,8 @@ class LogLevel(LevelOf[Any, LogCheck]):
         if check.beyond > UNKNOWN:
             return Finding.outside(why, where=check.worst, size=check.beyond)
         # Not judged: the residuals may be noise of the efforts.
-        if check.whole > UNKNOWN and check.efforts > NOISY:
-            noise = because(Code.LOG_EFFORT_NOISE, share=check.efforts)
+        if check.beyond_positions > UNKNOWN and check.noise_share > NOISY:
+            noise = because(Code.LOG_EFFORT_NOISE, share=check.noise_share)
             return replace(Finding.not_judged(why, noise), quantity="noise")
         return unless_few(Finding.within(), check.judged, check.windows, "windows")
 
