@@ -45,7 +45,7 @@ def commands_of(*first: str, quiet: bool = False) -> tuple[Any, Any]:
         def of(words: Words) -> Any:
             assert run([*words_of(words), "--json"]) == 0
             message = capsys.readouterr()
-            assert not (quiet and message.err)
+            assert not (quiet and message.err), message.err
             return json.loads(message.out)
 
         return of
