@@ -19,8 +19,8 @@ from typing import Any
 
 REPEAT = 0.04  # s between the characters of a held key
 START = 120.0  # s that a run may take to start
-# Environment of a terminal that shows a dashboard, which a dumb one does not.
-XTERM = {**os.environ, "TERM": "xterm-256color"}
+# Variables of a terminal that shows a dashboard, which a dumb one does not.
+XTERM = {"TERM": "xterm-256color"}
 
 
 class Terminal:
@@ -37,7 +37,7 @@ class Terminal:
             [sys.executable, "-m", "roboaccord.cli.main", *words],
             stdin=self._slave, stdout=subprocess.PIPE, stderr=self._slave, text=True,
             start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-            env=XTERM,
+            env={**os.environ, **XTERM},
         )  # fmt: skip
         self.screen = ""
         threading.Thread(target=self._follow, daemon=True).start()

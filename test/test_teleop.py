@@ -165,14 +165,14 @@ def test_the_table_is_alone_on_the_screen(end: str) -> None:
     """Whatever is printed during a drive appears when the table has gone, and nothing is lost."""
     master, slave = pty.openpty()
     command = [sys.executable, "-c", PRINTED.format(end=end)]
-    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=XTERM) as process:
+    env = {**os.environ, **XTERM}
+    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=env) as process:
         os.close(slave)
         text = "".join(iter(lambda: _read(master), ""))
     os.close(master)
     assert process.returncode == (end != "pass")
     before, table, after = re.split("\x1b\\[\\?1049[hl]", text)
-    assert "table" in table
-    assert "STRAY" not in before + table
+    assert "table" in table and "STRAY" not in before + table
     for number in range(1, 8):
         assert f"STRAY {number}" in after
     assert ("STRAY 8" in after) == (end != "pass")
