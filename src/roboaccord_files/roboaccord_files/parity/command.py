@@ -7,6 +7,7 @@ of PARITY in door.py, by the kinds of input that take it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -140,6 +141,8 @@ def parity_command(
         return _pair_result(pair, second, page, annotations)
     root_base = one_of("--base", base, BASES) if base else None
     chosen_settings = one_of("--settings", settings, SETTINGS)
+    # Nothing is drawn: else importing mujoco starts a process that looks for a window library.
+    os.environ.setdefault("MUJOCO_GL", "disable")
     readers = door.choose_readers(listed(engines), note)
     files = door.files_of(what, packages, arguments, note)
     targets = door.targets_of(repair, files, Path(what)) if repair else []

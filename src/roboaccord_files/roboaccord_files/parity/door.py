@@ -50,10 +50,6 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
     return ["FOLDER" if Path(what).is_dir() else "FILE"]
 
 
-# Environment of short jobs, which draw nothing: they end before numba would have loaded, and mujoco
-# does not start a process that looks for a window library.
-SHORT_JOB = {DISABLED: "1", "MUJOCO_GL": "disable"}
-
 ALONE = "engines settings base repair junit cluster"  # of robots that are compared with none
 PARITY = Modes(_modes, {
     "": "page sarif seed",
@@ -117,7 +113,7 @@ def parity(
     if isinstance(repair, str | Path):
         repair = targets_of(Path(repair), files, Path(str(what)))
     options = ReadingOptions(settings, base, seed)
-    with short_jobs() if len(files) == 1 else nullcontext():
+    with interpreting() if len(files) == 1 else nullcontext():
         robots = examine_all(files, versions, options, done)
         if repair:
             robots = write_repaired(files, robots, repair, versions, options, done)
@@ -156,7 +152,7 @@ def compare_pair(
     Raises:
         AccordError: if one is no tree, or its accelerations are not determined.
     """
-    with short_jobs():
+    with interpreting():
         job = one, other, dict(names), tolerance, seed
         ((_, result),) = run_isolated(compare_files, [job], TIMEOUT)
     if isinstance(result, Pair):
@@ -165,18 +161,17 @@ def compare_pair(
 
 
 @contextmanager
-def short_jobs() -> Iterator[None]:
-    """Let processes that are started have the environment SHORT_JOB."""
-    before = {name: os.environ.get(name) for name in SHORT_JOB}
-    os.environ.update(SHORT_JOB)
+def interpreting() -> Iterator[None]:
+    """Let processes that are started interpret kernels: a short job is done before numba loads."""
+    before = os.environ.get(DISABLED)
+    os.environ[DISABLED] = "1"
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:  # any other value would have numba read its settings anew
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        if before is None:  # any other value would have numba read its settings anew
+            del os.environ[DISABLED]
+        else:
+            os.environ[DISABLED] = before
 
 
 def choose_readers(names: Sequence[str], tell: Callable[[str], None]) -> dict[str, str]:
