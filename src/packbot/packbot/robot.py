@@ -14,8 +14,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from roboaccord import contract
-from roboaccord.contract import IDENTITY, ORIGIN, AccordError, Aim, Array, RobotState
+from roboaccord.contract import (
+    IDENTITY,
+    ORIGIN,
+    AccordError,
+    Aim,
+    AnyEngine,
+    Array,
+    ContactPoint,
+    RobotState,
+    Tally,
+)
 from roboaccord.description import Faces
 from roboaccord.scenario import GazeboHooks, InputTopics, Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
@@ -80,12 +89,10 @@ class Packbot(Robot):
             return JointClampReference(setup, setup.contact)
         return PackbotReference(setup)
 
-    def engine(self, setup: Setup, engine: contract.AnyEngine) -> Simulator:
+    def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
         return make_engine_simulator(setup, engine)
 
-    def contact_points(
-        self, setup: Setup
-    ) -> Callable[[RobotState], Sequence[contract.ContactPoint]]:
+    def contact_points(self, setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]]:
         """Return a function of a state: the points where hulls are closer than `CLOSE`, forces 0.
 
         Raises:
@@ -127,7 +134,7 @@ class Packbot(Robot):
             target = origins[hand] + turns[hand] @ tips.offset
         return replace(tips, target=target)
 
-    def tally(self, setup: Setup, ticks: int) -> contract.Tally:
+    def tally(self, setup: Setup, ticks: int) -> Tally:
         return ArmFigures(setup, ticks)
 
 

@@ -21,8 +21,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord import contract
-from roboaccord.contract import AccordError, Command, Event, Fault, RobotState, Target
+from roboaccord.contract import (
+    FOUND,
+    REFUSED,
+    AccordError,
+    Command,
+    Event,
+    Fault,
+    RobotState,
+    Target,
+    clip_efforts,
+)
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
@@ -143,11 +152,9 @@ class RecoveryController:
         if self._identified:
             command = self._identified.corrected_command(command, self._setup.effort_limits)
         self._effort = command.effort
-        events = [
-            Event(report.time, contract.FOUND + report.kind, report.joint) for report in detections
-        ]
+        events = [Event(report.time, FOUND + report.kind, report.joint) for report in detections]
         if self.reason and self.recovery is not recovery:
-            events.append(Event(state.time, contract.REFUSED, self.reason))
+            events.append(Event(state.time, REFUSED, self.reason))
         return replace(command, findings=tuple(events))
 
     @property
@@ -273,4 +280,4 @@ class RecoveryController:
         effort = np.array(command.effort)
         for detection in weak:
             effort[self._setup.joints.index(detection.joint)] /= detection.size
-        return Command(contract.clip_efforts(effort, self._setup.effort_limits))
+        return Command(clip_efforts(effort, self._setup.effort_limits))

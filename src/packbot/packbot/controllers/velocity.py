@@ -12,8 +12,15 @@ from collections.abc import Mapping
 from typing import Annotated
 
 import numpy as np
-from roboaccord import contract
-from roboaccord.contract import AccordError, Array, Command, RobotState, Target
+from roboaccord.contract import (
+    AccordError,
+    Array,
+    Command,
+    RobotState,
+    Target,
+    check_positive,
+    clip_efforts,
+)
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
@@ -53,7 +60,7 @@ class VelocityController:
     ) -> None:  # fmt: skip
         with compiled("the controller velocity"):
             from packbot.contact.clearance import Clearance
-        contract.check_positive({"acceleration": acceleration, "approach": approach})
+        check_positive({"acceleration": acceleration, "approach": approach})
         if not clearance >= 0.0:
             raise ValueError("clearance must not be negative")
         p = setup.parameters
@@ -90,13 +97,13 @@ class VelocityController:
         command = self._control.command(state, self._r, self._rate, change)
         r = self._r + 0.5 * self._period * (self._rate + rate)
         # If something blocks the arm, the desired angles must not run away from it.
-        self._r = state.q + contract.clip_efforts(r - state.q, np.full_like(r, LAG))
+        self._r = state.q + clip_efforts(r - state.q, np.full_like(r, LAG))
         self._rate = rate
         return command
 
     def _next_rate(self, commanded: Array, r: Array) -> Array:
         """Return the desired rates (7,) [rad/s] after a period, at the desired angles r (7,)."""
-        wanted = contract.clip_efforts(commanded, self._speeds)
+        wanted = clip_efforts(commanded, self._speeds)
         wanted = np.minimum(wanted, self._braking(np.maximum(self._upper - r, 0.0)))
         wanted = np.maximum(wanted, -self._braking(np.maximum(r - self._lower, 0.0)))
         rate = self._towards(wanted)
@@ -118,7 +125,7 @@ class VelocityController:
     def _towards(self, wanted: Array) -> Array:
         """Return the rates (7,) [rad/s] nearest to the wanted ones that a period allows."""
         rise = np.full_like(wanted, self._acceleration * self._period)
-        return self._rate + contract.clip_efforts(wanted - self._rate, rise)
+        return self._rate + clip_efforts(wanted - self._rate, rise)
 
     def _approaches(self, rate: Array, r: Array) -> bool:
         """Return whether a pair that approaches would come closer than the margin before it stops.

@@ -18,8 +18,16 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import roboaccord
-from roboaccord import contract, engines
-from roboaccord.contract import AccordError, Array, Command, ContactPoint, RobotState
+from roboaccord import engines
+from roboaccord.contract import (
+    Acceleration,
+    AccordError,
+    Array,
+    Command,
+    ContactPoint,
+    DivergedError,
+    RobotState,
+)
 from roboaccord.scenario import Setup
 from roboaccord.simulators import LOCK_INERTIA, Reference, frozen, losses
 
@@ -77,8 +85,8 @@ class ArmSimulator(Reference):
         armature[joint] = LOCK_INERTIA if locked else self._rotors[joint]
         self.arm.model.armature = armature
 
-    def _accelerate(self, state: RobotState, effort: Array) -> contract.Acceleration:
-        return contract.Acceleration(np.zeros(6), self.arm.acceleration(state.q, state.qd, effort))
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        return Acceleration(np.zeros(6), self.arm.acceleration(state.q, state.qd, effort))
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg], the fixed chassis included."""
@@ -166,7 +174,7 @@ class PackbotReference(ArmSimulator):
             try:
                 with self._locking(frozen(self._faults.acting_at(state.time))):
                     q = move_apart(self.arm, self.clearance, state.q, LEAST_MARGIN)
-            except contract.DivergedError:
+            except DivergedError:
                 with self._locking(()):
                     q = move_apart(self.arm, self.clearance, state.q, LEAST_MARGIN)
             state = replace(state, q=q)
@@ -229,6 +237,4 @@ def move_apart(arm: Arm, clearance: Clearance, q: Array, least: float) -> Array:
         q = q + open_gaps(arm.mass_matrix(q), witness.jacobian, lacking)
     pair, distance = clearance.closest(q)
     names = " and ".join(clearance.pair_names(pair))
-    raise contract.DivergedError(
-        f"{names} cannot be parted: {-1e3 * distance:.3g} mm of overlap are left"
-    )
+    raise DivergedError(f"{names} cannot be parted: {-1e3 * distance:.3g} mm of overlap are left")
