@@ -12,8 +12,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 pytestmark = pytest.mark.slow
 
@@ -54,16 +58,13 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for_work(address: str, process: subprocess.Popen[bytes]) -> None:
+def wait_for_work(client: Client, process: subprocess.Popen[bytes]) -> None:
     """Wait until workers of a cluster have something to do."""
-    from distributed import Client
-
-    with Client(address, set_as_default=False) as client:
-        for _ in range(1200):
-            if any(client.processing().values()):
-                return
-            assert process.poll() is None, "ended too soon"
-            time.sleep(0.05)
+    for _ in range(6000):
+        if any(client.processing().values()):
+            return
+        assert process.poll() is None, "ended too soon"
+        time.sleep(0.01)
 
 
 def worker(dask: Start, address: str) -> subprocess.Popen[bytes]:
@@ -74,11 +75,14 @@ def test_a_study_on_a_cluster_has_the_figures_of_one_core(
     dask: Start, start: Start, tmp_path: Path
 ) -> None:
     """One of two workers is killed while it works, and another one is added."""
+    distributed = pytest.importorskip("distributed")
     address = f"tcp://127.0.0.1:{free_port()}"
     dask("scheduler", "--host", address)
     first, _ = worker(dask, address), worker(dask, address)
-    study = start(*ACCORD, *SWEEP, "--cluster", address, "--out", "cluster")
-    wait_for_work(address, study)
+    with distributed.Client(address, set_as_default=False) as client:
+        client.wait_for_workers(2)
+        study = start(*ACCORD, *SWEEP, "--cluster", address, "--out", "cluster")
+        wait_for_work(client, study)
     first.send_signal(signal.SIGKILL)
     worker(dask, address)
     assert study.wait(300) == 0
