@@ -1,18 +1,24 @@
-"""One-step errors: the reference starts from recorded states and predicts the next ones.
+"""One-step errors: how far the reference's prediction of the next recorded state is off.
 
-Errors are measured at the engine's physics steps h, h/2 and h/4, for their order and the remainder
-at a step of 0 (extrapolation.py). Two runs of a chaotic motion diverge, so their states at two
-steps cannot be compared. There the engine starts again from the recorded states at each step, in
-control periods (ticks) in which nothing happens. Ticks with an event or with a joint at its stop
-are left out: the engine's own law acts there, and level `statistics` compares its effect. FEWEST
-may be tuned. Names of `OneStepCheck` are keys of summary.json and stay.
+The reference is the analytical model of the robot; an engine is a physics engine whose runs are
+checked. The reference is put in a recorded state, simulates one control period (tick) under the
+recorded command, and is compared with the next recorded state. The difference has two causes: the
+engine's time stepping, which vanishes as its physics step h goes to 0, and an error of its model,
+which does not. Errors are therefore measured in runs at h, h/2 and h/4, for their order of
+convergence and for the remainder at a step of 0 (Richardson extrapolation, extrapolation.py).
+
+Level `one_step` (levels/one_step.py) calls `check_steps` for a regular motion. Runs of a chaotic
+motion at two steps diverge, so their states cannot be compared; there `check_free_steps` lets the
+engine start again from the recorded states at each step. Ticks with an event or with a joint at its
+stop are excluded: the engine's own law acts there, and level `statistics` compares its effect.
+
+FEWEST may be tuned. Names of `OneStepCheck` are keys of summary.json and stay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import compress
 from typing import Annotated
 
 import numpy as np
@@ -46,7 +52,7 @@ from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 
-FEWEST = 5  # ticks that a root mean square needs to be judged: it is then known to a third
+FEWEST = 5  # ticks that a root mean square needs to be judged: of 5 it is known to a third
 
 
 @dataclass(frozen=True)
@@ -56,25 +62,26 @@ class OneStepCheck:
     Of a robot without joints, they are errors of the base's angular velocity.
 
     Args:
-        rms, max: over all joints and samples.
-        relative: rms over the rms change of the velocities in a period, in the engine or in the
+        rms, max: of the errors, over all joints and ticks [rad/s].
+        relative: rms over the rms change of the velocities in a tick, in the engine or in the
             reference, whichever is larger: at rest nothing is predicted.
-        time, error: time and largest error of each sample (k,).
-        base: largest error of the base's position.
+        base: largest error of the base's position [m].
+        time: end of each predicted tick (k,) [s].
+        error: largest error of any joint at that time (k,) [rad/s].
         spin, spin_relative: as `rms` and `relative`, of the base's angular velocity.
-        order: observed order of rms in the physics step, over periods without an event or a kink;
-            None with one step.
-        spin_order: that of spin.
+        order: observed order of convergence of `rms`, over ticks without an event or a kink (a
+            fast reversal of dry friction); None with one physics step.
+        spin_order: as `order`, of `spin`.
         finest: `relative` and `spin_relative` at the smallest physics step.
         left: rms remainder at a physics step of 0, of the rate that exceeds its bound most.
-        bound: of that remainder, by time stepping and the reference's own error.
+        bound: what time stepping and the reference's own error explain of `left`.
         where: name of that rate.
-        floor: rms of the reference's own error.
+        floor: rms of the reference's own error [rad/s].
         asymptotic: whether an excess over the bound is in the asymptotic range.
-        step: the smallest physics step.
+        step: the smallest physics step [s].
         expected_order: order with which errors must fall.
         settled: whether smaller steps would show the same order.
-        judged, ticks: number of periods without an event, and of all.
+        judged, ticks: number of ticks without an event, and of all.
         context: what other levels say, on which the judgement depends.
     """
 
@@ -118,145 +125,185 @@ def check_steps(
     runs: Mapping[float, Trajectory],
     picked: Callable[[Index], Index] = lambda ticks: ticks,
 ) -> OneStepCheck:
-    """Check one engine's runs period by period, by a reference at the smallest physics step.
+    """Check one engine's runs tick by tick, by a reference at the smallest physics step.
 
-    Over a fixed control period an engine of order p has an error of O(dt^p) in the velocities; an
+    Over a fixed control period an engine of order p has an error of O(h^p) in the velocities; an
     error that does not fall is not due to time stepping. The engine's own order is expected in
-    periods without an event or a kink, and order 1 with contact.
+    ticks without an event or a kink, and order 1 with contact.
 
     Args:
         setup: robot and scenario.
         engine: that made the runs.
         order: of its integrator.
-        runs: by physics step.
+        runs: by physics step [s].
         picked: selects the ticks to compare; all by default.
     """
-    period, fine = setup.scenario.control_period, min(runs)
     simulator = make_simulator(setup, engine)
-    # Ticks to predict, and those of them that are free of events and kinks at every step.
-    eventful = [
-        eventful_ticks(run, period) | kink_ticks(simulator, run, fine) for run in runs.values()
+    eventful_by_run = [
+        eventful_ticks(run, setup.scenario.control_period) | kink_ticks(simulator, run, min(runs))
+        for run in runs.values()
     ]
-    chosen = picked(np.arange(len(eventful[0])))
-    free = ~np.any(eventful, axis=0)[chosen]
-    expected = order if setup.contact is None and free.any() and len(runs) >= STEPS else 1
-    # Predictions by the reference at the smallest step, and its own error by a coarser one.
-    reference = make_simulator(tightened(setup), physics_step=fine)
-    by_step = sorted(runs.items(), reverse=True)
-    predictions = {dt: predict(reference, run, chosen) for dt, run in by_step}
-    coarse = make_simulator(setup, physics_step=twice_or_half(fine, period))
-    floor = measure_floor(coarse, runs[fine], predictions[fine], chosen)
-    floor = floor + lift_at_start(setup, engine)
-    smooth = free if free.any() else ~free
-    checked = check_orders(runs[max(runs)], chosen, predictions, order, floor, smooth)
-    return replace(checked, expected_order=expected)
+    ticks = picked(np.arange(len(eventful_by_run[0])))
+    # Orders show in ticks that are free of events and kinks at every step, if there are any.
+    is_smooth = ~np.any(eventful_by_run, axis=0)[ticks]
+    has_order = setup.contact is None and is_smooth.any() and len(runs) >= STEPS
+    shows_order = is_smooth if is_smooth.any() else ~is_smooth
+    predictions, floor = _predict_runs(setup, engine, runs, ticks)
+    check = _check_convergence(runs[max(runs)], ticks, predictions, order, floor, shows_order)
+    return replace(check, expected_order=order if has_order else 1)
 
 
 def check_free_steps(
     setup: Setup, engine: EngineSpec, order: int, runs: Mapping[float, Trajectory]
 ) -> OneStepCheck | None:
-    """Check one engine's chaotic motion period by period; None where too few periods are free.
+    """Check one engine's chaotic motion in ticks without an event; None if there are too few.
 
-    The runs of an engine that cannot start again from recorded states are compared as others are.
+    Arguments are those of `check_steps`. The runs of an engine that cannot start again from
+    recorded states are compared as those of a regular motion are.
     """
     run, simulators = runs[max(runs)], simulators_by_step(setup, engine)
     if why_no_restart(simulators[0]):
         return check_steps(setup, engine, order, runs)
-    smallest = simulators[-1].physics_step
-    # Free ticks of the run, a sample of them.
+    smallest_step = simulators[-1].physics_step
     eventful = eventful_ticks(run, setup.scenario.control_period) | stop_ticks(simulators[0], run)
-    free = np.flatnonzero(~(eventful | kink_ticks(simulators[0], run, smallest)))
-    count = len(free)
-    free = free[evenly_spaced(len(free), SAMPLED)]
-    # The engine repeats each of them at each step; those with an event at any step are left out.
-    repeats = [[restart(s, run, i, i + 1).run for i in free.tolist()] for s in simulators]
-    undisturbed = [
-        not any(restart.events or stop_ticks(simulators[0], restart).any() for restart in restarts)
-        for restarts in zip(*repeats, strict=True)
-    ]
-    free, repeats = free[undisturbed], [[*compress(restarts, undisturbed)] for restarts in repeats]
-    if len(free) < FEWEST:
+    free = np.flatnonzero(~(eventful | kink_ticks(simulators[0], run, smallest_step)))
+    sampled = free[evenly_spaced(len(free), SAMPLED)]
+    # The engine repeats each tick at each step; those with an event at any step are excluded.
+    repeated = {
+        tick: [restart(simulator, run, tick, tick + 1).run for simulator in simulators]
+        for tick in sampled.tolist()
+    }
+    undisturbed = {
+        tick: repetitions
+        for tick, repetitions in repeated.items()
+        if not any(r.events or stop_ticks(simulators[0], r).any() for r in repetitions)
+    }
+    if len(undisturbed) < FEWEST:
         return None
-    reference = make_simulator(tightened(setup), physics_step=smallest)
-    predictions = predict(reference, run, free)
-    coarse = make_simulator(setup, physics_step=2 * smallest)
-    floor = measure_floor(coarse, run, predictions, free) + lift_at_start(setup, engine)
+    ticks = np.array([*undisturbed])
+    predictions, floor = _predict_runs(setup, engine, {smallest_step: run}, ticks)
     # Errors at a smaller step: those of the run, less the change of the engine's own end state.
     by_step = {}
-    for simulator, restarts in zip(simulators, repeats, strict=True):
-        ends = zip(repeats[0], restarts, strict=True)
-        changes = np.array([state_difference(a.state(1), b.state(1)) for a, b in ends])
-        shifted = predictions.judged - judged_columns(changes)
-        by_step[simulator.physics_step] = replace(predictions, judged=shifted)
-    expected = order if setup.contact is None else 1
-    checked = check_orders(run, free, by_step, order, floor, np.ones(len(free), dtype=bool))
-    judged = round(count * float(np.mean(undisturbed)))
-    return replace(checked, expected_order=expected, judged=judged, ticks=len(run) - 1)
+    for index, simulator in enumerate(simulators):
+        changes = [
+            state_difference(repetitions[0].state(1), repetitions[index].state(1))
+            for repetitions in undisturbed.values()
+        ]
+        of_run = predictions[smallest_step]
+        errors = of_run.judged - judged_columns(np.array(changes))
+        by_step[simulator.physics_step] = replace(of_run, judged=errors)
+    is_smooth = np.ones(len(ticks), dtype=bool)
+    check = _check_convergence(run, ticks, by_step, order, floor, is_smooth)
+    return replace(
+        check,
+        expected_order=order if setup.contact is None else 1,
+        judged=round(len(free) * (len(undisturbed) / len(repeated))),
+        ticks=len(run) - 1,
+    )
 
 
 def check_one_step(
     trajectory: Trajectory, predictions: Predictions, samples: Index | slice = slice(None)
 ) -> OneStepCheck:
-    """Return the errors of one trajectory's predictions, over all samples or some of them."""
+    """Return the errors of one trajectory's predictions.
+
+    Args:
+        trajectory: recorded, with n joints.
+        predictions: of the trajectory, in k ticks.
+        samples: indices of these ticks (k,); all by default.
+    """
     n = len(trajectory.joints)
     rates, spins = predictions.errors[:, :n], predictions.errors[:, n + 3 :]
-    recorded = np.diff(np.column_stack([trajectory.qd, trajectory.twist]), axis=0)[samples]
-    changes = [
-        max(rms(values[:, columns]) for values in (recorded, predictions.change))
-        for columns in _columns(n)
-    ]
-    shown = rates if n else spins
-    size, spin = rms(shown), rms(spins)
+    velocities = np.column_stack([trajectory.qd, trajectory.twist])
+    recorded_change = np.diff(velocities, axis=0)[samples]
+    joint_change, spin_change = (
+        max(rms(change[:, columns]) for change in (recorded_change, predictions.change))
+        for columns in _joints_and_spin(n)
+    )
+    errors = rates if n else spins
+    error_rms, spin_rms = rms(errors), rms(spins)
     return OneStepCheck(
-        rms=size, relative=size / changes[0] if changes[0] else 0.0,
-        spin=spin, spin_relative=spin / changes[1] if changes[1] else 0.0,
-        time=trajectory.time[1:][samples], error=np.abs(shown).max(axis=1),
-        max=float(np.abs(shown).max()), base=predictions.base,
-    )  # fmt: skip
+        rms=error_rms,
+        max=float(np.abs(errors).max()),
+        relative=error_rms / joint_change if joint_change else 0.0,
+        base=predictions.base,
+        time=trajectory.time[1:][samples],
+        error=np.abs(errors).max(axis=1),
+        spin=spin_rms,
+        spin_relative=spin_rms / spin_change if spin_change else 0.0,
+    )
 
 
-def check_orders(
+def _predict_runs(
+    setup: Setup, engine: EngineSpec, runs: Mapping[float, Trajectory], ticks: Index
+) -> tuple[dict[float, Predictions], Array]:
+    """Predict ticks of runs by the reference, at the smallest physics step among them.
+
+    Args:
+        setup, engine: as of `check_steps`.
+        runs: by physics step [s].
+        ticks: indices of the ticks to predict (k,).
+
+    Returns:
+        predictions by physics step, the largest first; and the rms of the reference's own error,
+        by a run at another step, with the lift of the engine's contacts (n + 12,).
+    """
+    smallest_step = min(runs)
+    reference = make_simulator(tightened(setup), physics_step=smallest_step)
+    predictions = {step: predict(reference, runs[step], ticks) for step in sorted(runs)[::-1]}
+    other_step = twice_or_half(smallest_step, setup.scenario.control_period)
+    other_reference = make_simulator(setup, physics_step=other_step)
+    floor = measure_floor(other_reference, runs[smallest_step], predictions[smallest_step], ticks)
+    return predictions, floor + lift_at_start(setup, engine)
+
+
+def _check_convergence(
     run: Trajectory,
-    samples: Index,
+    ticks: Index,
     predictions: Mapping[float, Predictions],
     order: int,
     floor: Array,
-    free: Mask,
+    shows_order: Mask,
 ) -> OneStepCheck:
     """Return the errors of a run, with their order and the remainder at a step of 0.
 
     Args:
         run: at the largest physics step.
-        samples: indices of the predicted periods.
+        ticks: indices of the predicted ticks (k,).
         predictions: by physics step, the largest first.
         order: of the engine's integrator.
-        free: which of them show the orders: no event and no kink (k,).
         floor: rms of the reference's own error (n + 12,).
+        shows_order: ticks by which orders are measured: no event and no kink (k,).
     """
-    smooth = {dt: at_step.errors[free] for dt, at_step in predictions.items()}
-    steps = sorted(predictions)[:STEPS]
-    orders = [
-        observed_order(steps, [rms(smooth[dt][:, columns]) for dt in steps], 0.0)
-        for columns in _columns(len(run.joints))
-    ]
-    at_steps = [*predictions.values()]
-    coarsest, finest = (check_one_step(run, at_steps[i], samples) for i in (0, -1))
-    checked = replace(
-        coarsest, order=orders[0], spin_order=orders[1], floor=float(floor[:-6].max()),
-        finest=(finest.relative, finest.spin_relative), step=min(predictions),
-    )  # fmt: skip
+    smooth_errors = {step: p.errors[shows_order] for step, p in predictions.items()}
+    smallest_steps = sorted(predictions)[:STEPS]
+    joint_order, spin_order = (
+        observed_order(smallest_steps, [rms(smooth_errors[h][:, c]) for h in smallest_steps], 0.0)
+        for c in _joints_and_spin(len(run.joints))
+    )
+    checks = [check_one_step(run, p, ticks) for p in predictions.values()]
+    check = replace(
+        checks[0],
+        order=joint_order,
+        spin_order=spin_order,
+        floor=float(floor[:-6].max()),
+        finest=(checks[-1].relative, checks[-1].spin_relative),
+        step=smallest_steps[0],
+    )
     if len(predictions) < STEPS:
-        return checked
-    judged = [at_step.judged for at_step in predictions.values()]
-    remainder = remainder_of_samples(judged, order, floor)
+        return check
+    remainder = remainder_of_samples([p.judged for p in predictions.values()], order, floor)
     return replace(
-        checked, left=remainder.size, bound=remainder.bound, asymptotic=remainder.asymptotic,
+        check,
+        left=remainder.size,
+        bound=remainder.bound,
+        asymptotic=remainder.asymptotic,
         where=name_rate(run.joints, remainder.coordinate),
-        settled=has_settled([*smooth.values()], order),
-    )  # fmt: skip
+        settled=has_settled([*smooth_errors.values()], order),
+    )
 
 
-def _columns(n: int) -> tuple[slice, slice]:
-    """Return the columns of joint rates (without joints the spin) and of the base's spin."""
+def _joints_and_spin(n: int) -> tuple[slice, slice]:
+    """Return the columns of n joint rates (without joints the spin) and of the base's spin."""
     spins = slice(n + 3, None)
     return (slice(n) if n else spins), spins
