@@ -1,11 +1,14 @@
 """Interface of a level of the cross-check: it measures, judges its measurement and lists figures.
 
-A level compares engines in one respect. Your own derives from `Level` and is passed to
-`crosscheck(levels=...)`, as docs/new_level.md shows; one of this package is a file in levels/ and
-an entry of LEVELS there. No other code knows a level by name: terminal, page and `--json` show its
-`rows`, and a scenario excuses it or sets its tolerance by its name. Levels are measured in order,
-in other processes, so checks must be plain data. A level that checks something other than a motion,
-such as a robot's file, derives from `LevelOf`.
+A level compares engines in one respect, such as their accelerations. Its `measure` returns a check
+(the measurement), `judge` turns that into a finding (the outcome with its reasons), and `rows` into
+the rows of a table. Your own level derives from `Level` and is passed to `crosscheck(levels=...)`,
+as docs/new_level.md shows; one of this package is a file in levels/ and an entry of LEVELS there.
+
+No other code knows a level by name: terminal, page and `--json` show its `rows`, and a scenario
+excuses it or sets its tolerance by its name. Levels are measured in order, in other processes, so
+checks must be plain data. A level that checks something other than a motion, such as a robot's
+file, derives from `LevelOf`.
 """
 
 from __future__ import annotations
@@ -22,9 +25,10 @@ if TYPE_CHECKING:  # they import loop, bags and scenarios, which levels of files
     from roboaccord.crosscheck.motion import CheckCase
     from roboaccord.scenario.scenario import Tolerances
 
-LISTED = 6  # names in a cell of a table: six of 12 characters fill a terminal's 80
-K = TypeVar("K")  # case: what is measured
-C = TypeVar("C")  # check: the measurement
+# Largest number of names in a cell of a table: six of 12 characters fill a terminal of 80 columns.
+LISTED = 6
+K = TypeVar("K")  # type of the case: what is measured
+C = TypeVar("C")  # type of the check: the measurement
 
 
 @dataclass(frozen=True)
@@ -69,11 +73,11 @@ class LevelOf(ABC, Generic[K, C]):
 
     @abstractmethod
     def measure(self, case: K) -> C | None:
-        """Return what is measured; None where the level has nothing to say."""
+        """Return the measurement of a case; None where the level does not apply."""
 
     @abstractmethod
     def judge(self, check: C, tolerances: Tolerances) -> Finding:
-        """Return the outcome, with what is off; causes are sought later, in causes/."""
+        """Return the outcome of a check with its reasons; causes are sought later, in causes/."""
 
     def rows(self, check: C) -> Rows:
         """Return the figures of a check, by heading."""
@@ -97,7 +101,7 @@ class Level(LevelOf[Any, C]):
 
     @abstractmethod
     def measure(self, case: CheckCase) -> C | None:
-        """Return what is measured; None where the level has nothing to say."""
+        """Return the measurement of a case; None where the level does not apply."""
 
 
 AnyLevel = Level[Any]

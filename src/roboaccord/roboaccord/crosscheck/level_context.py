@@ -16,11 +16,12 @@ from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.crosscheck.measures.scheme import SchemeCheck, is_twin
 from roboaccord.crosscheck.motion import CheckCase
 
-FEWEST = 5  # ticks with an event: fewer are not judged; of 5, a median rests on at least three
+# Fewest ticks with an event that are judged: of 5, a median rests on at least three.
+FEWEST = 5
 
 
 class LevelContext(NamedTuple):
-    """What the levels measured before say, on which the judgement of a motion depends.
+    """Results of the levels measured before, on which the judgement of a motion depends.
 
     Args:
         twin: check of level `scheme` if every tick without an event equals the twin's, else None.
@@ -35,10 +36,14 @@ class LevelContext(NamedTuple):
 
     @classmethod
     def of(cls, case: CheckCase) -> LevelContext:
-        """Return what the checks of levels `scheme`, `drive` and `acceleration` say of a case."""
-        scheme, drive, model = (case.checks.get(n) for n in ("scheme", "drive", "acceleration"))
-        differs = bool(model and model.model.differences)
-        return cls(scheme if is_twin(scheme) else None, not (drive and drive.off), not differs)
+        """Return the results of levels `scheme`, `drive` and `acceleration` on a case."""
+        scheme, drive = case.checks.get("scheme"), case.checks.get("drive")
+        acceleration = case.checks.get("acceleration")
+        return cls(
+            twin=scheme if is_twin(scheme) else None,
+            follows_commands=not (drive and drive.off),
+            matches_description=not (acceleration and acceleration.model.differences),
+        )
 
     @property
     def unexplained(self) -> bool:
@@ -46,7 +51,7 @@ class LevelContext(NamedTuple):
         return self.follows_commands and self.matches_description and self.twin is None
 
 
-NO_CONTEXT = LevelContext()  # nothing is known from other levels
+NO_CONTEXT = LevelContext()  # where other levels were not measured
 
 
 def judge_by_twin(finding: Finding, check: SchemeCheck) -> Finding:

@@ -1,11 +1,13 @@
 """Level `acceleration`: an engine's model against its description, and its accelerations.
 
-First masses, inertias, limits and all other properties that the engine reports must be those of the
-description, and a state that is set must be read back, both to round-off. Then accelerations at
-random states are compared with those of the reference, the analytical model; no time stepping is
-involved. To compare another property of joints, add a field to `JointProperties` (engines/model.py)
-and its name to OF_JOINTS. READ_BACK may be tuned. Names of the checks are keys of summary.json and
-stay.
+`check_model` compares what the engine reports, masses, inertias, limits and all other properties,
+with the robot's description (its URDF), and checks that a state that is set is read back, both to
+round-off. `check_acceleration` compares accelerations at random states with those of the reference,
+the analytical model; no time stepping is involved. Conformance suites of robots and engines
+(testing/) call both, too.
+
+To compare another property of joints, add a field to `JointProperties` (engines/model.py) and its
+name to JOINT_FIELDS. READ_BACK may be tuned. Names of the checks are keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -38,13 +40,20 @@ from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-READ_BACK = 10  # random states that are set and read back; a wrong sensor shows in each of them
-OF_JOINTS = ("origin", "damping", "friction", "armature")  # compared fields of JointProperties
+# Number of random states that are set and read back: a wrong sensor shows in each of them.
+READ_BACK = 10
+# Fields of JointProperties that are compared by value; axis and limits have rules of their own.
+JOINT_FIELDS = ("origin", "damping", "friction", "armature")
 
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """Total masses, and differences of an engine's model from its description."""
+    """Differences of an engine's model from its description.
+
+    Args:
+        total, reference: mass of all links in the engine and in the reference [kg].
+        differences: properties that differ by more than round-off or the tolerance of masses.
+    """
 
     total: Annotated[float, Quantity("kg", "mass of all links")]
     reference: Annotated[float, Quantity("kg", "mass of all links of the reference")]
@@ -58,9 +67,9 @@ def check_model(
 
     Args:
         setup: robot and scenario.
-        reference: with the right masses and effort limits.
-        engine: to compare.
-        tolerance: relative, of masses.
+        reference: simulator with the right masses and effort limits.
+        engine: simulator to compare.
+        tolerance: relative tolerance of masses.
     """
     expected, actual = dict(reference.masses()), dict(engine.masses())
     expected.pop(WORLD, None)
@@ -110,10 +119,10 @@ def _properties(expected: Properties, actual: Properties) -> Iterator[Difference
 
 
 def _joint(name: str, expected: JointProperties, actual: JointProperties) -> Iterator[Difference]:
-    """Yield comparisons of a joint: axis, limits and the fields of OF_JOINTS."""
+    """Yield comparisons of a joint: axis, limits and JOINT_FIELDS."""
     yield compare_axis(name, expected.axis, actual.axis, ROUND_OFF)
     yield compare_limits(name, expected.limits, actual.limits, ROUND_OFF)
-    for field in OF_JOINTS:
+    for field in JOINT_FIELDS:
         values = getattr(expected, field), getattr(actual, field)
         unit = unit_of(JointProperties, field)
         yield compare_value(field, name, *values, ROUND_OFF, unit=unit)
@@ -123,25 +132,26 @@ def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
     """Yield differences between a state that is set and the state read back."""
     for state, _ in draw_states(setup, READ_BACK, setup.scenario.seed):
         read = engine.reset(state)
-        errors = np.abs(read.q - state.q)
-        for joint in np.flatnonzero(errors > ROUND_OFF):
-            size = float(errors[joint])
-            how = because(Code.READS, size=size, unit="rad")
-            yield Difference("sensor", engine.joints[joint], size, ROUND_OFF, how)
+        angle_errors = np.abs(read.q - state.q)
+        for joint in np.flatnonzero(angle_errors > ROUND_OFF):
+            error = float(angle_errors[joint])
+            how = because(Code.READS, size=error, unit="rad")
+            yield Difference("sensor", engine.joints[joint], error, ROUND_OFF, how)
         # A quaternion and its negative are the same orientation.
-        turn = min(np.abs(read.orientation - s * state.orientation).max() for s in (1.0, -1.0))
-        twist, shift = np.abs(read.twist - state.twist), np.abs(read.position - state.position)
-        size_by_name = {
+        signed = (state.orientation, -state.orientation)
+        twist_errors = np.abs(read.twist - state.twist)
+        errors = {
             "rates of joints": np.abs(read.qd - state.qd).max(initial=0.0),
-            "orientation of base_link": turn,
-            "angular velocity of base_link": twist[3:].max(),
-            "position of base_link": setup.base.travels * shift.max(),
-            "linear velocity of base_link": setup.base.travels * twist[:3].max(),
+            "orientation of base_link": min(np.abs(read.orientation - q).max() for q in signed),
+            "angular velocity of base_link": twist_errors[3:].max(),
         }
-        for name, size in size_by_name.items():
-            if size > ROUND_OFF:
-                how = because(Code.READS, size=float(size))
-                yield Difference("sensor", name, float(size), ROUND_OFF, how)
+        if setup.base.travels:
+            errors["position of base_link"] = np.abs(read.position - state.position).max()
+            errors["linear velocity of base_link"] = twist_errors[:3].max()
+        for name, error in errors.items():
+            if error > ROUND_OFF:
+                how = because(Code.READS, size=float(error))
+                yield Difference("sensor", name, float(error), ROUND_OFF, how)
 
 
 def _merge(differences: Sequence[Difference], links: int, joints: int) -> Iterator[Difference]:
@@ -151,17 +161,17 @@ def _merge(differences: Sequence[Difference], links: int, joints: int) -> Iterat
         differences: beyond what is allowed.
         links, joints: numbers of them.
     """
-    equal_ones: dict[tuple[str, str], list[Difference]] = {}
+    by_text: dict[tuple[str, str], list[Difference]] = {}  # by quantity and wording
     for difference in differences:
         how = str(difference.how.to_json())
-        equal_ones.setdefault((difference.quantity, how), []).append(difference)
-    for (quantity, _), same in equal_ones.items():
+        by_text.setdefault((difference.quantity, how), []).append(difference)
+    for (quantity, _), equal_differences in by_text.items():
         is_of_links = quantity in ("mass", "inertia", "centre")
         count, every = (links, "every link") if is_of_links else (joints, "every joint")
-        if len(same) == count > 1:
-            yield replace(same[0], where=every)
+        if len(equal_differences) == count > 1:
+            yield replace(equal_differences[0], where=every)
         else:
-            yield from same
+            yield from equal_differences
 
 
 NO_MODEL = ModelCheck(0.0, 0.0, ())  # where the model is not compared
@@ -193,8 +203,8 @@ def check_acceleration(
 
     Args:
         setup: robot and scenario.
-        reference: the analytical model.
-        engine: to compare.
+        reference: simulator of the analytical model.
+        engine: simulator to compare.
         states: number of random states.
         seed: of the random states and efforts.
     """
@@ -234,20 +244,20 @@ class AccelerationLevel(Level[AccelerationCheck]):
 
     def judge(self, check: AccelerationCheck, tolerances: Tolerances) -> Finding:
         model, limit = check.model, tolerances.acceleration
-        is_far = check.max is not None and not check.max <= limit
+        is_beyond = check.max is not None and not check.max <= limit  # also for NaN
+        totals = {"total": model.total, "reference": model.reference}
         reasons = [
-            because(Code.MODEL, quantity=d.quantity, where=d.where, how=d.how, total=model.total,
-                    reference=model.reference)
+            because(Code.MODEL, quantity=d.quantity, where=d.where, how=d.how, **totals)
             for d in model.differences
-        ]  # fmt: skip
-        if is_far:
+        ]
+        if is_beyond:
             reasons.append(because(Code.ACCELERATION, error=check.max, allowed=limit))
         if model.differences:
             first = model.differences[0]
             return Finding.outside(
                 *reasons, quantity=first.quantity, where=first.where, size=first.finite
             )
-        if is_far:
+        if is_beyond:
             return replace(Finding.outside(*reasons, size=check.max), unexplained=True)
         if check.max is None and check.reason:
             return replace(Finding.within(check.reason), stands_in=True)

@@ -1,13 +1,15 @@
 """Level `drive`: the efforts in force in an engine must be the commanded ones.
 
-All other levels take the efforts in force for granted. Here they are compared, in every control
-period (tick) and to round-off, with what limits and faults of the scenario make of the controller's
-command; switches, such as magnets, must be on or off as commanded. If efforts differ, `kinds_of`
-finds which simple errors explain them: lost, reversed, late, swapped, clipped or scaled. External
-wrenches and twists are not part of a state, so this level does not check them.
+An effort is the torque or force of a joint's motor. All other levels take the efforts in force from
+the recorded states for granted. Here they are compared, in every control period (tick) and to
+round-off, with the controller's command after the effort limits and joint faults of the scenario;
+switches, such as magnets, must be on or off as commanded. If efforts differ, `kinds_of` finds which
+simple errors explain them: lost, reversed, late, swapped, clipped or scaled. External wrenches and
+twists are not part of a state, so this level does not check them.
 
-To recognise another error, extend `Kind`, `kinds_of` (its order is that of the results) and
-report/words.py. KEPT, MOST_LATE and EVIDENCE may be tuned.
+`check_drive` compares a finished run, and `DriveTicks` one tick after the other, for live runs
+(step_check.py). To recognise another error, extend `Kind`, `kinds_of` (its order is that of the
+results) and report/words.py. KEPT, MOST_LATE and EVIDENCE may be tuned.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Annotated, Literal
 
@@ -35,14 +37,16 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.faults import JointFaults, weakened, without_loose
 
 Kind = Literal["lost", "reversed", "late", "swapped", "clipped", "scaled"]
-# Of the largest effort: round-off where a factor or limit is computed from the efforts of up to
-# KEPT ticks: far above 2000 roundings (4e-13), far below any error that matters.
+# Tolerance, relative to the largest effort, where a factor or limit is computed from the efforts of
+# up to KEPT ticks: far above 2000 roundings (4e-13), far below any error that matters.
 FITTED = 1e-9
-# ticks stored around the first that differs, to find the kind: 2 s at 1 kHz, 100 MOST_LATE
+# Number of ticks stored around the first difference, by which its kind is found: 2 s at 1 kHz, and
+# 100 times MOST_LATE.
 KEPT = 2000
-# ticks: longest delay that is tried, 20 ms at 1 kHz; drives are faster, and each costs time
+# Longest delay that is tried [ticks]: 20 ms at 1 kHz. Drives are faster, and each one costs time.
 MOST_LATE = 20
-EVIDENCE = 3  # ticks: a factor always fits one, and may fit two by chance
+# Fewest ticks that show a factor: one always fits a single tick, and may fit two by chance.
+EVIDENCE = 3
 
 
 @dataclass(frozen=True)
@@ -51,8 +55,9 @@ class Disobedience:
 
     Args:
         kind: of the error.
-        size: delay [ticks], limit [N m] or factor; 0 for other kinds.
-        other: name of the joint with which it is swapped; "" for other kinds.
+        size: of a late effort the delay [ticks], of a clipped one the limit [N m], of a scaled one
+            the factor; 0 for other kinds.
+        other: name of the joint whose command acts on a swapped joint; "" for other kinds.
     """
 
     kind: Kind
@@ -66,10 +71,10 @@ class DriveCheck:
 
     Args:
         judged, ticks: number of ticks with a known command, and of all.
-        off: number of those with a difference.
-        error: largest difference of an effort.
+        off: number of judged ticks with a difference.
+        error: largest difference of an effort of joint `where` [N m].
         where: the joint that differs first; "" where none does.
-        time: when the first tick begins that differs there; None where none does.
+        time: when the first tick begins that differs there [s]; None where none does.
         kinds: all errors that explain the efforts of that joint, in a fixed order.
         joints: number of joints that differ.
         switch, since: the first switch that is not as commanded, and since when; "" for none.
@@ -88,11 +93,12 @@ class DriveCheck:
 
 
 class DriveTicks:
-    """Compare the ticks of a run with its commands, one by one as they come.
+    """Comparison of a run's efforts and switches with its commands, one tick after the other.
 
     Args:
         setup: robot and scenario, with the faults of the joints.
-        late: ticks by which a command may act late, where the simulation does not wait for it.
+        late: number of ticks by which a command may act late, where the simulation does not wait
+            for the controller.
 
     Attributes:
         judged, ticks, off: as of `DriveCheck`.
@@ -101,14 +107,20 @@ class DriveTicks:
     def __init__(self, setup: Setup, late: int = 0) -> None:
         self._setup, self._limits = setup, setup.effort_limits
         self._faults = JointFaults(setup.faults, setup.joints, setup.tree.hinges)
+        # By joint (n,): largest command so far, at least 1, and largest difference from it [N m];
+        # when the first tick begins that differs [s].
         n = len(setup.joints)
-        self._largest_commands, self._errors = np.ones(n), np.zeros(n)  # so far [N m]
-        self._error_times = np.full(n, np.inf)  # when the first tick begins that differs [s]
-        self._late, self._ticks_unknown = late, late  # the latter: in which an unknown one may act
-        self._commands = deque[Command](maxlen=late + 1)  # the newest first
-        # Commanded efforts and those in force, for `kinds_of`; stored up to this judged tick.
+        self._largest_commands, self._errors = np.ones(n), np.zeros(n)
+        self._error_times = np.full(n, np.inf)
+        # The last commands, the newest first, and the number of ticks to come in which a command
+        # that is not known may still act.
+        self._commands = deque[Command](maxlen=late + 1)
+        self._late, self._ticks_unknown = late, late
+        # Commanded efforts and those in force, for `kinds_of`, and the number of judged ticks up to
+        # which they are stored.
         self._efforts = deque[tuple[Array, Array]](maxlen=KEPT)
         self._stored_until = math.inf
+        # Name of the first switch that is not as commanded, and since when [s].
         self._wrong_switch: tuple[str, float | None] = "", None
         self.judged = self.ticks = self.off = 0
 
@@ -124,9 +136,8 @@ class DriveTicks:
             command: the controller's answer to `before`; None if it is not known.
         """
         self.ticks += 1
-        # Let faults that are due now come into force.
-        for _ in self._faults.begin_due(before) if self._faults.possible else ():
-            pass
+        if self._faults.possible:
+            list(self._faults.begin_due(before))  # brings faults that are due into force
         if command is None or not (len(self._errors) or command.switches):
             self._commands.clear()
             self._ticks_unknown = self._late
@@ -145,10 +156,12 @@ class DriveTicks:
         times = np.minimum(self._error_times, before.time)
         self._error_times = np.where(differs, times, self._error_times)
         # Switches: the first that is not as commanded is reported.
-        wrong = [n for n, on in command.switches.items() if after.switches.get(n, on) is not on]
-        if wrong and not self._wrong_switch[0]:
-            self._wrong_switch = wrong[0], before.time
-        self.off += bool(differs.any() or wrong)
+        wrong_switches = [
+            name for name, on in command.switches.items() if after.switches.get(name, on) is not on
+        ]
+        if wrong_switches and not self._wrong_switch[0]:
+            self._wrong_switch = wrong_switches[0], before.time
+        self.off += bool(differs.any() or wrong_switches)
         # Store efforts up to KEPT / 2 ticks after the first difference.
         if differs.any():
             self._stored_until = min(self._stored_until, self.judged + KEPT // 2)
@@ -156,7 +169,7 @@ class DriveTicks:
             self._efforts.append((commanded, after.effort))
 
     def _differs(self, before: RobotState, effort: Array, errors: Array) -> Mask:
-        """Return which efforts (n,) are neither commanded for a tick nor by a late command.
+        """Return which efforts (n,) follow neither the command of a tick nor a late one.
 
         Args:
             before: state at the start of the tick.
@@ -172,17 +185,20 @@ class DriveTicks:
 
     def check(self) -> DriveCheck:
         """Return the comparison of all ticks so far."""
-        counts, (switch, since) = (self.judged, self.ticks, self.off), self._wrong_switch
+        switch, since = self._wrong_switch
+        check = DriveCheck(self.judged, self.ticks, self.off, switch=switch, since=since)
         if not self._errors.any():
-            return DriveCheck(*counts, switch=switch, since=since)
+            return check
         joint = int(np.argmin(self._error_times))  # efforts around that time are stored
         commanded, in_force = (np.array(efforts) for efforts in zip(*self._efforts, strict=True))
-        return DriveCheck(
-            *counts, error=float(self._errors[joint]), where=self._setup.joints[joint],
-            time=float(self._error_times[joint]), joints=int(np.count_nonzero(self._errors)),
+        return replace(
+            check,
+            error=float(self._errors[joint]),
+            where=self._setup.joints[joint],
+            time=float(self._error_times[joint]),
             kinds=kinds_of(commanded, in_force, joint, self._setup.joints),
-            switch=switch, since=since,
-        )  # fmt: skip
+            joints=int(np.count_nonzero(self._errors)),
+        )
 
     def _transmitted(self, state: RobotState, command: Command) -> Array:
         """Return the efforts of a command after limits and faults (n,) [N m].
@@ -213,46 +229,50 @@ def kinds_of(
     Args:
         commanded: efforts after limits and faults, by tick (k, n) [N m].
         in_force: efforts in force (k, n) [N m].
-        joint: index.
-        joints: names (n,).
+        joint: index of the joint.
+        joints: names of all joints (n,).
     """
     command, effort = commanded[:, joint], in_force[:, joint]
     scale = max(1.0, float(np.abs(command).max(initial=0.0)))
-    differs = np.abs(effort - command) > ROUND_OFF * scale
-    # Of the ticks that differ: the first, and the efforts commanded and measured in all of them.
-    first, expected, measured = int(np.argmax(differs)), command[differs], effort[differs]
-    if not len(measured):
+    round_off, fit_error = ROUND_OFF * scale, FITTED * scale  # [N m]
+    differs = np.abs(effort - command) > round_off
+    if not differs.any():
         return []
-
-    def same(left: Array, right: Array, tolerance: float = ROUND_OFF) -> bool:
-        return bool((np.abs(left - right) <= tolerance * scale).all())
-
-    if same(measured, 0.0 * measured):
+    # In the ticks that differ: the commanded efforts, and those in force.
+    expected, measured = command[differs], effort[differs]
+    if _agree(measured, 0.0 * measured, round_off):
         return [Disobedience("lost")]
-    if same(measured, -expected):
+    if _agree(measured, -expected, round_off):
         return [Disobedience("reversed")]
     kinds = []
     # Late: from the first difference on, efforts are the commands of some ticks before.
-    for late in range(1, min(MOST_LATE, len(command) - 1)):
-        start = max(first, late)
-        if same(effort[start:], command[start - late : len(command) - late]):
-            kinds.append(Disobedience("late", float(late)))
+    first = int(np.argmax(differs))
+    for delay in range(1, min(MOST_LATE, len(command) - 1)):
+        start = max(first, delay)
+        if _agree(effort[start:], command[start - delay : len(command) - delay], round_off):
+            kinds.append(Disobedience("late", float(delay)))
             break
-    # Swapped: efforts are another joint's commands.
-    others = (k for k in range(len(joints)) if k != joint)
-    swapped = (k for k in others if same(measured, commanded[differs, k]))
-    kinds += [Disobedience("swapped", other=joints[k]) for k in swapped][:1]
+    # Swapped: efforts are the commands of another joint, the first that fits.
+    for other, name in enumerate(joints):
+        if other != joint and _agree(measured, commanded[differs, other], round_off):
+            kinds.append(Disobedience("swapped", other=name))
+            break
     # Clipped: all larger efforts are cut to one limit, and no obeyed effort exceeds it.
     limit = float(np.abs(measured).max())
     largest_obeyed = np.abs(command[first:][~differs[first:]]).max(initial=0.0)
-    limited = largest_obeyed <= limit + ROUND_OFF * scale and (np.abs(expected) > limit).all()
-    if limited and same(measured, np.sign(expected) * limit, FITTED):
+    is_limit = largest_obeyed <= limit + round_off and (np.abs(expected) > limit).all()
+    if is_limit and _agree(measured, np.sign(expected) * limit, fit_error):
         kinds.append(Disobedience("clipped", limit))
     # Scaled: least-squares factor between efforts in force and commands.
     factor = float(expected @ measured) / float(expected @ expected) if expected.any() else 0.0
-    if factor and len(measured) >= EVIDENCE and same(measured, factor * expected, FITTED):
+    if factor and len(measured) >= EVIDENCE and _agree(measured, factor * expected, fit_error):
         kinds.append(Disobedience("scaled", factor))
     return kinds
+
+
+def _agree(efforts: Array, explained: Array, tolerance: float) -> bool:
+    """Return whether efforts (k,) equal explained ones within a tolerance, all in N m."""
+    return bool((np.abs(efforts - explained) <= tolerance).all())
 
 
 class DriveLevel(Level[DriveCheck]):

@@ -1,14 +1,16 @@
 """Level `energy`: an engine's energy must be accounted for, up to what time stepping explains.
 
-The energy book of a run lists the work of the efforts, the stored energy and the losses by channel
-(stops, impacts, friction); its rest is what they do not account for [J]. The engine simulates parts
-of the run again, each from its first state, at its physics step, a half and a quarter of it. A rest
-that vanishes with the step is due to time stepping; one that does not is energy from nowhere, or
-lost to an unknown channel. No reference is needed, nor a regular motion. An engine whose ticks are
-its twin's (level `scheme`) has the twin's book up to round-off: where nothing happens, the two are
-compared, and time stepping explains nothing.
+The energy book of a run (run/energy_book.py) lists the work of the efforts, the stored energy and
+the losses by channel (stops, impacts, friction); its rest is what they do not account for [J]. The
+engine simulates parts of the run again, each from its first state, at its physics step, a half and
+a quarter of it. A rest that vanishes with the step is due to time stepping; one that does not is
+energy from nowhere, or lost to an unknown channel. No reference is needed, nor a regular motion.
 
-Parts are repeated and compared in measures/energy_parts.py.
+The twin of an engine simulates our equations of motion under the engine's integration scheme. If
+the engine's control periods (ticks) equal its twin's (level `scheme`), both have the same book up
+to round-off: in parts without an event the two are compared, and time stepping explains nothing.
+
+`check_energy` chooses the parts; they are repeated and compared in measures/energy_parts.py.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from roboaccord.run.energy_book import EnergyBook, NoBook
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 
-ORDER = 2  # of the trapezoidal rule, by which run/energy_book.py integrates losses
+ORDER = 2  # order of the trapezoidal rule, by which run/energy_book.py integrates losses
 
 
 def check_energy(
@@ -40,8 +42,15 @@ def check_energy(
 ) -> EnergyCheck | NoBook:
     """Check the energy book of an engine's run, by how its rest changes with the physics step.
 
-    Parts in which nothing happens have the engine's order and are checked separately: the larger
+    Parts without an event converge with the engine's order and are checked separately: the larger
     errors of the others would hide theirs. If the ticks are the twin's, they are compared with it.
+
+    Args:
+        setup: robot and scenario.
+        engine: that made the run.
+        run: recorded.
+        book: energy book of the run, or the reason why there is none.
+        scheme: comparison of the engine's ticks with its twin's, if there is one.
 
     Returns:
         the check with the largest excess, or the reason why there is none.
@@ -51,21 +60,22 @@ def check_energy(
     simulators = simulators_by_step(setup, engine)
     if reason := why_no_restart(simulators[0]):
         return NoBook(f"{reason}, so the energy is not known")
-    # Parts of the book in which nothing happens.
+    # Parts of the book that contain no eventful tick.
     eventful = eventful_ticks(run, setup.scenario.control_period) | stop_ticks(simulators[0], run)
     parts = EnergyParts(setup, run, book)
-    free = np.diff(np.concatenate([[0], np.cumsum(eventful)])[parts.ends]) == 0
+    events_before = np.concatenate([[0], np.cumsum(eventful)])  # by sample of the run
+    is_free = np.diff(events_before[parts.ends]) == 0
     order = min(ORDER, simulators[0].order) if setup.contact is None else 1
     checks = list[EnergyCheck]()
     if is_twin(scheme) and engine.simulator:
-        judged_by_twin = parts.choose(np.flatnonzero(free))
+        judged_by_twin = parts.choose(np.flatnonzero(is_free))
         twin_checks, stopped = parts.compare_with_twin(engine, judged_by_twin)
         checks += twin_checks
-        free[judged_by_twin[stopped]] = False
-    elif free.any():
-        checks.append(parts.check_convergence(simulators, np.flatnonzero(free), order))
-    if not free.all():
-        checks.append(parts.check_convergence(simulators, np.flatnonzero(~free), None))
+        is_free[judged_by_twin[stopped]] = False
+    elif is_free.any():
+        checks.append(parts.check_convergence(simulators, np.flatnonzero(is_free), order))
+    if not is_free.all():
+        checks.append(parts.check_convergence(simulators, np.flatnonzero(~is_free), None))
     outside = [check for check in checks if check.left > check.bound]
     return max(outside or checks, key=lambda check: (check.sure, check.left / check.bound))
 

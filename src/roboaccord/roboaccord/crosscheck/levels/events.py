@@ -1,16 +1,16 @@
-"""Level `events`: stops, contacts, magnets and failing joints in an engine's log.
+"""Level `events`: stops, contacts, magnets and failing joints in the event log of an engine's run.
 
-Each event is simulated again. Engine and reference start from the recorded state two control
-periods before it and follow the recorded commands, the engine at its physics step, a half and a
-quarter of it. The difference of an event's time, impulse and energy from the reference's must
+Each event is simulated again. Engine and reference (the analytical model) start from the recorded
+state two control periods before it and follow the recorded commands, the engine at its physics step
+h, at h/2 and h/4. The difference of an event's time, impulse and energy from the reference's must
 vanish as the step goes to 0. So short a path is not chaotic, and an error of the log, as against
 the engine's own motion, remains at every step. Stops are also checked against the recorded
 positions: a joint that reaches its stop must log it, and no other may.
 
 An engine reports the impulse of a contact from the first touch to the end of the control period, so
 forces after the impact are added to the reference's impulse, too. Events of two logs are matched in
-measures/event_matching.py, and SAFETY is set in extrapolation.py. SAMPLED may be tuned. Names of
-the checks are keys of summary.json and stay.
+measures/event_matching.py, and SAFETY is set in extrapolation.py. `check_events` is the whole
+measurement. SAMPLED may be tuned. Names of the checks are keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -26,17 +26,8 @@ from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.level import Entry, Level, Rows, listed
-from roboaccord.crosscheck.measures.event_matching import (
-    STOP,
-    TOUCH,
-    comes_freely,
-    event_key,
-    event_window,
-    is_logged,
-    nearest_event,
-    predict_event,
-    repeat_event,
-)
+from roboaccord.crosscheck.measures import event_matching as matching
+from roboaccord.crosscheck.measures.event_matching import STOP, TOUCH, event_key
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.crosscheck.restart import simulators_by_step, why_no_restart
 from roboaccord.crosscheck.runs import tightened
@@ -51,14 +42,16 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.stop_watch import StopWatch
 
-# Events compared, half with the largest impulses, half evenly: limits the time. Of 20 even ones,
-# errors in one of seven escape with a probability of 5 % (rule of three).
+# Number of events that are compared, half with the largest impulses, half spread evenly: limits the
+# time. Of 20 even ones, errors in one of seven escape with a probability of 5 % (rule of three).
 SAMPLED = 40
-# relative; of impulses and energies, sums over up to 1000 steps of 1e-12 each (ticks.py)
+# Relative round-off of impulses and energies, sums over up to 1000 steps of 1e-12 each (ticks.py).
 ROUND_OFF = 1e-9
-LAWS = {TOUCH: "contact", STOP: "stops"}  # kinds of events for which engines have their own law
-LOGGED = "logged"  # a stop in the log that the joint does not reach in that control period
-MISSED = "missed"  # a stop that the joint reaches, and that is not in the log
+# By kind of event: what engines have a law of their own for, in words.
+LAWS = {TOUCH: "contact", STOP: "stops"}
+# Disagreement of log and motion: a stop in the log that the joint does not reach in that control
+# period, and a stop that the joint reaches without an event in the log.
+LOGGED, MISSED = "logged", "missed"
 
 
 @dataclass(frozen=True)
@@ -66,13 +59,13 @@ class EventDifference:
     """Difference of one event from the reference's.
 
     Args:
-        kind, subject, time: as logged.
-        what: "time", "impulse" or "energy"; for a stop LOGGED or MISSED; "" where either engine or
-            reference has no such event.
-        found: value in the log, in SI units.
+        kind, subject, time: as logged [s].
+        what: what differs: "time" [s], "impulse" [N s] or "energy" [J]; for a stop LOGGED or
+            MISSED; "" where either engine or reference has no such event.
+        found: value in the log.
         expected: value of the reference from the same state.
         left: difference extrapolated to a physics step of 0.
-        bound: part of it that time stepping explains.
+        bound: what time stepping explains of `left`.
         sure: whether the excess over the bound is certain.
         step: the smallest physics step [s].
     """
@@ -122,32 +115,34 @@ def check_events(
     """
     simulator = make_simulator(setup, engine)
     is_chaotic = setup.scenario.crosscheck.statistics is not None
-    expected = [event for event in reference if is_logged(simulator, run, event)]
+    expected = [event for event in reference if matching.is_logged(simulator, run, event)]
     if not run.events and not expected:
         return EventsCheck(0, 0, why=because(Code.NO_EVENTS))
     if reason := why_no_restart(simulator):
         return EventsCheck(len(run.events), 0, why=because(Code.NO_RESTART, text=reason))
     smallest_step = setup.scenario.physics_step / 4
     fine_reference = make_simulator(tightened(setup), physics_step=smallest_step)
-    engines = simulators_by_step(setup, engine)
+    engine_by_step = simulators_by_step(setup, engine)
     # Events of the log, compared with the reference's from the same state.
     differences = [*misplaced_stops(simulator, run)]
-    logged = choose_events(run.events)
+    chosen = choose_events(run.events)
     if is_chaotic:
-        logged = [event for event in logged if event_key(event)[0] not in LAWS]
+        chosen = [event for event in chosen if event_key(event)[0] not in LAWS]
         expected = []
     stopped = stop_ticks(simulator, run)
-    logged = [event for event in logged if comes_freely(fine_reference, run, stopped, event)]
-    for event in logged:
-        differences += compare_event(setup, fine_reference, engines, run, event)
-    # Events of the reference's own run that the log lacks, and that come from its states, too.
-    lacking = [event for event in expected if not nearest_event(run.events, event)]
-    for event in choose_events(lacking):
-        recurs = event_window(run, event)[0] and repeat_event(fine_reference, run, event)
-        if recurs and comes_freely(fine_reference, run, stopped, event):
+    compared = [e for e in chosen if matching.comes_freely(fine_reference, run, stopped, e)]
+    for event in compared:
+        differences += compare_event(setup, fine_reference, engine_by_step, run, event)
+    # Events of the reference's own run that the log lacks, and that follow from the recorded
+    # states, too.
+    missing = [event for event in expected if not matching.nearest_event(run.events, event)]
+    for event in choose_events(missing):
+        first, _ = matching.event_window(run, event)
+        recurs = first > 0 and matching.repeat_event(fine_reference, run, event) is not None
+        if recurs and matching.comes_freely(fine_reference, run, stopped, event):
             differences.append(EventDifference(event.kind, event.subject, event.time, ""))
-    compared = sum(event.kind == STOP or event in logged for event in run.events)
-    return EventsCheck(len(run.events), compared, sorted(differences, key=lambda d: d.time))
+    count = sum(event.kind == STOP or event in compared for event in run.events)
+    return EventsCheck(len(run.events), count, sorted(differences, key=lambda d: d.time))
 
 
 def misplaced_stops(simulator: Simulator, run: Trajectory) -> Iterator[EventDifference]:
@@ -178,34 +173,34 @@ def compare_event(
         engines: simulators of the engine at the steps h, h/2 and h/4.
         run, event: recorded.
     """
-    at_steps = [repeat_event(simulator, run, event) for simulator in engines]
-    expected = predict_event(reference, run, event)
+    at_steps = [matching.repeat_event(simulator, run, event) for simulator in engines]
+    expected = matching.predict_event(reference, run, event)
     name = (event.kind, event.subject, event.time)
     step = engines[-1].physics_step
-    first, half, finest = at_steps
+    at_h, at_half, at_quarter = at_steps
     # Only one of both has such an event. That is certain if the engine does not repeat the logged
     # event at h, or has it neither at h/2 nor at h/4.
-    if first is None or (expected is None) is not (finest is None):
-        yield EventDifference(*name, "", sure=first is None or half is finest, step=step)
+    if at_h is None or (expected is None) is not (at_quarter is None):
+        is_certain = at_h is None or (at_half is None and at_quarter is None)
+        yield EventDifference(*name, "", sure=is_certain, step=step)
     if expected is None or any(repeated is None for repeated in at_steps):
         return
-    for what in ("time", "impulse", "energy"):
-        if what == "impulse" and event.kind == STOP:
+    for quantity in ("time", "impulse", "energy"):
+        if quantity == "impulse" and event.kind == STOP:
             continue  # an engine's stops push over many steps, and their impulse is not summed
-        logged, target = getattr(event, what), getattr(expected, what)
-        # Errors at h, h/2 and h/4, e0, e1 and e2, of which e0 is that of the log. With order 1 the
+        logged, target = getattr(event, quantity), getattr(expected, quantity)
+        # Errors e0, e1 and e2 at h, h/2 and h/4, of which e0 is that of the log. With order 1 the
         # last two are extrapolated to 2 e2 - e1 at a step of 0, the first two to 2 e1 - e0; the
         # difference of both, 2 e2 - 3 e1 + e0, bounds what time stepping explains.
-        values = [getattr(repeated, what) for repeated in at_steps]
-        errors = [value - values[0] + logged - target for value in values]
-        remainder, change = abs(2.0 * errors[2] - errors[1]), abs(np.diff(errors)).sum()
-        bound = SAFETY * abs(2.0 * errors[2] - 3.0 * errors[1] + errors[0])
-        bound += ROUND_OFF * max(abs(target), 1.0)
-        if what == "time":
-            remainder, bound = abs(errors[2]), timing_accuracy(setup, engines[-1], event)
+        values = [getattr(repeated, quantity) for repeated in at_steps]
+        e0, e1, e2 = errors = [value - values[0] + logged - target for value in values]
+        remainder = abs(2.0 * e2 - e1)
+        bound = SAFETY * abs(2.0 * e2 - 3.0 * e1 + e0) + ROUND_OFF * max(abs(target), 1.0)
+        if quantity == "time":
+            remainder, bound = abs(e2), timing_accuracy(setup, engines[-1], event)
         if remainder > bound:
-            sure = remainder > SAFETY * change
-            yield EventDifference(*name, what, logged, target, remainder, bound, sure, step)
+            sure = remainder > SAFETY * abs(np.diff(errors)).sum()  # beyond all that steps change
+            yield EventDifference(*name, quantity, logged, target, remainder, bound, sure, step)
 
 
 def timing_accuracy(setup: Setup, engine: Simulator, event: Event) -> float:

@@ -1,19 +1,20 @@
 """Level `invariance`: an engine's motion in a world that is turned, mirrored, shifted or reordered.
 
-The recorded efforts act again in the moved world, so the same motion, moved, must follow; no exact
-solution is needed. A difference beyond round-off shows a model or a contact law that depends on the
-axes of the world or on the order of joints.
+Such a change of the world is a move. The recorded efforts act again in the moved world, so the same
+motion, moved, must follow; no exact solution is needed. A difference beyond round-off shows a model
+or a contact law that depends on the axes of the world or on the order of joints.
 
 What round-off explains, the floor, is measured in the same engine. Each physics step rounds the
-numbers of the state, and these errors grow as those of a start do. The floor is therefore MARGIN
-times the difference made by pairs of starts, all of whose numbers are changed, with opposite signs:
-by ROUNDINGS roundings of the largest number of their kind for each step, and by what the engine
-loses of a state that is set and read back (DART ignores a rotation of the base below 1e-3 rad).
-Where a rounding decides, such as whether two things touch, the pair lies on both sides; and each
-run has other errors of an iterative solver, as at stops.
+numbers of the state, and these errors grow as those of an initial state do. The floor is therefore
+MARGIN times the difference made by pairs of initial states, all of whose numbers are changed, with
+opposite signs: by ROUNDINGS roundings of the largest number of their group for each step, and by
+what the engine loses of a state that is set and read back (DART ignores a rotation of the base
+below 1e-3 rad). Where a rounding decides, such as whether two bodies touch, the pair lies on both
+sides; and each run has other errors of an iterative solver, as at joint stops.
 
-To add a move, add it to MOVES (engines/moves.py). REPLAYED and SHORTEST may be tuned; MARGIN, PAIRS
-and SAME only while verdicts on sound and wrong engines stay (test_invariance).
+run.py calls the level through its interface (level.py); `check_invariance` is the whole
+measurement. To add a move, add it to MOVES (engines/moves.py). REPLAYED and SHORTEST may be tuned;
+MARGIN, PAIRS and SAME only while verdicts on sound and wrong engines stay (test_invariance).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.columns import (
+    column_groups,
     column_names,
     largest_by_group,
     scales_of_groups,
@@ -53,15 +55,19 @@ from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-# Share of the motion that is simulated again, four times for moves and twice for round-off, which
-# takes 0.6 of the run's time; its least duration [s], 200 ticks at 1 kHz.
-REPLAYED, SHORTEST = 0.1, 0.2
-MARGIN = 10.0  # times the sum of a pair: one normal deviate exceeds that in 3 of 1000 draws
-# Numbers of pairs of changed starts; the larger if the smaller explains too little. Eight pairs
+# Share of the motion that is simulated again: four times for moves and twice for round-off, which
+# takes 0.6 of the run's time.
+REPLAYED = 0.1
+# Shortest motion that is simulated again [s]: 200 control periods (ticks) at 1 kHz.
+SHORTEST = 0.2
+# Floor over the sum of the differences of a pair of initial states: one normal deviate exceeds ten
+# times another in 3 of 1000 draws.
+MARGIN = 10.0
+# Numbers of pairs of initial states; the larger one if the smaller explains too little. Eight pairs
 # take the time of 1.6 runs, and their sum is on average eight times that of one.
 PAIRS = (1, 8)
-# Of the change by a turn of 45 degrees: a box of friction changes by round-off alone where it
-# turns by 90 degrees, and any from 1e-6 to 0.1 would do.
+# Change by a turn of 90 degrees over that by 45 degrees up to which friction counts as limited by a
+# box: a box changes by round-off alone if it turns by 90 degrees. Any from 1e-6 to 0.1 would do.
 SAME = 0.01
 ContactLaw = Literal["", "box", "unequal"]
 """What changes show of a contact law: friction limited by a box along the world's axes, which a
@@ -75,7 +81,7 @@ class MotionChange:
     Args:
         error, floor: that difference, and what round-off explains, in the unit of the coordinate.
         quantity, where: the coordinate, and its joint or link.
-        time: of the state.
+        time: of the state [s].
     """
 
     error: Annotated[float, Quantity("", "largest difference in a moved world")]
@@ -113,7 +119,7 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
     shortest = np.searchsorted(run.time, run.time[0] + SHORTEST - TIME_ROUND_OFF)
     ticks = int(min(max(np.ceil(REPLAYED * (len(run) - 1)), shortest), len(run) - 1))
     simulator = make_simulator(setup, engine)
-    if simulator.unplaced:  # without other starts round-off cannot be measured
+    if simulator.unplaced:  # round-off is measured by other initial states, which it cannot take
         return InvarianceCheck(0.0, {}, {"": simulator.unplaced})
     plain = replay(simulator, run, run.state(0), ticks)
     errors, refused = dict[str, Array](), dict[str, str]()
@@ -160,10 +166,8 @@ class InvarianceLevel(Level[InvarianceCheck]):
         change, others = outside[move], [name for name in outside if name != move]
         figures = {**vars(change), "move": move, "others": others, "law": check.law}
         quantity = "contact law" if check.law else ""
-        return Finding.outside(
-            because(Code.NOT_INVARIANT, **figures),
-            quantity=quantity, where=change.where, size=change.error,
-        )  # fmt: skip
+        why = because(Code.NOT_INVARIANT, **figures)
+        return Finding.outside(why, quantity=quantity, where=change.where, size=change.error)
 
     def rows(self, check: InvarianceCheck) -> Rows:
         texts = {name: f"{c.error:.1g} ({c.floor:.0e})" for name, c in check.changes.items()}
@@ -201,10 +205,10 @@ def measure_floor(simulator: Simulator, run: Trajectory, plain: Trajectory, pair
         pairs: number of pairs of changed starts.
     """
     ticks = len(plain)
-    count = float(run.time[ticks] - run.time[0]) / simulator.physics_step
+    steps = float(run.time[ticks] - run.time[0]) / simulator.physics_step
     largest = scales_of_groups(run.at(np.arange(ticks + 1)))
     lost = np.minimum(read_back(simulator, run, np.arange(ticks)), LOSS)
-    sizes = ROUNDINGS * (count * ROUNDING * largest + lost)
+    sizes = ROUNDINGS * (steps * ROUNDING * largest + lost)  # changes of an initial state (6,)
     floor = np.tile(sizes, (ticks, 1))
     for seed, sign in product(range(pairs), (1.0, -1.0)):
         start = perturbed(run.state(0), sign * sizes, seed)
@@ -224,9 +228,9 @@ def largest_change(run: Trajectory, errors: Array, floor: Array) -> MotionChange
     """
     floors = np.array([to_columns(row, errors.shape[1]) for row in floor])
     tick, column = np.unravel_index(first_largest(errors / floors), errors.shape)
-    what, where = column_names(run.joints)[column]
-    size, limit = float(errors[tick, column]), float(floors[tick, column])
-    return MotionChange(size, limit, what, where, float(run.time[tick + 1]))
+    quantity, where = column_names(run.joints)[column]
+    error, limit = float(errors[tick, column]), float(floors[tick, column])
+    return MotionChange(error, limit, quantity, where, float(run.time[tick + 1]))
 
 
 def replay(simulator: Simulator, run: Trajectory, start: RobotState, ticks: int) -> Trajectory:
@@ -245,7 +249,7 @@ def replayed_states(
 
 
 def touches(simulator: Simulator, run: Trajectory, ticks: int) -> bool:
-    """Return whether anything touches in the first ticks of a run, the robot's own rig included."""
+    """Return whether any bodies touch in the first ticks of a run, the robot's rig included."""
     parts = engine_parts(simulator)
     states = replayed_states(simulator, run, run.state(0), ticks)
     return any(part.contacts() for _ in states for part in parts)
@@ -255,17 +259,18 @@ def perturbed(state: RobotState, sizes: Array, seed: int) -> RobotState:
     """Return a state all of whose numbers are changed, with random signs.
 
     Args:
-        state: to change.
-        sizes: of the changes, by group (6,).
+        state: to change, of n joints.
+        sizes: of the changes, by group of coordinates (6,).
         seed: of the signs.
     """
     rng = np.random.default_rng(seed)
-
-    def signed(group: int, count: int) -> Array:
-        return np.asarray(sizes[group] * rng.choice([-1.0, 1.0], count))
-
-    n = len(state.q)
-    q, qd, position = state.q + signed(0, n), state.qd + signed(1, n), state.position + signed(2, 3)
-    orientation = quaternion_product(state.orientation, turn_quaternion(signed(3, 3)))
-    twist = state.twist + np.append(signed(4, 3), signed(5, 3))
-    return replace(state, q=q, qd=qd, position=position, orientation=orientation, twist=twist)
+    groups = column_groups(len(state.q))
+    shifts = [size * rng.choice([-1.0, 1.0], len(g)) for size, g in zip(sizes, groups, strict=True)]
+    return replace(
+        state,
+        q=state.q + shifts[0],
+        qd=state.qd + shifts[1],
+        position=state.position + shifts[2],
+        orientation=quaternion_product(state.orientation, turn_quaternion(shifts[3])),
+        twist=state.twist + np.append(shifts[4], shifts[5]),
+    )

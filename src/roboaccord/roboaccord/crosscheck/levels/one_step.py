@@ -1,11 +1,13 @@
 """Level `one_step`: from recorded states, the reference must predict the states one period later.
 
-The reference, the analytical model, is put in each recorded state, simulates one control period,
-and is compared with the next recorded state. The error in the rates must fall with the engine's
-physics step, with the order of its integrator and to a remainder of 0 at a step of 0; what does not
-fall is not due to time stepping. Errors are measured in measures/one_step.py, and the bound on the
-remainder is set in extrapolation.py. `judge_rates` judges recorded runs, too. BLIND and SLOW may be
-tuned.
+The reference, the analytical model, is put in each recorded state of an engine's run, simulates one
+control period (tick), and is compared with the next recorded state. The error in the rates (joint
+and base velocities) must fall with the engine's physics step h as h^p, where p is the order of its
+integrator, and to a remainder of 0 at a step of 0; what does not fall is not due to time stepping.
+
+Errors are measured in measures/one_step.py, and the bound on the remainder is set in
+extrapolation.py; here they are judged. `judge_rates` judges single recorded runs, too
+(recorded_step.py). BLIND and SLOW may be tuned.
 """
 
 from __future__ import annotations
@@ -24,10 +26,12 @@ from roboaccord.crosscheck.measures.one_step import OneStepCheck, check_free_ste
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
-# Share of the change of rates: with a larger own error the reference cannot judge. A tenth, as
-# RESOLVED (measures/event_ticks.py) and COARSE (recorded_step.py).
+# Largest error of the reference itself with which it can judge, relative to the change of the rates
+# in a tick: a tenth, as RESOLVED (measures/event_ticks.py) and COARSE (recorded_step.py).
 BLIND = 0.1
-SLOW = 1e-6  # rad/s: smaller errors are those of a robot at rest: 0.2 degrees in an hour
+# Error below which a robot counts as at rest, whatever its relative error [rad/s]: 0.2 degrees in
+# an hour.
+SLOW = 1e-6
 
 
 class Rates(NamedTuple):
@@ -35,8 +39,9 @@ class Rates(NamedTuple):
 
     Args:
         whose: "joints" or "base".
-        share: error relative to the change of the rates in a control period.
-        explained: share that time stepping explains; infinite if the error falls with the step.
+        share: rms error over the rms change of the rates in a control period.
+        explained: part of `share` that time stepping explains; infinite if the error falls with
+            the step.
         why: reason why no more is explained.
     """
 
@@ -46,7 +51,7 @@ class Rates(NamedTuple):
     why: Reason | None = None
 
     def allowed(self, tolerance: float | Allowance) -> float:
-        """Return the share that is allowed."""
+        """Return the largest allowed share, for a tolerance as in `judge_rates`."""
         if isinstance(tolerance, Allowance):
             return tolerance.limit
         return tolerance + self.explained
@@ -61,6 +66,7 @@ def judge_rates(tolerance: float | Allowance, rates: Sequence[Rates], *, below: 
         rates: of the joints and of the base.
         below: whether the errors are below the reference's own.
     """
+    # An allowance has a reason in the scenario, and replaces what time stepping explains.
     if below:
         return Finding.within(because(Code.BELOW_ROUND_OFF))
     if isinstance(tolerance, Allowance):
@@ -79,11 +85,11 @@ def judge_rates(tolerance: float | Allowance, rates: Sequence[Rates], *, below: 
 
 @dataclass(frozen=True)
 class NoFreeTick:
-    """No control period is free of events and of joints at their stops."""
+    """Result if too few control periods are free of events and of joints at their stops."""
 
 
 class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
-    """One-step errors must fall with the physics step to a remainder of 0."""
+    """Judge one-step errors by their order of convergence, and by the remainder at a step of 0."""
 
     name = "one_step"
     title = "Level 2: one step"
@@ -126,14 +132,14 @@ def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
     `step.remainder` is True within its bound, False beyond it, and None with too few physics steps.
     """
     is_below = max(step.rms, step.spin) <= step.floor and step.remainder is not False
+    # An allowance is for what does not fall with the step, so the smallest step is judged by it.
+    has_allowance = isinstance(tolerances.one_step, Allowance)
+    shares = step.finest if has_allowance else (step.relative, step.spin_relative)
     least_order = step.expected_order - tolerances.one_step_order
-    # Of joints and base: what their order of convergence explains.
-    rates: tuple[Rates, ...] = (
-        _by_order("joints", step.relative, step.order, least_order),
-        _by_order("base", step.spin_relative, step.spin_order, least_order),
+    rates = (
+        _by_order("joints", shares[0], step.order, least_order),
+        _by_order("base", shares[1], step.spin_order, least_order),
     )
-    if isinstance(tolerances.one_step, Allowance):  # of what does not fall with the step
-        rates = tuple(rate._replace(share=s) for rate, s in zip(rates, step.finest, strict=True))
     finding = judge_rates(tolerances.one_step, rates, below=is_below)
     share = max(step.relative, step.spin_relative)
     # Errors below the reference's own: within, unless that is too large to judge by.
@@ -160,7 +166,13 @@ def judge_step(step: OneStepCheck, tolerances: Tolerances) -> Finding:
 
 
 def _by_order(whose: str, share: float, order: float | None, least: float) -> Rates:
-    """Return the error of rates as explained if its order of convergence is at least `least`."""
+    """Return the error of rates, explained by time stepping if its order is at least `least`.
+
+    Args:
+        whose, share: as of `Rates`.
+        order: observed order of convergence; None where none is known, which explains any error.
+        least: smallest order that is expected.
+    """
     if order is None or order >= least:
         return Rates(whose, share, math.inf)
     return Rates(whose, share, 0.0, because(Code.STEP_ORDER, order=order, least=least))

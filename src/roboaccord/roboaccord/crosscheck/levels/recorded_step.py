@@ -1,9 +1,13 @@
 """Level `one_step` of a single run, from a bag or live, which has one physics step.
 
-The reference, put in each recorded state, predicts the next one. Since errors at smaller physics
-steps are not known, what time stepping explains is estimated from the reference's accelerations.
-Periods are compared in step_check.py, one by one as they come; here the sums are judged. COARSE and
-FALLING may be tuned. Fields of `RecordedStep` are keys of `--json` and of the live verdict.
+The reference (the analytical model), put in each recorded state, predicts the next one. Since
+errors at smaller physics steps are not known, what time stepping explains is estimated from the
+reference's accelerations (period_reference.py). Control periods (ticks) are compared in
+step_check.py, one after the other, and summed up as a `RecordedStep`; here the sums are judged, by
+`judge_rates` of one_step.py, as those of a fresh run.
+
+COARSE and FALLING may be tuned. Fields of `RecordedStep` are keys of `--json` and of the live
+verdict, and stay.
 """
 
 from __future__ import annotations
@@ -18,9 +22,11 @@ from roboaccord.crosscheck.levels.one_step import Rates, judge_rates
 from roboaccord.crosscheck.motion import CheckCase
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
-# share of the change of rates: an error could hide where stepping explains more than a tenth
+# Share of the change of rates that time stepping may explain: where it is more than a tenth, an
+# error could hide, and nothing is judged.
 COARSE = 0.1
-FALLING = 9.81  # rad/s^2: of a falling link of 1 m; scales the error that is allowed at rest
+# Acceleration of a falling link of 1 m, g / (1 m) [rad/s^2]: scales the error allowed at rest.
+FALLING = 9.81
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ class RecordedStep:
         largest: rms error of any rate, less the twin's [rad/s].
         least: share of the change that time stepping explains, of joints or base, the smaller.
         period: control period [s].
-        refused: why the reference refused a state, the first time.
+        refused: why the reference refused a state, the first time; None if it refused none.
     """
 
     ticks: int

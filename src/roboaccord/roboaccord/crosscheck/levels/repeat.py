@@ -1,8 +1,9 @@
 """Level `repeat`: the same run again must be equal bit for bit.
 
-An engine that gives another motion for the same start and efforts has hidden state, and none of its
-other checks could be repeated. No difference is allowed. Fields of `RepeatCheck` are keys of
-summary.json and stay.
+The engine has simulated the scenario twice, from the same start and under the same controller. If
+the recorded motions differ, the engine has hidden state (such as a warm start of its solver, or a
+race between threads), and none of its other checks could be repeated. No difference is allowed.
+Fields of `RepeatCheck` are keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ class RepeatCheck:
     """First difference between a run and its repetition.
 
     Args:
-        apart: largest difference in that sample, in the unit of the coordinate; 0 for equal runs.
+        apart: largest difference in the first sample that differs, in the unit of the coordinate;
+            0 for equal runs.
         quantity, where: the coordinate, and its joint or link; "" for equal runs.
-        time: of that sample; None for equal runs.
+        time: of that sample [s]; None for equal runs.
     """
 
     apart: Annotated[float, Quantity("", "difference from the same run again")] = 0.0
@@ -41,16 +43,16 @@ class RepeatCheck:
 def check_repeat(run: Trajectory, again: Trajectory) -> RepeatCheck:
     """Return the first difference between a run and its repetition."""
     names = ("q", "qd", "position", "orientation", "twist")
-    parts = [np.abs(getattr(again, name) - getattr(run, name)) for name in names]
-    parts[3] = parts[3][:, :3]  # orientation: the fourth number of a quaternion follows from three
-    differences = np.column_stack(parts)
-    different = np.flatnonzero(differences.any(axis=1))
-    if not different.size:
+    differences = [np.abs(getattr(again, name) - getattr(run, name)) for name in names]
+    differences[3] = differences[3][:, :3]  # three numbers of a unit quaternion give the fourth
+    columns = np.column_stack(differences)
+    differing_samples = np.flatnonzero(columns.any(axis=1))
+    if not differing_samples.size:
         return RepeatCheck()
-    sample = int(different[0])
-    column = first_largest(differences[sample])
-    coordinate = column_names(run.joints)[column]
-    return RepeatCheck(float(differences[sample, column]), *coordinate, float(run.time[sample]))
+    sample = int(differing_samples[0])
+    column = first_largest(columns[sample])
+    quantity, where = column_names(run.joints)[column]
+    return RepeatCheck(float(columns[sample, column]), quantity, where, float(run.time[sample]))
 
 
 class RepeatLevel(Level[RepeatCheck]):

@@ -1,10 +1,12 @@
-"""Level `scheme`: an engine against its twin, one control period at a time.
+"""Level `scheme`: an engine against its twin, one control period (tick) at a time.
 
 The twin (engines/twin.py) is a simulation of our equations of motion with the engine's own
-integration scheme and physics step. Both start from the engine's recorded states. Time stepping
-therefore explains no difference, and it is judged by round-off alone, which is measured in
-measures/twin_comparison.py. An engine gets a twin by stating its scheme (engines/spec.py). The
-control periods (ticks) are compared in measures/scheme.py.
+integration scheme and physics step. Both start each tick from the engine's recorded state. Time
+stepping therefore explains no difference, and it is judged by round-off alone, which is measured in
+measures/twin_comparison.py. An engine gets a twin by stating its scheme (engines/spec.py).
+
+Ticks are compared in measures/scheme.py, which also searches for the cause of a difference; here
+the largest difference is judged. causes/name.py adds causes to findings by `explained`.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ class SchemeLevel(Level["SchemeCheck | NoTwin"]):
 
 
 def explained(finding: Finding, explanation: Explanation) -> Finding:
-    """Return the finding with an explanation, and with the place that this names, if any."""
+    """Return a finding with an explanation, and with the joint or link that it names, if any."""
     if not explanation.asked:
         return finding
     cause = explanation.cause

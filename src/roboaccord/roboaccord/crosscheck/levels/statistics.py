@@ -1,10 +1,13 @@
 """Level `statistics`: medians of a figure over seeds, in place of chaotic trajectories.
 
-A chaotic motion cannot be compared state by state. The scenario names a figure (such as a distance
-travelled), and engine and reference run from many seeds. Their medians may differ by an allowance
-and by what the physics step changes; the share of runs above 0 may differ by chance. KNOWN may be
-tuned: with too few seeds the verdict stays open. The fields of `StatisticsCheck` are keys of
-`--json` and stay.
+A chaotic motion cannot be compared state by state. The scenario therefore names a figure (a number
+that sums up a run, such as the distance travelled), and engine and reference (the analytical model)
+run from many seeds (samples.py). Their medians may differ by an allowance and by what the physics
+step changes; the share of runs in which the figure is above 0 may differ by chance.
+
+`compare_cells` compares the runs of an engine with the reference's, and `judge_seeds` judges them;
+a cell holds the runs of one simulator at one physics step (run/sweep.py). KNOWN may be tuned: with
+too few seeds the verdict stays open. The fields of `StatisticsCheck` are keys of `--json` and stay.
 """
 
 from __future__ import annotations
@@ -29,8 +32,8 @@ from roboaccord.run.metrics import UNITS
 from roboaccord.run.sweep import Cell
 from roboaccord.scenario.scenario import StatisticsSpec, Tolerances
 
-# Share of the reference's median: precision with which a difference must be known. Most runs of an
-# engine that passes then go in the same direction, and at least half as far.
+# Precision with which a difference of medians must be known, relative to the reference's median:
+# most runs of an engine that passes then go in the same direction, and at least half as far.
 KNOWN = 0.5
 
 
@@ -43,15 +46,15 @@ class StatisticsCheck(Statistics):
         unit: of the figure.
         difference: 95 % confidence interval of the difference from the reference's median
             (bootstrap); None for the reference itself, and with too few runs.
-        share_probability: probability by chance of shares above 0 that differ as much; None as
-            above.
+        share_probability: probability of chance alone making the shares of runs above 0 differ as
+            much; None as above.
         by_step: change of the median from twice the physics step to the step; where the control
             period does not allow that, twice the change from the step to half of it.
-        allowance: largest difference that is allowed.
+        allowance: largest allowed difference of medians.
         unsettled: precision of the difference (allowance plus half the interval) where it is too
             poor to judge by; else 0.
-        failures: why there is no value, by seed.
-        diverged: whether one of them is a motion that became infinite.
+        failures: reason why a run has no value, by seed.
+        diverged: whether one of these runs diverged to infinity.
         loop: smallest real part of an eigenvalue of the sampled control loop, from
             `linearise_loop`; None where it is not known.
         context: checks of other levels on which the judgement depends.
@@ -106,9 +109,8 @@ class StatisticsLevel(Level[StatisticsCheck]):
         return finding
 
     def rows(self, check: StatisticsCheck) -> Rows:
-        spread = check.half_width
-        finite, interval = math.isfinite(spread), check.difference
-        mean = f"{check.mean:.3g} ± {spread:.2g}" if finite else None
+        spread, interval = check.half_width, check.difference
+        mean = f"{check.mean:.3g} ± {spread:.2g}" if math.isfinite(spread) else None
         low_high = None if interval is None else f"{interval[0]:.2g} to {interval[1]:.2g}"
         return {
             f"mean {check.figure.replace('_', ' ')}": Entry(mean, check.unit),
@@ -137,8 +139,8 @@ def _compare_seeds(check: StatisticsCheck) -> Finding:
     figures = {"figure": check.figure, "unit": check.unit}
     if check.failures:
         seed, reason = next(iter(check.failures.items()))
-        runs = {"runs": len(check.failures), "seed": seed, "text": reason}
-        why = because(Code.NO_FIGURE, **figures, **runs)
+        first_failure = {"runs": len(check.failures), "seed": seed, "text": reason}
+        why = because(Code.NO_FIGURE, **figures, **first_failure)
         if check.diverged:
             return Finding.not_judged(why)
         return Finding.outside(why, quantity=check.figure)
@@ -167,6 +169,11 @@ def compare_cells(
 
     The error of a first-order scheme, as all are through impacts, is the change of the figure from
     twice the step to the step (Richardson). So medians may differ by the changes of both.
+
+    Args:
+        reference, cell: runs of the reference and of the engine.
+        spec: figure and allowance of the scenario.
+        by_step: change of the median with the physics step, by engine (samples.py).
     """
     statistics, reference_statistics = cell.statistics, reference.statistics
     step_changes = [abs(by_step.get(c.engine, 0.0)) for c in (cell, reference)]
@@ -179,8 +186,14 @@ def compare_cells(
         precision = allowance + 0.5 * (high - low)
         unsettled = precision if precision > KNOWN * abs(reference_statistics.median) else 0.0
     return StatisticsCheck(
-        figure=spec.figure, unit=UNITS.get(spec.figure, ""), **asdict(statistics),
-        difference=difference, share_probability=probability, unsettled=unsettled,
-        by_step=by_step.get(cell.engine), allowance=allowance, diverged=cell.diverged,
+        **asdict(statistics),
+        figure=spec.figure,
+        unit=UNITS.get(spec.figure, ""),
+        difference=difference,
+        share_probability=probability,
+        by_step=by_step.get(cell.engine),
+        allowance=allowance,
+        unsettled=unsettled,
         failures={str(seed): reason for seed, reason in cell.failures.items()},
-    )  # fmt: skip
+        diverged=cell.diverged,
+    )

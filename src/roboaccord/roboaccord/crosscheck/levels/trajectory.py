@@ -1,10 +1,13 @@
 """Level `trajectory`: whole trajectories at steps dt, dt/2 and dt/4 against the reference's.
 
-The distance of an engine's links from the reference's must fall with the order of its integration
-scheme while it exceeds the floor (round-off and the reference's own error), and the distance that
-remains at a step of 0 must be within its bound. Trajectories of a chaotic motion are not compared;
-level `statistics` stands in. Runs are compared in measures/convergence.py; the bound is set in
-extrapolation.py, and tolerances in the scenario.
+Engine and reference (the analytical model) simulate the same scenario. The distance of the engine's
+links from the reference's must fall with the physics step dt as dt^p, where p is the order of the
+engine's integration scheme, while it exceeds the floor (round-off and the reference's own error);
+and the distance that remains at a step of 0 must be within its bound. Trajectories of a chaotic
+motion are not compared; level `statistics` stands in.
+
+Runs are compared in measures/convergence.py and judged here; the bound is set in extrapolation.py,
+and tolerances in the scenario.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 
 @dataclass(frozen=True)
 class Seeds:
-    """A chaotic motion: its statistics over seeds are compared in place of trajectories."""
+    """Result for a chaotic motion: statistics over seeds are compared in place of trajectories."""
 
 
 class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
@@ -57,21 +60,21 @@ class TrajectoryLevel(Level["ConvergenceCheck | Seeds"]):
         if isinstance(check, Seeds):
             return replace(Finding.does_not_apply(because(Code.CHAOTIC)), stands_in=True)
         finding = judge_runs(check, tolerances)
-        # A twin explains trajectories that start alike, unless the scenario sets a tolerance.
+        # The twin explains runs from the same initial state, unless the scenario sets a tolerance.
         twin, follows_commands, _ = check.context
-        same_start = all(d[0] <= check.floor for d in check.distance.values())
+        same_start = all(distance[0] <= check.floor for distance in check.distance.values())
         if twin and follows_commands and same_start and tolerances.of(check.engine) is None:
             finding = judge_by_twin(finding, twin)
         if finding.outcome != Outcome.OUTSIDE and check.range <= check.floor:
-            can = Code.NOTHING_MOVES if check.movable else Code.NOTHING_CAN_MOVE
-            return Finding.not_judged(because(can))
+            code = Code.NOTHING_MOVES if check.movable else Code.NOTHING_CAN_MOVE
+            return Finding.not_judged(because(code))
         return finding
 
     def rows(self, check: ConvergenceCheck | Seeds) -> Rows:
         if isinstance(check, Seeds):
             return {}
-        below = check.order is None and max(check.error) <= check.floor
-        order = Entry(str(because(Code.BELOW_ROUND_OFF)) if below else check.order, form=".2f")
+        is_below = check.order is None and max(check.error) <= check.floor
+        order = Entry(str(because(Code.BELOW_ROUND_OFF)) if is_below else check.order, form=".2f")
         errors = zip(check.dt, check.error, strict=True)
         return {
             **{f"{1e3 * dt:g} ms": Entry(1e3 * error, "mm") for dt, error in errors},
@@ -104,7 +107,7 @@ def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
                 because(Code.ALLOWED, limit=limit.limit, unit="m", text=limit.reason)
             )
         return Finding.outside(_too_far(runs, limit.limit), size=runs.error[0])
-    # Judge the whole runs, then the part before the first kink, which must show the full order.
+    # Judge the whole runs, then those up to the first kink, which must show the full order.
     reason, certain = _why_unexplained(tolerances, runs, limit)
     if runs.before and not reason:
         reason, certain = _why_unexplained(tolerances, runs.before, None)
@@ -127,8 +130,11 @@ def _why_unexplained(
 
     Args:
         tolerances: of the scenario.
-        runs: whole, or up to the first kink.
+        runs: whole runs, or runs up to the first kink.
         limit: largest allowed distance of a link at the largest step [m]; None for no such limit.
+
+    Returns:
+        the reason, and whether smaller steps would show the same.
     """
     if limit is not None and runs.error[0] > limit:
         return _too_far(runs, limit), True
