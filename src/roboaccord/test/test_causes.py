@@ -53,11 +53,11 @@ class Lines(Problem):
     def variants(self) -> Iterator[tuple[Cause, Self]]:
         yield from ()
 
-    def part(self, which: slice) -> Self:
-        return replace(self, recorded=self.recorded[which], columns=self.columns[:, which])
+    def subset(self, blocks: slice) -> Self:
+        return replace(self, recorded=self.recorded[blocks], columns=self.columns[:, blocks])
 
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
-        return fit.cost <= times * LIKELY * fit.left.size
+        return fit.cost <= times * LIKELY * fit.residuals.size
 
     def adds(self, before: Fit, fit: Fit) -> bool:
         return before.cost - fit.cost > SIGNIFICANT**2

@@ -37,13 +37,10 @@ class LevelContext(NamedTuple):
     @classmethod
     def of(cls, case: CheckCase) -> LevelContext:
         """Return the results of levels `scheme`, `drive` and `acceleration` on a case."""
-        scheme, drive = case.checks.get("scheme"), case.checks.get("drive")
-        acceleration = case.checks.get("acceleration")
-        return cls(
-            twin=scheme if is_twin(scheme) else None,
-            follows_commands=not (drive and drive.off),
-            matches_description=not (acceleration and acceleration.model.differences),
-        )
+        names = ("scheme", "drive", "acceleration")
+        scheme, drive, acceleration = (case.checks.get(name) for name in names)
+        differs = bool(acceleration and acceleration.model.differences)
+        return cls(scheme if is_twin(scheme) else None, not (drive and drive.off), not differs)
 
     @property
     def unexplained(self) -> bool:

@@ -43,12 +43,10 @@ def check_bag(run: BagRun, setup: Setup | None = None, *, resolved: bool = True)
         check.take(before, motion.state(i + 1), wrench, twist, motion.requested(i))
     check.settle()
     checks = check.checks()
-    if motion.divergence:
-        return report_of_run(setup, run.engine, checks, motion.divergence)
     # And against the twin, which knows no external wrenches and twists.
-    if run.engine in engine_names() and not any(external):
+    if run.engine in engine_names() and not (any(external) or motion.divergence):
         delay = checks["one_step"].delay
         checks["scheme"] = check_twin(
             setup, run.engine, run.transport, motion, delay, resolved=resolved
         )
-    return report_of_run(setup, run.engine, checks)
+    return report_of_run(setup, run.engine, checks, motion.divergence)

@@ -1,12 +1,14 @@
 """A whole cross-check: run the engines, measure at all levels, judge, explain and report.
 
-`run_crosscheck` runs every engine at the physics steps dt, dt/2, dt/4, ... and lets each level
+`run_crosscheck`, which `accord crosscheck` calls, takes a robot in a scenario and some engines, and
+returns a report. It runs every engine at the physics steps dt, dt/2, dt/4, ... and lets each level
 measure each engine (its case), in other processes. Where findings ask for a smaller step, runs and
 measurements are repeated with one more. Findings then get their causes, and the report is written
-with a bag of each engine. Levels are those of `LEVELS` and those that the caller adds; this module
-treats all alike, except that no tolerance may be below the floor of level `trajectory`.
+with a bag (the recorded run) of each engine.
 
-MORE may be tuned. Names of the folders ENGINE_bag and of summary.json stay.
+Levels are those of `LEVELS` and those that the caller adds; this module treats all alike, except
+that no tolerance may be below the floor of level `trajectory`. MOST_HALVINGS may be tuned. Names of
+the folders ENGINE_bag and of summary.json stay.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +45,28 @@ from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.setup import Setup
 
 NOT_WORDS = re.compile(r"\W+")  # characters of engines' names that are replaced in names of folders
-MORE = 2  # halvings of the step added where findings ask for it: each doubles the time
+# Largest number of halvings of the step that are added where findings ask for it: each one doubles
+# the time.
+MOST_HALVINGS = 2
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a cross-check compares, and how; the fields are arguments of `run_crosscheck`.
+
+    Args:
+        setup: robot and scenario.
+        engines: simulators of the reference and of the engines.
+        levels: in the order in which they are measured.
+        progress, changed, every: as of `run_crosscheck`.
+    """
+
+    setup: Setup
+    engines: Engines
+    levels: Sequence[AnyLevel]
+    progress: Progress
+    changed: bool
+    every: bool
 
 
 def run_crosscheck(
@@ -65,8 +88,8 @@ def run_crosscheck(
     Args:
         setup: robot and scenario.
         engines: by name or specification; the reference is always run.
-        refine: number of physics steps dt, dt/2, dt/4, ...; up to `MORE` are added where these
-            are too large to decide.
+        refine: number of physics steps dt, dt/2, dt/4, ...; up to MOST_HALVINGS are added where
+            these are too large to decide.
         out: folder for summary.json and a bag of each engine.
         command: shell command that repeats the check, for the report.
         refused: called with each engine that refuses the scenario, and why; that engine is then
@@ -88,19 +111,19 @@ def run_crosscheck(
     setup = on_ground_of(setup, engines)
     simulators = make_engines(setup, engines, refused)
     make_folder(out)
-    runs, cases = run_until_decided(
-        setup, simulators, chosen, refine, progress, changed=changed, every=every
-    )
+    request = Request(setup, simulators, chosen, progress, changed, every)
+    runs, cases = run_until_decided(request, refine)
     # Findings with causes and the resolution, of each engine but the reference (the first case).
-    ends = run_pieces(conclude, [(case, chosen) for case in cases[1:]])
-    resolution = {case.name: errors for case, (_, errors) in zip(cases[1:], ends) if errors}
+    conclusions = run_pieces(conclude, [(case, chosen) for case in cases[1:]])
+    by_case = zip(cases[1:], conclusions, strict=True)
+    resolution = {case.name: errors for case, (_, errors) in by_case if errors}
     # Bags, report and summary.json.
     write_bags(setup, simulators, runs, out)
     report = report_of(
         setup,
         chosen,
         {case.name: case.checks for case in cases},
-        [finding for findings, _ in ends for finding in findings],
+        [finding for findings, _ in conclusions for finding in findings],
         titles={level.name: level.title for level in chosen},
         resolution=resolution,
         command=command,
@@ -111,19 +134,10 @@ def run_crosscheck(
     return report
 
 
-def run_until_decided(
-    setup: Setup,
-    simulators: Engines,
-    levels: Sequence[AnyLevel],
-    refine: int,
-    progress: Progress,
-    *,
-    changed: bool,
-    every: bool,
-) -> tuple[Runs, list[CheckCase]]:
-    """Run and measure at `refine` physics steps, and at up to `MORE` while findings ask for it.
+def run_until_decided(request: Request, refine: int) -> tuple[Runs, list[CheckCase]]:
+    """Run and measure at `refine` physics steps, and at more of them while findings ask for it.
 
-    Arguments are those of `run_crosscheck`. A chaotic motion is never refined.
+    At most MOST_HALVINGS are added. A chaotic motion is never refined.
 
     Returns:
         the runs, and the case of each simulator with its measurements.
@@ -131,14 +145,14 @@ def run_until_decided(
     Raises:
         DivergedError: with a hint where the controller chatters.
     """
-    runs = NO_RUNS
-    for steps in range(refine, refine + MORE + 1):
+    setup, runs = request.setup, NO_RUNS
+    for steps in range(refine, refine + MOST_HALVINGS + 1):
         try:
-            runs = run_jobs(setup, simulators, steps, progress, runs)
+            runs = run_jobs(setup, request.engines, steps, request.progress, runs)
         except DivergedError as error:
             raise DivergedError("; ".join(filter(None, [str(error), chatter(setup)]))) from error
-        cases = measure(setup, simulators, runs, levels, progress, changed=changed, every=every)
-        findings = [finding for case in cases[1:] for finding in judge_case(case, levels)]
+        cases = measure(request, runs)
+        findings = [finding for case in cases[1:] for finding in judge_case(case, request.levels)]
         if cases[0].chaotic or not any(finding.smaller for finding in findings):
             break
     return runs, cases
@@ -157,9 +171,9 @@ def conditions(
     """Return fields of the report that describe the scenario, the engines and their runs."""
     scenario, noise = setup.scenario, measure_all(setup.tree, runs, engines.names)
     shown = {engine: runs.shown(engine) for engine in engines.names}
-    texts = [(engine, run.divergence) for engine, run in shown.items() if run.divergence]
+    diverged = [(engine, run.divergence) for engine, run in shown.items() if run.divergence]
     notes = [*notes, *sensitive(noise)]
-    notes += [because(Code.TEXT, engine=engine, text=why) for engine, why in texts]
+    notes += [because(Code.TEXT, engine=engine, text=why) for engine, why in diverged]
     notes += [because(Code.TEXT, text=why) for why in [chatter(setup)] if why]
     return {
         "notes": [*notes, *engines.remarks],
@@ -178,45 +192,32 @@ def conditions(
     }
 
 
-def measure(
-    setup: Setup,
-    engines: Engines,
-    runs: Runs,
-    levels: Sequence[AnyLevel],
-    progress: Progress = QUIET,
-    *,
-    changed: bool = False,
-    every: bool = False,
-) -> list[CheckCase]:
+def measure(request: Request, runs: Runs) -> list[CheckCase]:
     """Return the case of each simulator, the reference's first, with the checks of all levels.
-
-    Arguments are those of `run_crosscheck`.
 
     Raises:
         AccordError: for a tolerance below the noise floor.
     """
+    setup, engines = request.setup, request.engines
+    sources = {name: engines.source(name) for name in engines.names}
     # A chaotic motion is run over seeds; of others, tolerances are compared with the noise.
     spec, samples = setup.scenario.crosscheck, None
     if spec.statistics:
-        sources = [engines.source(name) for name in engines.names]
         run = runs.shown(REFERENCE)
-        samples = run_samples(
-            setup,
-            spec.statistics,
-            sources,
-            run,
-            lambda engine, step, _: progress.done(engine, step),
-        )
-    elif not changed:
+        samples = run_samples(setup, spec.statistics, [*sources.values()], run, request.progress)
+    elif not request.changed:
         noise = measure_all(setup.tree, runs, engines.names)
         refuse_tolerances(spec.tolerances, noise, floor_of(setup.tree, runs).distance.max())
     cases = [
-        CheckCase(setup, engines.source(name), name, runs.only(name), samples, every)
-        for name in engines.names
+        CheckCase(setup, source, name, runs.only(name), samples, request.every)
+        for name, source in sources.items()
     ]
     # Measure each case in a process of its own.
-    pairs = zip(cases, run_pieces(measure_one, [(case, levels) for case in cases]), strict=True)
-    return [replace(case, checks=checks, known_book=book) for case, (checks, book) in pairs]
+    measured = run_pieces(measure_one, [(case, request.levels) for case in cases])
+    return [
+        replace(case, checks=checks, known_book=book)
+        for case, (checks, book) in zip(cases, measured, strict=True)
+    ]
 
 
 def measure_one(

@@ -1,14 +1,17 @@
 """Runs of a chaotic motion over seeds, and the eigenvalues of its control loop.
 
-Level `statistics` compares medians over these runs. The eigenvalues show whether efforts that are
-held over a control period make the joints oscillate between their stops, where statistics decide
-nothing. PROBED and PROBE may be tuned; seeds and figure are set in the scenario.
+Trajectories of a chaotic motion cannot be compared. Level `statistics` therefore compares medians
+of a figure, such as the distance travelled, over many runs from different seeds, as
+`run_samples` makes them for run.py. The eigenvalues of the sampled control loop (`linearise_loop`)
+show whether efforts that stay constant over a control period (tick) make the joints oscillate
+between their stops, where statistics decide nothing. PROBED and PROBE may be tuned; seeds and
+figure are set in the scenario.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +19,7 @@ import numpy as np
 from roboaccord.contract.interfaces import Controller, Engine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.runs import twice_or_half
+from roboaccord.crosscheck.runs import Progress, twice_or_half
 from roboaccord.crosscheck.special_ticks import eventful_ticks, stop_ticks
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.sweep import Cell, sweep
@@ -25,8 +28,8 @@ from roboaccord.scenario.scenario import StatisticsSpec
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-PROBED = 5  # ticks at which the loop is linearised: odd, so that one of them is the median
-PROBE = 1e-6  # rad and rad/s: step of a central difference, with a round-off error of 1e-10
+PROBED = 5  # number of ticks at which the loop is linearised: odd, so that one is the median
+PROBE = 1e-6  # step of a central difference [rad or rad/s], with a round-off error of 1e-10
 
 
 @dataclass(frozen=True)
@@ -51,26 +54,31 @@ def run_samples(
     spec: StatisticsSpec,
     engines: Sequence[Engine],
     run: Trajectory,
-    done: Callable[[str, float, int], None],
+    progress: Progress,
 ) -> Samples:
     """Run every engine from `spec.seeds` seeds, at the scenario's physics step and another.
 
     Args:
-        setup, spec: robot, scenario and statistics.
+        setup: robot and scenario.
+        spec: figure, number of seeds and allowance, of the scenario.
         engines: to run.
         run: of the reference.
-        done: called with each run that ends.
+        progress: called as runs end.
     """
     scenario = setup.scenario
     steps = scenario.physics_step, twice_or_half(scenario.physics_step, scenario.control_period)
+
+    def done(engine: str, step: float, _seed: int) -> None:
+        progress.done(engine, step)
+
     cells = sweep(
         setup, figure=spec.figure, engines=engines, physics_steps=steps, seeds=spec.seeds, done=done
     )
     at_step, at_other_step = cells[::2], cells[1::2]
     ratio = steps[0] / (steps[1] - steps[0])  # Richardson, first order
     by_step = {
-        cell.engine: ratio * (cell.statistics.median - changed.statistics.median)
-        for cell, changed in zip(at_step, at_other_step, strict=True)
+        cell.engine: ratio * (cell.statistics.median - other.statistics.median)
+        for cell, other in zip(at_step, at_other_step, strict=True)
     }
     return Samples({cell.engine: cell for cell in at_step}, by_step, linearise_loop(setup, run))
 
@@ -78,11 +86,15 @@ def run_samples(
 def linearise_loop(setup: Setup, run: Trajectory) -> float | None:
     """Return the smallest real part of an eigenvalue of reference and controller together.
 
-    The eigenvalues are those of the map of a control period, from joint angles and rates to those
-    at its end; the result is the median over some ticks in which nothing happens. A motion in
-    continuous time has no negative real eigenvalue. Below -1, efforts held over a period make the
-    joints oscillate with growing amplitude [Astrom and Wittenmark, Computer-Controlled Systems,
-    1997, 2.4].
+    The eigenvalues are those of the map of a tick, from joint angles and rates to those at its end;
+    the result is the median over some ticks without an event. A motion in continuous time has no
+    negative real eigenvalue. Below -1, efforts that stay constant over a tick make the joints
+    oscillate with growing amplitude [Astrom and Wittenmark, Computer-Controlled Systems, 1997,
+    2.4].
+
+    Args:
+        setup: robot and scenario.
+        run: of the reference.
 
     Returns:
         None for a controller that cannot be copied.

@@ -119,7 +119,7 @@ def _quantity_at(cause: Cause) -> str:
 
 def _place(cause: Cause) -> str:
     """Return the link or joint of a cause, or "every link", "every joint"."""
-    link_or_joint = Hypothesis(cause.quantity).place
+    link_or_joint = Hypothesis(cause.quantity).element
     return f"every {link_or_joint}" if cause.where == EVERY else cause.where
 
 
@@ -171,7 +171,7 @@ def summary_of(errors: Sequence[Resolved]) -> str:
         if sum(error.parameter == parameter for error in errors) == 1:
             words.append(_resolution_text(last))
         else:
-            words.append(f"{parameter} of any {Hypothesis(parameter).place} {_smallest(last)}")
+            words.append(f"{parameter} of any {Hypothesis(parameter).element} {_smallest(last)}")
     return ", ".join(words)
 
 

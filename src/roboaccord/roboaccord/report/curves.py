@@ -91,6 +91,11 @@ def log_axis(title: str, curves: Sequence[ArrayLike]) -> Figure:
     return {**without_range, "range": [low, high], "dtick": max(1, round((high - low) / 6))}
 
 
+def drawn_joints(count: int) -> list[int]:
+    """Return the indices of up to JOINTS evenly spaced joints of `count`."""
+    return [round(i) for i in np.linspace(0, count - 1, min(count, JOINTS))]
+
+
 def stride(count: int) -> int:
     """Return the stride that leaves at most POINTS of `count` samples."""
     return max(1, -(-count // POINTS))

@@ -9,8 +9,7 @@ as users name them in `Report.plot`; so do those of `signals_of`, which the page
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -148,55 +147,47 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
     # The reference first, then the others.
     ordered = sorted(engines, key=lambda engine: engine != REFERENCE)
     runs = {engine: trajectories[engine] for engine in ordered if engine in trajectories}
-    first = next(iter(runs.values()))
+    first_engine, first = next(iter(runs.items()))
     time = first.time[:: curves.stride(len(first))]
-    joints = {first.joints[i]: i for i in _drawn_joints(len(first.joints))}
+    joints = {first.joints[i]: i for i in curves.drawn_joints(len(first.joints))}
     groups: Figure = {}
     for name in ("q", "qd", "effort", "position"):
         columns = {axis: i for i, axis in enumerate("xyz")} if name == "position" else joints
-        signals = {
-            title: _signal(time, runs, partial(_column, name, i)) for title, i in columns.items()
-        }
+        arrays = {engine: getattr(run, name) for engine, run in runs.items()}
+        signals = {title: _signal(time, runs, arrays, i) for title, i in columns.items()}
         if signals:
             quantity = quantities(Trajectory)[name]
             groups[quantity.meaning] = {"unit": quantity.unit, "signals": signals}
-    # Angles of the base: those that change, and the yaw.
+    # Angles of the base, without jumps by whole turns: those that change, and the yaw.
+    rpy = {e: [quaternion_rpy(q) for q in run.orientation] for e, run in runs.items()}
+    arrays = {engine: np.unwrap(angles, axis=0) for engine, angles in rpy.items()}
+    turning = np.ptp(arrays[first_engine], axis=0)
     angles = {
-        turn: _signal(time, runs, partial(_angle, i))
+        turn: _signal(time, runs, arrays, i)
         for i, turn in enumerate(TURNS)
-        if turn == "yaw" or np.ptp(_angle(i, first))
+        if turn == "yaw" or turning[i]
     }
     groups["base orientation"] = {"unit": "rad", "signals": angles}
     return {"time": curves.plain(time), "engines": list(runs), "groups": groups}
 
 
-def _drawn_joints(count: int) -> list[int]:
-    """Return the indices of up to JOINTS evenly spaced joints of `count`."""
-    spaced = np.linspace(0, count - 1, min(count, curves.JOINTS))
-    return [*map(int, np.unique(spaced.round()))]
-
-
 def _signal(
-    time: Array, runs: Mapping[str, Trajectory], values_of: Callable[[Trajectory], Array]
+    time: Array, runs: Mapping[str, Trajectory], arrays: Mapping[str, Array], column: int
 ) -> Json:
-    """Return a signal at times (m,) [s]: `value` and `apart`, both by engine, as `signals_of`."""
-    values = {e: np.interp(time, run.time, values_of(run)) for e, run in runs.items()}
+    """Return a signal: its values and their differences by engine, see `signals_of`.
+
+    Args:
+        time: time stamps (m,) [s].
+        runs: by engine, the first one first.
+        arrays: by engine, of which a column is the signal (k, n).
+        column: its index.
+    """
+    values = {e: np.interp(time, run.time, arrays[e][:, column]) for e, run in runs.items()}
     first, *others = values
     return {
         "value": {engine: curves.plain(values[engine], 5) for engine in values},
         "apart": {engine: curves.plain(values[engine] - values[first], 3) for engine in others},
     }
-
-
-def _column(name: str, index: int, run: Trajectory) -> Array:
-    """Return one column of a trajectory's array."""
-    values: Array = getattr(run, name)
-    return values[:, index]
-
-
-def _angle(index: int, run: Trajectory) -> Array:
-    """Return roll, pitch or yaw of the base (k,) [rad], without jumps by whole turns."""
-    return np.unwrap([quaternion_rpy(q)[index] for q in run.orientation])
 
 
 def render_report(report: Report) -> str:

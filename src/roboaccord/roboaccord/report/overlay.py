@@ -18,7 +18,8 @@ import numpy as np
 from roboaccord.bag.reader import BagRun
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.state import Array
-from roboaccord.report.curves import BLUE, DASHES, GREEN, JOINTS, RED, SOFT, axis, plain, stride
+from roboaccord.report import curves
+from roboaccord.report.curves import BLUE, DASHES, GREEN, RED, SOFT, axis, plain, stride
 from roboaccord.report.curves import Figure as Page
 from roboaccord.report.drawing import draw_page, save, styled
 from roboaccord.report.plots import Plot, render_plots
@@ -251,7 +252,5 @@ def overview(runs: Sequence[RunSignals]) -> list[Panel]:
         x, y = (names[i] for i in sorted(np.argsort([-s for s in spans], kind="stable")[:2]))
         panels.append(against(runs, x, y))
     joints = runs[0].motion.joints
-    count = min(len(joints), JOINTS)
-    drawn_joints = [joints[round(i)] for i in np.linspace(0, len(joints) - 1, count)]
-    panels += over_time(runs, [f"{name}.q" for name in drawn_joints])
+    panels += over_time(runs, [f"{joints[i]}.q" for i in curves.drawn_joints(len(joints))])
     return panels + over_time(runs, ["com.speed"])

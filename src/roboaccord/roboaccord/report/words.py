@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from roboaccord.contract.outcome import Code, Finding, Outcome, Reason
-from roboaccord.crosscheck.causes.explain import MOST
+from roboaccord.crosscheck.causes.explain import MOST_CAUSES
 from roboaccord.crosscheck.report import Report
 from roboaccord.report import phrases
 from roboaccord.report.cause_words import text_of, unnoticed, with_interval
@@ -99,7 +99,7 @@ def _residuals(figures: Figures) -> str:
         return f"{text}: {'; or '.join('; '.join(map(with_interval, causes)) for causes in sets)}"
     first, last = figures["span"]
     where = f"{figures['where']}, from {first:.3g} to {last:.3g} s"
-    text += f", which no {MOST} known errors explain; look at {where}"
+    text += f", which no {MOST_CAUSES} known errors explain; look at {where}"
     most = "; ".join(map(with_interval, explanation.most))
     return f"{text}; most of it by {most}" if most else text
 

@@ -161,12 +161,12 @@ class BestReading:
         problems = {reading: replace(problem, reading=reading) for reading in readings(effort)}
         fits = {reading: fitted(problem) for reading, problem in problems.items()}
         shares = {
-            reading: problems[reading].share(fit.left)[~windows.is_resting]
+            reading: problems[reading].share(fit.residuals)[~windows.is_resting]
             for reading, fit in fits.items()
         }
         best = best_reading(fits, shares)
         described = taken(best, fits, shares, effort)
-        return cls(best, problems[best], fits[best], described, described.left, dry)
+        return cls(best, problems[best], fits[best], described, described.residuals, dry)
 
 
 class Answer(NamedTuple):
@@ -242,7 +242,7 @@ def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
     squares, so residuals beyond noise are sqrt(residuals^2 - LIKELY noise^2).
     """
     problem, _, plain, fit = answer
-    windows, remaining = problem.windows, problem.share(fit.left)
+    windows, remaining = problem.windows, problem.share(fit.residuals)
     noise = np.hypot(windows.share, effort_share(problem, fit.sizes))
     beyond, beyond_positions = (
         np.sqrt(np.maximum(remaining**2 - LIKELY * share**2, 0.0))
@@ -252,7 +252,7 @@ def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
     return replace(
         check,
         span=span_of(problem, fit, worst),
-        share=float(problem.share(plain.left).max()),
+        share=float(problem.share(plain.residuals).max()),
         left=float(remaining.max()),
         beyond=float(beyond.max()),
         worst=windows.log.joints[worst],
@@ -267,7 +267,7 @@ def with_residuals(check: LogCheck, answer: Answer) -> LogCheck:
 def span_of(problem: LogProblem, fit: Fit, joint: int) -> tuple[float, float]:
     """Return start and end [s] of the shortest span with half of a joint's squared residuals."""
     windows = problem.windows
-    residuals = fit.left.reshape(len(fit.left), -1, windows.joints)
+    residuals = fit.residuals.reshape(len(fit.residuals), -1, windows.joints)
     # Cumulated squares; from each window on, the end by which half of their sum is reached.
     sums = np.r_[0.0, (residuals[..., joint] ** 2).sum(axis=1).cumsum()]
     ends = np.minimum(np.searchsorted(sums, sums[:-1] + 0.5 * sums[-1]), len(residuals))
@@ -299,7 +299,7 @@ def factors_in(sizes: Sizes) -> Sizes:
 
 def scheme_of(fit: Fit) -> str:
     """Return the integration scheme that a fit shows, or "" if it shows none of SCHEMES clearly."""
-    delay_q, delay_qd, *_ = fit.problem.beside
+    delay_q, delay_qd, *_ = fit.problem.nuisance
     if max(fit.half_width(delay_q), fit.half_width(delay_qd)) > NEAR:
         return ""
     fitted_at = fit.sizes[delay_q], fit.sizes[delay_qd]

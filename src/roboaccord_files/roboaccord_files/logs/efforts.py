@@ -34,7 +34,7 @@ from roboaccord_files.logs.body import LogBody
 # leaves no more, and is an error.
 GROSS = 0.1
 # Ratio; its residuals must be at least this many times those of the other reading: a ninth of the
-# squares, about what one cause may leave (the core has LEFT = 0.1).
+# squares, about what one cause may leave (the core has UNEXPLAINED = 0.1).
 CLEAR = 3.0
 MOST = 0.5  # share; the residuals of the other reading must be smaller than this
 # Ratios; a factor between these may be the error of a gear, and no current. No gear is 60 % off,
@@ -187,5 +187,5 @@ def taken(
 
 def factors_of(fit: Fit) -> list[Cause]:
     """Return the factors of the efforts that a fit found, which are no causes."""
-    factors = [fitted for fitted in fit.problem.beside if fitted.quantity == FACTOR]
+    factors = [fitted for fitted in fit.problem.nuisance if fitted.quantity == FACTOR]
     return [fit.problem.cause(fit, factor) for factor in factors if factor in fit.deviations]

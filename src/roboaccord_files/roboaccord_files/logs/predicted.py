@@ -79,7 +79,7 @@ class PredictedWindows(Problem, ABC):
         return {**BESIDE, **self.reading.factors(self.log.driven)}
 
     @property
-    def beside(self) -> Mapping[Hypothesis, Prior]:
+    def nuisance(self) -> Mapping[Hypothesis, Prior]:
         """What is fitted with any hypothesis: the scheme, and factors of efforts, with priors."""
         return self._beside
 
@@ -231,9 +231,9 @@ class PredictedWindows(Problem, ABC):
         Args:
             ones: the hypotheses; a delay has no derivative, since whole samples are tried.
             at: sizes at which to differentiate. Those of the robot count only if a hypothesis whose
-                effect is far from linear (BENT) is among them.
+                effect is far from linear (NONLINEAR) is among them.
         """
-        bent = {one: size for one, size in at.items() if size and one.quantity in known.BENT}
+        bent = {one: size for one, size in at.items() if size and one.quantity in known.NONLINEAR}
         of_scheme = (DELAY, *BESIDE)
         plain = {
             hypothesis: size
@@ -300,10 +300,10 @@ class PredictedWindows(Problem, ABC):
         order = sorted(ones, key=lambda one: one in new)
         return {one: self.stored.of(keys[one], partial(new.__getitem__, one)) for one in order}
 
-    def part(self, which: slice) -> Self:
+    def subset(self, blocks: slice) -> Self:
         """Return the problem of a slice of the kept windows."""
         kept = np.zeros_like(self.kept)
-        kept[np.flatnonzero(self.kept)[which]] = True
+        kept[np.flatnonzero(self.kept)[blocks]] = True
         return replace(self, kept=kept)
 
     def share(self, left: Array) -> Array:

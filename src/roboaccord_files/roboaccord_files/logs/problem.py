@@ -18,7 +18,7 @@ from typing import ClassVar, Self
 import numpy as np
 from roboaccord.contract.outcome import Cause
 from roboaccord.crosscheck.causes import hypotheses as known
-from roboaccord.crosscheck.causes.explain import LEFT, SIGNIFICANT
+from roboaccord.crosscheck.causes.explain import SIGNIFICANT, UNEXPLAINED
 from roboaccord.crosscheck.causes.fit import Fit, fitted
 from roboaccord.crosscheck.causes.hypotheses import Group, Hypothesis
 from roboaccord.crosscheck.causes.search import LIKELY
@@ -33,7 +33,7 @@ from roboaccord_files.logs.windows import FLOOR, Windows
 # Share; a cause must explain residuals of at least this size. Schemes' own errors are as large.
 BOUND = 2e-3
 # Ratio; a cause that leaves less than this of the residuals may be smaller: NEARLY times BOUND. Its
-# square is about LEFT, the share of squares that any cause may leave.
+# square is about UNEXPLAINED, the share of squares that any cause may leave.
 NEARLY = 0.3
 # Share; with more noise a log is not judged. The mean of 20 windows (check.FEWEST) has 1 % of noise
 # then, as UNKNOWN.
@@ -47,8 +47,8 @@ UNKNOWN = 5.0 * BOUND
 # Share; with larger residuals columns may be exchanged or have the wrong sign. A reversed sign or
 # exchanged columns leave 100 % and more, other errors a tenth (efforts.GROSS).
 MISTAKEN = 0.2
-# Ratio of squared residuals; several causes together may leave no more: a tenth of LEFT, for more
-# causes fit more by chance.
+# Ratio of squared residuals; several causes together may leave no more: a tenth of UNEXPLAINED, for
+# more causes fit more by chance.
 LEFT_BY_TWO = 1e-2
 # Quantities that cannot be negative, and the relative round-off that is allowed: sizes are printed
 # to four digits.
@@ -89,7 +89,7 @@ class LogProblem(PredictedWindows):
                 Cause(known.SPEED_LIMIT, joint, speed, None, Hypothesis(known.SPEED_LIMIT).unit),
                 replace(self, kept=np.logical_and(self.kept, np.logical_not(capped))),
             )
-        if self.share(fitted(self).left).max() > MISTAKEN:
+        if self.share(fitted(self).residuals).max() > MISTAKEN:
             acting = self.efforts(fitted(self).sizes)[..., 0]
             for cause, fields, change in likely(windows, self.body, acting):
                 log = replace(
@@ -111,14 +111,14 @@ class LogProblem(PredictedWindows):
             fit: the fit with causes.
             times: factor of the bounds.
         """
-        single = len(fit.places) == 1
-        share = self.share(fit.left).max()
+        single = len(fit.parameters) == 1
+        share = self.share(fit.residuals).max()
         if fit.variant:
-            return bool(fit.cost <= LIKELY * fit.left.size or share < times * UNKNOWN)
-        cost_bound = (LEFT if single else LEFT_BY_TWO) * plain.cost
+            return bool(fit.cost <= LIKELY * fit.residuals.size or share < times * UNKNOWN)
+        cost_bound = (UNEXPLAINED if single else LEFT_BY_TWO) * plain.cost
         share_bound = np.hypot(NOISY if single else UNKNOWN, LIKELY * self.windows.heard.max())
         return bool(
-            fit.cost <= times * max(cost_bound, LIKELY * fit.left.size)
+            fit.cost <= times * max(cost_bound, LIKELY * fit.residuals.size)
             and share < times * share_bound
         )
 
@@ -128,12 +128,13 @@ class LogProblem(PredictedWindows):
         The gain must be significant, and larger than BOUND, than part of the noise and than the
         rounding of the efforts, so that neither noise nor an inexact scheme is taken for a cause.
         """
-        if fit.left.shape != before.left.shape:  # of different windows: mean squares are compared
-            return fit.cost / fit.left.size < NEARLY**2 * before.cost / before.left.size
-        count = max(len(fit.ones) - len(before.ones), 1)
+        # Of different windows, mean squares are compared.
+        if fit.residuals.shape != before.residuals.shape:
+            return fit.cost / fit.residuals.size < NEARLY**2 * before.cost / before.residuals.size
+        count = max(len(fit.components) - len(before.components), 1)
         if before.cost - fit.cost < SIGNIFICANT**2 * fit.unit * count:
             return False
-        explained = self.share(before.left - fit.left)
+        explained = self.share(before.residuals - fit.residuals)
         nearly_all = fit.cost < NEARLY**2 * before.cost
         bound = NEARLY * BOUND if nearly_all else BOUND
         bound = max(bound, AUDIBLE * float(self.windows.heard.max()))
@@ -153,7 +154,7 @@ class LogProblem(PredictedWindows):
 
     def searches(self, plain: Fit) -> bool:
         """Return whether a fit without a cause leaves more than noise, so that causes are tried."""
-        return plain.cost > plain.left.size
+        return plain.cost > plain.residuals.size
 
     def worth(self, left: float, least: float, plain: float) -> bool:
         """Return whether a fit is worth computing, by the cost that a linear estimate gives it.
@@ -163,7 +164,7 @@ class LogProblem(PredictedWindows):
             least: smallest estimated cost of all.
             plain: cost without a cause.
         """
-        return left < FEWER * min(least, max(LEFT * plain, self.independent))
+        return left < FEWER * min(least, max(UNEXPLAINED * plain, self.independent))
 
     def cause(self, fit: Fit, one: Hypothesis) -> Cause:
         """Return the cause that a component of a fit stands for, with size and interval in SI.

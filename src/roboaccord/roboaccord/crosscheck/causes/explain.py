@@ -1,15 +1,16 @@
 """Which causes explain residuals: the fewest that leave little, each confirmed on unseen blocks.
 
-`explain` takes the fits of search.py stage by stage (one cause, two, three) and stops where another
-cause adds nothing or noise alone is left. All causes that explain equally well, within the noise,
-form one finding. A cause is named only if, fitted on one half of the blocks, it also explains the
-other half, and if its interval does not contain 0.
+Residuals are predicted less recorded states, in blocks of one control period or one window of a log
+each (fit.py). `explain` takes the fits of search.py stage by stage (one cause, two, three) and
+stops where another cause adds nothing or only noise remains. All causes that explain equally well,
+within the noise, form one finding. A cause is named only if, fitted on one half of the blocks, it
+also explains the other half (`held_out`), and if its interval does not contain 0.
 
-LEFT, HELD, QUIET, SIGNIFICANT, BEATEN and SMALL may be tuned while test_naming, test_scheme and
-test_own_log, which plant errors, find the same names. Measured on three errors of test_naming in a
-finger of three joints (a centre; a mass and a gear; gravity and a gear): each constant a fifth and
-five times as large gives the same names. A new member of `Conclusion` needs its words
-in report/words.py; verdicts depend on the codes.
+UNEXPLAINED, HELD_OUT, NOISE_KNOWN, SIGNIFICANT, RIVAL and SMALLEST_COMPONENT may be tuned while
+test_naming, test_scheme and test_own_log, which plant errors, find the same names. Measured on
+three errors of test_naming in a finger of three joints (a centre; a mass and a gear; gravity and a
+gear): each constant a fifth and five times as large gives the same names. A new member of
+`Conclusion` needs its words in report/cause_words.py; verdicts depend on the codes.
 """
 
 from __future__ import annotations
@@ -23,54 +24,62 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
 from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted
-from roboaccord.crosscheck.causes.search import ROUND_OFF, Search, is_noise, score, squares
+from roboaccord.crosscheck.causes.search import ROUND_OFF, Search, is_noise, score, sum_of_squares
 from roboaccord.engines.deviations import EVERY
 
-MOST = 3  # causes that are named at once: as many as `Search` has stages, each of which takes time
-# share of the squared residuals: what leaves more, a fit or the ticks with events, explains nothing
-LEFT = 0.1
-# times what a fit may usually leave: allowed on the held-out half, twice in each residual
-HELD = 4.0
-# mean square over that of the noise: less is below what is known of the noise, by a tenth
-QUIET = 0.1
-# Standard errors: fits whose scores differ by less are alike. Of 1000 hypotheses, one is so much
-# better by chance in 1 of 2000 checks (5.7e-7 each).
+# Largest number of causes that are named at once: as many as `Search` has stages, each of which
+# takes time.
+MOST_CAUSES = 3
+# Share of the squared residuals above which a remainder means that a fit, or the ticks with events,
+# explains nothing.
+UNEXPLAINED = 0.1
+# Factor on what a fit may usually leave that is allowed on the held-out half:
+# twice in each residual.
+HELD_OUT = 4.0
+# Mean squared residual over that of the noise below which fits are not compared: the noise is not
+# known better than to a tenth.
+NOISE_KNOWN = 0.1
+# Difference of scores up to which fits are alike [standard errors]. Of 1000 hypotheses, one is so
+# much better by chance in 1 of 2000 checks (5.7e-7 each).
 SIGNIFICANT = 5.0
-BEATEN = 1.5  # times what the named cause leaves: other causes must leave more
-# of the largest component: smaller components are not reported, as below a direction's 3 degrees
-SMALL = 0.05
-# Errors in ticks; relative distance from a whole number: a delay of one tick is fitted to 4e-16
-# (test_naming), while a fitted fraction comes so near in 2 of a million.
-LATE, WHOLE = ("delay", "lag"), 1e-6
+# Factor on the cost of the named cause that the cost of other causes must exceed.
+RIVAL = 1.5
+# Size relative to the largest component below which a component is not reported: 3 degrees of a
+# direction.
+SMALLEST_COMPONENT = 0.05
+DELAYS = ("delay", "lag")  # quantities in ticks (control periods)
+# Relative distance from a whole number of ticks up to which a delay counts as whole: a delay of one
+# tick is fitted to 4e-16 (test_naming), while a fitted fraction comes so near in 2 of a million.
+WHOLE = 1e-6
 
 
 class Conclusion(StrEnum):
-    """How an explanation ends."""
+    """Result of the search for an explanation."""
 
-    NOT_ASKED = "not_asked"
-    NAMED = "named"
-    ALIKE = "alike"
-    TOGETHER = "together"
-    NO_SINGLE_CAUSE = "no_single_cause"
+    NOT_ASKED = "not_asked"  # nothing was searched for
+    NAMED = "named"  # one cause
+    ALIKE = "alike"  # several causes that cannot be distinguished
+    TOGETHER = "together"  # two or three causes that act together
+    NO_SINGLE_CAUSE = "no_single_cause"  # the best fit explains most, but not all
     NOTHING_EXPLAINS = "nothing_explains"
-    EVENTS = "events"
+    EVENTS = "events"  # the residuals lie in ticks with events
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What explains residuals.
+    """Causes that explain residuals.
 
     Args:
-        code: how the search ended.
-        causes: named ones, which act together.
+        code: result of the search.
+        causes: named causes, which act together.
         instead: other causes that explain as much, each a group that acts together.
         most: causes that explain most, if none explains enough.
         left: share of the squared residuals that the named causes leave.
         following: share that the next best causes leave.
         held: share that the named causes leave of the held-out half.
         quantity, where: coordinate of the largest residual, and its joint or link.
-        counted: number of control periods that are off, and of all; empty if most are.
-        kinds: of events, if the residuals lie in their control periods.
+        counted: number of control periods (ticks) that differ, and of all; empty if most differ.
+        kinds: of events, if the residuals lie in their ticks.
         since: time when motions part [s]; None if that is not asked.
         near: kind and subject of an event near that time; empty without one.
     """
@@ -96,7 +105,7 @@ class Explanation:
 
     @property
     def cause(self) -> Cause:
-        """First named cause; of others only the place, if that is known."""
+        """First named cause; of other conclusions only the joint or link, if that is known."""
         if self.code in (Conclusion.NAMED, Conclusion.TOGETHER, Conclusion.EVENTS):
             return self.causes[0]
         return Cause("", "" if self.causes else self.where)
@@ -105,26 +114,30 @@ class Explanation:
 def alike(fits: Sequence[Fit]) -> list[Fit]:
     """Return the best of ranked fits, and those that the noise does not tell apart from it.
 
-    Of fits with the same places (quantity and joint or link) only the best remains, and none whose
-    places include all those of another. Errors without a fitted size go before others, and single
-    joints before all joints together. Among fits that leave less than is known of the noise, only
-    those with the fewest sizes remain.
+    Of fits of the same parameters (quantity and joint or link) only the best is returned, and none
+    whose parameters include all those of another. Errors without a fitted size are preferred to
+    others, and single joints to all joints together. Among fits that leave less than is known of
+    the noise, only those with the fewest sizes are returned.
     """
     # Fits below the known noise: only those with the fewest sizes.
-    quiet = [fit for fit in fits if fit.cost < QUIET * fit.left.size]
-    fewest = min((len(fit.ones) for fit in quiet), default=0)
-    fits = [fit for fit in quiet if len(fit.ones) == fewest] or fits
-    # Fits with a score near the best: the best of each set of places, and no larger set.
+    below_noise = [fit for fit in fits if fit.cost < NOISE_KNOWN * fit.residuals.size]
+    fewest = min((len(fit.components) for fit in below_noise), default=0)
+    fits = [fit for fit in below_noise if len(fit.components) == fewest] or fits
+    # Fits with a score near the best: the best of each set of parameters, and no larger set.
     highest = score(fits[0]) + SIGNIFICANT**2 * fits[0].unit
-    best_of = {fit.places: fit for fit in reversed(fits)}
-    candidates = [fit for fit in fits if score(fit) <= highest and best_of[fit.places] is fit]
-    candidates = [
-        fit for fit in candidates if not any({*fit.places} > {*kept.places} for kept in candidates)
-    ]
-    # Errors without a fitted size go first, and single joints before all joints.
+    best_of = {fit.parameters: fit for fit in reversed(fits)}
+    candidates = [fit for fit in fits if score(fit) <= highest and best_of[fit.parameters] is fit]
+    sets = [{*fit.parameters} for fit in candidates]
+    candidates = [fit for fit in candidates if not any({*fit.parameters} > other for other in sets)]
+    # Errors without a fitted size are preferred, and single joints to all joints.
     candidates = [fit for fit in candidates if is_sizeless(fit)] or candidates
-    single = {fit.places[0][0] for fit in candidates if fit.places[0][1] != EVERY}
-    return [f for f in candidates if f.places[0][1] != EVERY or f.places[0][0] not in single]
+    single = {fit.parameters[0][0] for fit in candidates if not is_of_all(fit)}
+    return [fit for fit in candidates if not (is_of_all(fit) and fit.parameters[0][0] in single)]
+
+
+def is_of_all(fit: Fit) -> bool:
+    """Return whether the first parameter of a fit is that of all joints or links together."""
+    return fit.parameters[0][1] == EVERY
 
 
 def is_sizeless(fit: Fit) -> bool:
@@ -132,79 +145,93 @@ def is_sizeless(fit: Fit) -> bool:
 
     A fitted delay that comes out as a whole number of ticks is no coincidence.
     """
-    late = [size for h, size in fit.sizes.items() if h in fit.ones and h.quantity in LATE]
-    whole = all(abs(size - round(size)) < WHOLE * abs(size) for size in late)
-    return bool(fit.variant) or (0 < len(late) == len(fit.ones) and whole)
+    delays = [fit.sizes[h] for h in fit.components if h.quantity in DELAYS and h in fit.sizes]
+    is_whole = all(abs(size - round(size)) < WHOLE * abs(size) for size in delays)
+    return bool(fit.variant) or (0 < len(delays) == len(fit.components) and is_whole)
 
 
 def held_out(problem: Problem, fit: Fit) -> float | None:
     """Return the share of the squared residuals of one half that a fit of the other half leaves.
 
-    It is None if that is too much to name the causes, or if there is only one block.
+    Args:
+        problem: without an error undone.
+        fit: whose causes are tested.
+
+    Returns:
+        None if the fit leaves too much to name its causes, or if there is only one block.
     """
-    fits = list[Fit]()
+    fits = list[Fit]()  # without a cause, and with those of the fit
     for tested, groups, variant in ((problem, (), None), (fit.problem, fit.groups, fit.variant)):
-        if (halves := tested.halves(len(fit.left))) is None:
+        halves = tested.halves(len(fit.residuals))
+        if halves is None:
             return None
-        half, unseen = fitted(halves[0], groups, fit.sizes, variant), halves[1]
+        seen, unseen = halves
+        sizes = fitted(seen, groups, fit.sizes, variant).sizes
         try:
-            residuals = unseen.residuals(half.sizes)
+            residuals = unseen.residuals(sizes)
         except AccordError:
             return None
-        fits.append(Fit(unseen, variant, groups, half.sizes, {}, squares(residuals), residuals))
+        cost = sum_of_squares(residuals)
+        fits.append(Fit(unseen, variant, groups, sizes, {}, cost, residuals))
     plain, explained = fits
-    better = explained.cost < plain.cost and problem.explains(plain, explained, HELD)
-    return explained.cost / plain.cost if better else None
+    is_better = explained.cost < plain.cost and problem.explains(plain, explained, HELD_OUT)
+    return explained.cost / plain.cost if is_better else None
 
 
 def causes_of(fit: Fit) -> tuple[Cause, ...]:
-    """Return the causes that a fit stands for, without components that do not matter."""
+    """Return the causes that a fit stands for, without negligible components."""
     causes = [fit.variant] if fit.variant else []
-    for part in fit.ones:
-        size = abs(fit.sizes[part])
-        largest = max(abs(fit.sizes[other]) for other in fit.ones if other.whole == part.whole)
-        if part.composite or size == largest or size > max(SMALL * largest, fit.half_width(part)):
-            causes.append(fit.problem.cause(fit, part))
+    for one in fit.components:
+        same = [other for other in fit.components if other.parameter == one.parameter]
+        size, largest = abs(fit.sizes[one]), max(abs(fit.sizes[other]) for other in same)
+        smallest = max(SMALLEST_COMPONENT * largest, fit.half_width(one))
+        if one.is_composite or size == largest or size > smallest:
+            causes.append(fit.problem.cause(fit, one))
     return tuple(causes)
 
 
 def explain(search: Search) -> tuple[Explanation, Fit, Fit]:
-    """Return what explains the residuals of the problem of a search.
+    """Return the causes that explain the residuals of the problem of a search.
 
     Returns:
         the explanation, the fit without a cause, and the fit with the named causes.
     """
-    best, fits = search.plain, list[Fit]()
-    # Add causes until another one adds nothing, or only noise is left.
-    for tried in search.stages():
-        if not tried or not search.problem.adds(best, tried[0]):
+    plain, best, fits = search.plain, search.plain, list[Fit]()
+    # Add causes until another one adds nothing, or only noise remains.
+    for stage in search.stages():
+        if not stage or not search.problem.adds(best, stage[0]):
             break
-        best, fits = tried[0], tried
+        best, fits = stage[0], stage
         if is_noise(best):
             break
-    total = search.plain.cost
-
-    def share(fit: Fit) -> float:  # without the last bits
-        return max(fit.cost, float(fit.left.size), ROUND_OFF * total) / total
-
     # Fits that explain enough and equally well, unless fits of other causes come near.
-    others = alike(fits) if fits and search.problem.explains(search.plain, best, 1.0) else []
-    places = {fit.places for fit in others}
-    rivals = [fit for fit in fits if fit.places not in places]
-    if not is_noise(best) and any(fit.cost < BEATEN * best.cost for fit in rivals):
-        others = []  # errors that are not modelled may favour either
-    others = sorted(others, key=lambda fit: fit.places)
+    candidates = alike(fits) if fits and search.problem.explains(plain, best, 1.0) else []
+    parameters = {fit.parameters for fit in candidates}
+    rivals = [fit for fit in fits if fit.parameters not in parameters]
+    if not is_noise(best) and any(fit.cost < RIVAL * best.cost for fit in rivals):
+        candidates = []  # errors that are not modelled may favour either
+    candidates = sorted(candidates, key=lambda fit: fit.parameters)
     # Those that also explain the half that they were not fitted on.
-    halves = [(fit, held_out(search.problem, fit)) for fit in others]
-    named = [(fit, held) for fit, held in halves if held is not None]
-    if not named:
-        much = best.cost > LEFT * total
-        none = Conclusion.NOTHING_EXPLAINS if much else Conclusion.NO_SINGLE_CAUSE
-        return Explanation(none, most=causes_of(best), left=share(best)), search.plain, search.plain
-    (fit, held), *rest = named
-    code = Conclusion.TOGETHER if len(fit.places) > 1 else Conclusion.NAMED
-    code = Conclusion.ALIKE if rest else code
-    instead = tuple(causes_of(alternative) for alternative, _ in rest)
-    following = next(map(share, rivals), np.nan)
-    explanation = Explanation(code, causes_of(fit), instead, (), share(fit), following, held)
-    return explanation, search.plain, fit
+    shares = [(fit, held_out(search.problem, fit)) for fit in candidates]
+    confirmed = [(fit, held) for fit, held in shares if held is not None]
+    if not confirmed:
+        nothing = best.cost > UNEXPLAINED * plain.cost
+        code = Conclusion.NOTHING_EXPLAINS if nothing else Conclusion.NO_SINGLE_CAUSE
+        left = _share(best, plain)
+        return Explanation(code, most=causes_of(best), left=left), plain, plain
+    (fit, held), *alternatives = confirmed
+    code = Conclusion.TOGETHER if len(fit.parameters) > 1 else Conclusion.NAMED
+    explanation = Explanation(
+        code=Conclusion.ALIKE if alternatives else code,
+        causes=causes_of(fit),
+        instead=tuple(causes_of(alternative) for alternative, _ in alternatives),
+        left=_share(fit, plain),
+        following=_share(rivals[0], plain) if rivals else np.nan,
+        held=held,
+    )
+    return explanation, plain, fit
+
+
+def _share(fit: Fit, plain: Fit) -> float:
+    """Return the share of the squared residuals that a fit leaves, at least noise and round-off."""
+    return max(fit.cost, float(fit.residuals.size), ROUND_OFF * plain.cost) / plain.cost

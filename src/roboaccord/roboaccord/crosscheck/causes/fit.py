@@ -1,15 +1,17 @@
 """Least-squares fit of hypotheses to residuals: sizes of errors and their 95 % intervals.
 
-A hypothesis names one number that may be wrong, such as the mass of a link. A `Problem` predicts
-residuals for given sizes of such errors, in units of what noise and round-off explain, and in
-blocks of one control period or one window of a log each. `fitted` finds the sizes by the method of
-Gauss and Newton. Columns of the regression that depend on those before them, by QR [Gautier 1991],
-are left out: their sizes cannot be told apart from the others'. Intervals allow for residuals that
-are correlated within a block and with the next blocks [Newey and West 1987].
+A hypothesis names one number that may be wrong, such as the mass of a link; its size is by how much
+it is. A `Problem` predicts residuals for given sizes: predicted less recorded states, in units of
+what noise and round-off explain. They come in b blocks, of one control period or one window of a
+log each, with r residuals. `fitted` finds the sizes that minimise the cost, the sum of squared
+residuals, by the method of Gauss and Newton. Columns of the regression that depend on those before
+them, by QR [Gautier 1991], are omitted: their sizes cannot be told apart from the others'.
+Intervals allow for residuals that are correlated within a block and with the next blocks [Newey and
+West 1987].
 
-ROUNDS, SHORTENED, SETTLED and LAGS may be tuned: in the three errors of explain.py names stay with
-these and MOST_BEGUN halved and doubled, and with SETTLED, DEPENDENT and FAR a fifth and five times
-as large.
+search.py decides what is fitted. ROUNDS, SHORTENED, SETTLED_... and LAGS may be tuned: in the three
+errors of explain.py names stay with these and MOST_BEGUN halved and doubled, and with SETTLED_...,
+DEPENDENT and LARGEST_LENGTH a fifth and five times as large.
 """
 
 from __future__ import annotations
@@ -24,33 +26,34 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.causes.hypotheses import BENT, Group, Hypothesis, Sizes
+from roboaccord.crosscheck.causes.hypotheses import NONLINEAR, Group, Hypothesis, Sizes
 
-# iterations of Gauss and Newton: each squares the error near a solution, so five settle it
+# Iterations of Gauss and Newton: each squares the error near a solution, so five settle it.
 ROUNDS = 8
-# halvings of a step in all, where residuals are not linear in the sizes: down to an eighth
+# Halvings of a step in all, where residuals are not linear in the sizes: down to an eighth.
 SHORTENED = 3
-# squared noise, share of the cost: a smaller decrease is no progress, and moves a size by a tenth
-# of its standard error
-SETTLED = 1e-2, 1e-4
-# Share of such a decrease: a step that promises less is not taken; the next would promise about as
-# much squared.
+# Decrease of the cost below which a fit has settled, in squared noise, and relative to the cost: it
+# moves a size by a tenth of its standard error.
+SETTLED_NOISE, SETTLED_SHARE = 1e-2, 1e-4
+# Promised decrease below which a step is not taken, relative to the one above: the step after it
+# would promise about as much squared.
 NEXT = 1e-2
-# Share of a column's norm: if the columns before leave less, it depends on them. Above the
-# square root of a rounding (1.5e-8), as normal matrices square what is left.
+# Norm that the columns before leave of a column, relative to its norm, below which it depends on
+# them. Above the square root of a rounding (1.5e-8), as normal matrices square the remainder.
 DEPENDENT = 1e-7
-FAR = 1.0  # m or rad: bound of a fitted size; no robot has a larger error
+LARGEST_LENGTH = 1.0  # bound of a fitted length or angle [m or rad]; no robot has a larger error
 UNBOUNDED = ("kg", "N m")  # units of payloads and effort limits, whose size is that of the robot
-# Blocks of 100 over which residuals may be correlated: of n blocks 4 (n / 100)^(2/9), 2.5 of 12
-# ticks and 5 of 300 windows [Newey and West 1994].
+# Number of blocks over which residuals may be correlated, of 100: of n blocks it is
+# 4 (n / 100)^(2/9), 2.5 of 12 ticks and 5 of 300 windows [Newey and West 1994].
 LAGS = 4.0
-# hypotheses whose fit begins at a size other than 0: limits the work, as TRIED of search.py
+# Largest number of hypotheses whose fit begins at a size other than 0: limits the work, as
+# MOST_FITTED of search.py.
 MOST_BEGUN = 8
-INTERVAL = 1.96  # standard errors: half the interval of 95 % of a normal distribution
+INTERVAL = 1.96  # half the 95 % interval of a normal distribution [standard errors]
 
 
 class Prior(NamedTuple):
-    """What is known of a size before the fit: mean, standard deviation and bounds."""
+    """Knowledge of a size before the fit: mean, standard deviation and bounds, in its unit."""
 
     mean: float
     spread: float
@@ -62,14 +65,14 @@ class Problem(ABC):
     """Residuals to explain, and the hypotheses that may explain them; immutable.
 
     Attributes:
-        most_begun: largest number of hypotheses fitted that begin at one of some sizes.
+        most_begun: largest number of hypotheses that are fitted from a size other than 0.
     """
 
     most_begun: ClassVar[int] = MOST_BEGUN
 
     @property
-    def beside(self) -> Mapping[Hypothesis, Prior]:
-        """Parameters that are fitted together with any hypothesis, with what is known of them."""
+    def nuisance(self) -> Mapping[Hypothesis, Prior]:
+        """Nuisance parameters: fitted together with any hypothesis, with their priors."""
         return {}
 
     @property
@@ -79,10 +82,10 @@ class Problem(ABC):
 
     @abstractmethod
     def residuals(self, sizes: Sizes) -> Array:
-        """Return residuals over what noise explains (b, r), with sizes in force.
+        """Return the residuals (b, r) of a model with errors of given sizes, over the noise.
 
         Args:
-            sizes: error of each hypothesis; 0 of those that are missing.
+            sizes: size of each hypothesis; 0 of those that are missing.
 
         Raises:
             AccordError: for sizes of which no model can be made.
@@ -90,9 +93,13 @@ class Problem(ABC):
 
     @abstractmethod
     def slopes(self, ones: Sequence[Hypothesis], at: Sizes) -> Mapping[Hypothesis, Array]:
-        """Return the derivatives (b, r) of the residuals by the sizes at given sizes.
+        """Return the derivatives (b, r) of the residuals by the sizes of some hypotheses.
 
         Hypotheses that change nothing are missing.
+
+        Args:
+            ones: the hypotheses.
+            at: sizes at which the derivatives are taken.
         """
 
     @abstractmethod
@@ -101,22 +108,24 @@ class Problem(ABC):
 
     @abstractmethod
     def starts(self) -> Iterator[tuple[Group, Sequence[float]]]:
-        """Yield hypotheses whose fit must not begin at 0, each with sizes to begin at."""
+        """Yield hypotheses whose fit must not begin at 0, each with the sizes to begin at."""
 
     @abstractmethod
     def variants(self) -> Iterator[tuple[Cause, Self]]:
-        """Yield errors without a size (a swapped column, ...), each with the problem without it."""
+        """Yield errors without a size, such as swapped columns, and the problem with it undone."""
 
     @abstractmethod
-    def part(self, which: slice) -> Self:
+    def subset(self, blocks: slice) -> Self:
         """Return the problem of a slice of the blocks."""
 
     def halves(self, count: int) -> tuple[Self, Self] | None:
         """Return the problems of both halves of `count` blocks; None for a single block."""
+        if count < 2:
+            return None
         middle = (count + 1) // 2
-        return (self.part(slice(middle)), self.part(slice(middle, count))) if count > 1 else None
+        return self.subset(slice(middle)), self.subset(slice(middle, count))
 
-    def few(self) -> Self:
+    def trial(self) -> Self:
         """Return the problem of the few blocks on which variants and starts are tried first."""
         return self
 
@@ -135,11 +144,11 @@ class Problem(ABC):
         """Return whether a fit with more causes leaves so much less that these matter."""
 
     def least(self, one: Hypothesis) -> float:
-        """Return the lower bound of the size of a hypothesis that this problem knows."""
+        """Return the smallest possible size of a hypothesis, beside its physical bounds."""
         return -np.inf
 
     def searches(self, plain: Fit) -> bool:
-        """Return whether hypotheses that begin at one of some sizes are tried."""
+        """Return whether hypotheses of `starts` are tried, by the fit without a cause."""
         return True
 
     def worth(self, left: float, least: float, plain: float) -> bool:
@@ -160,16 +169,16 @@ class Problem(ABC):
 
 @dataclass(frozen=True)
 class Fit:
-    """A least-squares fit.
+    """A least-squares fit of hypotheses.
 
     Args:
         problem: that was fitted; for a variant the problem with that error undone.
         variant: error without a size; None for none.
         groups: fitted hypotheses, each with its components.
-        sizes: fitted sizes of all components, and of the parameters fitted together with them.
+        sizes: fitted sizes of all components and of the nuisance parameters.
         deviations: standard errors of those sizes.
         cost: sum of squared residuals and of squared deviations from prior means.
-        left: residuals (b, r).
+        residuals: that the fit leaves (b, r).
     """
 
     problem: Problem
@@ -178,26 +187,27 @@ class Fit:
     sizes: Sizes = field(default_factory=dict)
     deviations: Sizes = field(default_factory=dict)
     cost: float = np.inf
-    left: Array = field(default_factory=lambda: np.zeros(0))
+    residuals: Array = field(default_factory=lambda: np.zeros(0))
 
     @property
-    def ones(self) -> Group:
+    def components(self) -> Group:
         """All components of the fitted hypotheses."""
         return tuple(one for group in self.groups for one in group)
 
     @property
     def unit(self) -> float:
-        """Square of a residual that counts as noise: 1, or the mean square left if larger."""
+        """Squared residual that counts as noise: 1, or the mean square of the fit if larger."""
         return max(1.0, self.cost / self.problem.independent)
 
     @property
-    def places(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of quantity and joint or link, without the axis, of all its causes."""
-        mixed = [(self.variant.quantity, self.variant.where)] if self.variant else []
-        return tuple(dict.fromkeys([*mixed, *(one[:2] for one in self.ones)]))
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """Quantity and joint or link of each of its causes, without the axis."""
+        of_variant = [(self.variant.quantity, self.variant.where)] if self.variant else []
+        of_components = [one.parameter for one in self.components]
+        return tuple(dict.fromkeys([*of_variant, *of_components]))
 
     def half_width(self, one: Hypothesis) -> float:
-        """Return half the width of the interval of 95 % of a size."""
+        """Return half the width of the 95 % interval of a size."""
         return INTERVAL * self.deviations.get(one, 0.0)
 
 
@@ -206,7 +216,7 @@ def fitted(
     groups: tuple[Group, ...] = (),
     start: Sizes | None = None,
     variant: Cause | None = None,
-    left: Array | None = None,
+    residuals: Array | None = None,
 ) -> Fit:
     """Return the fit of hypotheses by the method of Gauss and Newton.
 
@@ -218,48 +228,49 @@ def fitted(
         groups: hypotheses.
         start: sizes at which the fit begins; 0 for others.
         variant: error without a size that is undone in the problem.
-        left: residuals at the start, if they are known.
+        residuals: at the start (b, r), if they are known.
     """
-    best, priors = Fit(problem, variant, groups), problem.beside
-    hypotheses = [*best.ones, *priors]  # h below is one of them
+    best, priors = Fit(problem, variant, groups), problem.nuisance
+    hypotheses = [*best.components, *priors]  # h below is one of them
     begin = start or {}
     sizes = {h: begin.get(h, priors[h].mean if h in priors else 0.0) for h in hypotheses}
-    is_bent, halvings = any(h.quantity in BENT for h in best.ones), SHORTENED
+    is_nonlinear = any(h.quantity in NONLINEAR for h in best.components)
+    halvings = SHORTENED  # that remain
     for _ in range(ROUNDS + SHORTENED):
         try:
             # Cost at the present sizes; if it did not fall, halve the step or stop.
-            residuals, left = problem.residuals(sizes) if left is None else left, None
+            residuals = problem.residuals(sizes) if residuals is None else residuals
             cost = float((residuals**2).sum() + sum(d**2 for d in _prior(priors, sizes)))
             if not cost < best.cost:
-                if not (halvings and best.sizes and is_bent):
+                if not (halvings and best.sizes and is_nonlinear):
                     break
-                halvings -= 1
+                halvings, residuals = halvings - 1, None
                 sizes = {h: 0.5 * (size + best.sizes.get(h, size)) for h, size in sizes.items()}
                 continue
-            noise, share = SETTLED
-            small = max(noise * max(1.0, cost / residuals.size), share * cost)
+            mean_square = max(1.0, cost / residuals.size)
+            small = max(SETTLED_NOISE * mean_square, SETTLED_SHARE * cost)
             settled = best.cost - cost < small
             slopes = problem.slopes(hypotheses, sizes)
         except (AccordError, ArithmeticError):
             break
-        # A component without effect at size 0 cannot be fitted; others may be left as they are.
+        # A component without effect at size 0 cannot be fitted; others may stay as they are.
         acting = [h for h in hypotheses if h in slopes]
-        if not settled and any(h not in slopes for h in best.ones if sizes[h] == 0.0):
+        if not settled and any(h not in slopes for h in best.components if sizes[h] == 0.0):
             break
         best = Fit(problem, variant, groups, sizes, {}, cost, residuals)
         if not acting:
             break
         # The next step, and the standard errors of the sizes so far.
-        change, inverse, gain = _step(residuals, slopes, best, acting)
-        errors = _deviations(np.array([slopes[h] for h in acting]), residuals, inverse)
+        step = _step(residuals, slopes, best, acting)
+        errors = _deviations(np.array([slopes[h] for h in acting]), residuals, step.inverse)
         best = replace(best, deviations=dict(zip(acting, errors.tolist())))
-        if settled or gain < NEXT * small:
+        if settled or step.gain < NEXT * small:
             break
-        sizes = dict(sizes)
-        for hypothesis, step in zip(acting, change.tolist()):
-            is_bounded = hypothesis.quantity in BENT and hypothesis.unit not in UNBOUNDED
-            bound = FAR if is_bounded else np.inf
-            sizes[hypothesis] = float(np.clip(sizes[hypothesis] + step, -bound, bound))
+        sizes, residuals = dict(sizes), None
+        for hypothesis, change in zip(acting, step.changes.tolist()):
+            is_bounded = hypothesis.quantity in NONLINEAR and hypothesis.unit not in UNBOUNDED
+            bound = LARGEST_LENGTH if is_bounded else np.inf
+            sizes[hypothesis] = float(np.clip(sizes[hypothesis] + change, -bound, bound))
     return best
 
 
@@ -269,14 +280,16 @@ def _prior(priors: Mapping[Hypothesis, Prior], sizes: Sizes) -> list[float]:
 
 
 def stacked(fit: Fit, group: Sequence[Hypothesis], slopes: Mapping[Hypothesis, Array]) -> Array:
-    """Return columns (p, m) of slopes, extended by rows for the priors.
+    """Return the columns (p, m) of the regression: slopes, extended by rows for the priors.
+
+    A prior counts as a further residual, the deviation from its mean in standard deviations.
 
     Args:
         fit: whose problem has the priors.
         group: hypotheses of the columns (p,).
-        slopes: derivatives of the residuals (b, r).
+        slopes: derivatives of the residuals (b, r), by hypothesis.
     """
-    priors = fit.problem.beside
+    priors = fit.problem.nuisance
     rows = [[(h is known) / prior.spread for known, prior in priors.items()] for h in group]
     columns = [slopes[h].ravel() for h in group]
     return np.hstack([columns, np.reshape(rows, (len(group), len(priors)))])
@@ -284,34 +297,47 @@ def stacked(fit: Fit, group: Sequence[Hypothesis], slopes: Mapping[Hypothesis, A
 
 def independent(columns: Array) -> list[int]:
     """Return indices of the columns (p, m) that do not depend on those before, by Gram-Schmidt."""
-    basis, kept = np.zeros((0, columns.shape[1])), []
+    basis, indices = np.zeros((0, columns.shape[1])), []
     for i, column in enumerate(columns):
         norm = float(np.linalg.norm(column))
         for _ in range(2):  # once more for round-off
             column = column - basis.T @ (basis @ column)
-        remaining = float(np.linalg.norm(column))
-        if remaining > DEPENDENT * norm:
-            basis = np.vstack([basis, column / remaining])
-            kept.append(i)
-    return kept
+        remaining_norm = float(np.linalg.norm(column))
+        if remaining_norm > DEPENDENT * norm:
+            basis = np.vstack([basis, column / remaining_norm])
+            indices.append(i)
+    return indices
+
+
+class Step(NamedTuple):
+    """A step of Gauss and Newton.
+
+    Args:
+        changes: of the sizes (p,).
+        inverse: of the normal matrix (p, p).
+        gain: decrease of the cost that the step promises.
+    """
+
+    changes: Array
+    inverse: Array
+    gain: float
 
 
 def _step(
     residuals: Array, slopes: Mapping[Hypothesis, Array], fit: Fit, group: Sequence[Hypothesis]
-) -> tuple[Array, Array, float]:
-    """Return the step (p,) of Gauss and Newton, the inverse of the normal matrix, and the gain.
+) -> Step:
+    """Return the step of Gauss and Newton.
 
-    The inverse is (p, p), and the gain the decrease of the cost that the step promises. A size that
-    the step would move beyond the bounds of its prior stays at that bound. All follow from the
-    factor R of the columns and the residuals.
+    A size that the step would move beyond the bounds of its prior stays at that bound. All follows
+    from the factor R of a QR decomposition of the columns and the residuals.
 
     Args:
         residuals: (b, r).
         slopes: derivatives of the residuals (b, r), by hypothesis.
         fit: with the sizes before the step.
-        acting: hypotheses whose sizes change (p,).
+        group: hypotheses whose sizes change (p,).
     """
-    priors, change = fit.problem.beside, np.zeros(len(group))
+    priors, change = fit.problem.nuisance, np.zeros(len(group))
     target = np.r_[residuals.ravel(), _prior(priors, fit.sizes)]
     columns = np.asarray(np.linalg.qr(np.vstack([stacked(fit, group, slopes), target]).T, "r")).T
     columns, target = columns[:-1], columns[-1]
@@ -334,7 +360,8 @@ def _step(
         row = beyond[0]
         change[row] += min(max(moved[row], bounds[row].low), bounds[row].high) - moved[row]
         free.remove(row)
-    return change, inverse, -float(change @ (columns @ target + 0.5 * normal @ change) * 2.0)
+    gain = -float(change @ (columns @ target + 0.5 * normal @ change) * 2.0)
+    return Step(change, inverse, gain)
 
 
 def _deviations(columns: Array, residuals: Array, inverse: Array) -> Array:

@@ -1,9 +1,11 @@
 """Explanations of an engine's errors, and the smallest errors that the check would have found.
 
-A finding of a motion that nothing else explains gets its cause here: by the engine's twin (its
-integration scheme on our equations of motion) in the run, else by the twin in random states, else
-by the reference (the analytical model). The order decides what is named, and stays. SAMPLES may be
-tuned, and costs time. test_naming and test_scheme test names.
+run.py calls `explain_findings` and `resolve` at the end of a check, once for each engine. A finding
+of a motion that nothing else explains gets its cause here: by the engine's twin (our equations of
+motion under its integration scheme) in the run, else by the twin in random states, else by the
+reference (the analytical model). The order decides what is named, and stays.
+
+SAMPLES may be tuned, and costs time. test_naming and test_scheme test names.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 
 from roboaccord.contract.outcome import Cause, Finding, Outcome
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.causes.explain import LEFT, Conclusion, Explanation
+from roboaccord.crosscheck.causes.explain import UNEXPLAINED, Conclusion, Explanation
 from roboaccord.crosscheck.causes.reference import problem_and_bound, rms
 from roboaccord.crosscheck.causes.resolution import Resolved, resolution_of
 from roboaccord.crosscheck.causes.ticks import explain_ticks
@@ -29,17 +31,18 @@ from roboaccord.numerics.ranking import descending, ranked
 from roboaccord.scenario.scenario import Allowance
 from roboaccord.scenario.setup import Setup
 
-# Control periods (ticks) that the reference predicts, once for each hypothesis: limits the time.
-# Any from FEWEST = 5 (level_context.py) would do; a root mean square of 20 is known to 16 %.
+# Number of control periods (ticks) that the reference predicts, once for each hypothesis: limits
+# the time. Any from FEWEST = 5 (level_context.py) would do; a root mean square of 20 is known to
+# 16 %.
 SAMPLES = 20
-# s: an event this near to the parting of motions is named with it: 20 ticks at 1 kHz, for an
-# error exceeds its bound some ticks after its event
+# Time between an event and the parting of motions up to which it is named with it [s]: 20 ticks at
+# 1 kHz, for an error exceeds its bound some ticks after its event.
 NEAR = 0.02
-RULE_OF_THREE = 3.0  # -ln 0.05: see `sampled`
+RULE_OF_THREE = 3.0  # -ln 0.05, see `sampled`
 
 
 def explain_engine(case: CheckCase) -> Explanation:
-    """Return what explains an engine's errors: by its twin, else by the reference."""
+    """Return the explanation of an engine's errors: by its twin, else by the reference."""
     setup, scheme = case.setup, case.checks.get("scheme")
     if isinstance(scheme, SchemeCheck) and scheme.error > scheme.floor:
         explanation = scheme.explanation
@@ -68,7 +71,7 @@ def explain_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int)
     problem = replace(problem, weight=1.0 / floor)
     # If nearly all of the error is in ticks with an event, the law of events is the cause.
     size = (problem.residuals() ** 2).sum(axis=1)
-    if eventful.any() and size[eventful].sum() > (1.0 - LEFT) * size.sum():
+    if eventful.any() and size[eventful].sum() > (1.0 - UNEXPLAINED) * size.sum():
         kinds = tuple(dict.fromkeys(event.kind for event in run.events))
         cause = Cause("stop" if kinds == ("joint_stop",) else "impact")
         return Explanation(Conclusion.EVENTS, (cause,), kinds=kinds)
@@ -78,7 +81,7 @@ def explain_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int)
 
 
 def explain_findings(case: CheckCase, findings: Sequence[Finding]) -> list[Finding]:
-    """Return findings on an engine, with what explains those that are outside and unexplained.
+    """Return findings on an engine, with the causes of those that are outside and unexplained.
 
     Findings on a trajectory also get the time when motions part, and the event near it.
     """

@@ -1,9 +1,11 @@
-"""Control periods of an engine's run, predicted by the reference with hypothetical errors.
+"""Control periods (ticks) of an engine's run, predicted by the reference with hypothetical errors.
 
-The reference is the analytical model, not a simulation of links, so an error of a link, a gear or
-a damper enters as the effort on the joints that it makes: by inverse dynamics for links, which are
-known on a fixed base. Parameters of the reference itself, such as those of ground friction, are
-changed directly; a new one needs no entry here, since `parameters_of` finds it.
+This is the problem to explain (ticks.py) for engines without a twin; name.py makes it by
+`problem_and_bound`. The reference is the analytical model, not a simulation of links, so an error
+of a link, a gear or a damper enters as the effort on the joints that it makes: by inverse dynamics
+for links, which are known on a fixed base. Parameters of the reference itself, such as those of
+ground friction, are changed directly; a new one needs no entry here, since `parameters_of` finds
+it.
 """
 
 from __future__ import annotations

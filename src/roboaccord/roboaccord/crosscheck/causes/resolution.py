@@ -1,9 +1,10 @@
 """Resolution: the smallest errors of parameters that a level would have found.
 
-How far a control period (tick) moves with a parameter is known from its slope. The level's bound
-divided by that effect is the smallest error that it would have found. A scenario may ask for a
-resolution; `ask_resolution` then refuses a verdict where larger errors could hide. SHOWN and BEYOND
-may be tuned. `Resolved` is part of summary.json.
+A parameter is, say, the mass of a link. How far the state at the end of a control period (tick)
+moves with it is known from a slope (fit.py). The level's bound divided by that effect is the
+smallest error that it would have found. A scenario may ask for a resolution; `ask_resolution` then
+refuses a verdict where larger errors could hide. SHOWN and BEYOND may be tuned. `Resolved` is part
+of summary.json.
 """
 
 from __future__ import annotations
@@ -25,13 +26,20 @@ from roboaccord.numerics.ranking import ranked
 from roboaccord.scenario.scenario import Allowance
 from roboaccord.scenario.setup import Setup
 
-SHOWN = 10  # parameters of a resolution in a table: half a screen of 24 lines
-BEYOND = 100.0  # m, kg m^2, N m s/rad, ...: no robot here has a larger parameter
+SHOWN = 10  # largest number of parameters in a table: half a screen of 24 lines
+BEYOND = 100.0  # larger than any parameter of a robot here, in SI units (m, kg m^2, N m s/rad, ...)
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """The smallest size of a parameter's error that a level would have found."""
+    """The smallest size of a parameter's error that a level would have found.
+
+    Args:
+        parameter, where: quantity, and its joint or link.
+        level: name of the level.
+        smallest: that size, in `unit`; relative to the parameter if the unit is "1".
+        unit: as above.
+    """
 
     parameter: str
     where: str
@@ -53,12 +61,14 @@ def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resol
         level: its name.
     """
     resolutions = []
-    for whole in dict.fromkeys(h.whole for h in effects if h.where != EVERY):
-        by_component = [effects.get(h, 0.0) for h in components(whole)]
-        if whole.quantity == "gravity" and not by_component[UPWARDS] > UNSEEN * max(by_component):
+    for quantity, where in dict.fromkeys(h.parameter for h in effects if h.where != EVERY):
+        first = Hypothesis(quantity, where)
+        by_component = [effects.get(h, 0.0) for h in components(first)]
+        negligible = UNSEEN * max(by_component)
+        if quantity == "gravity" and not by_component[UPWARDS] > negligible:
             continue  # only a tilt of gravity would move anything
-        smallest = min(effect for effect in by_component if effect > UNSEEN * max(by_component))
-        resolutions.append(Resolved(whole.quantity, whole.where, level, 1.0 / smallest, whole.unit))
+        smallest = min(effect for effect in by_component if effect > negligible)
+        resolutions.append(Resolved(quantity, where, level, 1.0 / smallest, first.unit))
     return ranked(resolutions, lambda error: error.smallest)
 
 
@@ -68,14 +78,14 @@ def largest_effects(problem: TickProblem) -> dict[Hypothesis, float]:
     return {h: float(np.abs(slope).max()) for h, slope in problem.slopes(hypotheses).items()}
 
 
-def shown_of(found: Sequence[Resolved]) -> list[Resolved]:
+def shown_of(errors: Sequence[Resolved]) -> list[Resolved]:
     """Return up to SHOWN errors: the largest one of each quantity, then the smallest ones.
 
     Args:
-        found: in order, the smallest error first.
+        errors: in order, the smallest first.
     """
-    largest_of = {error.parameter: error for error in found}  # they are in order
-    return list(dict.fromkeys([*largest_of.values(), *found]))[:SHOWN]
+    largest_of = {error.parameter: error for error in errors}  # they are in order
+    return list(dict.fromkeys([*largest_of.values(), *errors]))[:SHOWN]
 
 
 def ask_resolution(

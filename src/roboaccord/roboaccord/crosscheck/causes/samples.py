@@ -1,10 +1,11 @@
 """Recorded data with one suspected error of the recording or the drives undone.
 
 To test whether a run or a log is explained by, say, efforts that act two samples late, the samples
-are rewritten as they would be without that error, and the residuals are computed again. Errors with
-a size (a delay, a filter, an offset of an encoder) are functions in RECORDED; errors without one
-(exchanged columns, signs, frames) are yielded by `exchanged` and `framed`. The samples are a
-dataclass with the names `joints` and arrays that have a column for each of them.
+are rewritten as they would be without that error, and the residuals are computed again (ticks.py;
+for logs, in roboaccord_files). Errors with a size (a delay, a filter, an offset of an encoder) are
+functions in RECORDED; errors without one (exchanged columns, signs, frames) are yielded by
+`exchanged` and `framed`. The samples are a run's `Trajectory`, or another dataclass with the names
+`joints` and arrays that have a column for each of them.
 
 New errors are added to RECORDED or `exchanged`; the order of ORDERS is that of names in results.
 """
@@ -27,31 +28,37 @@ from roboaccord.engines.deviations import EVERY
 from roboaccord.numerics.rotations import quaternion_matrix
 
 Samples = TypeVar("Samples", bound=Any)  # dataclass with `joints` and a column of arrays for each
+# Arrays whose columns may have another sign or order, by the name of the error.
 ORDERS = {
-    "effort": ("effort",), "rate": ("qd",), "state": ("q", "qd"), "axis": ("q", "qd", "effort"),
-}  # fmt: skip
-"""Arrays whose columns may have another sign or order, by the name of the error."""
-MOST_LATE = 3  # ticks: largest delay from which a fit begins, three samples of a queue
-WHOLE = tuple(float(ticks) for ticks in range(1, MOST_LATE + 1))
-# control periods: lags of a motor from which a fit begins, each 4 times the last: within a factor
-# of 2 of any from 0.25 to 64
+    "effort": ("effort",),
+    "rate": ("qd",),
+    "state": ("q", "qd"),
+    "axis": ("q", "qd", "effort"),
+}
+# Largest delay from which a fit begins [control periods, or ticks]: three samples of a queue.
+MOST_LATE = 3
+# Delays from which fits begin [ticks].
+DELAYS = tuple(float(ticks) for ticks in range(1, MOST_LATE + 1))
+# Lags of a motor from which fits begin [ticks], each 4 times the last: within a factor of 2 of any
+# from 0.25 to 64.
 LAGS = (0.5, 2.0, 8.0, 32.0)
-GONE = 36.0  # lags after which exp(-t / lag) is below round-off: exp(-36) = 2e-16
-# Of the largest effort: limits from which a fit begins, denser at the ends, where a limit acts on
-# nearly all ticks or on few; any five like these would do.
-PARTS = (0.05, 0.2, 0.5, 0.8, 0.95)
+DECAYED = 36.0  # number of lags after which exp(-t / lag) is below round-off: exp(-36) = 2e-16
+# Effort limits from which fits begin, relative to the largest effort: denser at the ends, where a
+# limit acts on nearly all ticks or on few; any five like these would do.
+LIMITS = (0.05, 0.2, 0.5, 0.8, 0.95)
 
 
-def _clipped(run: Trajectory, later: int) -> Index:
-    """Return indices of the samples `later` ticks after each, at most those of the run's ends."""
-    return np.clip(np.arange(len(run)) + later, 0, len(run) - 1)
+def _shifted(run: Trajectory, ticks: int) -> Index:
+    """Return the index of the sample some ticks after each (k,), within the run."""
+    return np.clip(np.arange(len(run)) + ticks, 0, len(run) - 1)
 
 
 def delayed(run: Trajectory, ticks: float, _: str = "") -> Trajectory:
     """Return a run whose efforts act later by a number of ticks, with interpolation."""
     whole_ticks, fraction = divmod(ticks, 1.0)
-    early, late = (_clipped(run, -int(whole_ticks) - i) for i in (0, 1))
-    return replace(run, effort=(1.0 - fraction) * run.effort[early] + fraction * run.effort[late])
+    later, earlier = (_shifted(run, -int(whole_ticks) - i) for i in (0, 1))
+    effort = (1.0 - fraction) * run.effort[later] + fraction * run.effort[earlier]
+    return replace(run, effort=effort)
 
 
 def unlagged(run: Trajectory, ticks: float, _: str = "") -> Trajectory:
@@ -60,7 +67,7 @@ def unlagged(run: Trajectory, ticks: float, _: str = "") -> Trajectory:
     Rates that were recorded late then stand where they belong; they are interpolated between ticks.
     """
     whole_ticks, fraction = divmod(ticks, 1.0)
-    earlier, later = (_clipped(run, int(whole_ticks) + i) for i in (0, 1))
+    earlier, later = (_shifted(run, int(whole_ticks) + i) for i in (0, 1))
     qd, twist = ((1.0 - fraction) * x[earlier] + fraction * x[later] for x in (run.qd, run.twist))
     return replace(run, qd=qd, twist=twist)
 
@@ -86,9 +93,9 @@ def lagging(samples: Samples, lag: float, where: str) -> Samples:
     period, efforts = float(np.median(np.diff(samples.time))), samples.effort
     lag = max(lag, 1e-9 * period)  # a lag of 0 would divide by 0
     decay = np.exp(-period / lag)  # share of a difference that a period leaves
-    lasting = int(np.ceil(GONE * lag / period))  # periods until its effect is round-off
-    length = 1 << (len(efforts) + lasting).bit_length()  # of both; fast to transform
-    kernel = np.fft.rfft((1.0 - decay) * decay ** np.arange(lasting), length)
+    count = int(np.ceil(DECAYED * lag / period))  # periods until its effect is round-off
+    length = 1 << (len(efforts) + count).bit_length()  # of both; fast to transform
+    kernel = np.fft.rfft((1.0 - decay) * decay ** np.arange(count), length)
     means = efforts.copy()
     for j in np.flatnonzero([where in (joint, EVERY) for joint in samples.joints]):
         # Effort y at the starts of periods: convolution with the impulse response, from rest.
@@ -107,17 +114,21 @@ def unfiltered(samples: Samples, lag: float, where: str) -> Samples:
     """
     filtered = np.array([where in (joint, EVERY) for joint in samples.joints])
     period, time = float(np.median(np.diff(samples.time))), samples.time
-    change = np.gradient(samples.effort, time, axis=0)
-    bend = np.gradient(np.gradient(change, time, axis=0), time, axis=0)
-    change = change - period**2 / 6.0 * bend  # error of fourth order in the period
-    return replace(samples, effort=samples.effort + lag * filtered * change)
+    derivative = np.gradient(samples.effort, time, axis=0)
+    third_derivative = np.gradient(np.gradient(derivative, time, axis=0), time, axis=0)
+    derivative = derivative - period**2 / 6.0 * third_derivative  # of fourth order in the period
+    return replace(samples, effort=samples.effort + lag * filtered * derivative)
 
 
+# By quantity: the function (samples, size, joint) that undoes such an error.
 RECORDED: Mapping[str, Callable[[Any, float, str], Any]] = {
-    "delay": delayed, "lag": unlagged, ZERO: turned, LIMIT: limited, MOTOR: lagging,
+    "delay": delayed,
+    "lag": unlagged,
+    ZERO: turned,
+    LIMIT: limited,
+    MOTOR: lagging,
     FILTER: unfiltered,
-}  # fmt: skip
-"""By quantity: the function (samples, size, joint) that undoes such an error."""
+}
 
 
 def starts(samples: Any) -> Iterator[tuple[str, str, list[float]]]:
@@ -127,7 +138,7 @@ def starts(samples: Any) -> Iterator[tuple[str, str, list[float]]]:
         yield MOTOR, joint, [period * lag for lag in LAGS]
     for joint, largest in zip(samples.joints, np.abs(samples.effort).max(axis=0).tolist()):
         if largest:
-            yield LIMIT, joint, [part * largest for part in PARTS]
+            yield LIMIT, joint, [share * largest for share in LIMITS]
 
 
 def exchanges(
@@ -140,11 +151,14 @@ def exchanges(
     n = len(joints)
     for quantity, columns in ORDERS.items():
         chosen = [name for name in columns if name in names]
-        for pair in [*combinations(range(n), 1), *combinations(range(n), 2)] if chosen else []:
+        if not chosen:
+            continue
+        for i, joint in enumerate(joints):
+            yield Cause(f"sign of {quantity}", joint), chosen, np.diag(1.0 - 2.0 * np.eye(n)[i])
+        for i, j in combinations(range(n), 2):
             change = np.eye(n)
-            change[[*pair]] = change[[*pair[::-1]]] if len(pair) == 2 else -change[[*pair]]
-            kind = "order" if len(pair) == 2 else "sign"
-            yield Cause(f"{kind} of {quantity}", ", ".join(joints[i] for i in pair)), chosen, change
+            change[[i, j]] = change[[j, i]]
+            yield Cause(f"order of {quantity}", f"{joints[i]}, {joints[j]}"), chosen, change
 
 
 def exchanged(samples: Samples, names: Sequence[str]) -> Iterator[tuple[Cause, Samples]]:

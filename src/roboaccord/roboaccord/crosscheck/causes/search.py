@@ -1,55 +1,64 @@
 """Search for hypotheses that explain residuals: one cause, then two, then three at once.
 
-Hypotheses are ranked by what a linear regression on their slopes (derivatives of the residuals by
-their sizes) explains, and only the best are fitted. Hypotheses whose fit must begin at a size other
-than 0, such as an effort limit, and errors without a size, such as a swapped column, are tried on
-a few blocks first. Fits are ranked by `score` alone, so that names are the same on every CPU
-(test_round_off). TRIED, ALWAYS and REACH limit the work; SURE and COST may be tuned while
+A hypothesis is a parameter that may be wrong, and its fit the size of the error that explains the
+residuals best (fit.py, which defines the terms). Hypotheses are ranked by what a linear regression
+on their slopes (derivatives of the residuals by their sizes) explains, and only the best are
+fitted. Hypotheses whose fit must begin at a size other than 0, such as an effort limit, and errors
+without a size (variants), such as a swapped column, are tried on a few blocks first. Fits are
+ranked by `score` alone, so that names are the same on every CPU (test_round_off). explain.py takes
+the fits of each stage from `Search.stages`.
+
+MOST_FITTED, ALWAYS_FITTED and MOST_EXTENDED limit the work; SURE and PENALTY may be tuned while
 test_naming, test_scheme and test_own_log, which plant errors, find the same names. In the three
-errors of explain.py names stay with TRIED, ALWAYS and REACH halved and doubled, and with the others
-a fifth and five times as large, but SURE = 20 misses a mass and a gear.
+errors of explain.py names stay with the former three halved and doubled, and with the others a
+fifth and five times as large, but SURE = 20 misses a mass and a gear.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.causes.fit import Fit, Problem, fitted, independent, stacked
-from roboaccord.crosscheck.causes.hypotheses import LIMIT, Group, Hypothesis, telling
+from roboaccord.crosscheck.causes.hypotheses import LIMIT, Group, Hypothesis, tested_components
 from roboaccord.numerics.ranking import ranked
 
-# best hypotheses by regression that are fitted, with all that explain the same: limits the work
-TRIED = 8
-# of those: number that is fitted whatever regression predicts, for it is linear: limits the work
-ALWAYS = 3
-# best fits of a stage to which another cause is added: limits the work, each by all hypotheses
-REACH = 2
-# Costs alike: squared noise (a thousandth tells nothing), and share of the cost without cause, of
-# which each of some hundred terms rounds 1e-16.
-SAME, ROUND_OFF = 1e-3, 1e-14
-# share of the squared residuals: round-off (1e-16) in sums of some thousand squares
+# Number of the best sets of hypotheses by regression that are fitted, with all that explain the
+# same: limits the work.
+MOST_FITTED = 8
+# Number of these that are fitted whatever regression predicts, for it is linear: limits the work.
+ALWAYS_FITTED = 3
+# Number of the best fits of a stage that are extended by another cause, each by all hypotheses:
+# limits the work.
+MOST_EXTENDED = 2
+# Difference of costs that count as equal, in squared noise: a thousandth tells nothing.
+EQUAL_COST = 1e-3
+# The same relative to the cost without a cause, of which each of some hundred terms rounds 1e-16.
+ROUND_OFF = 1e-14
+# Round-off of the squared residuals that a regression explains, relative to all of them: 1e-16 in
+# sums of some thousand squares.
 CANCELLED = 1e-12
-# Share of the largest effect of a quantity's axes: an axis below has none. Where there is none,
-# finite differences leave 1e-12 of a coordinate (PROBE of hypotheses.py).
+# Effect of an axis, relative to the largest one of the axes of its quantity, below which it has
+# none. Where there is none, finite differences leave 1e-12 of a coordinate (PROBE, hypotheses.py).
 UNSEEN = 1e-6
 LIKELY = 2.0  # mean square over that of the noise: residuals up to it may be noise alone
-SURE = 4.0  # standard errors: of sizes by chance alone, 6 of 100 000 are larger
-# Squared noise: penalty of each fitted parameter in the score. The ln(n) of Schwarz's criterion
+SURE = 4.0  # size in standard errors that is no chance: 6 of 100 000 sizes of nothing are larger
+# Penalty of each fitted parameter in the score [squared noise]. The ln(n) of Schwarz's criterion
 # (1978) is below it for n up to 22 000 residuals.
-COST = 10.0
-# standard deviation of a prior from which on it says nothing: as BEYOND of resolution.py
+PENALTY = 10.0
+# Standard deviation of a prior from which on it says nothing: as BEYOND of resolution.py.
 VAGUE = 100.0
-Linear = tuple[list[Group], list[list[int]], Array, Array]  # as returned by `linear`
 
 
 class Search:
-    """Search for what explains the residuals of a problem.
+    """Search for the causes that explain the residuals of a problem.
 
     Args:
         problem: whose residuals are explained.
@@ -62,209 +71,255 @@ class Search:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.plain = problem, fitted(problem)
-        self.same = max(SAME, ROUND_OFF * self.plain.cost)
-        self._started = [*problem.starts()] if problem.searches(self.plain) else []
+        self.same = max(EQUAL_COST, ROUND_OFF * self.plain.cost)
+        # Hypotheses whose fit must not begin at 0, with the sizes to begin at.
+        self._starts = [*problem.starts()] if problem.searches(self.plain) else []
 
     def stages(self) -> Iterator[list[Fit]]:
         """Yield the possible fits of one cause, then of two, then of three, the best first."""
-        yield (single := self.single)
-        # Two causes: pairs by regression, one more beside the best variant or started fit, and a
-        # started one beside the best.
-        started = [(group,) for group, _ in self._started]
+        single = self._single
+        yield single
+        # Two causes: pairs by regression, one more beside the best fit of a variant or from a
+        # start, and one from a start beside the best fits.
+        started = [(group,) for group, _ in self._starts]
         mixed = [fit for fit in single if fit.variant or fit.groups in started][:1]
-        extended = [fit for best in mixed for fit in self.near(best, 1)]
-        extended += [fit for best in single[:REACH] for fit in self._begun(best)]
-        yield (pairs := self.ranked([*self.near(self.plain, 2), *extended]))
-        added = ([*self.near(best, 1), *self._begun(best)] for best in pairs[:REACH])
-        yield self.ranked([fit for fits in added for fit in fits])
+        extended = [fit for best in mixed for fit in self._extended(best, 1)]
+        extended += [fit for best in single[:MOST_EXTENDED] for fit in self._from_starts(best)]
+        pairs = self._ranked([*self._extended(self.plain, 2), *extended])
+        yield pairs
+        triples = list[Fit]()
+        for best in pairs[:MOST_EXTENDED]:
+            triples += [*self._extended(best, 1), *self._from_starts(best)]
+        yield self._ranked(triples)
 
     @cached_property
-    def single(self) -> list[Fit]:
+    def _single(self) -> list[Fit]:
         """The possible fits of one cause, the best first.
 
         Errors without a size are tried only where no other fit leaves just noise.
         """
-        single = self.ranked([*self._begun(self.plain), *self.near(self.plain, 1)])
+        single = self._ranked([*self._from_starts(self.plain), *self._extended(self.plain, 1)])
         if not (single and is_noise(single[0])):
-            single = self.ranked([*self._undone(), *single])
+            single = self._ranked([*self._variants(), *single])
         return single
 
-    def ranked(self, fits: Sequence[Fit]) -> list[Fit]:
-        """Return fits of finite score whose sizes surely differ from 0, the best first."""
+    def _ranked(self, fits: Sequence[Fit]) -> list[Fit]:
+        """Return fits of finite score with significant sizes, the best first."""
         return ranked([f for f in fits if np.isfinite(score(f)) and is_sure(f)], score, self.same)
 
-    def _undone(self) -> Iterator[Fit]:
+    def _variants(self) -> Iterator[Fit]:
         """Yield fits with an error without a size undone, if that leaves less of a few blocks."""
-        before = squares(self.problem.few().residuals(self.plain.sizes))
+        before = sum_of_squares(self.problem.trial().residuals(self.plain.sizes))
         for cause, undone in self.problem.variants():
             try:
-                if squares(undone.few().residuals(self.plain.sizes)) < before:
+                after = sum_of_squares(undone.trial().residuals(self.plain.sizes))
+                if after < before:
                     yield fitted(undone, variant=cause)
             except AccordError:  # states in which the robot cannot be
                 continue
 
-    def _begun(self, anchor: Fit) -> list[Fit]:
-        """Return the best fits with one more hypothesis, of those that begin at one of some sizes.
+    def _from_starts(self, anchor: Fit) -> list[Fit]:
+        """Return the best fits with one more hypothesis, of those that do not begin at 0.
 
         Args:
-            anchor: fit to which it is added.
+            anchor: fit to which the hypothesis is added.
         """
-        blocks, problem = self.problem.few(), self.problem
-        # Beside another cause a limit, which clips few samples, explains what is off in any.
-        taken = {LIMIT, *(h.quantity for h in anchor.ones)} if anchor.groups else {""}
+        blocks, problem = self.problem.trial(), self.problem
+        # A limit beside another cause clips a few samples, and so would explain any difference.
+        excluded = {LIMIT, *(h.quantity for h in anchor.components)} if anchor.groups else {""}
         # Of a variant the samples are others; of few blocks the effects need not add up.
-        if anchor.variant or not self._started or (anchor.groups and blocks is not problem):
+        if anchor.variant or not self._starts or (anchor.groups and blocks is not problem):
             return []
-        at, free = self._begin(anchor)
-        left, columns = blocks.residuals(at).ravel(), blocks.slopes(free, at).values()
-        basis = spanned([column.ravel() for column in columns], left.size)
-        left = without(left, basis)
-        # The best start of each hypothesis, by what a few blocks leave; what is linear is free.
-        costs, best_starts = dict[Group, float]({(): float(left @ left)}), dict[Group, float]()
-        for group, size, effect, others in self._effects:
-            rest = without(left + effect, basis)
-            if len(others):
-                rest = without(rest, spanned(without(others, basis), left.size))
-            better = squares(rest) < min(costs[()], costs.get(group, np.inf))
-            if better and group[0].quantity not in taken:
-                costs[group], best_starts[group] = squares(rest), size
+        at, free = self._sizes_beside(anchor)
+        slopes = [slope.ravel() for slope in blocks.slopes(free, at).values()]
+        residuals = blocks.residuals(at).ravel()
+        basis = orthonormal_basis(slopes, residuals.size)
+        residuals = orthogonal_part(residuals, basis)
+        # The best start of each hypothesis, by what a few blocks leave; linear sizes are free.
+        cost_without = float(residuals @ residuals)
+        costs, best_sizes = dict[Group, float](), dict[Group, float]()
+        for start in self._start_effects:
+            remainder = orthogonal_part(residuals + start.effect, basis)
+            if len(start.other_slopes):
+                others = orthogonal_part(start.other_slopes, basis)
+                remainder = orthogonal_part(remainder, orthonormal_basis(others, residuals.size))
+            cost = sum_of_squares(remainder)
+            is_better = cost < min(cost_without, costs.get(start.group, np.inf))
+            if is_better and start.group[0].quantity not in excluded:
+                costs[start.group], best_sizes[start.group] = cost, start.size
         # Fit the best of those that leave less than the anchor.
-        best = ranked([*best_starts], costs.__getitem__, CANCELLED * costs[()])
+        best = ranked([*best_sizes], costs.__getitem__, CANCELLED * cost_without)
         return [
             fitted(problem, (*anchor.groups, group), {**at, group[0]: size})
-            for group, size in best_starts.items() if group in best[: problem.most_begun]
-        ]  # fmt: skip
+            for group, size in best_sizes.items()
+            if group in best[: problem.most_begun]
+        ]
 
-    def _begin(self, anchor: Fit) -> tuple[dict[Hypothesis, float], list[Hypothesis]]:
-        """Return sizes at which more fits begin than that of an anchor, and which of them are free.
+    def _sizes_beside(self, anchor: Fit) -> tuple[dict[Hypothesis, float], list[Hypothesis]]:
+        """Return sizes at which the fit of more hypotheses begins, and which of them are free.
 
-        Of others a prior says something, and they begin at its mean.
+        They are those of an anchor, but means of nuisance parameters whose prior says something.
         """
-        means = {h: p.mean for h, p in self.problem.beside.items() if not p.spread > VAGUE}
+        means = {h: p.mean for h, p in self.problem.nuisance.items() if not p.spread > VAGUE}
         return {**anchor.sizes, **means}, [h for h in anchor.sizes if h not in means]
 
     @cached_property
-    def _effects(self) -> list[tuple[Group, float, Array, Array]]:
-        """Hypotheses with sizes to begin at, and what each does to the residuals of a few blocks.
-
-        The last are the slopes (p, m) of its further components.
-        """
-        blocks, (at, _) = self.problem.few(), self._begin(self.plain)
-        before, effects = blocks.residuals(at).ravel(), list[tuple[Group, float, Array, Array]]()
-        for group, size in ((group, size) for group, sizes in self._started for size in sizes):
-            begin = {**at, group[0]: size}
-            others = [slope.ravel() for slope in blocks.slopes(group[1:], begin).values()]
-            effect = blocks.residuals(begin).ravel() - before
-            effects.append((group, size, effect, np.reshape(others, (-1, before.size))))
+    def _start_effects(self) -> list[StartEffect]:
+        """Effects of all hypotheses of `starts` on the residuals of a few blocks."""
+        blocks, (at, _) = self.problem.trial(), self._sizes_beside(self.plain)
+        before, effects = blocks.residuals(at).ravel(), list[StartEffect]()
+        for group, sizes in self._starts:
+            for size in sizes:
+                begin = {**at, group[0]: size}
+                slopes = [slope.ravel() for slope in blocks.slopes(group[1:], begin).values()]
+                other_slopes = np.reshape(slopes, (-1, before.size))
+                effect = blocks.residuals(begin).ravel() - before
+                effects.append(StartEffect(group, size, effect, other_slopes))
         return effects
 
-    def near(self, anchor: Fit, count: int) -> list[Fit]:
+    def _extended(self, anchor: Fit, count: int) -> list[Fit]:
         """Return fits with `count` hypotheses added to those of a fit, the best by regression.
 
         Args:
             anchor: fit to which they are added.
             count: 1 or 2.
         """
-        groups, parts, columns, target = self._linear if anchor is self.plain else linear(anchor)
-        products, along = columns @ columns.T, columns @ target
-        same = CANCELLED * float(target @ target)
-
-        # What a set of hypotheses explains of the squared residuals, by linear regression.
-        @cache
-        def gain(chosen: tuple[int, ...]) -> float:
-            rows = [row for i in chosen for row in parts[i]]
-            sizes = np.linalg.lstsq(products[np.ix_(rows, rows)], along[rows], rcond=1e-10)[0]
-            return float(sizes @ along[rows])
-
-        # The best sets, and all that explain the same as the best within round-off.
-        sets: list[tuple[int, ...]] = [(i,) for i in range(len(parts))]
-        tried = ranked(sets, lambda picked: -gain(picked), same, 0.0)
-        # Of pairs only those with one of the best single hypotheses.
+        effects = self._effects_on_plain if anchor is self.plain else linear_effects(anchor)
+        total = float(effects.target @ effects.target)
+        same = CANCELLED * total
+        # What each hypothesis, or each pair with one of the best, explains by linear regression.
+        sets: list[tuple[int, ...]] = [(i,) for i in range(len(effects.groups))]
+        gains = {chosen: effects.explained(chosen) for chosen in sets}
+        by_gain = ranked(sets, lambda chosen: -gains[chosen], same, 0.0)
         if count == 2:
-            first = {i for (i,) in tried[:TRIED]}
-            sets = [pair for pair in combinations(range(len(parts)), 2) if first & {*pair}]
-            tried = ranked(sets, lambda picked: -gain(picked), same, 0.0)
-        best = [
-            picked for i, picked in enumerate(tried)
-            if i < TRIED
-            or (gain(picked) >= gain(tried[0]) - same and within(columns, parts, tried[0], picked))
-        ]  # fmt: skip
+            first = {i for (i,) in by_gain[:MOST_FITTED]}
+            sets = [pair for pair in combinations(range(len(effects.groups)), 2) if first & {*pair}]
+            gains = {chosen: effects.explained(chosen) for chosen in sets}
+            by_gain = ranked(sets, lambda chosen: -gains[chosen], same, 0.0)
+        # The best sets, and all that explain the same as the best within round-off.
+        best = by_gain[:MOST_FITTED]
+        for chosen in by_gain[MOST_FITTED:]:
+            is_equal = gains[chosen] >= gains[best[0]] - same
+            if is_equal and effects.explain_the_same(best[0], chosen):
+                best.append(chosen)
         # Fit the best sets, but not those that would leave too much.
         fits, lowest = dict[tuple[int, ...], Fit](), np.inf
-        for picked in best:
-            remaining = float(target @ target) - gain(picked)
-            if len(fits) >= ALWAYS and not anchor.problem.worth(remaining, lowest, self.plain.cost):
-                continue
-            chosen = (*anchor.groups, *(groups[i] for i in picked))
-            fits[picked] = fitted(anchor.problem, chosen, anchor.sizes, anchor.variant, anchor.left)
-            lowest = min(lowest, fits[picked].cost)
-        return [fits[picked] for picked in sorted(fits)]
+        for chosen in best:
+            left = total - gains[chosen]
+            is_worth = anchor.problem.worth(left, lowest, self.plain.cost)
+            if len(fits) < ALWAYS_FITTED or is_worth:
+                groups = (*anchor.groups, *(effects.groups[i] for i in chosen))
+                begin = anchor.sizes, anchor.variant, anchor.residuals
+                fits[chosen] = fitted(anchor.problem, groups, *begin)
+                lowest = min(lowest, fits[chosen].cost)
+        return [fits[chosen] for chosen in sorted(fits)]
 
     @cached_property
-    def _linear(self) -> Linear:
-        return linear(self.plain)
+    def _effects_on_plain(self) -> LinearEffects:
+        """Linear effects of all hypotheses on the residuals of the fit without a cause."""
+        return linear_effects(self.plain)
 
 
-def linear(anchor: Fit) -> Linear:
-    """Return the hypotheses that may be added to a fit, and their linear effect on its residuals.
+class StartEffect(NamedTuple):
+    """Effect of a hypothesis, at a size to begin at, on m residuals of a few blocks.
+
+    Args:
+        group: its components, of which the first has the size.
+        size: at which its fit may begin.
+        effect: change of the residuals by that size (m,).
+        other_slopes: slopes of the other components there (p, m).
+    """
+
+    group: Group
+    size: float
+    effect: Array
+    other_slopes: Array
+
+
+@dataclass(frozen=True)
+class LinearEffects:
+    """Linear effects of the hypotheses that may be added to a fit.
+
+    Args:
+        groups: components of each hypothesis that has an effect.
+        rows: rows of `columns` of each group.
+        columns: effect of each component on m residuals and prior deviations, of unit length
+            (p, m).
+        target: residuals of the fit and prior deviations (m,).
+    """
+
+    groups: Sequence[Group]
+    rows: Sequence[Sequence[int]]
+    columns: Array
+    target: Array
+
+    @cached_property
+    def _products(self) -> tuple[Array, Array]:
+        """Products of the columns with each other (p, p) and with the target (p,)."""
+        return self.columns @ self.columns.T, self.columns @ self.target
+
+    def rows_of(self, chosen: Sequence[int]) -> list[int]:
+        """Return the rows of some groups, given by index."""
+        return [row for i in chosen for row in self.rows[i]]
+
+    def explained(self, chosen: Sequence[int]) -> float:
+        """Return the part of the squared residuals that some groups explain, by regression."""
+        rows, (normal, along) = self.rows_of(chosen), self._products
+        sizes = np.linalg.lstsq(normal[np.ix_(rows, rows)], along[rows], rcond=1e-10)[0]
+        return float(sizes @ along[rows])
+
+    def explain_the_same(self, chosen: Sequence[int], others: Sequence[int]) -> bool:
+        """Return whether the columns of chosen groups span those of other groups."""
+        rows, other_rows = self.rows_of(chosen), self.rows_of(others)
+        together = independent(self.columns[rows + other_rows])
+        return len(together) == len(independent(self.columns[rows]))
+
+
+def linear_effects(anchor: Fit) -> LinearEffects:
+    """Return the linear effects of the hypotheses that may be added to a fit.
 
     What the parameters of the fit explain is removed from columns and residuals.
 
     Args:
         anchor: fit to which they are added.
-
-    Returns:
-        groups of components that have an effect; the columns of each group; columns of unit length
-        (p, m); residuals (m,).
     """
-    problem, taken = anchor.problem, {h[:2] for h in anchor.ones}
-    groups = [g for g in problem.groups() if not taken & {h[:2] for h in g}]
-    present = [*anchor.ones, *problem.beside]
-    slopes = problem.slopes([*dict.fromkeys(h for g in groups for h in g), *present], anchor.sizes)
-    size = {h: float(np.linalg.norm(slope)) for h, slope in slopes.items()}
-    largest = [max(size.get(h, 0.0) for h in group) for group in groups]
-    groups = [
-        tuple(h for h in group if size.get(h, 0.0) > UNSEEN * largest_effect)
-        for group, largest_effect in zip(groups, largest) if largest_effect
-    ]  # fmt: skip
+    problem, fitted_parameters = anchor.problem, {h.parameter for h in anchor.components}
+    groups = [g for g in problem.groups() if not fitted_parameters & {h.parameter for h in g}]
+    present = [*anchor.components, *problem.nuisance]
+    added = dict.fromkeys(h for group in groups for h in group)
+    slopes = problem.slopes([*added, *present], anchor.sizes)
+    # Of each group the components that have an effect; a group without any is omitted.
+    norms = {h: float(np.linalg.norm(slope)) for h, slope in slopes.items()}
+    effective = list[Group]()
+    for group in groups:
+        largest = max(norms.get(h, 0.0) for h in group)
+        if largest:
+            effective.append(tuple(h for h in group if norms.get(h, 0.0) > UNSEEN * largest))
     # Residuals and columns, less what the parameters fitted already explain of them.
-    hypotheses = [*dict.fromkeys(h for group in groups for h in group)]
-    prior = [(anchor.sizes[h] - p.mean) / p.spread for h, p in problem.beside.items()]
-    columns, target = stacked(anchor, hypotheses, slopes), np.r_[anchor.left.ravel(), prior]
-    if acting := [h for h in present if h in slopes]:
-        basis = spanned(stacked(anchor, acting, slopes), target.size)
-        columns, target = without(columns, basis), without(target, basis)
+    hypotheses = [*dict.fromkeys(h for group in effective for h in group)]
+    prior = [(anchor.sizes[h] - p.mean) / p.spread for h, p in problem.nuisance.items()]
+    columns, target = stacked(anchor, hypotheses, slopes), np.r_[anchor.residuals.ravel(), prior]
+    acting = [h for h in present if h in slopes]
+    if acting:
+        basis = orthonormal_basis(stacked(anchor, acting, slopes), target.size)
+        columns, target = orthogonal_part(columns, basis), orthogonal_part(target, basis)
     columns = columns / np.maximum(np.linalg.norm(columns, axis=1), 1e-300)[:, None]
-    return groups, [[hypotheses.index(h) for h in group] for group in groups], columns, target
+    rows = [[hypotheses.index(h) for h in group] for group in effective]
+    return LinearEffects(effective, rows, columns, target)
 
 
-def spanned(columns: Sequence[Array] | Array, size: int) -> Array:
-    """Return an orthonormal basis (m, q) of columns (p, m) of a size m."""
+def orthonormal_basis(columns: Sequence[Array] | Array, size: int) -> Array:
+    """Return an orthonormal basis (m, q) of the span of columns (p, m) of a size m."""
     rows = np.reshape(columns, (-1, size))
     return np.linalg.qr(rows[independent(rows)].T)[0]
 
 
-def without(columns: Array, basis: Array) -> Array:
+def orthogonal_part(columns: Array, basis: Array) -> Array:
     """Return columns (..., m) less their part in the span of an orthonormal basis (m, q)."""
     return np.asarray(columns - (columns @ basis) @ basis.T)
 
 
-def within(
-    columns: Array, of: Sequence[Sequence[int]], base: tuple[int, ...], added: tuple[int, ...]
-) -> bool:
-    """Return whether the columns of some groups span those of others: they explain the same.
-
-    Args:
-        columns: (p, m).
-        of: columns of each group.
-        base: groups whose columns span.
-        added: groups whose columns are spanned.
-    """
-    spanning, spanned = ([row for i in chosen for row in of[i]] for chosen in (base, added))
-    return len(independent(columns[spanning + spanned])) == len(independent(columns[spanning]))
-
-
-def squares(residuals: Array) -> float:
+def sum_of_squares(residuals: Array) -> float:
     """Return the sum of squares of residuals; infinite if any of them is not finite."""
     total = float((residuals**2).sum())
     return total if np.isfinite(total) else np.inf
@@ -272,7 +327,7 @@ def squares(residuals: Array) -> float:
 
 def is_noise(fit: Fit) -> bool:
     """Return whether the residuals of a fit may be noise alone."""
-    return fit.cost <= LIKELY * fit.left.size
+    return fit.cost <= LIKELY * fit.residuals.size
 
 
 def score(fit: Fit) -> float:
@@ -280,22 +335,23 @@ def score(fit: Fit) -> float:
 
     It is infinite if a size is beyond its physical bounds.
     """
-    for hypothesis in fit.ones:
+    for hypothesis in fit.components:
         (low, high), size = hypothesis.bounds, fit.sizes.get(hypothesis, 0.0)
         if not (low < size < high and size > fit.problem.least(hypothesis)):
             return np.inf
-    return fit.cost + COST * fit.unit * len(fit.ones)
+    return fit.cost + PENALTY * fit.unit * len(fit.components)
 
 
 def is_sure(fit: Fit) -> bool:
-    """Return whether of each hypothesis some size surely differs from 0.
+    """Return whether each hypothesis of a fit has a size that significantly differs from 0.
 
     Many hypotheses are tried, so some sizes seem to differ by chance. With f degrees of freedom the
     quantile z becomes z + (z^3 + z) / (4 f) [t distribution, Peiser 1943].
     """
-    free = max(len(fit.left) - len(fit.deviations), 1)
-    threshold = (SURE + (SURE**3 + SURE) / (4.0 * free)) * np.sqrt(len(fit.left) / free)
+    free = max(len(fit.residuals) - len(fit.deviations), 1)
+    quantile = SURE + (SURE**3 + SURE) / (4.0 * free)
+    threshold = quantile * np.sqrt(len(fit.residuals) / free)
     return all(
-        any(abs(fit.sizes[h]) > threshold * fit.deviations.get(h, 0.0) for h in telling(group))
-        for group in fit.groups
+        any(abs(fit.sizes[h]) > threshold * fit.deviations.get(h, 0.0) for h in tested)
+        for tested in map(tested_components, fit.groups)
     )

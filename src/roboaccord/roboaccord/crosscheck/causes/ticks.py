@@ -1,12 +1,14 @@
 """Control periods (ticks) of an engine's run as a problem to explain, predicted by a simulator.
 
-A simulator of our own (the engine's twin here, the reference in reference.py) starts from each
-recorded state and predicts the next one. Residuals are predicted less recorded states. Under a
-hypothesis, such as another mass of a link, a new simulator is made with that number, or the
-recorded run is rewritten (samples.py); nothing is changed in place. PROBABLE, BETTER and FIRST may
-be tuned: test_naming and test_scheme plant errors and check their names. In the three errors of
-explain.py names stay with PROBABLE and BETTER a fifth and five times as large, and with FIRST and
-MOST_STEPS halved and doubled.
+A simulator of our own starts from each recorded state and predicts the next one: the engine's twin
+(our equations of motion under its integration scheme) in `TwinProblem`, the analytical model in
+reference.py. Residuals are predicted less recorded states. Under a hypothesis, such as another mass
+of a link, a new simulator is made with that number, or the recorded run is rewritten (samples.py);
+nothing is changed in place. `explain_ticks` searches for the hypotheses that explain the residuals.
+
+PROBABLE, BETTER and TRIAL_TICKS may be tuned: test_naming and test_scheme plant errors and check
+their names. In the three errors of explain.py names stay with PROBABLE and BETTER a fifth and five
+times as large, and with TRIAL_TICKS and MOST_STEPS halved and doubled.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.causes.explain import Explanation, explain
 from roboaccord.crosscheck.causes.fit import Fit, Problem
 from roboaccord.crosscheck.causes.hypotheses import ZERO, Group, Hypothesis, Sizes, components
-from roboaccord.crosscheck.causes.samples import RECORDED, WHOLE, exchanged, framed, starts
+from roboaccord.crosscheck.causes.samples import DELAYS, RECORDED, exchanged, framed, starts
 from roboaccord.crosscheck.causes.search import LIKELY, Search
 from roboaccord.crosscheck.columns import column_names, state_difference
 from roboaccord.crosscheck.ticks import Index, predict_ticks
@@ -37,14 +39,18 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-# share of the squared residuals: a named cause leaves at most this, 3 % in each residual
+# Share of the squared residuals that a named cause may leave: 3 % in each residual.
 PROBABLE = 1e-3
-BETTER = 1e-3  # times what fewer causes leave: another cause must leave less, 3 % in each residual
-# physics steps: longest delay within a tick that is tried, as ticks of the robots have 1 to 10
+# Squared residuals that another cause may leave, relative to those of fewer causes: 3 % in each.
+BETTER = 1e-3
+# Longest delay within a tick that is tried [physics steps]: ticks of the robots have 1 to 10.
 MOST_STEPS = 10
-FIRST = 3  # ticks on which variants and starts are tried first: of one, any may be better by chance
+# Number of ticks on which variants and starts are tried first: of one, any may be better by chance.
+TRIAL_TICKS = 3
+# Errors of the recording: efforts that act late, rates that are recorded late [ticks], and a clock
+# that runs fast (relative).
 DELAY, LAG, CLOCK = Hypothesis("delay"), Hypothesis("lag"), Hypothesis("clock")
-STEPS = "physics steps"  # unit of such delays
+STEPS = "physics steps"  # unit of delays within a tick
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ class TickProblem(Problem):
         simulator: without an error.
         run: recorded.
         ticks: indices of the ticks to predict (k,).
-        weight: by which residuals are multiplied (2 n + 12,).
+        weight: factor on the residuals, by column (2 n + 12,).
         rest: part of the residuals that time stepping explains (k, 2 n + 12).
         late_steps: physics steps at the start of each tick under the efforts of the tick before.
         extra_steps: physics steps that are added to each tick.
@@ -132,7 +138,7 @@ class TickProblem(Problem):
 
     def starts(self) -> Iterator[tuple[Group, Sequence[float]]]:
         """Yield delays, motor lags and effort limits, and sizes at which their fits begin."""
-        yield from (((h,), WHOLE) for h in (DELAY, LAG))
+        yield from (((h,), DELAYS) for h in (DELAY, LAG))
         for quantity, where, sizes in starts(self.run):
             yield (Hypothesis(quantity, where),), sizes
 
@@ -147,10 +153,10 @@ class TickProblem(Problem):
         for cause, run in (*exchanged(self.run, columns), *framed(self.run)):
             yield cause, replace(self, run=run)
 
-    def part(self, which: slice) -> Self:
+    def subset(self, blocks: slice) -> Self:
         """Return the problem of a slice of the ticks."""
-        rest = self.rest[which] if self.rest.ndim > 1 else self.rest
-        return replace(self, ticks=self.ticks[which], rest=rest)
+        rest = self.rest[blocks] if self.rest.ndim > 1 else self.rest
+        return replace(self, ticks=self.ticks[blocks], rest=rest)
 
     def halves(self, count: int) -> tuple[Self, Self] | None:
         """Return the problems of both halves of the ticks, or of one tick's coordinates."""
@@ -159,13 +165,13 @@ class TickProblem(Problem):
         even = np.arange(len(self.weight)) % 2 == 0
         return replace(self, weight=self.weight * even), replace(self, weight=self.weight * ~even)
 
-    def few(self) -> Self:
+    def trial(self) -> Self:
         """Return the problem of the first ticks."""
-        return self.part(slice(FIRST))
+        return self.subset(slice(TRIAL_TICKS))
 
     def explains(self, plain: Fit, fit: Fit, times: float) -> bool:
         """Return whether a fit leaves next to nothing, or no more than round-off."""
-        return fit.cost <= max(times * PROBABLE * plain.cost, LIKELY * fit.left.size)
+        return fit.cost <= max(times * PROBABLE * plain.cost, LIKELY * fit.residuals.size)
 
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether more causes leave far less than fewer."""
@@ -196,11 +202,11 @@ class TwinProblem(TickProblem):
             list(dict.fromkeys(name for part in parts for name in getattr(part, kind)))
             for kind in ("links", "joints", "feet")
         )
-        for quantities, places in ((OF_LINKS, links), (OF_JOINTS, joints)):
-            all_of_them = [EVERY] if len(places) > 1 else []
+        for quantities, elements in ((OF_LINKS, links), (OF_JOINTS, joints)):
             for quantity in quantities:
-                whole = [] if Hypothesis(quantity).component else all_of_them
-                yield from (Hypothesis(quantity, where) for where in [*places, *whole])
+                has_common_size = len(elements) > 1 and not Hypothesis(quantity).component
+                names = [*elements, EVERY] if has_common_size else elements
+                yield from (Hypothesis(quantity, name) for name in names)
         yield from (Hypothesis(quantity, where) for quantity in OF_FEET for where in feet)
         yield from (Hypothesis(ZERO, where) for where in joints)
         yield from map(Hypothesis, ("gravity", *GROUND))
@@ -212,7 +218,7 @@ def twins_of(twin: Simulator) -> list[Twin]:
 
 
 def explain_ticks(problem: TickProblem) -> Explanation:
-    """Return what explains the residuals of ticks, with the coordinate of the largest one."""
+    """Return the explanation of the residuals of ticks, with the coordinate of the largest one."""
     largest = np.abs(problem.residuals()).max(axis=0)
     quantity, where = column_names(problem.run.joints)[first_largest(largest)]
     return replace(explain(Search(problem))[0], quantity=quantity, where=where)
