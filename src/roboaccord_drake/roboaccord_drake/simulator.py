@@ -66,9 +66,8 @@ class DrakeSimulator(EngineSimulator):
                 "use engine_options.drake.integrator=discrete"
             )
         # The plant that is stepped.
-        self._plant = make_plant(
-            model, self.tree, CONTINUOUS if self._continuous else self.physics_step
-        )
+        time_step = CONTINUOUS if self._continuous else self.physics_step
+        self._plant = make_plant(model, self.tree, time_step)
         self._context = self._plant.CreateDefaultContext()
         # A continuous plant for accelerations: those of a discrete plant include forces of stops.
         smooth = self._plant if self._continuous else make_plant(model, self.tree, CONTINUOUS)
@@ -207,9 +206,8 @@ class DrakeSimulator(EngineSimulator):
         if self._law:
             position, orientation, twist = self._base(q, v)
             rotation = quaternion_matrix(orientation)
-            law_wrench, efforts = self._law_efforts(
-                q[self._q], v[self._v], position, rotation, twist
-            )
+            joints = q[self._q], v[self._v]
+            law_wrench, efforts = self._law_efforts(*joints, position, rotation, twist)
             wrench = wrench + law_wrench
             total[self._v] += efforts
         total[self._base_v] += wrench[self._axes]

@@ -147,9 +147,8 @@ def open_server(host: str, port: int) -> ViserServer:
         controls = getattr(server.gui, "_gui_input_handle_from_uuid", None)
         if controls is None or not guard.is_used:
             server.stop()
-            raise AccordError(
-                f"viser {viser.__version__} cannot be guarded: use that of requirements/demo.txt"
-            )
+            cure = "use that of requirements/demo.txt"
+            raise AccordError(f"viser {viser.__version__} cannot be guarded: {cure}")
     guard.controls = controls
     server.gui.configure_theme(show_share_button=False)  # it would publish the view
     return server

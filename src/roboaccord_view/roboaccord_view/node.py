@@ -108,9 +108,7 @@ class BrowserShell(Shell):
         self._read_contacts = readable(self._contacts.topic_name, self._set_arrows, itself)
         # Start and end of each contact force's arrow (k, 2, 3) [m].
         self._arrows = np.empty((0, 2, 3))
-        self._was_open = (
-            False  # whether a browser showed the page at the last call of `draw_newest`
-        )
+        self._was_open = False  # whether a browser showed the page at that call
         self.stage = open_stage(setup)
         clock = self.stage.server.gui.add_text("at", "", disabled=True)
         self._second = SecondDisplay(self._source, setup, self.stage)

@@ -175,9 +175,8 @@ class Player:
         if events:
             self._events = {line_of(event): event.time for event in events[:MOST_EVENTS]}
             title = f"event ({len(events)})"
-            gui.add_dropdown(title, [NONE, *self._events]).on_update(
-                lambda chosen: self._stop_at(self._events.get(chosen.target.value))
-            )
+            choices = gui.add_dropdown(title, [NONE, *self._events])
+            choices.on_update(lambda event: self._stop_at(self._events.get(event.target.value)))
 
     def show(self, moment: float) -> None:
         """Show the motion at a time [s]."""

@@ -53,9 +53,8 @@ class PushedSimulator(Proxy):
                 duration.
         """
         if not self.links:
-            raise AccordError(
-                f"{self.name} takes no push: use engine {' or '.join(default_names())}"
-            )
+            engines = " or ".join(default_names())
+            raise AccordError(f"{self.name} takes no push: use engine {engines}")
         check_known("unknown link ", link, self.links)
         if not (duration > 0.0 and np.isfinite([*force, duration]).all()):
             raise AccordError("a push needs a finite force and a duration above 0 s")

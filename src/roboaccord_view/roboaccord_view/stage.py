@@ -105,9 +105,8 @@ class Stage:
             "/world/points", NO_ARROWS[:, 0], (230, 26, 26), point_size=0.015,
             point_shape="circle", visible=False,
         )  # fmt: skip
-        self._follow = self.server.gui.add_checkbox(
-            "follow the robot", TERRAIN not in self._surfaces
-        )
+        follows = TERRAIN not in self._surfaces
+        self._follow = self.server.gui.add_checkbox("follow the robot", follows)
         if self.robot.parsed.kind != VISUAL:
             self.server.gui.add_text("drawn", self.robot.parsed.kind, disabled=True)
         self._shift = np.zeros(3)  # by which the world is moved back under the camera [m]
@@ -129,9 +128,8 @@ class Stage:
         If the view follows the robot, each pose counts relative to the point that is followed.
         """
         self._shift = self._followed_point(poses[0][1])
-        robot = np.vstack(
-            [self.robot.points(pose) - self._followed_point(pose[1]) for pose in poses]
-        )
+        moved = [self.robot.points(pose) - self._followed_point(pose[1]) for pose in poses]
+        robot = np.vstack(moved)
         solids = [s for name, s in self._surfaces.items() if name not in BACKDROPS]
         points = np.vstack([robot, *(solid.vertices - self._shift for solid in solids)])
         # Directions to the camera, of which the one is taken in which solids hide the robot least.

@@ -68,9 +68,8 @@ def judge_by_twin(finding: Finding, check: SchemeCheck) -> Finding:
         why = because(Code.EVENT_TICKS, **vars(events))
         if events.count < FEWEST:
             return Finding.not_judged(why)
-        return Finding.outside(
-            why, quantity=events.quantity, where=events.where, size=events.excess
-        )
+        coordinate = {"quantity": events.quantity, "where": events.where}
+        return Finding.outside(why, **coordinate, size=events.excess)
     # The motion alone decides, unless its errors are too large or of no clear order.
     undecided = finding.outcome in (Outcome.OUTSIDE, Outcome.NOT_JUDGED)
     if not undecided or Code.FEW_STEPS in finding.codes:

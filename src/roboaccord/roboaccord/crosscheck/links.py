@@ -19,12 +19,10 @@ from roboaccord.numerics.rotations import quaternion_matrix
 
 def link_centres(tree: Tree, trajectory: Trajectory) -> Array:
     """Return the centres of mass of the links (k, links, 3) [m]."""
-    origins, rotations = tree.forward(
-        trajectory.joints, trajectory.q, trajectory.position, trajectory.orientation
-    )
+    pose = trajectory.q, trajectory.position, trajectory.orientation
+    origins, rotations = tree.forward(trajectory.joints, *pose)
     offsets = np.array([link.centre for link in tree.links])
-    centres: Array = origins + np.einsum("klij,lj->kli", rotations, offsets)
-    return centres
+    return np.asarray(origins + np.einsum("klij,lj->kli", rotations, offsets))
 
 
 def coordinates(trajectory: Trajectory, centres: Array) -> Array:

@@ -45,8 +45,6 @@ def check_bag(run: BagRun, setup: Setup | None = None, *, resolved: bool = True)
     checks = check.checks()
     # And against the twin, which knows no external wrenches and twists.
     if run.engine in engine_names() and not (any(external) or motion.divergence):
-        delay = checks["one_step"].delay
-        checks["scheme"] = check_twin(
-            setup, run.engine, run.transport, motion, delay, resolved=resolved
-        )
+        recorded = run.engine, run.transport, motion, checks["one_step"].delay
+        checks["scheme"] = check_twin(setup, *recorded, resolved=resolved)
     return report_of_run(setup, run.engine, checks, motion.divergence)

@@ -220,17 +220,13 @@ def remarks(
 
 
 def judge(
-    setup: Setup,
-    engine: str,
-    levels: Sequence[AnyLevel],
-    checks: Mapping[str, Any],
-    divergence: str,
+    setup: Setup, name: str, levels: Sequence[AnyLevel], checks: Mapping[str, Any], divergence: str
 ) -> list[Finding]:
     """Return the findings on one engine, before excuses are applied.
 
     Args:
         setup: robot and scenario.
-        engine: name.
+        name: of the engine.
         levels: in their order.
         checks: measurements by level.
         divergence: why the reference diverges; "" where it does not.
@@ -245,10 +241,11 @@ def judge(
             finding = Finding.not_judged(because(Code.TEXT, text=divergence))
         elif finding.stands_in:
             substitutes[level.name] = level.substitute
-        findings[level.name] = replace(finding, level=level.name, engine=engine)
+        findings[level.name] = replace(finding, level=level.name, engine=name)
     # A level that another one stands in for gets the outcome of that level.
-    for name, other in substitutes.items():
-        findings[name] = stand_in(findings[other], name, *findings[name].reasons)
+    for level_name, other in substitutes.items():
+        reasons = findings[level_name].reasons
+        findings[level_name] = stand_in(findings[other], level_name, *reasons)
     return list(findings.values())
 
 

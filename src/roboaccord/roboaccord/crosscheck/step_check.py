@@ -203,10 +203,8 @@ class StepCheck:
         periods = self._errors_by_delay
         if self._delay is not None or not periods:
             return []
-        unexplained = np.array(
-            [[errors.unexplained for errors in by_delay] for by_delay in periods]
-        )
-        sums = (unexplained**2).sum(axis=(0, 2))
+        unexplained = [[errors.unexplained for errors in by_delay] for by_delay in periods]
+        sums = np.square(unexplained).sum(axis=(0, 2))
         self._delay = delay = int(np.flatnonzero(sums <= ALIKE * sums.min())[0])
         self._errors_by_delay = []
         return [self._add(by_delay[delay]) for by_delay in periods]

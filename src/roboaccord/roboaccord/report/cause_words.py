@@ -55,9 +55,8 @@ def _conclusion(explanation: Explanation) -> str:
             return f"cannot be distinguished: {'; '.join(sets[:MOST_SETS])}{omitted}"
         case Conclusion.NO_SINGLE_CAUSE:
             closest = f"; closest: {_joined(explanation.most)}" if explanation.most else ""
-            return (
-                f"no known error explains all but {explanation.left:.1g} of it{closest}; {look_at}"
-            )
+            remainder = f"{explanation.left:.1g} of it"
+            return f"no known error explains all but {remainder}{closest}; {look_at}"
         case Conclusion.NOTHING_EXPLAINS:
             return f"no one to three known errors explain it; {look_at}"
         case Conclusion.EVENTS:
@@ -106,9 +105,7 @@ def _clause(components: Sequence[Cause]) -> str:
             return f"{where} moves at no more than {size:.4g} {cause.unit}"
         case _ if is_mirrored(cause):
             return f"the products of inertia of {_place(cause)} have the other sign"
-    sizes = [
-        f"{part.axis} {_size_text(part.size or 0.0, part.unit)}".strip() for part in components
-    ]
+    sizes = [f"{c.axis} {_size_text(c.size or 0.0, c.unit)}".strip() for c in components]
     return f"{_quantity_at(cause)} is {', '.join(sizes)} off"
 
 

@@ -31,7 +31,8 @@ from roboaccord.report.signals import RunSignals
 from roboaccord.run.metrics import UNITS, GeneralFigures, metrics_of
 from roboaccord.run.runner import Run
 
-DEFAULT_THRESHOLD = 1e-3  # m or rad, without a tolerance; as HORIZON of crosscheck/noise
+DEFAULT_THRESHOLD = 1e-3  # without a tolerance [m or rad]; as HORIZON of crosscheck/noise.py
+Window = tuple[float, float]  # first and last time that are compared [s]
 
 
 @dataclass(frozen=True)
@@ -192,12 +193,7 @@ def _figures(runs: Sequence[RunSignals]) -> list[FigureChange]:
 
 
 def _parting(
-    first: RunSignals,
-    other: RunSignals,
-    kind: str,
-    number: int,
-    threshold: float,
-    window: tuple[float, float],
+    first: RunSignals, other: RunSignals, kind: str, number: int, threshold: float, window: Window
 ) -> Parting | None:
     """Return when and where two motions part; None without common links or joints, or times.
 

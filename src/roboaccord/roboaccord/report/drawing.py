@@ -49,9 +49,8 @@ DASHES = {
 EDGE = 3.0  # pixels: smallest distance of a word from a line: the width of a line (1.5 points)
 # Offsets of a word from its dot [points], in order of preference, at it and one and two lines of
 # text away: the first free one is used.
-OFFSETS = [
-    (x, y) for r in (6, 14, 24) for x, y in ((r, r), (-r, r), (r, -r), (-r, -r), (0, r), (0, -r))
-]
+SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1))
+OFFSETS = [(distance * x, distance * y) for distance in (6, 14, 24) for x, y in SIDES]
 # Direction of view of all scenes [degrees], as in Matplotlib's `view_init`: by eye, near its
 # defaults of -60 and 30.
 AZIMUTH, ELEVATION = -62.0, 20.0
@@ -134,9 +133,8 @@ def heat_map(
     has_more = cut is not None and bool(np.nanmax(values) > cut)
     # Cuts off the outer halves of the outermost cells.
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
-    bar = _figure(axes).colorbar(
-        image, ax=axes, label=unit, extend="max" if has_more else "neither"
-    )
+    extension = "max" if has_more else "neither"
+    bar = _figure(axes).colorbar(image, ax=axes, label=unit, extend=extension)
     bar.outline.set_visible(False)
 
 

@@ -160,13 +160,10 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
             groups[quantity.meaning] = {"unit": quantity.unit, "signals": signals}
     # Angles of the base, without jumps by whole turns: those that change, and the yaw.
     rpy = {e: [quaternion_rpy(q) for q in run.orientation] for e, run in runs.items()}
-    arrays = {engine: np.unwrap(angles, axis=0) for engine, angles in rpy.items()}
+    arrays = {engine: np.unwrap(values, axis=0) for engine, values in rpy.items()}
     turning = np.ptp(arrays[first_engine], axis=0)
-    angles = {
-        turn: _signal(time, runs, arrays, i)
-        for i, turn in enumerate(TURNS)
-        if turn == "yaw" or turning[i]
-    }
+    shown = [i for i, turn in enumerate(TURNS) if turn == "yaw" or turning[i]]
+    angles = {TURNS[i]: _signal(time, runs, arrays, i) for i in shown}
     groups["base orientation"] = {"unit": "rad", "signals": angles}
     return {"time": curves.plain(time), "engines": list(runs), "groups": groups}
 

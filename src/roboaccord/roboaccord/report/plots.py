@@ -36,11 +36,12 @@ def render_page(template: str, package: str = __package__, **values: Any) -> str
 
     here = files(__package__)
     folders = {template: files(package)}  # templates that it extends are here
-    loader = jinja2.FunctionLoader(
-        lambda name: folders.get(name, here).joinpath(name).read_text("utf-8")
-    )
+
+    def load(name: str) -> str:
+        return folders.get(name, here).joinpath(name).read_text("utf-8")
+
     environment = jinja2.Environment(
-        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FunctionLoader(load), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     plotly = files("plotly").joinpath("package_data/plotly.min.js")
@@ -116,9 +117,8 @@ class Still:
 
 
 def render_plots(
-    title: str, lead: str, plots: Sequence[Plot] | Sequence[Still], *, command: str,
-    facts: Mapping[str, str],
-) -> str:  # fmt: skip
+    title: str, lead: str, plots: Sequence[Plot | Still], *, command: str, facts: Mapping[str, str]
+) -> str:
     """Return a page of plots, one below the other, as HTML.
 
     Args:
@@ -129,7 +129,5 @@ def render_plots(
         facts: figures and versions, as a table.
     """
     figures = [plot.figure for plot in plots if isinstance(plot, Plot)]
-    return render_page(
-        "plots.html", title=title, lead=lead, plots=plots, figures=figures, command=command,
-        facts=facts,
-    )  # fmt: skip
+    texts: dict[str, Any] = {"title": title, "lead": lead, "command": command, "facts": facts}
+    return render_page("plots.html", plots=plots, figures=figures, **texts)

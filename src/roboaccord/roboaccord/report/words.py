@@ -72,9 +72,8 @@ def _plain(value: object) -> str:
 
 def _text(figures: Figures) -> str:
     """Return a text that a user, an engine or an error gave."""
-    return (
-        f"{figures['engine']}: {figures['text']}" if "engine" in figures else str(figures["text"])
-    )
+    engine = f"{figures['engine']}: " if "engine" in figures else ""
+    return f"{engine}{figures['text']}"
 
 
 def _but_unresolved(figures: Figures) -> str:

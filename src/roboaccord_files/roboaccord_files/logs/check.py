@@ -166,7 +166,7 @@ class BestReading:
         }
         best = best_reading(fits, shares)
         described = taken(best, fits, shares, effort)
-        return cls(best, problems[best], fits[best], described, described.residuals, dry)
+        return cls(best, problems[best], fits[best], described, described.left, dry)
 
 
 class Answer(NamedTuple):

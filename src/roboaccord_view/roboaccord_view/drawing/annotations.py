@@ -122,11 +122,7 @@ def _text_box(x: float, y: float, side: int, down: float, size: int, length: flo
 
 
 def _cost(
-    box: Box,
-    occupied: Sequence[Box],
-    robot: NDArray[np.bool_] | None,
-    picture: Picture,
-    area: float,
+    box: Box, others: Sequence[Box], robot: NDArray[np.bool_] | None, picture: Picture, area: float
 ) -> tuple[bool, int]:
     """Return the sort key of a box for a text: smaller is better.
 
@@ -135,7 +131,7 @@ def _cost(
 
     Args:
         box: of the text.
-        occupied: boxes that it must not overlap.
+        others: boxes that it must not overlap.
         robot: pixels of the robot (height, width); None if it may be covered.
         picture: in which the text is written.
         area: of the text [pixels^2].
@@ -145,7 +141,7 @@ def _cost(
     is_inside = min(box[:2]) > 0 and box[2] < width and box[3] < height - 2 * size
     left, top, right, bottom = np.maximum(np.array(box), 0).astype(int)
     share = 0.0 if robot is None else robot[top:bottom, left:right].sum() / area
-    is_taken = not is_inside or any(_overlap(box, other) for other in occupied)
+    is_taken = not is_inside or any(_overlap(box, other) for other in others)
     return is_taken, int(share / LITTLE)
 
 

@@ -52,10 +52,9 @@ def is_moving(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool
     coordinates = [q, motion.position / max(size, STILL), ANGLE_PER_QUATERNION * motion.orientation]
     # The window is an odd number of samples, centred on each.
     width = 2 * round(0.5 * SPELL / step) + 1
-    actuated = _ranges(np.column_stack(coordinates), width) > STILL
-    return np.asarray(
-        actuated.any(axis=1) | (_ranges(points, width) > SWAY * size).any(axis=(1, 2))
-    )
+    is_driven = (_ranges(np.column_stack(coordinates), width) > STILL).any(axis=1)
+    is_swaying = (_ranges(points, width) > SWAY * size).any(axis=(1, 2))
+    return np.asarray(is_driven | is_swaying)
 
 
 def _ranges(values: Array, width: int) -> Array:

@@ -89,22 +89,18 @@ def shown_of(errors: Sequence[Resolved]) -> list[Resolved]:
 
 
 def ask_resolution(
-    findings: Sequence[Finding],
-    resolved: Sequence[Resolved],
-    asked: float,
-    setup: Setup,
-    order: int,
+    findings: Sequence[Finding], errors: Sequence[Resolved], asked: float, setup: Setup, order: int
 ) -> list[Finding]:
     """Return findings on an engine; one is not judged if larger errors could hide than asked.
 
     Args:
         findings: on one engine.
-        resolved: smallest errors that its best levels would have found.
+        errors: smallest errors that its best levels would have found.
         asked: share of any parameter that must not be able to hide.
         setup: robot and scenario.
         order: of the engine's integrator.
     """
-    shares = [error for error in resolved if error.unit == "1"]
+    shares = [error for error in errors if error.unit == "1"]
     largest = next(iter(ranked(shares, lambda error: -error.smallest)), None)
     if largest is not None and largest.smallest <= asked:
         return list(findings)

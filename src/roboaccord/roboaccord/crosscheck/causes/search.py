@@ -77,7 +77,7 @@ class Search:
 
     def stages(self) -> Iterator[list[Fit]]:
         """Yield the possible fits of one cause, then of two, then of three, the best first."""
-        single = self._single
+        single = self.single
         yield single
         # Two causes: pairs by regression, one more beside the best fit of a variant or from a
         # start, and one from a start beside the best fits.
@@ -93,7 +93,7 @@ class Search:
         yield self._ranked(triples)
 
     @cached_property
-    def _single(self) -> list[Fit]:
+    def single(self) -> list[Fit]:
         """The possible fits of one cause, the best first.
 
         Errors without a size are tried only where no other fit leaves just noise.

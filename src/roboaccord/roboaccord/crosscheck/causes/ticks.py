@@ -175,7 +175,7 @@ class TickProblem(Problem):
 
     def adds(self, before: Fit, fit: Fit) -> bool:
         """Return whether more causes leave far less than fewer."""
-        return fit.cost < before.cost * (BETTER if before.places else 1.0)
+        return fit.cost < before.cost * (BETTER if before.parameters else 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)

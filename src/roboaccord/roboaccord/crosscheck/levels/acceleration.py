@@ -254,9 +254,8 @@ class AccelerationLevel(Level[AccelerationCheck]):
             reasons.append(because(Code.ACCELERATION, error=check.max, allowed=limit))
         if model.differences:
             first = model.differences[0]
-            return Finding.outside(
-                *reasons, quantity=first.quantity, where=first.where, size=first.finite
-            )
+            property_ = {"quantity": first.quantity, "where": first.where}
+            return Finding.outside(*reasons, **property_, size=first.finite)
         if is_beyond:
             return replace(Finding.outside(*reasons, size=check.max), unexplained=True)
         if check.max is None and check.reason:

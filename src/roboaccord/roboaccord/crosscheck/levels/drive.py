@@ -156,9 +156,8 @@ class DriveTicks:
         times = np.minimum(self._error_times, before.time)
         self._error_times = np.where(differs, times, self._error_times)
         # Switches: the first that is not as commanded is reported.
-        wrong_switches = [
-            name for name, on in command.switches.items() if after.switches.get(name, on) is not on
-        ]
+        in_force = {**command.switches, **after.switches}
+        wrong_switches = [name for name, on in command.switches.items() if in_force[name] is not on]
         if wrong_switches and not self._wrong_switch[0]:
             self._wrong_switch = wrong_switches[0], before.time
         self.off += bool(differs.any() or wrong_switches)

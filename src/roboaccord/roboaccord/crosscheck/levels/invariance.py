@@ -156,9 +156,8 @@ class InvarianceLevel(Level[InvarianceCheck]):
 
     def judge(self, check: InvarianceCheck, tolerances: Tolerances) -> Finding:
         if not check.changes:
-            return Finding.does_not_apply(
-                because(Code.NO_MOVE, text=next(iter(check.refused.values()), ""))
-            )
+            reason = next(iter(check.refused.values()), "")
+            return Finding.does_not_apply(because(Code.NO_MOVE, text=reason))
         outside = {name: change for name, change in check.changes.items() if change.outside}
         if not outside:
             return Finding.within()

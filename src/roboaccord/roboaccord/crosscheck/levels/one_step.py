@@ -72,9 +72,8 @@ def judge_rates(tolerance: float | Allowance, rates: Sequence[Rates], *, below: 
     if isinstance(tolerance, Allowance):
         share, limit = max(rate.share for rate in rates), tolerance.limit
         if share <= limit:
-            return Finding.within(
-                because(Code.ALLOWED, limit=limit, unit="", text=tolerance.reason)
-            )
+            why = because(Code.ALLOWED, limit=limit, unit="", text=tolerance.reason)
+            return Finding.within(why)
         return Finding.outside(because(Code.STEP_TOO_LARGE, share=share, limit=limit), size=share)
     for rate in rates:
         if rate.share > rate.allowed(tolerance):
@@ -113,14 +112,13 @@ class OneStepLevel(Level["OneStepCheck | NoFreeTick"]):
         if isinstance(check, NoFreeTick):
             return {}
         unit = unit_of(OneStepCheck, "rms")
-        below = check.rms <= check.floor
+        is_below = check.rms <= check.floor
+        order = str(because(Code.BELOW_ROUND_OFF)) if is_below else check.order
         return {
             "rms": Entry(check.rms, unit, ".2e"),
             "largest": Entry(check.max, unit, ".2e"),
             "share of the change": Entry(check.relative, form=".2%"),
-            "order": Entry(
-                str(because(Code.BELOW_ROUND_OFF)) if below else check.order, form=".2f"
-            ),
+            "order": Entry(order, form=".2f"),
             "left at 0": Entry(check.left, form=".2e"),
             "explained": Entry(check.bound, form=".2e"),
         }

@@ -38,9 +38,8 @@ class SchemeLevel(Level["SchemeCheck | NoTwin"]):
             return unless_few(Finding.within(), check.judged, total)
         names = ("quantity", "where", "time", "error", "floor")
         why = because(Code.NOT_THE_TWIN, **{name: getattr(check, name) for name in names})
-        return explained(
-            Finding.outside(why, where=check.where, size=check.error), check.explanation
-        )
+        finding = Finding.outside(why, where=check.where, size=check.error)
+        return explained(finding, check.explanation)
 
     def rows(self, check: SchemeCheck | NoTwin) -> Rows:
         if isinstance(check, NoTwin):

@@ -98,14 +98,12 @@ def judge_runs(runs: ConvergenceCheck, tolerances: Tolerances) -> Finding:
     """
     limit = tolerances.of(runs.engine)
     if limit is not None and limit_of(limit) < runs.floor:
-        return Finding.not_judged(
-            because(Code.TOLERANCE_BELOW_NOISE, limit=limit_of(limit), floor=runs.floor)
-        )
+        why = because(Code.TOLERANCE_BELOW_NOISE, limit=limit_of(limit), floor=runs.floor)
+        return Finding.not_judged(why)
     if isinstance(limit, Allowance):
         if runs.error[0] <= limit.limit:
-            return Finding.within(
-                because(Code.ALLOWED, limit=limit.limit, unit="m", text=limit.reason)
-            )
+            why = because(Code.ALLOWED, limit=limit.limit, unit="m", text=limit.reason)
+            return Finding.within(why)
         return Finding.outside(_too_far(runs, limit.limit), size=runs.error[0])
     # Judge the whole runs, then those up to the first kink, which must show the full order.
     reason, certain = _why_unexplained(tolerances, runs, limit)

@@ -109,19 +109,16 @@ class EnergyParts:
             a check, or none where nothing was compared; and in which parts a joint is stopped,
             which no twin simulates (p,).
         """
-        twin, *rounded_twins = (
-            make_simulator(self.setup, twin_of(engine, seed)) for seed in (0, *SHAKEN)
-        )
+        specs = [twin_of(engine, seed) for seed in (0, *SHAKEN)]  # with seed 0 nothing is rounded
+        twin, *rounded_twins = (make_simulator(self.setup, spec) for spec in specs)
         rests, stopped = self._repeated_rests(twin, parts)
         parts, rests = parts[~stopped], rests[~stopped]
         if not len(parts):
             return [], stopped
         # Round-off: by twins with changed numbers, and by setting the engine's states.
         sampled = slice(None, None, NOISE_INTERVAL)
-        by_rounding = (
-            self._repeated_rests(rounded, parts[sampled])[0] for rounded in rounded_twins
-        )
-        round_off = max(rms(values - rests[sampled]) for values in by_rounding)
+        rounded_rests = (self._repeated_rests(t, parts[sampled])[0] for t in rounded_twins)
+        round_off = max(rms(rounded - rests[sampled]) for rounded in rounded_rests)
         lost = self._lost_by_setting(make_simulator(self.setup, engine), parts)
         differences = self.recorded_rests[parts] - rests
         largest = first_largest(np.abs(differences))
