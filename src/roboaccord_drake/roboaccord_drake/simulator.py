@@ -33,6 +33,7 @@ from roboaccord_drake.settings import ORDERS, DrakeSettings
 # Relative; largest difference of a mass or inertia in Drake from the description's that is taken
 # for rounding, of which it is far above: beyond it Drake has replaced an unphysical inertia.
 INERTIA_ROUNDING = 1e-6
+CURE = "use engine_options.drake.integrator=discrete"  # for what continuous time does not have
 
 
 class DrakeSimulator(EngineSimulator):
@@ -61,10 +62,8 @@ class DrakeSimulator(EngineSimulator):
         self.version = f"{version('drake')} ({integrator})"
         self._continuous = integrator == "rk4"
         if self._continuous and "<mimic" in model.urdf:
-            raise AccordError(
-                "drake: no mimic joint in continuous time, where it has no constraints; "
-                "use engine_options.drake.integrator=discrete"
-            )
+            reason = "no mimic joint in continuous time, where it has no constraints"
+            raise AccordError(f"drake: {reason}; {CURE}")
         # The plant that is stepped.
         time_step = CONTINUOUS if self._continuous else self.physics_step
         self._plant = make_plant(model, self.tree, time_step)
@@ -189,10 +188,8 @@ class DrakeSimulator(EngineSimulator):
         """Raise AccordError if a joint has passed its stop, which the continuous plant lacks."""
         passed = self._stops.beyond(self._coordinates()[0][self._q])
         if passed:
-            raise AccordError(
-                f"drake: {passed} comes to its stop, and in continuous time Drake has none; "
-                "use engine_options.drake.integrator=discrete"
-            )
+            reason = f"{passed} comes to its stop, and in continuous time Drake has none"
+            raise AccordError(f"drake: {reason}; {CURE}")
 
     def _apply_forces(self, q: Array, v: Array) -> None:
         """Give Drake the generalised forces at positions q and velocities v.

@@ -24,12 +24,12 @@ from roboaccord.engines import engine_names
 from roboaccord.numerics.isolation import isolated
 from roboaccord.scenario.setup import Setup
 
-# Control periods stored for the regression, whose time grows with them: 0.2 s at 1 kHz. Any from
-# twice the NAMED = 12 ticks that it fits (measures/scheme.py) would do.
+# Number of control periods stored for the regression, whose time grows with them: 0.2 s at 1 kHz.
+# Any from twice the NAMED = 12 ticks that it fits (measures/scheme.py) would do.
 RECENT = 200
-# s of wall time after which the search for a cause, which takes seconds, is given up
+# Wall time after which the search for a cause, which takes seconds, is given up [s].
 PATIENCE = 60.0
-# control periods from one verdict to the next: 20 ms at 1 kHz, a frame of a viewer
+# Number of control periods from one verdict to the next: 20 ms at 1 kHz, a frame of a viewer.
 JUDGED_EVERY = 20
 
 
@@ -155,12 +155,9 @@ class CauseFinder:
         step = verdict.step
         too_far = because(Code.STEP_FAR, share=step.relative, allowed=step.allowed)
         schemes = [r for f in verdict.levels.get("scheme", {}).values() for r in f.reasons]
-        self._worst_joint = Suspect(
-            since=self._since,
-            link=self._link_of(self._check.worst),
-            how_far=[too_far] if verdict.finding.outcome == Outcome.OUTSIDE else schemes,
-            what=[because(Code.LARGEST_ERROR)],
-        )
+        how_far = [too_far] if verdict.finding.outcome == Outcome.OUTSIDE else schemes
+        link, what = self._link_of(self._check.worst), [because(Code.LARGEST_ERROR)]
+        self._worst_joint = Suspect(self._since, link, how_far, what)
         self._search = self._thread.submit(self._find, recent, self._worst_joint, step.delay)
 
     def _find(self, recent: Trajectory, worst: Suspect, delay: int) -> Suspect:

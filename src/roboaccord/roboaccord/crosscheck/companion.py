@@ -29,8 +29,9 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-COMPARE_PERIOD = 0.02  # s of simulated time between comparisons of the copies: a viewer's frame
-LEVELS = 5  # number of different opacities: an eye tells steps of a fifth apart
+# Simulated time between comparisons of the copies [s]: a frame of a viewer.
+COMPARE_PERIOD = 0.02
+LEVELS = 5  # number of different opacities: an eye distinguishes steps of a fifth
 
 
 class Companion:

@@ -47,10 +47,8 @@ class Engines:
     @property
     def remarks(self) -> list[Reason]:
         """Notes on the engines left out."""
-        return [
-            because(Code.SAME_SETTINGS, engine=engine, other=other)
-            for engine, other in self.same.items()
-        ]
+        pairs = self.same.items()
+        return [because(Code.SAME_SETTINGS, engine=name, other=other) for name, other in pairs]
 
     @property
     def changes(self) -> list[str]:

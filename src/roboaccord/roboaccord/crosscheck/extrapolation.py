@@ -1,4 +1,4 @@
-"""Extrapolation of errors to a physics step of 0, and the bound on what then remains.
+"""Extrapolation of errors to a physics step of 0, and the bound on the remainder there.
 
 Levels that run an engine at several physics steps ask: does the error vanish with the step? With
 runs at h, h/2 and h/4 and a scheme of order p, x(h) = x_0 + a h^p + O(h^(p+1)). Two runs give an
@@ -12,9 +12,9 @@ over all coordinates, is the share of the next order [Roache 1998; Eca and Hoeks
 difference of one coordinate may be small by chance, the norm over all is not. An excess over the
 bound is therefore certain only if it also exceeds that share of the coordinate's own change.
 
-SAFETY, RANGE, AHEAD, RISING and NEAREST may be tuned. They decide what is outside at every level
-that compares physics steps: after a change run `make sound` (false alarms) and `make planted`
-(missed errors).
+Errors are arrays of k samples (times or control periods) and c coordinates. SAFETY, RANGE, AHEAD,
+RISING and NEAREST may be tuned. They decide what is outside at every level that compares physics
+steps: after a change run `make sound` (false alarms) and `make planted` (missed errors).
 """
 
 from __future__ import annotations
@@ -29,16 +29,18 @@ from roboaccord.contract.outcome import Code, Finding, Reason, because
 from roboaccord.contract.state import Array
 from roboaccord.numerics.ranking import first_largest
 
-SAFETY = 2.0  # factor of the bound: on the difference of the estimates, twice the finer's error
-# Share of a run: the bound at a time is the largest one up to that much later, because the
-# difference of the estimates passes through 0. A larger share excuses errors by later ones; `make
-# sound` shows whether it is too small.
+# Factor of the bound on the difference of the two estimates, which is twice the finer one's error.
+SAFETY = 2.0
+# Share of a run by which the bound looks ahead: the bound at a time is the largest one up to so
+# much later, because the difference of the estimates passes through 0. A larger share excuses
+# errors by later ones; `make sound` shows whether it is too small.
 AHEAD = 0.05
-STEPS = 3  # physics steps that two estimates need
-# share of the next order up to which errors count as in the asymptotic range: half the step
-# halves it, too, so that the finer runs are then within a quarter
+STEPS = 3  # number of physics steps that two estimates need
+# Share of the next order up to which errors count as in the asymptotic range: half the step
+# halves it, too, so that the finer runs are then within a quarter.
 RANGE = 0.5
-# an order larger by this from the finer pair of steps is still rising: as tolerances.order
+# Difference of the orders of both pairs of steps from which on the order is still rising: as
+# tolerances.order.
 RISING = 0.1
 # Distance below the scheme's order up to which an order may still rise to it: errors farther
 # below are nearer to those of a scheme of the order before.
@@ -192,7 +194,16 @@ def _fits(coarse: Array, fine: Array, factor: float) -> bool:
 
 
 def observed_order(steps: Sequence[float], errors: Sequence[float], floor: float) -> float | None:
-    """Return the slope of log error over log step, of errors above the floor; None below two."""
+    """Return the slope of log error over log step, of errors above a floor.
+
+    Args:
+        steps: physics steps [s].
+        errors: one for each step.
+        floor: errors up to it are omitted.
+
+    Returns:
+        None with fewer than two errors above the floor.
+    """
     above = [(h, e) for h, e in zip(steps, errors, strict=True) if e > floor]
     if len(above) < 2:
         return None

@@ -1,8 +1,9 @@
 """Case of one engine: its runs, and everything that several levels need, computed once.
 
-A level's `measure` gets a case. The runs are those of an engine that runs in this check, at several
-physics steps; a bag and a live run are handled in recorded.py and step_check.py. PICKED may be
-tuned. Levels of others read the properties (docs/new_level.md), so their names stay.
+run.py makes a case for each engine and passes it to the `measure` of each level (level.py). Its
+runs are those of an engine that runs in this check, at several physics steps; a bag and a live run
+are handled in recorded.py and step_check.py. PICKED may be tuned. Levels of others read the
+properties (docs/new_level.md), so their names stay.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-PICKED = 2000  # ticks that a level compares: an error in 1 of 500 ticks is expected in 4 of them
+# Largest number of control periods (ticks) that a level compares: an error in one of 500 is then
+# expected in four of them.
+PICKED = 2000
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,9 @@ from roboaccord.crosscheck.runs import NOISE, NUDGE, Job, Runs
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.scenario import Tolerances, limit_of
 
-HORIZON = 1e-3  # m: distance beyond which runs no longer agree; 1e6 NUDGE, small for any robot
+# Distance of links beyond which runs no longer agree [m]: a million times NUDGE, and small for any
+# robot.
+HORIZON = 1e-3
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,9 @@ class Noise:
     """Effect of round-off on a motion.
 
     Args:
-        floor: largest distance of any link from itself in a run with other round-off.
-        rate: mean growth rate of a small distance; None where it does not grow.
-        horizon: when the floor reaches 1 mm; None where it does not within the run.
+        floor: largest distance of any link from itself in a run with other round-off [m].
+        rate: mean growth rate of a small distance [1/s]; None where it does not grow.
+        horizon: when the floor reaches 1 mm [s]; None where it does not within the run.
     """
 
     floor: Annotated[float, Quantity("m", "distance that round-off grows to", "", ".1g", "mm")]
@@ -105,10 +107,9 @@ def refuse_tolerances(tolerances: Tolerances, noise: Mapping[str, Noise], least:
     for engine in noise:
         limit, floor = tolerances.of(engine), max(noise[engine].floor, least)
         if limit is not None and limit_of(limit) < floor:
-            raise AccordError(
-                f"crosscheck.tolerances.trajectory.{engine}: {limit_of(limit):g} m is below the "
-                f"noise floor of {floor:.2g} m"
-            )
+            key = f"crosscheck.tolerances.trajectory.{engine}"
+            reason = f"{limit_of(limit):g} m is below the noise floor of {floor:.2g} m"
+            raise AccordError(f"{key}: {reason}")
 
 
 def sensitive(noise: Mapping[str, Noise]) -> list[Reason]:

@@ -1,8 +1,8 @@
 """Restarts: parts of a run that a simulator repeats from a recorded state, at smaller steps.
 
-The recorded commands act again, over some control periods. A short path from one state is not
-chaotic even if the motion is, so its change with the physics step shows the effect of time stepping
-on the recorded run there.
+Levels `one_step`, `events` and `energy` simulate some control periods of an engine's run again,
+under the recorded commands. A short path from one state is not chaotic even if the motion is, so
+its change with the physics step shows the effect of time stepping on the recorded run there.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from roboaccord.scenario.setup import Setup
 
 NOISE = ("again", "bit", "nudged")  # flags of runs that show the effect of round-off
 NUDGE = 1e-9  # rad or m: change of a start; far above round-off (1e-16), and small in any motion
-# distance of a ratio of times from a whole number that is round-off (1e-16 times the ratio)
+# Distance of a ratio of times from a whole number that counts as round-off (1e-16 times the ratio).
 WHOLE = 1e-9
 
 

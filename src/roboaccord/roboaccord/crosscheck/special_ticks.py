@@ -20,8 +20,9 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.stop_watch import RELEASE
 
-# Physics steps that a reversal of friction must take for a scheme to keep its order. Measured on
-# dv/dt = -3 - v / sqrt(v^2 + w^2): RK4 has the order 3.9 from 4 steps on, and 0.7 to 4.9 below.
+# Number of physics steps that a reversal of friction must take for a scheme to keep its order.
+# Measured on dv/dt = -3 - v / sqrt(v^2 + w^2): RK4 has the order 3.9 from 4 steps on, and 0.7 to
+# 4.9 below.
 RESOLVED = 4.0
 
 

@@ -38,17 +38,18 @@ from roboaccord.engines import REFERENCE
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.setup import Setup
 
-# Control periods from one comparison with the twin to the next where contacts make the twin slow:
-# its steps then add a twentieth of the time.
+# Number of control periods from one comparison with the twin to the next where contacts make the
+# twin slow: its steps then add a twentieth of the time.
 TWIN_INTERVAL = 20
-# control periods: longest delay of a command if the simulation does not wait: 0.2 s at 1 kHz, the
-# delay that run/pace.py makes up for (SLACK)
+# Longest delay of a command if the simulation does not wait [control periods]: 0.2 s at 1 kHz, the
+# delay that run/pace.py makes up for (SLACK).
 MOST_LATE = 200
-ALIKE = 2.0  # times the smallest sum of squares: a delay up to it explains as much
-# control periods: longest delay of a command in Gazebo: as MOST_LATE of causes/samples.py
+# Sum of squared errors, over the smallest one, up to which a delay explains as much.
+ALIKE = 2.0
+# Longest delay of a command in Gazebo [control periods]: as MOST_LATE of causes/samples.py.
 MOST_DELAY = 3
-# control periods by which the delay is estimated, 0.2 s at 1 kHz: by chance the sums of 200 squares
-# differ by ALIKE in less than one of 100 000 runs
+# Number of control periods by which the delay is estimated, 0.2 s at 1 kHz: by chance the sums of
+# 200 squares differ by ALIKE in less than one of 100 000 runs.
 ESTIMATE = 200
 
 

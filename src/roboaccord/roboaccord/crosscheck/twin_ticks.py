@@ -33,10 +33,10 @@ from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.setup import Setup
 
 GAZEBO, BRIDGED = "gz", "ros_gz"  # name of the engine, and transport of a launch
-HELD_BY = {f"joint_{kind}" for kind in HOLDING}  # events after which a joint is held
-HELD = "in Gazebo efforts hold a frozen joint"
-# ticks at which round-off is measured at most: each costs steps of several twins; of 100, the
-# largest is exceeded in one of 101 others
+HELD_BY = {f"joint_{kind}" for kind in HOLDING}  # kinds of events after which a joint is held
+HELD = "in Gazebo efforts hold a frozen joint"  # why its twin then does not apply
+# Largest number of ticks at which round-off is measured: each costs steps of several twins; of 100,
+# the largest is exceeded in one of 101 others.
 MEASURED = 100
 FIRST = np.zeros(1, dtype=np.int64)  # index of the only tick of a run of two samples
 
@@ -117,11 +117,9 @@ class TwinTicks:
             return NoTwin(self._why_not)
         column = first_largest(self._over_floor(self._largest))
         quantity, where = column_names(self._joints)[column]
-        return SchemeCheck(
-            error=float(self._largest[column]), floor=float(self._floors[column]),
-            quantity=quantity, where=where, time=float(self._times[column]),
-            judged=self.judged, left_out=left_out,
-        )  # fmt: skip
+        error, floor = float(self._largest[column]), float(self._floors[column])
+        time = float(self._times[column])
+        return SchemeCheck(error, floor, quantity, where, time, self.judged, left_out)
 
     @property
     def _floors(self) -> Array:

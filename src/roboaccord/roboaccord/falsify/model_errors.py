@@ -173,12 +173,10 @@ def _set_stop_softness(model: EngineModel, error: Perturbation) -> Fields:
     return {"stop_softness": error.value}
 
 
+INERTIAS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 URDF_ERRORS: dict[str, Sequence[UrdfEdit]] = {
     "mass": [UrdfEdit("mass", "value", "0", operator.mul)],
-    "inertia": [
-        UrdfEdit("inertia", name, "0", operator.mul)
-        for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-    ],
+    "inertia": [UrdfEdit("inertia", name, "0", operator.mul) for name in INERTIAS],
     "centre": [UrdfEdit("origin", "xyz", "0 0 0", operator.add)],
     "length": [UrdfEdit("origin", "xyz", "0 0 0", _lengthened)],
     "axis": [UrdfEdit("axis", "xyz", "1 0 0", _tilted)],

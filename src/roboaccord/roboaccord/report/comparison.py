@@ -251,6 +251,4 @@ def _positions(run: RunSignals, kind: str) -> tuple[list[str], Array]:
 
 def _interpolated(grid: Array, time: Array, values: Array) -> Array:
     """Return values (k, n, d) interpolated linearly at the times of a grid (m, n, d)."""
-    flat = values.reshape(len(values), -1)
-    columns = [np.interp(grid, time, column) for column in flat.T]
-    return np.array(columns).T.reshape(len(grid), *values.shape[1:])
+    return np.apply_along_axis(lambda column: np.interp(grid, time, column), 0, values)

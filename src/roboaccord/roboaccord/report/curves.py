@@ -63,15 +63,12 @@ def engine_curve(
 
     That of the reference is broad and pale, so that the others are visible on top of it.
     """
-    is_reference = engine == REFERENCE
-    style: Figure = {
-        "color": colour_of(engine, engines),
-        "width": width or (5 if is_reference else 1.8),
-    }
-    return {
-        "type": "scatter", "mode": "lines", "name": engine, "x": plain(x), "y": plain(y),
-        "opacity": 0.55 if is_reference else 1, "line": style | ({"dash": dash} if dash else {}),
-    }  # fmt: skip
+    default_width, opacity = (5.0, 0.55) if engine == REFERENCE else (1.8, 1.0)
+    style: Figure = {"color": colour_of(engine, engines), "width": width or default_width}
+    if dash:
+        style["dash"] = dash
+    curve: Figure = {"type": "scatter", "mode": "lines", "name": engine}
+    return {**curve, "x": plain(x), "y": plain(y), "opacity": opacity, "line": style}
 
 
 def axis(title: str) -> Figure:

@@ -108,14 +108,9 @@ def metric_rows(metrics: Mapping[str, Mapping[str, float]]) -> list[list[str]]:
 
 def tolerance_rows(tolerances: Tolerances) -> list[tuple[str, str]]:
     """Return name and value of each tolerance; those of trajectories are by engine."""
-    rows = [
-        (name.replace("_", " "), f"{value:g}")
-        for name, value in dict(tolerances).items()
-        if isinstance(value, float)
-    ]
-    rows += [
-        (f"trajectory of {engine}", f"{limit_of(limit):g} m")
-        for engine, limit in tolerances.trajectory.items()
-    ]
+    numbers = {key: value for key, value in dict(tolerances).items() if isinstance(value, float)}
+    rows = [(name.replace("_", " "), f"{value:g}") for name, value in numbers.items()]
+    for engine, limit in tolerances.trajectory.items():
+        rows.append((f"trajectory of {engine}", f"{limit_of(limit):g} m"))
     rows += [(level.replace("_", " "), f"{limit:g}") for level, limit in tolerances.level.items()]
     return rows

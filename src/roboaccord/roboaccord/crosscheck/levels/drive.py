@@ -190,14 +190,10 @@ class DriveTicks:
             return check
         joint = int(np.argmin(self._error_times))  # efforts around that time are stored
         commanded, in_force = (np.array(efforts) for efforts in zip(*self._efforts, strict=True))
-        return replace(
-            check,
-            error=float(self._errors[joint]),
-            where=self._setup.joints[joint],
-            time=float(self._error_times[joint]),
-            kinds=kinds_of(commanded, in_force, joint, self._setup.joints),
-            joints=int(np.count_nonzero(self._errors)),
-        )
+        kinds = kinds_of(commanded, in_force, joint, self._setup.joints)
+        error, time = float(self._errors[joint]), float(self._error_times[joint])
+        check = replace(check, error=error, where=self._setup.joints[joint], time=time)
+        return replace(check, kinds=kinds, joints=int(np.count_nonzero(self._errors)))
 
     def _transmitted(self, state: RobotState, command: Command) -> Array:
         """Return the efforts of a command after limits and faults (n,) [N m].

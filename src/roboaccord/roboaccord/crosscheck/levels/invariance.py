@@ -265,11 +265,7 @@ def perturbed(state: RobotState, sizes: Array, seed: int) -> RobotState:
     rng = np.random.default_rng(seed)
     groups = column_groups(len(state.q))
     shifts = [size * rng.choice([-1.0, 1.0], len(g)) for size, g in zip(sizes, groups, strict=True)]
-    return replace(
-        state,
-        q=state.q + shifts[0],
-        qd=state.qd + shifts[1],
-        position=state.position + shifts[2],
-        orientation=quaternion_product(state.orientation, turn_quaternion(shifts[3])),
-        twist=state.twist + np.append(shifts[4], shifts[5]),
-    )
+    q, qd, position = state.q + shifts[0], state.qd + shifts[1], state.position + shifts[2]
+    orientation = quaternion_product(state.orientation, turn_quaternion(shifts[3]))
+    twist = state.twist + np.append(shifts[4], shifts[5])
+    return replace(state, q=q, qd=qd, position=position, orientation=orientation, twist=twist)

@@ -1,11 +1,13 @@
 """Distance of an engine's runs from a converged reference, at physics steps h, h/2 and h/4.
 
-The distance of the links must fall with the order of the engine's scheme; its remainder at a step
-of 0 is found in extrapolation.py. Where dry friction reverses or a stop is hit (a kink), no scheme
-keeps its order, so the part before the first kink is checked by itself, too. The uncertainty by the
-physics step is the grid convergence index [Roache 1998; Eca and Hoekstra 2014; ASME V&V 20], whose
-constants are GRID_... SHORTEST and ORDER_FLOOR may be tuned. Names of `ConvergenceCheck` are keys
-of summary.json and stay.
+Level `trajectory` calls `check_convergence` and judges its result. The reference is the analytical
+model, run at a step so small (with a tolerance so tight) that its own error is far below an
+engine's. The distance of the links must fall with the order of the engine's scheme; its remainder
+at a step of 0 is found in extrapolation.py. Where dry friction reverses or a stop is hit (a kink),
+no scheme keeps its order, so the runs up to the first kink are checked by themselves, too. The
+uncertainty by the physics step is the grid convergence index [Roache 1998; Eca and Hoekstra 2014;
+ASME V&V 20], whose constants are GRID_... SHORTEST and ORDER_FLOOR may be tuned. Names of
+`ConvergenceCheck` are keys of summary.json and stay.
 """
 
 from __future__ import annotations
@@ -35,13 +37,18 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines import REFERENCE
 from roboaccord.simulators.base import Simulator
 
-# samples before a kink that are judged by themselves: 10 ms at 1 kHz, hardly a motion
+# Number of samples up to a kink that are too few to be judged: 10 ms at 1 kHz, hardly a motion.
 SHORTEST = 10
-STOPS = ("joint_stop", "impact")  # events that no scheme steps with its order
-ORDER_FLOOR = 10.0  # floors: an order needs errors that the floor changes by a tenth at most
-GRID_SAFETY, GRID_UNSURE = 1.25, 3.0  # factors if the order is the scheme's or not [Roache 1998]
+STOPS = ("joint_stop", "impact")  # kinds of events that no scheme steps with its order
+# Smallest error over the floor by which an order is measured: the floor then changes it by a tenth
+# at most.
+ORDER_FLOOR = 10.0
+# Safety factors of the grid convergence index: if the order is the scheme's, and if not [Roache
+# 1998].
+GRID_SAFETY, GRID_UNSURE = 1.25, 3.0
 GRID_LEAST = 0.5  # smallest order; no power law holds below it [Eca and Hoekstra 2014]
-GRID_ORDER = 0.9  # share of the scheme's order from which on it is that [Eca and Hoekstra 2014]
+# Share of the scheme's order from which on an order counts as the scheme's [Eca and Hoekstra 2014].
+GRID_ORDER = 0.9
 
 
 @dataclass(frozen=True)
@@ -79,9 +86,9 @@ def uncertainty_of(
 
     Args:
         error: largest distance of any link from the reference, at the largest step [m].
-        floor: of the reference [m].
+        floor: error of the reference, and round-off [m].
         change: largest distance of any link between the runs at the two largest steps [m].
-        order: that was observed; None where the errors show none.
+        order: observed order; None where the errors show none.
         expected_order: of the engine's integrator.
     """
     order = min(order or expected_order, expected_order)
@@ -109,23 +116,23 @@ class ConvergenceCheck:
     """Largest distance of any link from the reference's, by physics step.
 
     Args:
-        dt: physics steps.
-        error: largest distance of the links' centres over the run, one for each dt.
+        dt: physics steps [s].
+        error: largest distance of the links' centres over the run, one for each dt [m].
         order: slope of log error over log dt, of errors well above the floor; None where there are
             fewer than two.
         expected_order: of the engine's integrator.
-        floor: largest distance due to round-off and the reference's own error.
+        floor: largest distance due to round-off and the reference's own error [m].
         settled: whether smaller steps would show the same order; False where the runs hit
             different stops.
         asymptotic: whether an excess over the bound is in the asymptotic range.
         left: remainder at a step of 0, of the coordinate that exceeds its bound most.
         bound: on the remainder, by time stepping and the floor.
         where: name of that coordinate.
-        since: when it first exceeds its bound, or comes closest to it.
-        time: (k,).
-        distance: by dt, largest distance of any link at each time (k,).
-        kink: when dry friction first reverses within few steps, or a stop is hit, after which no
-            scheme keeps its order and 1 is expected; None where there is none.
+        since: when it first exceeds its bound, or comes closest to it [s].
+        time: of the samples (k,) [s].
+        distance: largest distance of any link at each time (k,) [m], by dt as text.
+        kink: when dry friction first reverses within few steps, or a stop is hit [s], after which
+            no scheme keeps its order and 1 is expected; None where there is none.
         before: the same check up to the kink; None where that is too short.
         range: of the reference's coordinate that changes most [m or rad]; 0 where nothing moves.
         uncertainty: at the largest step; None with one step.
@@ -242,9 +249,14 @@ def _hit_different_stops(runs: Sequence[Trajectory]) -> bool:
 
 
 def _check_errors(
-    tree: Tree, truth: Trajectory, target: Array, errors: Sequence[Array],
-    distances: Mapping[float, Array], expected_order: int, floor: Floor,
-) -> ConvergenceCheck:  # fmt: skip
+    tree: Tree,
+    truth: Trajectory,
+    target: Array,
+    errors: Sequence[Array],
+    distances: Mapping[float, Array],
+    expected_order: int,
+    floor: Floor,
+) -> ConvergenceCheck:
     """Check the errors of an engine's runs, over the whole run or up to a kink.
 
     Args:
@@ -260,16 +272,20 @@ def _check_errors(
     error = [float(values.max()) for values in distances.values()]
     largest = float(floor.distance.max())
     check = ConvergenceCheck(
-        dt=steps, error=error, floor=largest, time=truth.time[:count],
+        dt=steps,
+        error=error,
         order=observed_order(steps[-STEPS:], error[-STEPS:], ORDER_FLOOR * largest),
-        expected_order=expected_order, range=float(np.ptp(target[:count], axis=0).max()),
+        expected_order=expected_order,
+        floor=largest,
+        time=truth.time[:count],
         distance={f"{dt:g}": values for dt, values in distances.items()},
-    )  # fmt: skip
+        range=float(np.ptp(target[:count], axis=0).max()),
+    )
     if len(steps) < STEPS:
         return check
     remainder = remainder_over_time(errors, expected_order, floor.coordinates)
-    return replace(
-        check, left=remainder.size, bound=remainder.bound, asymptotic=remainder.asymptotic,
-        where=name_coordinate(tree, truth.joints, remainder.coordinate),
-        since=float(truth.time[remainder.sample]), settled=has_settled(errors, expected_order),
-    )  # fmt: skip
+    where = name_coordinate(tree, truth.joints, remainder.coordinate)
+    since = float(truth.time[remainder.sample])
+    check = replace(check, left=remainder.size, bound=remainder.bound, where=where, since=since)
+    settled = has_settled(errors, expected_order)
+    return replace(check, settled=settled, asymptotic=remainder.asymptotic)

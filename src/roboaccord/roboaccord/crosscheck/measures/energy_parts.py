@@ -1,9 +1,10 @@
 """Parts of a run whose energy is accounted for again: by the engine at smaller steps, or its twin.
 
-The energy book of a run lists the work of the efforts, the stored energy and the losses by channel
-(stops, impacts, friction) at some samples [J]; its rest is what they do not account for. A part
-lies between two samples of the book. It is simulated again from its first state, under the recorded
-commands, and the rest of the repetition is compared with the recorded one.
+The energy book of a run (run/energy_book.py) lists the work of the efforts, the stored energy and
+the losses by channel (stops, impacts, friction) at some samples [J]; its rest is what they do not
+account for. A part lies between two samples of the book. It is simulated again from its first
+state, under the recorded commands, and the rest of the repetition is compared with the recorded
+one. Level `energy` (levels/energy.py) chooses the parts and judges the result.
 
 SAMPLED and NOISE_INTERVAL may be tuned. EPSILON and SLOW, the round-off of a book, stay: larger
 ones hide losses. Bounds are set in extrapolation.py and twin_comparison.py. Names of `EnergyCheck`
@@ -38,15 +39,15 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, LawPower
 
-# parts of a run that are simulated again, half the worst and half spread evenly: the root mean
-# square of 40 is known to 11 %
+# Number of parts of a run that are simulated again, half the worst and half spread evenly: the root
+# mean square of 40 is known to 11 %.
 SAMPLED = 40
 # Round-off is measured in every eighth of those parts, because it costs two twins: the root mean
 # square of five is known to a third.
 NOISE_INTERVAL = 8
-EPSILON = 1e-13  # of the largest energy: round-off of sums of some hundred terms
-# m/s: at rest the kinetic energy of this speed is the scale of round-off: 5e-7 J of 1 kg, less
-# than any motion that is judged has.
+EPSILON = 1e-13  # round-off relative to the largest energy, of sums of some hundred terms
+# Speed whose kinetic energy is the scale of round-off at rest [m/s]: 5e-7 J of 1 kg, less than any
+# motion that is judged has.
 SLOW = 1e-3
 
 
@@ -55,10 +56,10 @@ class EnergyCheck:
     """Energy that the book does not account for (its rest), at a physics step of 0.
 
     Args:
-        left: rms rest over parts of the run.
-        bound: of `left`, by time stepping and round-off.
-        worst: largest rest of a part; negative where energy came from nowhere.
-        time, length: when that part begins, and how long it is.
+        left: rms rest over parts of the run [J].
+        bound: of `left`, by time stepping and round-off [J].
+        worst: largest rest of a part [J]; negative where energy came from nowhere.
+        time, length: when that part begins, and its duration [s].
         sure: whether an excess is certain: in the asymptotic range, or beyond all that the steps
             change.
         step: the smallest physics step.
@@ -124,11 +125,9 @@ class EnergyParts:
         largest = first_largest(np.abs(differences))
         bound = ROUNDINGS * round_off + SAFETY * rms(lost) + self._floor()
         time, length = self._span(parts[largest])
-        check = EnergyCheck(
-            left=rms(differences), bound=bound, worst=float(differences[largest]),
-            time=time, length=length, sure=True, step=twin.physics_step, twin=True,
-        )  # fmt: skip
-        return [check], stopped
+        left, worst = rms(differences), float(differences[largest])
+        step = twin.physics_step
+        return [EnergyCheck(left, bound, worst, time, length, True, step, twin=True)], stopped
 
     def check_convergence(
         self, simulators: Sequence[Simulator], parts: Index, order: int | None
@@ -153,12 +152,11 @@ class EnergyParts:
         by_steps = SAFETY * rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))  # change with the step
         is_settled = remainder.asymptotic and has_settled([*errors], order or 1)
         time, length = self._span(chosen[remainder.sample])
-        return EnergyCheck(
-            left=remainder.size, worst=float(errors[-1, remainder.sample]), time=time,
-            bound=remainder.bound if order else max(remainder.bound, by_steps + floor),
-            length=length, sure=is_settled or remainder.size > by_steps,
-            step=simulators[-1].physics_step, unmeasured=unmeasured,
-        )  # fmt: skip
+        bound = remainder.bound if order else max(remainder.bound, by_steps + floor)
+        worst = float(errors[-1, remainder.sample])
+        sure = is_settled or remainder.size > by_steps
+        step = simulators[-1].physics_step
+        return EnergyCheck(remainder.size, bound, worst, time, length, sure, step, unmeasured)
 
     def choose(self, parts: Index) -> Index:
         """Return the parts with the largest rests, and others at even distances."""

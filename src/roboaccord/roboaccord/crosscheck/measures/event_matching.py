@@ -21,9 +21,10 @@ from roboaccord.engines.base import engine_parts
 from roboaccord.numerics.ranking import ranked
 from roboaccord.simulators.base import Simulator
 
-BEFORE, AFTER = 2, 2  # control periods around an event, whose command may act one before it
-TOUCH = "contact"
-STOP = "joint_stop"
+# Control periods before and after an event that are simulated again: the command that causes it may
+# act one period before it.
+BEFORE, AFTER = 2, 2
+TOUCH, STOP = "contact", "joint_stop"  # kinds of events, as in logs
 Key = tuple[str, str]  # kind and subject of an event
 
 

@@ -30,10 +30,11 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-# ticks compared, each at three steps: the 95 % interval of a median spans the ranks 14 to 27
+# Number of ticks that are compared, each at three steps: the 95 % interval of their median spans
+# the ranks 14 to 27.
 SAMPLED = 40
-# Share of the change of state: the reference resolves a tick up to this own error, which a
-# verdict on the whole change then outweighs ten times.
+# Own error of the reference, relative to the change of state, up to which it resolves a tick: the
+# change outweighs it ten times.
 RESOLVED = 0.1
 # Numbers of halvings of the engine's physics step: three for two estimates, from a quarter on,
 # because an impact splits a step. The reference has one more.

@@ -194,12 +194,9 @@ def check_free_steps(
         by_step[simulator.physics_step] = replace(of_run, judged=errors)
     is_smooth = np.ones(len(ticks), dtype=bool)
     check = _check_convergence(run, ticks, by_step, order, floor, is_smooth)
-    return replace(
-        check,
-        expected_order=order if setup.contact is None else 1,
-        judged=round(len(free) * (len(undisturbed) / len(repeated))),
-        ticks=len(run) - 1,
-    )
+    expected_order = order if setup.contact is None else 1
+    judged = round(len(free) * (len(undisturbed) / len(repeated)))
+    return replace(check, expected_order=expected_order, judged=judged, ticks=len(run) - 1)
 
 
 def check_one_step(
@@ -282,25 +279,16 @@ def _check_convergence(
         for c in _joints_and_spin(len(run.joints))
     )
     checks = [check_one_step(run, p, ticks) for p in predictions.values()]
-    check = replace(
-        checks[0],
-        order=joint_order,
-        spin_order=spin_order,
-        floor=float(floor[:-6].max()),
-        finest=(checks[-1].relative, checks[-1].spin_relative),
-        step=smallest_steps[0],
-    )
+    finest = checks[-1].relative, checks[-1].spin_relative
+    check = replace(checks[0], order=joint_order, spin_order=spin_order, finest=finest)
+    check = replace(check, floor=float(floor[:-6].max()), step=smallest_steps[0])
     if len(predictions) < STEPS:
         return check
     remainder = remainder_of_samples([p.judged for p in predictions.values()], order, floor)
-    return replace(
-        check,
-        left=remainder.size,
-        bound=remainder.bound,
-        asymptotic=remainder.asymptotic,
-        where=name_rate(run.joints, remainder.coordinate),
-        settled=has_settled([*smooth_errors.values()], order),
-    )
+    where = name_rate(run.joints, remainder.coordinate)
+    check = replace(check, left=remainder.size, bound=remainder.bound, where=where)
+    settled = has_settled([*smooth_errors.values()], order)
+    return replace(check, settled=settled, asymptotic=remainder.asymptotic)
 
 
 def _joints_and_spin(n: int) -> tuple[slice, slice]:

@@ -1,9 +1,10 @@
 """One-step predictions of the reference from recorded states, and its own error in them.
 
-The reference starts from each recorded state and simulates one control period (tick). Predictions
-have n + 12 columns: rates of the n joints, then of the base linear and angular velocity, position
-and orientation (3 each), in `judged_columns` as in `name_rate`. SAMPLED may be tuned: more ticks
-cost time.
+The reference, the analytical model, starts from each recorded state of a run and simulates one
+control period (tick). Predictions have n + 12 columns: rates of the n joints, then of the base
+linear and angular velocity, position and orientation (3 each); `judged_columns` and `name_rate`
+define this order. Callers are level `one_step` (measures/one_step.py) and, for the lift of a robot
+at its start, level `trajectory`. SAMPLED may be tuned: more ticks cost time.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from roboaccord.engines.spec import EngineSpec
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-SAMPLED = 200  # ticks at which the reference's own error is measured: its rms is known to 5 %
+# Number of ticks at which the reference's own error is measured: its rms is then known to 5 %.
+SAMPLED = 200
 HEIGHT, CLIMB = -4, -10  # columns of `judged_columns`: the base's height, and its rate
 
 
@@ -50,7 +52,10 @@ class Predictions:
 
 
 def judged_columns(values: Array) -> Array:
-    """Return the columns of joint rates, the base's twist and its pose of (k, 2 n + 12)."""
+    """Return rates of joints, twist and pose of the base (k, n + 12), from states (k, 2 n + 12).
+
+    The columns of states are those of columns.py.
+    """
     n = (values.shape[1] - 12) // 2
     return values[:, [*range(n, 2 * n), *range(2 * n + 6, 2 * n + 12), *range(2 * n, 2 * n + 6)]]
 

@@ -1,12 +1,14 @@
 """Control periods (ticks) of an engine's run compared with its twin's.
 
-The twin simulates our equations of motion with the engine's scheme and step. Ticks with an event, a
-contact or a joint at its stop are left out, since a twin has no law for them. The largest error
-relative to round-off (twin_comparison.py) is the measurement; if round-off does not explain it,
-causes/ seeks what does. The resolution states which errors of parameters would have been found.
+The twin simulates our equations of motion with the engine's integration scheme and physics step.
+Ticks with an event, a contact or a joint at its stop are excluded, since a twin has no law for
+them. `check_scheme` measures the largest error of a tick relative to round-off
+(twin_comparison.py); level `scheme` judges it. If round-off does not explain the error, causes/
+searches for its cause. The resolution states which errors of parameters would have been found.
+
 SAMPLED, PROBED, NAMED and SPARSE may be tuned; more ticks cost time. With NAMED halved and doubled
-the three errors of causes/explain.py keep their names. Names of `SchemeCheck` are
-keys of summary.json and stay.
+the three errors of causes/explain.py keep their names. Names of `SchemeCheck` are keys of
+summary.json and stay.
 """
 
 from __future__ import annotations
@@ -38,16 +40,17 @@ from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 
-# ticks at which round-off is measured, half the worst and half spread evenly: of 40, the largest
-# rounding is exceeded in one of 41 others
+# Number of ticks at which round-off is measured, half the worst and half spread evenly: of 40, the
+# largest rounding is exceeded in one of 41 others.
 SAMPLED = 40
-# Ticks at which parameters are changed for the resolution, half the worst, half even: each costs
-# two steps of a twin for each of some hundred parameters.
+# Number of ticks at which parameters are changed for the resolution, half the worst, half even:
+# each costs two steps of a twin for each of some hundred parameters.
 PROBED = 8
-# Ticks in the regression that names an error, half the worst, half even; its time grows with
-# them. One tick has 2 n + 12 residuals, more than three causes have sizes.
+# Number of ticks in the regression that names an error, half the worst, half even; its time grows
+# with them. One tick has 2 n + 12 residuals, more than three causes have sizes.
 NAMED = 12
-SPARSE = 0.5  # share of all ticks: an error in fewer is intermittent, and its ticks are counted
+# Share of the ticks below which an error is intermittent, and its ticks are counted.
+SPARSE = 0.5
 NOTHING = Explanation()  # where nothing needs to be explained
 
 
@@ -63,7 +66,7 @@ class NoTwin:
 
     @property
     def why(self) -> Reason:
-        """That reason, for a finding."""
+        """The reason as a finding states it."""
         return because(Code.NO_TWIN, text=self.reason)
 
 
@@ -75,11 +78,11 @@ class SchemeCheck:
         error: that difference, in the unit of the coordinate.
         floor: part of it that round-off explains.
         quantity, where: the coordinate, and its joint or link.
-        time: when the tick begins.
+        time: when the tick begins [s].
         judged: number of ticks from which those that are compared are drawn.
         left_out: number of ticks with an event, a contact, or a joint at its stop.
         touching: number of those with a contact.
-        others: errors of the ticks left out; only if nothing touches and all others are the twin's.
+        others: errors of these ticks; only if nothing touches and all other ticks are the twin's.
         explanation: of differences that round-off does not explain.
         resolution: smallest errors of parameters that would be outside, largest effects first.
         looked_at: number of ticks that are compared; infinite for all that are judged.
@@ -147,12 +150,9 @@ def check_scheme(
     # Ticks left out: those with events, and of the others the share in which a joint stopped.
     stopped = len(free) * (1.0 - len(chosen) / len(looked_at))
     skipped = round((len(run) - 1 - len(free)) + stopped)
-    check = replace(
-        _judge_ticks(comparison, run, chosen, errors, named=named, resolved=resolved),
-        judged=len(run) - 1 - skipped,
-        left_out=skipped,
-        touching=int(touched.sum()),
-    )
+    check = _judge_ticks(comparison, run, chosen, errors, named=named, resolved=resolved)
+    judged, touching = len(run) - 1 - skipped, int(touched.sum())
+    check = replace(check, judged=judged, left_out=skipped, touching=touching)
     # Where all else is the twin's, ticks with events are judged by themselves.
     with_events = np.union1d(np.flatnonzero(special), np.setdiff1d(looked_at, chosen))
     if len(with_events) and engine.simulator and is_twin(check):

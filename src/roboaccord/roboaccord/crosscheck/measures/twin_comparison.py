@@ -27,11 +27,13 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-# Times the effect of one rounding of every number: a tick has many roundings, and 50^2 of them
+# Factor on the effect of one rounding of every number: a tick has many roundings, and 50^2 of them
 # add up to 50 if they are independent.
 ROUNDINGS = 50.0
 SHAKEN = (1, 2)  # seeds of the twins whose numbers are changed by one rounding each
-LOSS = 4e-10  # relative loss of a state that is set: twice what DART cuts off; more is an error
+# Largest relative loss of a state that is set and read back, twice what DART cuts off: a larger
+# one is an error.
+LOSS = 4e-10
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class TwinComparison:
     Args:
         setup: robot and scenario, as the twin has them.
         engine: to compare.
-        misread: errors of the joints' origins in the engine (n,) [rad].
+        misread: errors of the joints' zero positions in the engine (n,) [rad].
         twin: simulator of our equations under the engine's scheme.
     """
 
@@ -82,7 +84,7 @@ class TwinComparison:
         return make_simulator(self.setup, self.engine) if self.engine.simulator else None
 
     def floor(self, run: Trajectory, ticks: Index, read: Index) -> Array:
-        """Return what round-off explains of a tick, by group of coordinates (6,).
+        """Return the difference of a tick that round-off explains, by group of coordinates (6,).
 
         Args:
             run: of the engine.
@@ -111,13 +113,13 @@ def compare_ticks(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index
 
 
 def effect_of_misreading(twin: Simulator, run: Trajectory, ticks: Index, angles: Array) -> Array:
-    """Return the effect of errors of the joints' origins on a tick, by group of coordinates (6,).
+    """Return the effect of errors of joints' zero positions on a tick, by group (6,).
 
     Args:
         twin: starts from the recorded states.
         run: recorded.
         ticks: indices.
-        angles: errors of the origins (n,) [rad].
+        angles: errors of the zero positions (n,) [rad].
     """
     total, plain = np.zeros(6), predict_ticks(twin, run, ticks)[0]
     for offset in np.diag(angles)[angles > 0.0]:
