@@ -37,9 +37,13 @@ from roboaccord_drake.model import bodies_of, joint_axis, joints_of, motors_of
 
 # Types of joints in URDF, by Drake's names of them.
 URDF_TYPES = {
-    "weld": "fixed", "revolute": "revolute", "prismatic": "prismatic", "planar": "planar",
-    "quaternion_floating": "floating", "rpy_floating": "floating",
-}  # fmt: skip
+    "weld": "fixed",
+    "revolute": "revolute",
+    "prismatic": "prismatic",
+    "planar": "planar",
+    "quaternion_floating": "floating",
+    "rpy_floating": "floating",
+}
 # Drake's warning that it takes another inertia than the one of the file.
 REPLACED_INERTIA = re.compile(r"(?:A link named|While (?:parsing inertia|re-expressing)).*")
 SHOWN_WARNINGS = 2  # warnings of Drake that are noted in full, two lines; others are counted

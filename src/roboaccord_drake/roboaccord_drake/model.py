@@ -201,8 +201,10 @@ def motors_of(plant: Any) -> list[Any]:
 def _by_name(elements: Sequence[Any], full_names: Sequence[str]) -> dict[str, Any]:
     """Return elements by name, or by full name where several have the same name."""
     counts = Counter(element.name() for element in elements)
-    return {element.name() if counts[element.name()] == 1 else name: element
-            for element, name in zip(elements, full_names, strict=True)}  # fmt: skip
+    return {
+        element.name() if counts[element.name()] == 1 else full_name: element
+        for element, full_name in zip(elements, full_names, strict=True)
+    }
 
 
 def joint_indices(plant: Any) -> dict[str, tuple[int, int]]:

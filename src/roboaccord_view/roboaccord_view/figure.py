@@ -94,8 +94,13 @@ class Figure:
 
 def add_surface(scene: SceneApi, path: str, surface: Surface, opacity: float = 1.0) -> MeshHandle:
     """Add a surface to viser's scene, and return its node."""
-    opaque = opacity == 1.0
+    is_opaque = opacity == 1.0
     return scene.add_mesh_simple(
-        path, surface.vertices, surface.triangles, color=rgb(255.0 * surface.colour),
-        opacity=None if opaque else opacity, flat_shading=True, cast_shadow=opaque,
-    )  # fmt: skip
+        path,
+        surface.vertices,
+        surface.triangles,
+        color=rgb(255.0 * surface.colour),
+        opacity=None if is_opaque else opacity,
+        flat_shading=True,
+        cast_shadow=is_opaque,
+    )

@@ -140,8 +140,10 @@ class Film:
             fixed.append(self._aim.target[None])
         over_time = [self._outline, *(np.tile(vertices, (count, 1, 1)) for vertices in fixed)]
         points, centre = np.concatenate(over_time, axis=1), self._moved.path()
-        stances = (stance_of(points, centre, self.fps, aspect, bands, azimuth, wall)
-                   for azimuth in AZIMUTHS)  # fmt: skip
+        stances = (
+            stance_of(points, centre, self.fps, aspect, bands, azimuth, wall)
+            for azimuth in AZIMUTHS
+        )
         return min(stances, key=self._times_hidden) if self._solids else next(stances)
 
     def _bands(self) -> Bands:

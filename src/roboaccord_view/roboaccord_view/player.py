@@ -168,10 +168,9 @@ class Player:
         self._play, self._speed, self._clock = add_controls(gui, STEPS, self._move, speed)
         step = max((stop - start) / 1000.0, 1e-3)
         marks = sorted({round(event.time, 6) for event in events})
-        self._time = gui.add_slider(
-            "time [s]", start, max(stop, start + step), step, start,
-            marks=tuple((m, "") for m in marks) if 0 < len(marks) <= MOST_MARKS else None,
-        )  # fmt: skip
+        ticks = tuple((mark, "") for mark in marks) if 0 < len(marks) <= MOST_MARKS else None
+        last = max(stop, start + step)
+        self._time = gui.add_slider("time [s]", start, last, step, start, marks=ticks)
         if events:
             self._events = {line_of(event): event.time for event in events[:MOST_EVENTS]}
             title = f"event ({len(events)})"

@@ -78,8 +78,10 @@ def runs_beside(runs: Sequence[BagRun], urdfs: Sequence[str]) -> list[SecondRun]
         urdfs: descriptions of all but the first.
     """
     others = enumerate(zip(runs[1:], urdfs, names_of(runs)[1:], strict=True))
-    return [SecondRun(run.trajectory, urdf, name=name, colour=GHOSTS[i % len(GHOSTS)])
-            for i, (run, urdf, name) in others]  # fmt: skip
+    return [
+        SecondRun(run.trajectory, urdf, name=name, colour=GHOSTS[i % len(GHOSTS)])
+        for i, (run, urdf, name) in others
+    ]
 
 
 def names_of(runs: Sequence[BagRun]) -> list[str]:

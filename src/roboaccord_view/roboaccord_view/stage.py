@@ -179,10 +179,10 @@ class Stage:
     def draw_path(self, points: Array) -> None:
         """Draw a path (m, 3) [m], in place of the last one."""
         if len(points) > 1:
+            segments = np.stack([points[:-1], points[1:]], axis=1)
             self.server.scene.add_line_segments(
-                "/world/path", np.stack([points[:-1], points[1:]], axis=1),
-                rgb(TRACE), thickness=2.0, thickness_units="screen",
-            )  # fmt: skip
+                "/world/path", segments, rgb(TRACE), thickness=2.0, thickness_units="screen"
+            )
 
     def show_contacts(self, arrows: Array) -> None:
         """Show contacts by arrows (k, 2, 3) [m] from their points."""

@@ -1,8 +1,9 @@
 """Engines of a cross-check: made from names or specifications, or left out with a reason.
 
-An engine that refuses the scenario is left out if the caller agrees. So is an engine with expert
-settings if its plain engine has the same settings in this scenario. Tolerances and excuses must
-name engines and levels that exist; messages name the key.
+run.py calls `make_engines` for the simulators of a check. An engine that refuses the scenario is
+left out if the caller agrees. So is an engine with expert settings if its plain engine has the same
+settings in this scenario. `check_names` refuses tolerances and excuses of engines and levels that
+do not exist; messages name the key.
 """
 
 from __future__ import annotations

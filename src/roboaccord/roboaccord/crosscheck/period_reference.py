@@ -1,8 +1,10 @@
 """Comparison of one control period of a run with the reference's and with the engine's twin's.
 
-Reference and twin start from the recorded state and simulate the period under its command. One run
-has one physics step, so no order of convergence shows what time stepping explains. It follows from
-the reference instead, in the states of the run. Let a and b be the accelerations before and after a
+The reference is the analytical model, and the twin simulates its equations under the engine's
+integration scheme. Both start from the recorded state and simulate the period under its command;
+step_check.py sums up the errors. One run has one physics step, so no order of convergence shows
+what time stepping explains. It follows from the reference instead, in the states of the run. Let a
+and b be the accelerations before and after a
 control period, under the same command. At the physics step h the forward Euler scheme has an error
 of -(b - a) h / 2 in the rates, the backward one the opposite, to first order; a scheme that treats
 some forces one way and some the other lies between [Hairer, Norsett and Wanner 1993, II.1]. Where
@@ -31,14 +33,15 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.stop_watch import RELEASE, StopWatch
 
+# Why the twin stops comparing once there is a contact.
 SOMETHING_TOUCHES = "something touches, and only the contact solver knows the forces"
-# Accelerations are differences over a physics step that is so many times smaller: the error of a
+# Ratio of the physics step to that over which accelerations are differences: the error of such a
 # difference, of first order, is then an eighth of what it estimates.
 FINER = 8
+# Share of the friction force by which a corner of a friction pyramid exceeds its cone.
 PYRAMID = np.sqrt(2.0) - 1.0
-"""Share of the friction force by which a corner of a friction pyramid exceeds its cone."""
+# Rate at which Gazebo's magnets yield to an effort [rad/s per N m]; 0.4 of it was measured.
 MAGNET_YIELD = 0.01
-"""Rate at which Gazebo's magnets yield to an effort [rad/s per N m]; 0.4 of it was measured."""
 _UNEXPLAINED, _CHANGE, _RECORDED, _EULER, _FRICTION = range(5)  # rows of PeriodErrors.parts
 
 
@@ -179,7 +182,7 @@ class PeriodReference:
         return bool(((q < lower + RELEASE) | (q > upper - RELEASE)).any())
 
     def _compares(self, twin: TwinTicks) -> bool:
-        """Return whether the twin compares; it stops for good if the reference touches a thing."""
+        """Return whether the twin compares; it stops for good once the reference has a contact."""
         if self.setup.contact is not None and twin.compares:
             contacts = self._reference.contacts()
             if contacts is None:

@@ -49,8 +49,8 @@ class Report(Drawn):
     """Result of a cross-check.
 
     Args:
-        robot, scenario: names.
-        verdict: None where there is no engine to judge.
+        robot, scenario: names of the robot and of the scenario.
+        verdict: pass, fail or undecided; None where there is no engine to judge.
         levels: finding of each level and engine: `levels.one_step["dart"]`.
         checks: measurement of each level and engine: `checks["one_step"]["dart"]`.
         rows: figures of each level's table, by level, engine and heading.
@@ -58,7 +58,7 @@ class Report(Drawn):
         titles: of these tables, by level.
         notes: remarks on the runs and the setup.
         resolution: smallest errors of parameters that would have been outside, by engine.
-        judged, duration: part of the run that is judged, and its whole [s].
+        judged, duration: duration of the run that is judged, and of all of it [s].
         seed, friction: of the scenario.
         versions: of the simulators, by name.
         noise: growth of round-off, by engine.
@@ -140,8 +140,8 @@ class Report(Drawn):
     @property
     def reasons(self) -> list[str]:
         """Reasons why levels are outside or not judged, in words."""
-        off = (Outcome.OUTSIDE, Outcome.NOT_JUDGED)
-        findings = [f for f in self.levels.findings if f.outcome in off and not f.stands_in]
+        failed = (Outcome.OUTSIDE, Outcome.NOT_JUDGED)
+        findings = [f for f in self.levels.findings if f.outcome in failed and not f.stands_in]
         findings.sort(key=lambda f: self.engines.index(f.engine))
         return list(dict.fromkeys(f"{f.engine}: {f.reason}" for f in findings))
 

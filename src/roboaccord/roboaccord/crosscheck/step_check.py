@@ -1,11 +1,14 @@
-"""Check of a single run, one control period at a time, from a bag or live.
+"""Check of a single run, one control period at a time, from a bag (a recorded run) or live.
 
-Each control period is compared with the reference and the engine's twin in period_reference.py, and
-its efforts with the commanded ones (level `drive`); sums of the errors are judged by `judge_rates`
-of levels/one_step.py. A bag and the live node both use `StepCheck`, so that they give the same
+Each control period is compared with the reference (the analytical model) and the engine's twin
+(our equations under its integration scheme) in period_reference.py, and its efforts with the
+commanded ones (level `drive`); sums of the errors are judged by `judge_rates` of
+levels/one_step.py. recorded.py and the live node both use `StepCheck`, so that they give the same
 verdict. In Gazebo commands act late by an unknown number of periods, which is first estimated from
-the errors. ALIKE, ESTIMATE, TWIN_INTERVAL, MOST_LATE and MOST_DELAY may be tuned;
-test_recorded (snake) has verdicts of sound and of wrong runs.
+the errors.
+
+ALIKE, ESTIMATE, TWIN_INTERVAL, MOST_LATE and MOST_DELAY may be tuned; test_recorded (snake) has
+verdicts of sound and of wrong runs.
 """
 
 from __future__ import annotations

@@ -173,6 +173,7 @@ def _set_stop_softness(model: EngineModel, error: Perturbation) -> Fields:
     return {"stop_softness": error.value}
 
 
+# Attributes of URDF's inertia.
 INERTIAS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 URDF_ERRORS: dict[str, Sequence[UrdfEdit]] = {
     "mass": [UrdfEdit("mass", "value", "0", operator.mul)],

@@ -40,8 +40,8 @@ class Kind:
     whole: bool = False
 
 
-# smallest factor on a quantity that must not be 0: the inverse mass is 1e6 times as large, and a
-# matrix of such masses keeps ten digits
+# Smallest factor on a quantity that must not be 0: the inverse mass is then 1e6 times as large, and
+# a matrix of such masses keeps ten digits.
 POSITIVE = 1e-6
 
 # The last two numbers of a kind bound its sizes: a delay by 1000 periods, 1 s at 1 kHz.

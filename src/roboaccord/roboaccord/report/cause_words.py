@@ -18,12 +18,14 @@ from roboaccord.crosscheck.causes.hypotheses import LIMIT, MOTOR, SPEED_LIMIT, H
 from roboaccord.crosscheck.causes.resolution import SHOWN, Resolved
 from roboaccord.engines.deviations import EVERY, PRODUCTS
 
-# sets of causes that are listed at most, if they cannot be distinguished: as LISTED of level.py
+# Largest number of sets of causes that are listed if they cannot be distinguished: as LISTED of
+# crosscheck/level.py.
 MOST_SETS = 6
-# Share of the squared residuals; a next best cause that leaves more is not mentioned. By choice:
-# anything from 0.8 to 0.99 only decides whether a hint is printed, and no verdict.
+# Share of the squared residuals up to which the next best cause is mentioned. By choice: anything
+# from 0.8 to 0.99 only decides whether a hint is printed, and no verdict.
 MENTIONED = 0.95
-COLUMNS = {"state": "position and rate", "axis": "position, rate and effort"}  # of a log
+# Columns of a log that have the same error, by its name in crosscheck/causes/samples.py.
+COLUMNS = {"state": "position and rate", "axis": "position, rate and effort"}
 
 
 def text_of(explanation: Explanation) -> str:

@@ -18,11 +18,14 @@ from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 from roboaccord.engines import default_names
 
-POINTS = 1500  # samples of a curve at most: more than the pixels of a screen's width
-# joints whose signals are drawn, as many as one tells apart; of more, evenly spaced ones
+# Largest number of samples of a curve: more than the pixels of a screen's width.
+POINTS = 1500
+# Largest number of joints whose signals are drawn, as many as one can distinguish; of more joints,
+# evenly spaced ones are drawn.
 JOINTS = 8
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # Plotly's
-OUTLIERS = 0.01  # share of the smallest values that a logarithmic axis may leave out: 15 of POINTS
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # names of Plotly
+# Share of the smallest values that a logarithmic axis may leave out: 15 of POINTS.
+OUTLIERS = 0.01
 REFERENCE = "reference"
 Figure = dict[str, Json]
 """A figure, a curve or an axis of Plotly."""
@@ -59,9 +62,14 @@ def engine_curve(
     dash: str = "",
     width: float | None = None,
 ) -> Figure:
-    """Return a curve of an engine.
+    """Return a curve of an engine; the reference's is broad and pale, so that others show on it.
 
-    That of the reference is broad and pale, so that the others are visible on top of it.
+    Args:
+        engine: name, which decides the colour.
+        engines: names of all engines of the figure.
+        x, y: coordinates of the points (k,).
+        dash: one of DASHES; "" for a solid line.
+        width: of the line [px]; by default 1.8, and 5 for the reference.
     """
     default_width, opacity = (5.0, 0.55) if engine == REFERENCE else (1.8, 1.0)
     style: Figure = {"color": colour_of(engine, engines), "width": width or default_width}

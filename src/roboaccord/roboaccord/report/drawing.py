@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SIZE = (7.5, 4.4)  # inches; 720 x 422 pixels on a page, by eye
-# inches; for pictures that are not over time: higher by eye, for axes that are nearly square
+# Width and height of figures over time [inches]: 720 x 422 pixels on a page, by eye.
+SIZE = (7.5, 4.4)
+# The same of other figures: higher, for axes that are nearly square, by eye.
 SQUARE = (7.5, 5.6)
-# By eye: sizes are points, 144 dots an inch are twice those of a page.
+# Settings of Matplotlib, by eye: sizes are points, and 144 dots per inch are twice those of a page.
 STYLE: dict[Any, Any] = {
     "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 9.5,
     "text.color": INK, "axes.labelcolor": INK, "axes.titlesize": "medium",
@@ -40,13 +41,13 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: files are small, and can be searched
     "svg.hashsalt": "roboaccord", "savefig.dpi": 144,
 }  # fmt: skip
-# by eye: lengths of dashes and gaps, as multiples of the line's width
+# The dashes of curves.py, which are Plotly's, in Matplotlib's form: lengths of dashes and gaps, as
+# multiples of the line's width, by eye.
 DASHES = {
     "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3)),
     "longdashdot": (0, (8, 3, 2, 3)),
 }  # fmt: skip
-"""The dashes of curves.py, which are Plotly's, in Matplotlib's form."""
-EDGE = 3.0  # pixels: smallest distance of a word from a line: the width of a line (1.5 points)
+EDGE = 3.0  # smallest distance of a word from a line [px]: the width of a line (1.5 points)
 # Offsets of a word from its dot [points], in order of preference, at it and one and two lines of
 # text away: the first free one is used.
 SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1))

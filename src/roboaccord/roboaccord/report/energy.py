@@ -20,7 +20,7 @@ from roboaccord.contract.state import Array
 from roboaccord.report import curves
 from roboaccord.run.energy_book import UNMEASURED, EnergyBook, NoBook
 
-# by eye: colours of curves.py, of other items than engines
+# Colours of the items of an energy book, in the order of the table: those of curves.py, by eye.
 COLOURS = {
     "net_work": curves.BLUE, "kinetic": curves.GREEN, "potential": curves.SPARE[1],
     "friction": curves.SPARE[0], "damping": curves.SPARE[3], "stops": curves.RED,
@@ -30,8 +30,8 @@ ITEMS = {key: (quantities(EnergyBook)[key].meaning, colour) for key, colour in C
 """Name and colour of each item, by its field in `EnergyBook`."""
 JOULE = unit_of(EnergyBook, "kinetic")
 TIME = curves.axis(f"time [{unit_of(EnergyBook, 'time')}]")
-ROW_HEIGHT = 210  # px: height of one simulator's axes: three fit a screen of 720
-ROUND_OFF = 1e-9  # share of the energy put in; a smaller item is shown as 0
+ROW_HEIGHT = 210  # height of one simulator's axes [px]: three fit a screen of 720
+ROUND_OFF = 1e-9  # item relative to the energy put in up to which it is shown as 0
 
 Books = Mapping[str, EnergyBook]
 

@@ -28,7 +28,8 @@ from roboaccord.report.signals import TURNS
 from roboaccord.report.tables import metric_rows, tables_of, tolerance_rows
 from roboaccord.run.energy_book import EnergyBook
 
-EVENTS_SHOWN = 200  # rows in the table of events at most: some pages of paper; the bag has all
+# Largest number of rows in the table of events: some pages of paper; the bag has all.
+EVENTS_SHOWN = 200
 
 
 def figures_of(report: Report) -> dict[str, Figure]:

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 TIME = "time [s]"  # title of the time axis
 SIX_COLOURS = (BLUE, RED, GREEN, "#ee7733", "#8e7cc3", "#c264b8")  # of up to six curves
-LEGEND_ROWS = 12  # names in a column of a legend: as many as a panel is high
-HEIGHT, WIDTH = 2.6, 8.4  # inches, of a panel: 250 x 806 pixels, three on a screen
+LEGEND_ROWS = 12  # largest number of names in a column of a legend: as many as a panel is high
+HEIGHT, WIDTH = 2.6, 8.4  # of a panel [inches]: 250 x 806 pixels, three on a screen
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,12 @@ class Panel:
 
 @dataclass(frozen=True)
 class Overlay:
-    """Panels of signals, and the labels of the runs."""
+    """Panels of signals of several runs.
+
+    Args:
+        panels: one for each kind of signal.
+        runs: labels of the runs, in the order to which `Trace.run` refers.
+    """
 
     panels: Sequence[Panel]
     runs: Sequence[str]

@@ -15,21 +15,25 @@ from typing import Any
 
 Figures = Mapping[str, Any]
 """Figures of a reason, by name."""
-KINDS = {  # what happened to an effort
+# Texts by kind of disobedience (crosscheck/levels/drive.py): what happened to an effort.
+KINDS = {
     "lost": "lost", "reversed": "reversed", "late": "{size:g} ticks late",
     "swapped": "swapped with {other}", "clipped": "clipped at {size:.4g} N m",
     "scaled": "scaled by {size:.6g}",
 }  # fmt: skip
-LAWS = {  # why a change of the world changes the motion
+# Texts by contact law (crosscheck/levels/invariance.py): why a change of the world changes the
+# motion.
+LAWS = {
     "box": "its contact friction is a box along the world's axes: a turn by 90 degrees changes "
     "nothing",
     "unequal": "its contact law depends on the axes of the world",
 }
-MISPLACED = {  # how a log and the motion disagree about a stop
+# How a log and the motion disagree about a stop (crosscheck/levels/events.py).
+MISPLACED = {
     "logged": "the log has it, but the joint does not reach its stop in that control period",
     "missed": "the joint reaches its stop in that control period, but the log has no event",
 }
-UNITS = {"time": "s", "impulse": "N s", "energy": "J"}  # of figures of events
+UNITS = {"time": "s", "impulse": "N s", "energy": "J"}  # of quantities of events
 
 
 class _Formatter(string.Formatter):

@@ -17,8 +17,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-# characters; the text of a cell that is not longer is not wrapped: a third of a line of 80
+# Largest number of characters in a cell whose text is not wrapped: a third of a line of 80.
 SHORT = 24
+# Parts of tables in HTML: table, row, header cell, cell, and any tag.
 TABLE = re.compile(r'<div class="scroll"><table.*?</table>', re.DOTALL)
 ROW, HEAD = re.compile(r"<tr>.*?</tr>", re.DOTALL), re.compile(r"<th>(.*?)</th>", re.DOTALL)
 CELL, TAG = re.compile(r"<td( [^>]*)?>(.*?)</td>", re.DOTALL), re.compile(r"<[^>]*>")

@@ -20,7 +20,7 @@ from roboaccord.run.runner import Run
 from roboaccord.scenario.keys import in_yaml, keys_of
 
 NONE = "–"  # value of a key that a run does not have
-KEYS_IN_LABEL = 2  # at most: more are too long for a legend
+KEYS_IN_LABEL = 2  # largest number of keys in a label: more are too long for a legend
 
 
 def read_runs(runs: Sequence[Path | str | BagRun | Run | RunSignals]) -> list[RunSignals]:

@@ -35,7 +35,7 @@ from roboaccord.run.runner import Run
 from roboaccord.scenario.setup import Setup
 
 _log = logging.getLogger(__name__)
-# samples for which the poses of links are computed at once: 12 MB for 30 links
+# Number of samples for which the poses of links are computed at once: 12 MB for 30 links.
 POSES_AT_ONCE = 4096
 _MEANINGS = {  # by last part of a signal's name; signals of one meaning share a panel
     "q": "joint position", "qd": "joint velocity", "effort": "joint effort",

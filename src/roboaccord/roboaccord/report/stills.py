@@ -26,7 +26,7 @@ from roboaccord.run.runner import Run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ROW_HEIGHT = 2.2  # inches: height of each figure where there are several: half of SIZE
+ROW_HEIGHT = 2.2  # height of each figure where there are several [inches]: half of SIZE
 
 
 def plot_of(result: object, what: Sequence[str], out: str | PurePath | None = None) -> Figure:

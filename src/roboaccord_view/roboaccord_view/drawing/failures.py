@@ -50,13 +50,11 @@ def failures(scene: Scene, events: Sequence[Event]) -> list[Failure]:
     child = {joint.name: joint.child for joint in scene.tree.moving}
     links = [link.name for link in scene.tree.links]
     faults = [fault for fault in map(fault_of, events) if fault and fault.joint in child]
-    return [
-        Failure(
-            joint=fault.joint, kind=fault.kind, time=fault.time,
-            link=links.index(child[fault.joint]), shape=casing(scene, fault.joint),
-        )
-        for fault in faults
-    ]  # fmt: skip
+    failed = list[Failure]()
+    for fault in faults:
+        link, shape = links.index(child[fault.joint]), casing(scene, fault.joint)
+        failed.append(Failure(fault.joint, fault.kind, fault.time, link, shape))
+    return failed
 
 
 def casing(scene: Scene, joint: str) -> int:
