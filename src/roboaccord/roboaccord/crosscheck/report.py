@@ -284,8 +284,6 @@ def report_of(
         if by_engine:
             checks[name] = by_engine
             rows[name] = {engine: level.rows(check) for engine, check in by_engine.items()}
-    return Report(
-        robot=setup.robot.name, scenario=setup.scenario.name,
-        verdict=verdict_of(findings), levels=Levels.of(findings),
-        checks=checks, rows=rows, engines=list(measured), **figures,
-    )  # fmt: skip
+    robot, scenario, engines = setup.robot.name, setup.scenario.name, list(measured)
+    verdict, by_level = verdict_of(findings), Levels.of(findings)
+    return Report(robot, scenario, verdict, by_level, checks, rows, engines, **figures)

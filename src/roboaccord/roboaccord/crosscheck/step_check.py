@@ -267,13 +267,22 @@ class StepCheck:
         rates = [*map(Rates, whose, share, explained, why)]
         rates.sort(key=lambda rate: rate.share / rate.allowed(tolerance), reverse=True)
         return RecordedStep(
-            ticks=total, compared=self.compared, left_out=self.left_out, skipped=self.skipped,
-            delay=self._delay or 0, period=self._period, refused=self._refused,
-            rms=math.sqrt(self._judged_squares / counts[0]), max=self._largest_error,
-            relative=rates[0].share, allowed=rates[0].allowed(tolerance),
-            rates=tuple(rates), tolerance=tolerance, largest=float(error.max()),
+            ticks=total,
+            compared=self.compared,
+            left_out=self.left_out,
+            skipped=self.skipped,
+            delay=self._delay or 0,
+            rms=math.sqrt(self._judged_squares / counts[0]),
+            max=self._largest_error,
+            relative=rates[0].share,
+            allowed=rates[0].allowed(tolerance),
+            rates=tuple(rates),
+            tolerance=tolerance,
+            largest=float(error.max()),
             least=min((e for e, size in zip(explained, moved) if size), default=0.0),
-        )  # fmt: skip
+            period=self._period,
+            refused=self._refused,
+        )
 
     @property
     def worst(self) -> str:

@@ -171,11 +171,10 @@ def compare(
     # Keys that differ, and whether the scenarios are the same.
     changes = changes_of(run_signals)
     same_scenario = {change.key for change in changes} <= {"engine", "transport", "physics_step"}
-    return Comparison(
-        runs=[run.path for run in run_signals], changes=changes, figures=_figures(run_signals),
-        partings=partings, judged=tolerance is not None or same_scenario,
-        signals=signal_comparison, data=run_signals,
-    )  # fmt: skip
+    judged = tolerance is not None or same_scenario
+    paths, figures = [run.path for run in run_signals], _figures(run_signals)
+    measured = signal_comparison, run_signals
+    return Comparison(paths, changes, figures, partings, judged, *measured)
 
 
 def _figures(runs: Sequence[RunSignals]) -> list[FigureChange]:
@@ -211,14 +210,10 @@ def _parting(
     if not len(time):
         return None
     above, worst = np.flatnonzero(distance > threshold), int(distance.argmax())
-    index = int(above[0]) if len(above) else None
-    return Parting(
-        run=number, kind=kind, threshold=threshold,
-        unit="m" if kind == "link" else first[f"{names[worst]}.q"].unit,
-        time=None if index is None else float(time[index]),
-        where="" if index is None else names[index],
-        largest=float(distance[worst]), largest_at=float(time[worst]), largest_where=names[worst],
-    )  # fmt: skip
+    parting_time, where = (float(time[above[0]]), names[above[0]]) if len(above) else (None, "")
+    unit = "m" if kind == "link" else first[f"{names[worst]}.q"].unit
+    largest = float(distance[worst]), float(time[worst]), names[worst]
+    return Parting(number, kind, unit, threshold, parting_time, where, *largest)
 
 
 def _farthest(first: RunSignals, other: RunSignals, kind: str) -> tuple[Array, Array, list[str]]:

@@ -71,7 +71,7 @@ def engine_curve(
         dash: one of DASHES; "" for a solid line.
         width: of the line [px]; by default 1.8, and 5 for the reference.
     """
-    default_width, opacity = (5.0, 0.55) if engine == REFERENCE else (1.8, 1.0)
+    default_width, opacity = (5, 0.55) if engine == REFERENCE else (1.8, 1)
     style: Figure = {"color": colour_of(engine, engines), "width": width or default_width}
     if dash:
         style["dash"] = dash

@@ -126,11 +126,10 @@ def heat_map(
     extent = (x[0] - half_x, x[-1] + half_x, y[0] - half_y, y[-1] + half_y)
     axes.grid(visible=False)
     # Without interpolation each value is a cell with sharp edges.
-    image = axes.imshow(
-        np.asarray(values).T, cmap=colormaps["viridis"].with_extremes(bad=EMPTY),
-        extent=extent, origin="lower", aspect="auto", interpolation="none",
-        vmin=None if cut is None else 0.0, vmax=cut,
-    )  # fmt: skip
+    cells: dict[str, Any] = {"origin": "lower", "aspect": "auto", "interpolation": "none"}
+    colours = colormaps["viridis"].with_extremes(bad=EMPTY)
+    cells |= {"extent": extent, "vmin": None if cut is None else 0.0, "vmax": cut}
+    image = axes.imshow(np.asarray(values).T, cmap=colours, **cells)
     has_more = cut is not None and bool(np.nanmax(values) > cut)
     # Cuts off the outer halves of the outermost cells.
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
@@ -153,17 +152,15 @@ def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[
     dark = [line for line in axes.lines if line.get_color() != RULE]
     lines = [line.get_transform().transform_path(line.get_path()) for line in dark]
     lines += [patch.get_transform().transform_path(patch.get_path()) for patch in axes.patches]
+    halo = [withStroke(linewidth=2.5, foreground=PAGE)]
     # All offsets without crossing a line, then all offsets regardless of lines.
     attempts = [(offset, lines) for offset in OFFSETS] + [(offset, []) for offset in OFFSETS]
     for dot, word in zip(dots, words, strict=True):
         for offset, obstacles in attempts:
             x, y = offset
-            note = axes.annotate(
-                word, dot, offset, textcoords="offset points",
-                ha="left" if x > 0 else "right" if x < 0 else "center",
-                va="bottom" if y > 0 else "top",
-                path_effects=[withStroke(linewidth=2.5, foreground=PAGE)],
-            )  # fmt: skip
+            style: dict[str, Any] = {"ha": "left" if x > 0 else "right" if x < 0 else "center"}
+            style |= {"va": "bottom" if y > 0 else "top", "path_effects": halo}
+            note = axes.annotate(word, dot, offset, textcoords="offset points", **style)
             box = note.get_window_extent()
             inside = all(axes.bbox.contains(*corner) for corner in box.corners())
             padded = box.padded(EDGE)
@@ -191,9 +188,9 @@ def bare(axes: Axes) -> None:
 def pointer(axes: Axes, start: Array, end: Array, colour: str, name: str = "") -> None:
     """Draw an arrow from a point (2,) to another, in the units of the axes."""
     axes.plot(*np.column_stack([start, end]), color=colour, lw=1.8, label=name or None)
-    look = {"arrowstyle": "-|>", "color": colour, "lw": 1.8, "shrinkA": 0, "shrinkB": 0,
-            "mutation_scale": 13}  # fmt: skip
-    axes.annotate("", tuple(end), tuple(start), arrowprops=look)
+    arrow = {"arrowstyle": "-|>", "color": colour, "lw": 1.8, "mutation_scale": 13}
+    arrow |= {"shrinkA": 0, "shrinkB": 0}  # from point to point
+    axes.annotate("", tuple(end), tuple(start), arrowprops=arrow)
 
 
 def draw_page(axes: Axes, page: Mapping[str, Any]) -> None:

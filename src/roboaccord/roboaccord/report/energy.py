@@ -79,11 +79,10 @@ def book_figure(books: Books) -> curves.Figure:
             name, colour = ITEMS[key]
             dash = "dot" if key == "rest" else "solid"
             style: curves.Figure = {"color": colour, "width": 1.8, "dash": dash}
-            data.append({
-                "type": "scatter", "mode": "lines", "name": name, "legendgroup": name,
-                "showlegend": row == 0, "yaxis": f"y{number}", "line": style,
-                "x": curves.plain(book.time[::step]), "y": curves.plain(changes(book, key)[::step]),
-            })  # fmt: skip
+            curve: curves.Figure = {"type": "scatter", "mode": "lines", "name": name}
+            curve |= {"legendgroup": name, "showlegend": row == 0, "yaxis": f"y{number}"}
+            x, y = book.time[::step], changes(book, key)[::step]
+            data.append({**curve, "line": style, "x": curves.plain(x), "y": curves.plain(y)})
     return {"data": data, "layout": layout, "height": 90 + ROW_HEIGHT * len(books)}
 
 

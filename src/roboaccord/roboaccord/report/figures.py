@@ -99,10 +99,9 @@ def convergence_figure(checks: Mapping[str, ConvergenceCheck], engines: Sequence
             curve = engine_curve(engine, engines, ends, fit, "dash", 1.5)
             data.append({**curve, "showlegend": False, "hoverinfo": "skip"})
     ticks = sorted({dt for check in checks.values() for dt in check.dt})
-    xaxis = {
-        **curves.axis(f"physics step [m{unit_of(ConvergenceCheck, 'dt')}]"), "type": "log",
-        "tickvals": ticks, "ticktext": [f"{1e3 * dt:g}" for dt in ticks],
-    }  # fmt: skip
+    title = f"physics step [m{unit_of(ConvergenceCheck, 'dt')}]"
+    labels = [f"{1e3 * dt:g}" for dt in ticks]
+    xaxis = {**curves.axis(title), "type": "log", "tickvals": ticks, "ticktext": labels}
     yaxis = curves.log_axis(f"largest distance [{unit_of(ConvergenceCheck, 'error')}]", drawn)
     return {"data": data, "layout": {"xaxis": xaxis, "yaxis": yaxis}}
 
@@ -128,11 +127,10 @@ def events_figure(events: Mapping[str, Sequence[Event]], engines: Sequence[str])
     for engine, engine_events in events.items():
         times = np.array([event.time for event in engine_events])
         colour = curves.colour_of(engine, engines)
-        dots: Figure = {
-            "y": [engine] * len(engine_events), "mode": "markers", "opacity": 1,
-            "text": [f"{event.kind} {event.subject}" for event in engine_events],
-            "marker": {"size": 9, "symbol": "line-ns-open", "color": colour}, "showlegend": False,
-        }  # fmt: skip
+        marker: Figure = {"size": 9, "symbol": "line-ns-open", "color": colour}
+        texts = [f"{event.kind} {event.subject}" for event in engine_events]
+        dots: Figure = {"y": [engine] * len(engine_events), "mode": "markers", "opacity": 1}
+        dots |= {"text": texts, "marker": marker, "showlegend": False}
         data.append(engine_curve(engine, engines, times, times) | dots)
     layout: Figure = {"xaxis": TIME, "yaxis": {"type": "category"}}
     return {"data": data, "layout": layout, "height": 110 + 40 * len(events)}

@@ -151,21 +151,19 @@ class Overlay:
                 name = f"{trace.signal}, {run}"
             step = 1 if whole else stride(len(trace.x))
             x, y = trace.x[::step], trace.y[::step]
-            data.append({
-                **_line(name, self._colour(panel, trace), trace.run), "showlegend": in_legend,
-                "x": x if whole else plain(x), "y": y if whole else plain(y),
-            })  # fmt: skip
+            curve = _line(name, self._colour(panel, trace), trace.run)
+            points = {"x": x, "y": y} if whole else {"x": plain(x), "y": plain(y)}
+            data.append({**curve, "showlegend": in_legend, **points})
         if has_several_runs and not has_one_signal:
             for i, label in enumerate(self.runs):
                 data.append({**_line(label, SOFT, i), "x": [None], "y": [None]})
         yaxis = axis(panel.ylabel) | ({"scaleanchor": "x"} if panel.equal else {})
         layout: Page = {"xaxis": axis(panel.xlabel), "yaxis": yaxis, "showlegend": True}
         if panel.mark is not None:
-            layout["shapes"] = [{
-                "type": "line", "x0": panel.mark, "x1": panel.mark, "yref": "paper", "y0": 0,
-                "y1": 1, "line": {"dash": "dot", "color": SOFT},
-                "name": f"part at {panel.mark:.4g} s",
-            }]  # fmt: skip
+            line: Page = {"type": "line", "x0": panel.mark, "x1": panel.mark}
+            line |= {"yref": "paper", "y0": 0, "y1": 1}  # over the height of the panel
+            line |= {"line": {"dash": "dot", "color": SOFT}, "name": f"part at {panel.mark:.4g} s"}
+            layout["shapes"] = [line]
         return {"data": data, "layout": layout}
 
 

@@ -194,14 +194,13 @@ def _judge_ticks(
         probed = np.unique([*by_size[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
         effects = largest_effects(replace(problem, ticks=chosen[probed]))
         resolution = resolution_of(effects, "scheme")
-    outside = named and ratios[tick, column] > 1.0
+    is_outside = named and ratios[tick, column] > 1.0
+    explanation = explain_chosen(problem, ratios.max(axis=1)) if is_outside else NOTHING
+    error, floor = float(np.abs(errors[tick, column])), float(floors[column])
     quantity, where = column_names(run.joints)[column]
-    return SchemeCheck(
-        error=float(np.abs(errors[tick, column])), floor=float(floors[column]),
-        quantity=quantity, where=where, time=float(run.time[chosen[tick]]),
-        judged=len(sizes), left_out=0, looked_at=len(sizes), resolution=resolution,
-        explanation=explain_chosen(problem, ratios.max(axis=1)) if outside else NOTHING,
-    )  # fmt: skip
+    time = float(run.time[chosen[tick]])
+    check = SchemeCheck(error, floor, quantity, where, time, judged=len(sizes), left_out=0)
+    return replace(check, explanation=explanation, resolution=resolution, looked_at=len(sizes))
 
 
 def explain_chosen(problem: TwinProblem, ratios: Array) -> Explanation:
