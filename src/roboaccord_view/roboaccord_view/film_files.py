@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -83,13 +84,12 @@ def write_gif(film: Film, path: Path, progress: Progress = lambda done, total: N
         raise AccordError(f"fps is {film.fps:g}; a GIF shows {FASTEST} pictures a second at most")
     ends = np.round(100.0 * np.arange(len(film) + 1) / film.fps)  # of the pictures [0.01 s]
     palette = _palette(film)  # one for all pictures, so that equal ground stays equal
-    frames = (Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE)
-              for picture in film.pictures(progress))  # fmt: skip
+    images = map(Image.fromarray, film.pictures(progress))
+    frames = (image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images)
+    durations = [int(10 * period) for period in np.diff(ends)]  # [ms]
+    options: dict[str, Any] = {"loop": 0, "optimize": False, "duration": durations}
     with writing(path, ".gif") as draft:
-        next(frames).save(
-            draft, format="GIF", save_all=True, append_images=frames, loop=0, optimize=False,
-            duration=[int(10 * period) for period in np.diff(ends)],
-        )  # fmt: skip
+        next(frames).save(draft, format="GIF", save_all=True, append_images=frames, **options)
 
 
 def _palette(film: Film) -> Image.Image:

@@ -17,7 +17,7 @@ import math
 import socket
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from roboaccord.contract import IDENTITY, ORIGIN, AccordError, Array
@@ -97,14 +97,15 @@ class Stage:
         self._surfaces = {surface.name: surface for surface in surfaces}
         self.nodes = self._add_surfaces()
         self.robot = self.add_robot(urdf)
+        # Contact forces as orange arrows, and their points as red dots, hidden at first.
+        arrow: dict[str, Any] = {"shaft_radius": 0.004, "head_radius": 0.01, "head_length": 0.02}  # [m]
         self._contacts = scene.add_arrows(
-            "/world/contacts", NO_ARROWS, (255, 153, 0),
-            shaft_radius=0.004, head_radius=0.01, head_length=0.02, visible=False,
-        )  # fmt: skip
+            "/world/contacts", NO_ARROWS, (255, 153, 0), **arrow, visible=False
+        )
+        dot: dict[str, Any] = {"point_size": 0.015, "point_shape": "circle"}  # [m]
         self._points = scene.add_point_cloud(
-            "/world/points", NO_ARROWS[:, 0], (230, 26, 26), point_size=0.015,
-            point_shape="circle", visible=False,
-        )  # fmt: skip
+            "/world/points", NO_ARROWS[:, 0], (230, 26, 26), **dot, visible=False
+        )
         follows = TERRAIN not in self._surfaces
         self._follow = self.server.gui.add_checkbox("follow the robot", follows)
         if self.robot.parsed.kind != VISUAL:

@@ -17,10 +17,13 @@ Figures = Mapping[str, Any]
 """Figures of a reason, by name."""
 # Texts by kind of disobedience (crosscheck/levels/drive.py): what happened to an effort.
 KINDS = {
-    "lost": "lost", "reversed": "reversed", "late": "{size:g} ticks late",
-    "swapped": "swapped with {other}", "clipped": "clipped at {size:.4g} N m",
+    "lost": "lost",
+    "reversed": "reversed",
+    "late": "{size:g} ticks late",
+    "swapped": "swapped with {other}",
+    "clipped": "clipped at {size:.4g} N m",
     "scaled": "scaled by {size:.6g}",
-}  # fmt: skip
+}
 # Texts by contact law (crosscheck/levels/invariance.py): why a change of the world changes the
 # motion.
 LAWS = {

@@ -186,8 +186,14 @@ def compare_cells(
         precision = allowance + 0.5 * (high - low)
         unsettled = precision if precision > KNOWN * abs(reference_statistics.median) else 0.0
     return StatisticsCheck(
-        **asdict(statistics), figure=spec.figure, unit=UNITS.get(spec.figure, ""),
-        difference=difference, share_probability=probability, unsettled=unsettled,
-        by_step=by_step.get(cell.engine), allowance=allowance, diverged=cell.diverged,
+        **asdict(statistics),
+        figure=spec.figure,
+        unit=UNITS.get(spec.figure, ""),
+        difference=difference,
+        share_probability=probability,
+        by_step=by_step.get(cell.engine),
+        allowance=allowance,
+        unsettled=unsettled,
         failures={str(seed): reason for seed, reason in cell.failures.items()},
-    )  # fmt: skip
+        diverged=cell.diverged,
+    )
