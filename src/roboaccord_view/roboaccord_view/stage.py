@@ -97,12 +97,12 @@ class Stage:
         self._surfaces = {surface.name: surface for surface in surfaces}
         self.nodes = self._add_surfaces()
         self.robot = self.add_robot(urdf)
-        # Contact forces as orange arrows, and their points as red dots, hidden at first.
-        arrow: dict[str, Any] = {"shaft_radius": 0.004, "head_radius": 0.01, "head_length": 0.02}  # [m]
+        # Contact forces as orange arrows and their points as red dots, hidden at first; sizes in m.
+        arrow: dict[str, Any] = {"shaft_radius": 0.004, "head_radius": 0.01, "head_length": 0.02}
         self._contacts = scene.add_arrows(
             "/world/contacts", NO_ARROWS, (255, 153, 0), **arrow, visible=False
         )
-        dot: dict[str, Any] = {"point_size": 0.015, "point_shape": "circle"}  # [m]
+        dot: dict[str, Any] = {"point_size": 0.015, "point_shape": "circle"}
         self._points = scene.add_point_cloud(
             "/world/points", NO_ARROWS[:, 0], (230, 26, 26), **dot, visible=False
         )

@@ -309,7 +309,7 @@ def independent(columns: Array) -> list[int]:
     return indices
 
 
-class Step(NamedTuple):
+class GaussNewtonStep(NamedTuple):
     """A step of Gauss and Newton.
 
     Args:
@@ -325,7 +325,7 @@ class Step(NamedTuple):
 
 def _step(
     residuals: Array, slopes: Mapping[Hypothesis, Array], fit: Fit, group: Sequence[Hypothesis]
-) -> Step:
+) -> GaussNewtonStep:
     """Return the step of Gauss and Newton.
 
     A size that the step would move beyond the bounds of its prior stays at that bound. All follows
@@ -361,7 +361,7 @@ def _step(
         change[row] += min(max(moved[row], bounds[row].low), bounds[row].high) - moved[row]
         free.remove(row)
     gain = -float(change @ (columns @ target + 0.5 * normal @ change) * 2.0)
-    return Step(change, inverse, gain)
+    return GaussNewtonStep(change, inverse, gain)
 
 
 def _deviations(columns: Array, residuals: Array, inverse: Array) -> Array:

@@ -1,11 +1,11 @@
 """Recorded data with one suspected error of the recording or the drives undone.
 
 To test whether a run or a log is explained by, say, efforts that act two samples late, the samples
-are rewritten as they would be without that error, and the residuals are computed again (ticks.py;
-for logs, in roboaccord_files). Errors with a size (a delay, a filter, an offset of an encoder) are
-functions in RECORDED; errors without one (exchanged columns, signs, frames) are yielded by
-`exchanged` and `framed`. The samples are a run's `Trajectory`, or another dataclass with the names
-`joints` and arrays that have a column for each of them.
+are rewritten as they would be without that error, and the residuals are computed again (of runs, in
+ticks.py). Errors with a size (a delay, a filter, an offset of an encoder) are functions in
+RECORDED; errors without one (exchanged columns, signs, frames) are yielded by `exchanged` and
+`framed`. The samples are a run's `Trajectory`, or another dataclass with the names `joints` and
+arrays that have a column for each of them.
 
 New errors are added to RECORDED or `exchanged`; the order of ORDERS is that of names in results.
 """
