@@ -66,9 +66,9 @@ def judge_rates(tolerance: float | Allowance, rates: Sequence[Rates], *, below: 
         rates: of the joints and of the base.
         below: whether the errors are below the reference's own.
     """
-    # An allowance has a reason in the scenario, and replaces what time stepping explains.
     if below:
         return Finding.within(because(Code.BELOW_ROUND_OFF))
+    # An allowance, which the scenario gives with a reason, replaces what time stepping explains.
     if isinstance(tolerance, Allowance):
         share, limit = max(rate.share for rate in rates), tolerance.limit
         if share <= limit:
