@@ -97,7 +97,7 @@ class Twin(EngineSimulator):
         base_size, n = len(self.base.axes) if not self.base.tilts else 0, len(self.joints)
         self._force_arrays = np.zeros((3, base_size + n))  # positions, velocities and forces
         joint_rows, base_rows = np.arange(base_size + n)[base_size:], np.arange(base_size)
-        self._place_forces(joint_rows, joint_rows, base_rows, base_rows)
+        self._prepare_forces(joint_rows, joint_rows, base_rows, base_rows)
         self._grip: Grip | None = None
         if footing and isinstance(sticking_law, EllipseFriction):
             law, rounding = sticking_law, self._roundings.of_matrix
@@ -177,7 +177,7 @@ class Twin(EngineSimulator):
             qd: rates of the joints (n,).
         """
         wrench = np.zeros(6) if self._wrench is None else np.array(self._wrench)
-        if compiled := self._forces_at(self._acting):
+        if compiled := self._compiled_forces(self._acting):
             positions, velocities, forces = self._force_arrays
             base_size = len(forces) - len(qd)
             if base_size:

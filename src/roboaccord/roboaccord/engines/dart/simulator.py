@@ -81,7 +81,7 @@ class DartSimulator(EngineSimulator):
             mechanism.add_rotors(self.armature)
         self._stop_return = STOP_RETURN / model.stop_softness
         rows = np.array(self._root.rows)
-        self._place_forces(self._dofs, self._dofs, rows, rows)
+        self._prepare_forces(self._dofs, self._dofs, rows, rows)
         self._contact: DartContact | None = None
         if model.contact:
             loaded = self._world, self._skeleton
@@ -142,7 +142,7 @@ class DartSimulator(EngineSimulator):
         STOPS.setMaxErrorReductionVelocity(self._stop_return / self._scale)
         total[self._root.rows] = 0.0
         total[self._preloaded] = self._preload
-        compiled = self._forces_at(effort)
+        compiled = self._compiled_forces(effort)
         for _ in range(count):
             if compiled:
                 compiled.apply(*self._coordinates(), total)

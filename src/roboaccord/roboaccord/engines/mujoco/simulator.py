@@ -84,7 +84,7 @@ class MujocoSimulator(EngineSimulator):
         self._all_q, self._all_v, self._applied = data.qpos, data.qvel, data.qfrc_applied
         self._pose, self._rates = self._all_q[self._base_q], self._all_v[self._base_v]
         rows = [range(s.start or 0, s.stop) for s in (self._base_q, self._base_v)]
-        self._place_forces(self._q, self._v, *map(np.array, rows))
+        self._prepare_forces(self._q, self._v, *map(np.array, rows))
 
     def _set_options(self, integrator: str, gravity: float) -> None:
         """Set MuJoCo's options: step, integrator, gravity along -z [m/s^2] and two precautions."""
@@ -134,7 +134,7 @@ class MujocoSimulator(EngineSimulator):
             mujoco.mj_step(self._model, self._data, count)
             return
         # The callback runs in every evaluation of the dynamics, so in each stage of rk4.
-        compiled, metered = self._forces_at(effort), self._meter is not None
+        compiled, metered = self._compiled_forces(effort), self._meter is not None
         mujoco.set_mjcb_control(compiled.callback() if compiled and not metered else self._apply)
         try:
             mujoco.mj_step(self._model, self._data, count)
