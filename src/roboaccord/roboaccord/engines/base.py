@@ -42,7 +42,7 @@ from roboaccord.engines.model import (
     EngineModel,
     JointProperties,
     Properties,
-    braking,
+    friction_by_joint,
 )
 from roboaccord.engines.touch_events import TouchWatch
 from roboaccord.numerics.jit import COMPILES
@@ -91,7 +91,7 @@ class EngineSimulator(Simulator):
         self._gear = model.gear
         # Forces that depend on the motion, and their kernel.
         self._kinematics = TreeKinematics(self.tree, self.joints)
-        self._friction, self._model_friction = model.friction, braking(model)
+        self._friction, self._model_friction = model.friction, friction_by_joint(model)
         self._compiled: CompiledForces | None = None
         self._model_law = model.force_law
         self._set_law(self._model_law)

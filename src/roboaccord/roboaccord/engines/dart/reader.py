@@ -80,7 +80,7 @@ class DartReading(Reading):
             charts = {j.getName(): _chart(j, ours.get(j.getName())) for j in with_several_degrees}
             self.charts = Charts(question_joints, charts)
         nodes = skeleton.getBodyNodes()
-        self.links = self.linked(node.getName() for node in nodes)
+        self.links = self.properties_of(node.getName() for node in nodes)
         skeleton.setPositions(np.zeros(skeleton.getNumDofs()))
         home = body if base_joint else dartpy.dynamics.Frame.World()
         self.hinges = {joint.getName(): _hinge(joint, home) for joint in moving}

@@ -84,7 +84,7 @@ class MujocoReading(Reading):
         self.mechanism = mechanism = MujocoMechanism(
             model, kind, question_joints, base_body, flags=0
         )
-        self.links = self.linked(model.body(i).name for i in range(1, model.nbody))
+        self.links = self.properties_of(model.body(i).name for i in range(1, model.nbody))
         for joint in moving if is_mjcf else ():  # a link's origin is on its last joint
             name = model.body(joint.bodyid[0]).name
             self.links[name] = replace(self.links[name], centre=model.body(name).ipos - joint.pos)
