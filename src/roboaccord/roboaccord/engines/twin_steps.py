@@ -1,9 +1,10 @@
-"""Steps of a twin (see twin.py) as one compiled kernel, for bases that do not tilt.
+"""Steps of a twin as one compiled kernel, for bases that do not tilt.
 
-`advance_twins` steps many states one after another, and `advance_twin` one state, by semi-implicit
-Euler or the classical Runge-Kutta method of order 4, under held efforts and compiled forces
-(compiled.py). Each line must stay equal to its counterpart in twin.py and twin_coordinates.py:
-test_scheme compares the two. A new scheme is written here, too, or excluded by `Twin._compiles`.
+A twin (twin.py) is our equations of motion under an engine's integration method. `advance_twins`
+steps many states one after another, and `advance_twin` one state, by semi-implicit Euler or the
+classical Runge-Kutta method of order 4, under constant efforts and the compiled forces of
+compiled.py. Each operation must stay equal to its counterpart in twin.py and twin_coordinates.py:
+test_scheme compares the two. A new scheme is added here, too, or excluded by `Twin._compiles`.
 
 A state y (13 + 2 n,) is that of `articulated.slopes`: position (3), quaternion x y z w (4) and
 joints (n) of the tree, then linear (3) and angular velocity (3) in the world and the joints' rates
@@ -146,9 +147,8 @@ def _move(y, slope, start, h, end):
     half_angle = 0.5 * h * y[Q + (y.shape[0] - 13) // 2 + 5]
     c, s = np.cos(half_angle), np.sin(half_angle)
     qx, qy, qz, qw = start[3], start[4], start[5], start[6]
-    end[3], end[4], end[5], end[6] = (
-        c * qx - s * qy, c * qy + s * qx, c * qz + s * qw, c * qw - s * qz,
-    )  # fmt: skip
+    end[3], end[4] = c * qx - s * qy, c * qy + s * qx
+    end[5], end[6] = c * qz + s * qw, c * qw - s * qz
 
 
 @kernel

@@ -1,10 +1,10 @@
 """MuJoCo's reading of a URDF or of MJCF, by its own compiler, for `accord parity`.
 
-It must show what MuJoCo makes of a file by itself, so nothing is corrected here. One choice is the
-caller's: with `settings` "accord", links that MuJoCo would fuse are kept, as in model.py. Elements
-of MJCF that our trees do not have (actuators, equalities) are switched off, so that the same
-mechanism is compared. Coordinates of planar and floating joints need no conversion: ours are
-MuJoCo's (description/degrees.py).
+`MujocoReading` is the `Reading` (engines/reading.py) that shows what MuJoCo itself makes of a file,
+so nothing is corrected here. One choice is the caller's: with the settings "accord", links that
+MuJoCo would fuse remain separate, as in model.py. Elements of MJCF that our trees do not have
+(actuators, equalities) are switched off, so that the same mechanism is compared. Coordinates of
+planar and floating joints need no conversion, because ours are MuJoCo's (description/degrees.py).
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ class MujocoReading(Reading):
     Args:
         text: of a robot.
         question: base and joints.
-        settings: `accord` keeps the links that MuJoCo would fuse, and the folders of meshes.
+        settings: `accord`, or `default` for those of MuJoCo, which fuse links that are fixed to
+            each other, and ignore the folders of meshes.
         packages: not used, because MuJoCo knows no packages.
-        file: with exactly this text; None where there is none.
+        file: with exactly this text; None if there is no such file.
 
     Raises:
         AccordError: if MuJoCo refuses it.
@@ -92,7 +93,7 @@ class MujocoReading(Reading):
         mujoco.mj_kinematics(model, mechanism.data)
         self.hinges = _hinges(mechanism.data, moving, question.root, is_mjcf=is_mjcf)
         # Properties that are compared separately do not act.
-        self.apart = _apart(model, moving)
+        self.apart = _separate(model, moving)
         kinds = model.geom_type[model.geom_contype > 0]
         self.shapes = Counter(
             mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower() for kind in kinds
@@ -125,9 +126,9 @@ def _hinges(
     return hinges
 
 
-def _apart(model: mujoco.MjModel, moving: Sequence[Any]) -> dict[str, dict[str, float]]:
-    """Return the properties that are compared separately, as `Reading.apart` has them."""
-    # By index: the joints of which a planar one consists have no names.
+def _separate(model: mujoco.MjModel, moving: Sequence[Any]) -> dict[str, dict[str, float]]:
+    """Return the properties that are compared separately: the value of `Reading.apart`."""
+    # By index, because the joints of which a planar one consists have no names in MuJoCo.
     dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
     armature = model.dof_armature + actuator_terms(model)[0]
     limited = {j.name: j.id for j in moving if model.jnt_actfrclimited[j.id]}
@@ -147,7 +148,7 @@ def _of_urdf(urdf: str, question: Question, settings: str, file: Path | None) ->
     If there is no file, the text must name meshes by complete paths.
     """
     accord = settings == "accord"
-    # Below another root, the joint that carries ours floats by itself.
+    # If the file has another root, that carries the question's root by a floating joint of its own.
     floats = question.base == "free" and question.root != find_root(ET.fromstring(urdf), "URDF")
     loads_file = file and not accord
     load = mujoco.MjSpec.from_file if loads_file else mujoco.MjSpec.from_string
@@ -168,17 +169,18 @@ def _of_urdf(urdf: str, question: Question, settings: str, file: Path | None) ->
 
 
 def _leave_out(model: mujoco.MjModel) -> None:
-    """Switch off what the tree of an MJCF file does not have; mjcf.py names it for the user."""
+    """Switch off the elements of MJCF that our trees lack; mjcf.py names them for the user."""
     disable = mujoco.mjtDisableBit
     model.opt.disableflags |= disable.mjDSBL_EQUALITY | disable.mjDSBL_ACTUATION
     model.opt.disableflags &= ~int(disable.mjDSBL_GRAVITY)
     model.opt.density = model.opt.viscosity = 0.0
-    for values in (
-        model.actuator_damping, model.body_gravcomp, model.jnt_stiffnesspoly, model.dof_dampingpoly,
-        model.tendon_stiffness, model.tendon_damping, model.tendon_frictionloss,
-        model.tendon_armature,
-    ):  # fmt: skip
+    # Damping of actuators, gravity compensation, springs and damping of higher order.
+    for values in (model.actuator_damping, model.body_gravcomp):
         values[:] = 0.0
+    for values in (model.jnt_stiffnesspoly, model.dof_dampingpoly):
+        values[:] = 0.0
+    for name in ("stiffness", "damping", "frictionloss", "armature"):
+        getattr(model, f"tendon_{name}")[:] = 0.0
     model.dof_armature[model.jnt_type[model.dof_jntid] == FREE] = 0.0
 
 

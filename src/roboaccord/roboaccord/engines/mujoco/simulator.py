@@ -1,12 +1,13 @@
 """Simulation with MuJoCo: Runge-Kutta 4 or semi-implicit Euler, the force law in every stage.
 
-`MujocoSimulator` sets MuJoCo's options and takes the physics steps; what all engines share is in
-engines/base.py, loading in model.py, contact in contact.py, a user's choices in settings.py. Force
-laws and friction of joints are set in MuJoCo's control callback, which it calls in every evaluation
-of the dynamics: that is what makes them act in every stage.
+`MujocoSimulator` sets MuJoCo's options and takes the physics steps. Its base class in
+engines/base.py contains what all engines share; loading is in model.py, contact in contact.py, the
+user's settings in settings.py. Force laws and friction of joints are computed in MuJoCo's control
+callback, which MuJoCo calls in every evaluation of the dynamics: so they act in every stage of the
+integrator.
 
-STOP_STEPS and STOP_IMPEDANCE may be tuned within test_engines: stops are as stiff as MuJoCo allows,
-and softer ones let joints pass their limits.
+STOP_STEPS and STOP_IMPEDANCE may be tuned within the limits of test_engines. Stops are as stiff as
+MuJoCo allows; softer ones let joints pass their limits.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ from roboaccord.simulators.losses import Losses
 
 _log = logging.getLogger(__name__)
 
-TOLERANCE = 1e-8  # relative: at which the constraint solver ends, MuJoCo's default
-STOP_STEPS = 2.0  # physics steps: time constant of a joint stop, the shortest that MuJoCo allows
-# `solimp` of stops: impedances dmin and dmax at MuJoCo's upper bound (1 would be rigid), then width
-# [m], midpoint and power at its defaults
+TOLERANCE = 1e-8  # relative tolerance at which the constraint solver ends; MuJoCo's default
+# [physics steps] Time constant of joint stops and shortest one of contacts: MuJoCo allows no less.
+STOP_STEPS = 2.0
+# MuJoCo's `solimp` of stops: impedances dmin and dmax at their upper bound (1 would be rigid);
+# width [m], midpoint and power at MuJoCo's defaults.
 STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 
 
@@ -45,7 +47,7 @@ class MujocoSimulator(EngineSimulator):
 
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
-        # Settings of the user; a contact is never faster than MuJoCo allows.
+        # Settings of the user, with a time constant of contacts that MuJoCo allows.
         settings = read_settings(model.options, self.name, MujocoSettings)
         integrator = settings.integrator_of(contact=model.contact is not None)
         self.order = ORDERS[integrator]
@@ -57,7 +59,7 @@ class MujocoSimulator(EngineSimulator):
         self._set_options(integrator, model.gravity)
         # By default MuJoCo writes to stderr, and to MUJOCO_LOG.TXT in the current folder.
         mujoco.set_mju_user_warning(_log.info)
-        # The default stop is a spring of 20 ms: strong efforts push joints through it.
+        # MuJoCo's default stop has a time constant of 20 ms: strong efforts push joints through it.
         self._model.jnt_solref[:] = shortest * model.stop_softness, 1.0
         self._model.jnt_solimp[:] = STOP_IMPEDANCE
         # Friction of joints is the model's, by the same law in every engine.
@@ -87,14 +89,14 @@ class MujocoSimulator(EngineSimulator):
         self._prepare_forces(self._q, self._v, *map(np.array, rows))
 
     def _set_options(self, integrator: str, gravity: float) -> None:
-        """Set MuJoCo's options: step, integrator, gravity along -z [m/s^2] and two precautions."""
+        """Set MuJoCo's options: step, integrator, gravity along -z [m/s^2], and two precautions."""
         options = self._model.opt
         options.timestep = self.physics_step
         options.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
         options.gravity = (0.0, 0.0, -gravity)
-        # By default MuJoCo resets to zeros when numbers diverge, which nobody would notice.
+        # By default MuJoCo resets a diverging state to zeros, which would remain unnoticed.
         options.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-        # MuJoCo 4.0.0 has a wrong sparse Cholesky factor: these models are small, so dense.
+        # The sparse Cholesky factor of MuJoCo 4.0.0 is wrong, and these models are small.
         options.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
 
     def _compile(self) -> None:
@@ -128,14 +130,14 @@ class MujocoSimulator(EngineSimulator):
 
     def _substeps(self, effort: Array, count: int) -> None:
         self._applied[self._base_v] = 0.0
-        plain = self._law is None and self._friction is None and self._wrench is None
-        if plain and self._meter is None:
+        only_efforts = self._law is None and self._friction is None and self._wrench is None
+        if only_efforts and self._meter is None:
             self._applied[self._v] = effort
             mujoco.mj_step(self._model, self._data, count)
             return
-        # The callback runs in every evaluation of the dynamics, so in each stage of rk4.
-        compiled, metered = self._compiled_forces(effort), self._meter is not None
-        mujoco.set_mjcb_control(compiled.callback() if compiled and not metered else self._apply)
+        compiled, is_metered = self._compiled_forces(effort), self._meter is not None
+        callback = compiled.callback() if compiled and not is_metered else self._apply
+        mujoco.set_mjcb_control(callback)
         try:
             mujoco.mj_step(self._model, self._data, count)
         finally:
@@ -156,7 +158,7 @@ class MujocoSimulator(EngineSimulator):
         data.qfrc_applied[self._v] = effort
 
     def _apply_law(self, data: mujoco.MjData) -> Array:
-        """Set the forces on the base, wrench and force law, and return the law's on joints (n,)."""
+        """Set the forces on the base by wrench and force law; return the law's efforts (n,)."""
         q, v = data.qpos, data.qvel
         pose, rates, forces = q[self._base_q], v[self._base_v], data.qfrc_applied[self._base_v]
         rotation, position, twist = self.base.placed(pose, rates)
