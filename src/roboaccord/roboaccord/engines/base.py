@@ -78,10 +78,8 @@ class EngineSimulator(Simulator):
 
     def __init__(self, model: EngineModel, tree: Tree | None = None) -> None:
         self.tree = tree or model.tree
-        faults, hinges = model.faults, self.tree.hinges
-        super().__init__(
-            model.joints, model.effort_limits, model.physics_step, faults=faults, hinges=hinges
-        )
+        step, faults, hinges = model.physics_step, model.faults, self.tree.hinges
+        super().__init__(model.joints, model.effort_limits, step, faults=faults, hinges=hinges)
         self._check_description(model, tree)
         self.base = KINDS[model.base]
         self.intended = model

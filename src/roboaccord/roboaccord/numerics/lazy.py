@@ -1,9 +1,10 @@
 """Names of a package that are imported on first access, as its stub `__init__.pyi` lists them.
 
 A command or a robot that needs few names of a package starts faster if the other modules are not
-imported. The `__init__.py` of each room of the core calls `lazy_names`; the stub, which type
-checkers read, is the list of names: its lines `from .module import name as name` count. To export a
-name, add it there. test_door checks that each name is found and imports no library.
+imported. The `__init__.py` of each package of the core therefore calls `lazy_names`. The list of
+names is the package's stub, which type checkers read as well: its lines
+`from .module import name as name`. To export a name, add it there. test_door checks that each name
+exists and imports no library.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return `__getattr__`, `__dir__` and `__all__` of a package.
+    """Return `__getattr__`, `__dir__` and `__all__` for the `__init__.py` of a package.
 
     It does what `lazy_loader.attach_stub` does, but also reads the stub of a package in a wheel.
     """
