@@ -1,9 +1,10 @@
-"""What may touch what: the contacts that an engine's own contact solver handles.
+"""Contacts of links and obstacles that an engine's own contact solver handles.
 
-`Contact` states the pairs of links and fixtures (bodies that are fixed in the world) that can
-touch, and their friction; `Fixture`, `MeshFixture` and `HeightField` are the shapes of fixtures. A
-`ContactPoint` is where two of them touch at one instant. Friction that acts as a force law instead,
-the same in every engine, is in sliding_friction.py.
+A robot states in a `Contact` which pairs of links and fixtures (bodies that are fixed in the world)
+can touch, and their friction; `Fixture`, `MeshFixture` and `HeightField` are the shapes of
+fixtures. Engines load it, and report a `ContactPoint` for each place where two bodies touch at one
+instant. Friction that acts as a force law instead, the same in every engine, is in
+sliding_friction.py.
 
 A new kind of fixture also needs a branch in dart/fixtures.py, mujoco/contact.py and moves.py of
 engines/.

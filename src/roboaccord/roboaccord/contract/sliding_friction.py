@@ -1,9 +1,10 @@
 """Coulomb friction of links that slide on a horizontal plane, as a force law.
 
-The friction is a function of the links' motion, so it is the same in every engine. The laws are
-`EllipseFriction` and `PyramidFriction`; `sliding_wrenches` computes both. The equations, and the
-order of operations in the kernels, must stay: hashes of the snake's runs depend on them
-(test_friction of the snake).
+The friction is a function of the links' motion, so it is the same in every engine. The snake uses
+it for the contact of its links with the ground. The laws are `EllipseFriction` and
+`PyramidFriction`; the kernel `sliding_wrenches` computes both. The equations, and the order of
+operations in the kernels, must stay: hashes of the snake's runs depend on them (test_friction of
+the snake).
 
 The friction of a contact that slides with body-fixed velocity v = (v_along, v_across) under the
 load N follows from maximum dissipation on the ellipse (f_along / mu_along)^2 +
@@ -43,9 +44,9 @@ from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
 
-# (m/s)^2, below any slip speed squared; avoids 0 / 0 for a slip of 0 without slip speed.
+# [m^2/s^2] Addend that avoids 0 / 0 at rest without slip speed; below any squared slip speed.
 TINY = 1e-30
-CFM = 1e-5  # share of the diagonal that DART's contact solver adds (DART_CFM in its source)
+CFM = 1e-5  # fraction of the diagonal that DART's contact solver adds (DART_CFM in its source)
 
 
 class EllipseFriction:

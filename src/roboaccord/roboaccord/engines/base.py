@@ -36,14 +36,7 @@ from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
 from roboaccord.engines.force_laws import PushedLaw
 from roboaccord.engines.mechanism import Mechanism
-from roboaccord.engines.model import (
-    BASE_LINK,
-    WORLD,
-    EngineModel,
-    JointProperties,
-    Properties,
-    friction_by_joint,
-)
+from roboaccord.engines.model import BASE_LINK, WORLD, EngineModel, Properties, friction_by_joint
 from roboaccord.engines.touch_events import TouchWatch
 from roboaccord.numerics.jit import COMPILES
 from roboaccord.simulators.base import Simulator
@@ -130,17 +123,14 @@ class EngineSimulator(Simulator):
         """Return the properties of links and joints in the engine."""
         names = [link.name for link in self.tree.links if link.name != WORLD]
         links = {name: self.mechanism.link(name) for name in names}
-        return Properties(
-            links={name: link for name, link in links.items() if link},
-            joints={joint.name: self._joint_properties(joint.name) for joint in self.tree.moving},
-            gravity=self.mechanism.gravity(),
-        )
-
-    def _joint_properties(self, name: str) -> JointProperties:
-        """Return the properties of a joint; its friction is that of engine and model together."""
-        joint = self.mechanism.joint(name)
-        viscous, dry = self._model_friction.get(name, (0.0, 0.0))
-        return replace(joint, damping=viscous + joint.damping, friction=dry + joint.friction)
+        joints = {joint.name: self.mechanism.joint(joint.name) for joint in self.tree.moving}
+        # The friction of a joint is that of the engine and of the model's own law together.
+        for name, (viscous, dry) in self._model_friction.items():
+            joint = joints[name]
+            damping, friction = viscous + joint.damping, dry + joint.friction
+            joints[name] = replace(joint, damping=damping, friction=friction)
+        links_in_engine = {name: link for name, link in links.items() if link}
+        return Properties(links_in_engine, joints, self.mechanism.gravity())
 
     def parts(self) -> Sequence[EngineSimulator]:
         """Return the simulators of which it consists: only itself."""

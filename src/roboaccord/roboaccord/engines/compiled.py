@@ -25,14 +25,7 @@ from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import FixedBase
 from roboaccord.description.kinematics import TreeKinematics, centres, inward, outward
 from roboaccord.numerics.jit import kernel
-from roboaccord.numerics.native import (
-    address,
-    c_function,
-    doubles_at,
-    ints_at,
-    set_table,
-    table_now,
-)
+from roboaccord.numerics.native import address, c_function, floats_at, ints_at, set_table, table_now
 from roboaccord.simulators.friction import JointFriction
 
 # Entries of the table. Shapes are those of k links, n joints, m sliding links, and p contact points
@@ -194,7 +187,7 @@ def indices_at(table, entry, count):
 @kernel
 def numbers_at(table, entry, shape):
     """Return the array of numbers of a shape whose address an entry of the table has."""
-    return carray(doubles_at(table[entry]), shape)
+    return carray(floats_at(table[entry]), shape)
 
 
 @kernel

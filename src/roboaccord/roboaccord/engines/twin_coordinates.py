@@ -23,12 +23,7 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.base_kinds import FixedBase
 from roboaccord.engines.spec import Scheme
-from roboaccord.numerics.rotations import (
-    matrix_quaternion,
-    quaternion_matrix,
-    quaternion_product,
-    turn_quaternion,
-)
+from roboaccord.numerics import rotations
 
 # The classical Runge-Kutta method of order 4: weights of its four stages, and times of the last
 # three as fractions of the step.
@@ -60,7 +55,7 @@ class Coordinates(NamedTuple):
     @property
     def turn(self) -> Array:
         """Rotation matrix of the base (..., 3, 3)."""
-        return quaternion_matrix(unit(self.orientation))
+        return rotations.quaternion_matrix(unit(self.orientation))
 
 
 # q, qd, position, orientation, and twist in the base's own axes, with shapes as of `Trajectory`.
@@ -117,7 +112,7 @@ class SteppedAxes:
 
     def of(self, motion: RobotState | Trajectory) -> tuple[Coordinates, Array]:
         """Return coordinates and rates of a state, or of all samples of a trajectory."""
-        turn, twist = quaternion_matrix(motion.orientation), motion.twist
+        turn, twist = rotations.quaternion_matrix(motion.orientation), motion.twist
         linear, angular = rotate(turn, twist[..., :3]), rotate(turn, twist[..., 3:])
         rates = np.concatenate([*self.from_world(turn, linear, angular), motion.qd], axis=-1)
         return Coordinates(*map(np.array, (motion.q, motion.position, motion.orientation))), rates
@@ -154,7 +149,7 @@ class SteppedAxes:
         linear, angular = self.in_world(turn, v)
         if self._turning == "quaternion":
             # dq/dt = w q / 2, with the angular velocity w in the world as a quaternion.
-            turning = 0.5 * quaternion_product(np.array([*angular, 0.0]), x.orientation)
+            turning = 0.5 * rotations.quaternion_product(np.array([*angular, 0.0]), x.orientation)
         else:
             in_base = angular @ turn
             turning = inverse_differential(since, in_base) if self._tilts else in_base
@@ -169,9 +164,11 @@ class SteppedAxes:
         if self._turning == "cut off" and np.linalg.norm(turn) < CUT_OFF:
             # DART's exponential of a cross product matrix K: 1 + K + K K / 2.
             cross = np.cross(np.eye(3), turn)
-            orientation = matrix_quaternion(x.turn @ (np.eye(3) + cross + 0.5 * cross @ cross))
+            exponential = np.eye(3) + cross + 0.5 * cross @ cross
+            orientation = rotations.matrix_quaternion(x.turn @ exponential)
         else:
-            orientation = quaternion_product(x.orientation, turn_quaternion(turn))
+            increment = rotations.turn_quaternion(turn)
+            orientation = rotations.quaternion_product(x.orientation, increment)
         return Coordinates(q, position, orientation)
 
     def runge_kutta(

@@ -5,10 +5,10 @@ only user of this module). `c_function` compiles a Python function to such a C f
 
 The library passes only pointers of its own. All other data are reached through a table: an int64
 array of sizes and of addresses of arrays. `set_table` stores the address of the current table in a
-symbol of this process; in a kernel `table_now` reads it, and `doubles_at` and `ints_at` convert
+symbol of this process; in a kernel `table_now` reads it, and `floats_at` and `ints_at` convert
 addresses to pointers. So no address is part of the compiled code, and it can be cached on disk.
 
-A pointer to numbers of another type may be added, like `doubles_at`.
+A pointer to numbers of another type may be added, like `floats_at`.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _as_pointer(number_type: types.Type) -> Intrinsic:
     return intrinsic(pointer)
 
 
-doubles_at = _as_pointer(types.float64)
+floats_at = _as_pointer(types.float64)
 ints_at = _as_pointer(types.int64)
 
 

@@ -301,7 +301,7 @@ class Simulator(FailingJoints, ABC):
 
     @abstractmethod
     def _advance(self, command: Command, duration: float) -> None:
-        """Advance from `state()` by a duration [s], under `_effort` and the other parts of a command."""
+        """Advance from `state()` by a duration [s], under `_effort` and the command."""
 
     @abstractmethod
     def _read(self) -> RobotState:
