@@ -1,9 +1,10 @@
 """Outcomes, reasons and findings of the levels of a cross-check, and the verdict.
 
-A cross-check consists of levels (accelerations, single steps, trajectories, energy, ...). The
-result of one level for one engine is a `Finding`: its `Outcome`, and `Reason`s, each a `Code`
-(codes.py) with figures. Words come only later, from report/words.py: no verdict may depend on
-words. `verdict_of` is strict on purpose: what could not be judged never passes (test_outcomes).
+A cross-check consists of levels (accelerations, single steps, trajectories, energy, ...). Each
+level, in crosscheck/levels/, returns a `Finding` for each engine: an `Outcome`, and `Reason`s, each
+a `Code` (codes.py) with figures. report/words.py converts reasons to words when they are shown, so
+that no verdict depends on words. `verdict_of` is strict on purpose: an engine that could not be
+judged never passes (test_outcomes).
 
 Values of `Outcome` and `Verdict`, and the keys of `Finding.to_json`, are part of the JSON of
 `accord crosscheck` and stay.
@@ -22,9 +23,9 @@ from roboaccord.contract.results import Json, to_json
 from roboaccord.contract.shown import display
 
 Verdict = Literal["pass", "fail", "undecided"]
-# A level counts as judged if at least one of so many ticks was. That is a choice, not a result:
-# one of two would leave out motions that are in contact half of the time, and of one in ten
-# nothing follows for the others.
+# A level counts as judged if at least one in JUDGED_SHARE ticks was. Chosen: one in two would
+# exclude motions that are in contact half of the time, and one in ten shows nothing about the other
+# ticks.
 JUDGED_SHARE = 3
 
 
@@ -40,7 +41,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a level has its outcome: a code with its figures; `str` gives the words.
+    """Reason for the outcome of a level: a code with figures; `str` returns it in words.
 
     Args:
         code: a member of `Code`, or one of a level that another package adds.
@@ -65,7 +66,7 @@ def because(code: Code | str, **figures: Any) -> Reason:
 
 @dataclass(frozen=True)
 class Cause:
-    """What is wrong in an engine or a log, and by how much.
+    """Cause of a disagreement: the quantity that is wrong in an engine or a log, and its error.
 
     Args:
         quantity: mass, gear, delay, sign of rate, ...
@@ -97,7 +98,7 @@ class Finding:
         level, engine: their names, which the check fills in.
         unexplained: whether a cause is still to be searched for.
         smaller: whether a smaller physics step would decide the matter.
-        stands_in: whether this level does not apply, and has the outcome of another level.
+        stands_in: whether the level does not apply, and the outcome is that of another level.
         excuse: reason for which the scenario does not count the finding; "" if it does.
     """
 

@@ -1,8 +1,9 @@
 """Data exchanged by simulators and controllers: states, commands, targets and events.
 
-Units are SI, frames those of ROS (REP-105), a quaternion is x y z w. States and targets are
-read-only, their arrays too: what a controller wrote into a state would reach the simulator where
-both share memory, and be lost where messages are in between. `freeze` makes an array read-only.
+At each control tick a simulator returns a `RobotState`, and a controller answers with a `Command`.
+Units are SI, frames those of ROS (REP-105), quaternions are x y z w. States and targets are
+read-only, and their arrays, too: if a controller wrote into a state, the simulator would change if
+both share memory, but not if messages are sent between them. `freeze` makes an array read-only.
 
 Fields of RobotState, Command and Target may be added at the end with a default; to be recorded, one
 also needs a codec in `cdr` and a topic in bag/topics.py. STATE_ARRAYS and its order stay, because
@@ -22,7 +23,8 @@ from roboaccord.contract.results import Quantity
 from roboaccord.numerics.arrays import Array as Array
 
 NO_SWITCHES: Mapping[str, bool] = MappingProxyType({})
-# Shared, and so read-only: position [m], quaternion of no rotation, twist [m/s, rad/s].
+# Defaults, which are shared and therefore read-only: position [m], quaternion of no rotation, twist
+# [m/s, rad/s].
 ORIGIN, IDENTITY, NO_TWIST = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(6)
 for _array in (ORIGIN, IDENTITY, NO_TWIST):
     _array.setflags(write=False)
@@ -35,10 +37,10 @@ def is_frozen(owner: object) -> bool:
 
 
 def freeze(array: Array) -> Array:
-    """Return an array that nobody can change.
+    """Return a read-only array.
 
-    An array that owns its memory is made read-only in place; a view of memory that others can write
-    to is copied first.
+    An array that owns its memory is made read-only in place; a view of memory that can be written
+    to through another array is copied first.
     """
     if array.base is not None:
         if is_frozen(array.base) and not array.flags.writeable:
@@ -102,7 +104,7 @@ class RobotState:
 
     @property
     def measured(self) -> RobotState:
-        """The state with the angles and rates that encoders report, as a controller is given it."""
+        """The state that a controller gets: with the angles and rates that encoders report."""
         if not self.encoders:
             return self
         q, qd = np.array(self.q), np.array(self.qd)
@@ -116,7 +118,7 @@ class Event:
     """A discrete event of a motion.
 
     Args:
-        time: when it happened.
+        time: of the event.
         kind: `joint_stop`, `impact`, `switch`, ...
         subject: the joint, pair of links or switch concerned.
         impulse: size of the impulse exchanged; 0 where there is none.

@@ -1,10 +1,11 @@
-"""Controllers of any robot: a posture, sines, and random efforts.
+"""Controllers for any robot: a fixed posture, sines, and random efforts.
 
-They know nothing of the robot but its joints. So that the defaults suit a finger as well as a
-crane, gains and efforts are scaled by the inertia that each joint moves in the initial state
-(`inertias`). Parameters of the classes are keys of scenarios, and their lines under `Args:` the
-help that users see. A new controller is a class here and an entry of `controllers` in file.py. The
-order of draws in `Random` stays, for otherwise a seed gives another run (test_any_robot).
+A scenario selects one for a robot that is a file. They depend only on the robot's joints. So that
+the defaults suit a finger as well as a crane, gains and efforts are scaled by the inertia that each
+joint moves in the initial state (`inertias`). Parameters of the classes are keys of scenarios, and
+their lines under `Args:` are the help for users. A new controller is a class here and an entry of
+`controllers` in file.py. The order of draws in `Random` stays, because a seed would otherwise mean
+another run (test_any_robot).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def inertias(setup: Setup) -> Array:
 
 
 class Posture(Servo):
-    """Proportional and derivative efforts that keep a posture.
+    """Proportional and derivative efforts towards a fixed posture.
 
     Attributes:
         gains: stiffness k and damping d of each joint (2, n) [N m/rad, N m s/rad], those of a mass
@@ -105,7 +106,7 @@ class Sine(Posture):
 
 
 class Random:
-    """Efforts on all joints drawn from the seed: smooth sums of sines, or held steps.
+    """Random efforts on all joints: smooth sums of sines, or steps.
 
     Args:
         acceleration: root mean square of what the efforts give to a joint [rad/s^2].
