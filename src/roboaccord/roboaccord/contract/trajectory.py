@@ -127,8 +127,9 @@ class Trajectory(Drawn):
 
     def state(self, index: int) -> RobotState:
         """Return the sample at `index` as a state."""
-        arrays = (getattr(self, name)[index] for name in STATE_ARRAYS)
-        return RobotState(float(self.time[index]), *arrays, self._switches(index))
+        joints = self.q[index], self.qd[index], self.effort[index]
+        base = self.position[index], self.orientation[index], self.twist[index]
+        return RobotState(float(self.time[index]), *joints, *base, self._switches(index))
 
     def command(self, index: int) -> Command:
         """Return the command in force from the sample at `index` to the next one."""
