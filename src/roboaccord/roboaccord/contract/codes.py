@@ -10,8 +10,6 @@ method: an engine that matches its twin solves our equations. STEP is a single s
 RUN the whole motion, BOOK the energy balance of a run.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum, auto
 
 

@@ -84,11 +84,10 @@ def lacking(group: str, name: str, what: str = "") -> str:
     """
     if name in entries(group):
         return ""
-    package = next(
-        (key for key, groups in _catalogue().items() if name in groups.get(group, ())), ""
-    )
-    if not package:
+    packages = [key for key, groups in _catalogue().items() if name in groups.get(group, ())]
+    if not packages:
         return ""
+    package = packages[0]
     distribution = package if package.startswith(PREFIX) else f"{PREFIX}_{package}"
     where = f"the distribution {distribution.replace('_', '-')}, not installed"
     return f"{what or name} is in {where}: src/{package} of the repository"

@@ -203,12 +203,9 @@ def intended_properties(model: EngineModel) -> Properties:
     tree = model.tree
     friction = friction_by_joint(model)
     rotors = dict(zip(model.joints, model.rotors.tolist()))
+    links = [link for link in tree.links if link.name != WORLD]
     return Properties(
-        links={
-            link.name: LinkProperties(link.mass, link.centre, link.inertia)
-            for link in tree.links
-            if link.name != WORLD
-        },
+        links={link.name: LinkProperties(link.mass, link.centre, link.inertia) for link in links},
         joints={
             joint.name: JointProperties(
                 joint.position,

@@ -307,23 +307,21 @@ FEATURES: Mapping[Feature, Callable[[EngineModel], bool]] = {
 }
 
 
-def read_settings(
-    options: Mapping[str, Mapping[str, Any]], engine: str, settings_class: type[T]
-) -> T:
+def read_settings(options: Mapping[str, Mapping[str, Any]], engine: str, settings: type[T]) -> T:
     """Return the settings of an engine from the options of all engines.
 
     Args:
         options: keys and values by engine, as `engine_options` of a scenario.
         engine: name.
-        settings_class: dataclass of the engine's settings.
+        settings: dataclass of the engine's settings.
 
     Raises:
         AccordError: for a key of `engine_options.ENGINE` that the settings do not have.
     """
-    settings = options.get(engine, {})
-    check_known(f"unknown key engine_options.{engine}.", settings, _keys(settings_class))
-    return settings_class(**settings)
+    values = options.get(engine, {})
+    check_known(f"unknown key engine_options.{engine}.", values, _keys(settings))
+    return settings(**values)
 
 
-def _keys(settings_class: type) -> list[str]:
-    return [item.name for item in fields(settings_class)]
+def _keys(settings: type) -> list[str]:
+    return [item.name for item in fields(settings)]

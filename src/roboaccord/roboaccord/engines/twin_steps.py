@@ -17,8 +17,6 @@ joints (n) of the tree, then linear (3) and angular velocity (3) in the world an
     limits   lower and upper limits of the joints (n,) [rad or m]
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from roboaccord.description.articulated import slopes
@@ -67,14 +65,9 @@ def advance_twin(bodies, forces, y, acting, h, count, order, limits):
         if order == 1:
             for i in range(rates, size):
                 y[i] += h * slope[i]
-            for i in range(3):
-                slope[i] = y[rates + i]
-            for j in range(n):
-                slope[Q + j] = y[rates + 6 + j]
-            for i in range(rates):
-                start[i] = y[i]
-            for i in range(rates, size):
-                slope[i], start[i] = 0.0, y[i]
+            slope[:3], slope[Q:rates] = y[rates : rates + 3], y[rates + 6 :]
+            slope[rates:] = 0.0
+            start[:] = y
             _move(y, slope, start, h, y)
             continue
         # Runge-Kutta: the mean of four slopes with weights 1/6, 1/3, 1/3, 1/6. The base turns at
@@ -85,8 +78,7 @@ def advance_twin(bodies, forces, y, acting, h, count, order, limits):
         for k in range(3):
             fraction = 1.0 if k == 2 else 0.5
             _move(y, slope, start, fraction * h, stage)
-            for i in range(size):
-                y[i] = stage[i]
+            y[:] = stage
             _fill_slope(bodies, forces, scratch, y, acting, slope)
             weight = 1.0 / 6.0 if k == 2 else 1.0 / 3.0
             for i in range(size):

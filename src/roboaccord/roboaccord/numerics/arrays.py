@@ -4,8 +4,6 @@ Its name must stay, because robots and users import it from contract/state.py. T
 are defined where they are needed, such as `Index` of integers in contract/contact.py.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

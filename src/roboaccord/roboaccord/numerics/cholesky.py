@@ -9,8 +9,6 @@ The kernels are called by other kernels, so they allocate nothing and raise noth
 compares them with NumPy).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from roboaccord.numerics.jit import kernel

@@ -55,7 +55,6 @@ class Machine(NamedTuple):
 
 
 MACHINES = {"x86_64": Machine(1, 0xC000003E, 317), "aarch64": Machine(2, 0xC00000B7, 277)}
-UNKNOWN_MACHINE = Machine(0, 0, 0)
 # Bits of arguments: flags of openat that are needed for writing; flag of clone for a thread; all
 # bits of the lower half of an argument.
 WRITES, THREAD, LOWER_HALF = os.O_ACCMODE | os.O_CREAT | os.O_TRUNC, 0x10000, 0xFFFFFFFF
@@ -86,13 +85,13 @@ def fence() -> bool:
     If the kernel has Landlock, the process cannot write, start programs or reach the memory of
     other processes even if False is returned.
     """
-    machine = MACHINES.get(platform.machine(), UNKNOWN_MACHINE)
+    machine = MACHINES.get(platform.machine())
     libc = ctypes.CDLL(None)
     if sys.platform != "linux" or libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0):
         return False
     rules = libc.syscall(MAKE_RULES, struct.pack("Q", CHANGES), SIZE, 0)
     libc.syscall(RESTRICT, rules, 0)
-    if not machine.column or struct.calcsize("P") != SIZE:
+    if machine is None or struct.calcsize("P") != SIZE:
         return False
     program = _filter_program(machine)
     code = ctypes.create_string_buffer(program, len(program))

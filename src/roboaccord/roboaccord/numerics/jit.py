@@ -15,7 +15,6 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
@@ -104,7 +103,7 @@ class Kernel(Generic[P, R]):
 
 def is_compiling() -> bool:
     """Return whether numba is compiling a kernel now, or loading one from its cache."""
-    return COMPILES and _depth().value > 0
+    return COMPILES and _compilations().count > 0
 
 
 def seen_compiling() -> bool:
@@ -116,26 +115,23 @@ def seen_compiling() -> bool:
     return is_numba_loaded and is_compiling()
 
 
-@dataclass
-class _Depth:
-    """Number of compilations in progress."""
-
-    value: int = 0
-
-
 @functools.cache
-def _depth() -> _Depth:
-    """Return the count of numba's compilations in progress, which starts with the first call."""
+def _compilations() -> Any:
+    """Return a listener with the `count` of numba's compilations in progress.
+
+    It counts those that start after the first call.
+    """
     from numba.core import event
 
-    depth = _Depth()
-
     class CompilationCounter(event.Listener):  # type: ignore[misc]
+        count = 0
+
         def on_start(self, event: Event) -> None:
-            depth.value += 1
+            self.count += 1
 
         def on_end(self, event: Event) -> None:
-            depth.value = max(0, depth.value - 1)  # it may have started before the first call
+            self.count = max(0, self.count - 1)  # it may have started before the first call
 
-    event.register("numba:compiler_lock", CompilationCounter())
-    return depth
+    counter = CompilationCounter()
+    event.register("numba:compiler_lock", counter)
+    return counter

@@ -11,8 +11,6 @@ EXACT and the other tolerances stay at round-off: larger ones accept wrong conta
 end in FAILED.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from roboaccord.numerics.jit import kernel

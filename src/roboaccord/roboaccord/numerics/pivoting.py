@@ -9,8 +9,6 @@ active sets and with least squares.
 PATIENCE and GAUSS_SEIDEL may be tuned, which affects only the time; WRONG stays at round-off.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from roboaccord.numerics.cholesky import factor, solve

@@ -34,12 +34,11 @@ def rpy_quaternion(roll: float, pitch: float, yaw: float) -> Array:
     """Return the quaternion x y z w (4,) of URDF's fixed-axis roll, pitch, yaw [rad]."""
     cr, cp, cy = (math.cos(0.5 * angle) for angle in (roll, pitch, yaw))
     sr, sp, sy = (math.sin(0.5 * angle) for angle in (roll, pitch, yaw))
-    return np.array([
-        sr * cp * cy - cr * sp * sy,
-        cr * sp * cy + sr * cp * sy,
-        cr * cp * sy - sr * sp * cy,
-        cr * cp * cy + sr * sp * sy,
-    ])  # fmt: skip
+    x = sr * cp * cy - cr * sp * sy
+    y = cr * sp * cy + sr * cp * sy
+    z = cr * cp * sy - sr * sp * cy
+    w = cr * cp * cy + sr * sp * sy
+    return np.array([x, y, z, w])
 
 
 def yaw_matrix(yaw: float) -> Array:
@@ -148,12 +147,11 @@ def quaternion_product(a: Array | Sequence[float], b: Array | Sequence[float]) -
     Both may be (4, k): k quaternions as columns.
     """
     (ax, ay, az, aw), (bx, by, bz, bw) = a, b
-    return np.array([
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
-    ])  # fmt: skip
+    x = aw * bx + ax * bw + ay * bz - az * by
+    y = aw * by - ax * bz + ay * bw + az * bx
+    z = aw * bz + ax * by - ay * bx + az * bw
+    w = aw * bw - ax * bx - ay * by - az * bz
+    return np.array([x, y, z, w])
 
 
 def turn_quaternion(turn: Array) -> Array:

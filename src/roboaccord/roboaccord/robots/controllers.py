@@ -121,8 +121,7 @@ class Random:
     ) -> None:
         self._effort_scale = acceleration * inertias(setup)
         self._bandwidth, self._smooth = bandwidth, smooth
-        self._seed = setup.scenario.seed
-        self._rates, self._phases = self._draw(self._seed)
+        self.reset(setup.scenario.seed)
 
     def reset(self, seed: int) -> None:
         """Draw rates and phases of the sines anew."""

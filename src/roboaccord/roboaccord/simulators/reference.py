@@ -196,10 +196,7 @@ class TreeReference(Reference):
         return self._masses
 
     def lock(self, joint: int, locked: bool) -> None:
-        if locked:
-            self._locked.add(joint)
-        else:
-            self._locked.discard(joint)
+        self._locked = self._locked | {joint} if locked else self._locked - {joint}
         for dynamics in (self._smooth, self._dynamics):
             dynamics.lock(joint, LOCK_INERTIA if locked else 0.0)
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import dartpy
@@ -104,11 +103,12 @@ class DartContact:
         # names of pairs whose contact only locked joints bear.
         self._locked_count, self._free_dofs = 0, list[int]()
         self._borne_by_locks = set[tuple[str, str]]()
-        self._has_hulls, detectors = scale != 1.0, dartpy.collision
-        self._make_detector: Callable[[], dartpy.collision.CollisionDetector]
-        self._make_detector = detectors.OdeCollisionDetector
-        if self._has_hulls:
-            self._make_detector = detectors.BulletCollisionDetector
+        self._has_hulls = scale != 1.0
+        ode, bullet = (
+            dartpy.collision.OdeCollisionDetector,
+            dartpy.collision.BulletCollisionDetector,
+        )
+        self._make_detector = bullet if self._has_hulls else ode
         # Fixtures enter the world as skeletons that do not move.
         for fixture in contact.fixtures:
             if self._has_hulls and isinstance(fixture, MeshFixture) and not fixture.convex:

@@ -29,7 +29,6 @@ from roboaccord.simulators.losses import Losses
 # are 0.9, 0.95, 1e-3, 0.5 and 2; here 1 - dmin and the width are a tenth of these. A contact bears
 # only its normal force, so it need not be as rigid as a stop (STOP_IMPEDANCE of simulator.py).
 CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
-CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
 GEOMETRY = mujoco.mjtGeom
 # [m] Thickness of a height field below its lowest point. It is more than a body sinks in a physics
 # step, which is 1 cm at 10 m/s and 1 ms.
@@ -75,7 +74,7 @@ def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> 
                 solref=[float(settings.contact_time), float(settings.contact_damping)],
                 solimp=CONTACT_IMPEDANCE,
             )
-    spec.option.cone = CONES[settings.cone]
+    spec.option.cone = getattr(mujoco.mjtCone, f"mjCONE_{settings.cone.upper()}")
     spec.option.impratio = float(settings.impratio)
     if settings.diagexact:
         spec.option.enableflags |= mujoco.mjtEnableBit.mjENBL_DIAGEXACT

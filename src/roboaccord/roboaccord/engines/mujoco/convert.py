@@ -23,7 +23,7 @@ from roboaccord.description.tree import Joint, Link
 from roboaccord.description.tree_text import HERE, UP, WORLD, Converted, Pose, make_tree, write_tree
 from roboaccord.engines.mujoco.missing import compile_file
 from roboaccord.engines.mujoco.mjcf import lacks, left_out, mimics, name_of, servos
-from roboaccord.engines.mujoco.model import actuator_terms
+from roboaccord.engines.mujoco.model import actuator_terms, reason_of
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
@@ -48,8 +48,7 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
     try:
         model, missing, weightless = compile_file(text, path)
     except ValueError as error:
-        reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
-        raise AccordError(f"MuJoCo refuses it: {reason}") from None
+        raise AccordError(f"MuJoCo refuses it: {reason_of(error)}") from None
     if model.nbody == 1:
         raise AccordError("it holds no bodies")
     converted = _Conversion(model).result()

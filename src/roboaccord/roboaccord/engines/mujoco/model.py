@@ -73,9 +73,12 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
             collide(spec, model.contact, settings)
         return spec.compile()
     except ValueError as error:
-        # The second line names the link or joint.
-        reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
-        raise AccordError(f"MuJoCo refuses the description: {reason}") from None
+        raise AccordError(f"MuJoCo refuses the description: {reason_of(error)}") from None
+
+
+def reason_of(error: ValueError) -> str:
+    """Return the first two lines of MuJoCo's error; the second one names the link or joint."""
+    return "; ".join(line.strip() for line in str(error).splitlines()[:2])
 
 
 def _massless_carriers(tree: Tree) -> set[str]:

@@ -24,7 +24,12 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.mujoco.missing import replace_missing
-from roboaccord.engines.mujoco.model import MujocoMechanism, actuator_terms, with_mesh_paths
+from roboaccord.engines.mujoco.model import (
+    MujocoMechanism,
+    actuator_terms,
+    reason_of,
+    with_mesh_paths,
+)
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 _log = logging.getLogger(__name__)
@@ -65,8 +70,7 @@ class MujocoReading(Reading):
             load = _of_mjcf if is_mjcf else _of_urdf
             model, base_body = load(text, question, settings, file)
         except ValueError as error:
-            reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
-            raise AccordError(f"MuJoCo refuses it: {reason}") from None
+            raise AccordError(f"MuJoCo refuses it: {reason_of(error)}") from None
         # By default MuJoCo writes warnings to MUJOCO_LOG.TXT in the current folder.
         mujoco.set_mju_user_warning(_log.warning)
         model.opt.gravity = (0.0, 0.0, -GRAVITY)
@@ -158,14 +162,13 @@ def _of_urdf(urdf: str, question: Question, settings: str, file: Path | None) ->
         spec.compiler.fusestatic = floats
         spec.compiler.discardvisual = True
         spec.compiler.balanceinertia = False
-    moving_body = ""
-    if question.base == "free":
-        moving_body = question.root
-        if not floats:
-            body = spec.worldbody.bodies[0]
-            body.add_freejoint()
-            moving_body = body.name
-    return spec.compile(), moving_body
+    if question.base == "fixed":
+        return spec.compile(), ""
+    if floats:
+        return spec.compile(), question.root
+    body = spec.worldbody.bodies[0]
+    body.add_freejoint()
+    return spec.compile(), body.name
 
 
 def _leave_out(model: mujoco.MjModel) -> None:
