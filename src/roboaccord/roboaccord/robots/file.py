@@ -73,7 +73,7 @@ class FileRobot(RobotFile):
         self.path, self._text = path.absolute(), text
         self.name = name or robot_name(self.path)
         self.summary = f"of {self.path}"
-        self._files = dict[tuple[tuple[str, str], ...], UrdfFile]()  # by packages and arguments
+        self._files = dict[object, UrdfFile]()  # by packages and xacro arguments
         self._has_floating_base, self._is_moved_from_balance = False, False
 
     @property
@@ -89,7 +89,7 @@ class FileRobot(RobotFile):
         if self._text is not None:
             return without_tie(check_urdf(self.path, self._text, {}))
         packages, arguments = setup.scenario.packages, setup.scenario.arguments
-        key = (*packages.items(), ("", ""), *arguments.items())
+        key = tuple(packages.items()), tuple(arguments.items())
         if key not in self._files:
             folders = {name: Path(folder) for name, folder in packages.items()}
             file = read_robot(self.path, folders, arguments)

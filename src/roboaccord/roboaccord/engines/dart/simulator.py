@@ -70,10 +70,9 @@ class DartSimulator(EngineSimulator):
         self._is_scaled = self._scale != 1.0
         self._generalised = np.zeros(self._skeleton.getNumDofs())
         # Constant efforts on joints that take no commands, damping, and rotors.
-        preloaded = {
-            self._skeleton.getJoint(n).getIndexInSkeleton(0): e for n, e in model.preload.items()
-        }
-        self._preloaded, self._preload = list(preloaded), np.array(list(preloaded.values()))
+        preloaded_joints = [self._skeleton.getJoint(name) for name in model.preload]
+        self._preloaded = [joint.getIndexInSkeleton(0) for joint in preloaded_joints]
+        self._preload = np.array([*model.preload.values()])
         if model.damping is not None:
             for name, value in zip(self.joints, model.damping, strict=True):
                 mechanism.add_damping(name, value)

@@ -75,8 +75,7 @@ class _Conversion:
         made: names of the massless links between several joints of a body.
         notes: lines for the user on elements that are left out.
         drives: reflected inertia and damping of actuators on each rate (2, nv).
-        mimics, servos: by MuJoCo's number of a joint.
-        free: whether the robot begins with a free joint.
+        mimics, servos: those of `mjcf.py`, by MuJoCo's number of a joint.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -86,22 +85,19 @@ class _Conversion:
         self.links, self.joints, self.made = list[Link](), list[tuple[Joint, Pose]](), list[str]()
         self.notes, self.drives = list(left_out(model)), actuator_terms(model)
         self.mimics, self.servos = dict(mimics(model)), dict(servos(model))
-        # Roots of trees of bodies below the world, one for each rate; of floating trees, the first
-        # joint is a free one.
-        roots = [int(model.body_rootid[body]) for body in model.dof_bodyid]
-        first_joint = {root: int(model.body_jntadr[root]) for root in {*roots}}
-        free_joint = JOINT.mjJNT_FREE
-        floating = {r for r, k in first_joint.items() if k >= 0 and model.jnt_type[k] == free_joint}
-        # The robot is the tree with most rates; if it does not float, all trees that do not.
-        robot_root = max(roots, key=lambda root: (roots.count(root), -root), default=0)
-        self.free = robot_root in floating
-        roots_of_robot = {robot_root} if self.free else {*map(int, model.body_rootid)} - floating
-        if not self.free:
+        # The robot is the tree of bodies with most rates; if it does not float, all trees that do
+        # not. A free joint belongs to the root of a floating tree.
+        root_of_rate = [int(model.body_rootid[body]) for body in model.dof_bodyid]
+        floating = {*model.jnt_bodyid[model.jnt_type == JOINT.mjJNT_FREE].tolist()}
+        largest = max(root_of_rate, key=lambda root: (root_of_rate.count(root), -root), default=0)
+        roots_of_robot = {largest}
+        if largest not in floating:
+            roots_of_robot = {*model.body_rootid.tolist()} - floating
             self.links.append(Link(WORLD, 0.0, *NOTHING, ()))
         for body in range(1, model.nbody):
             if model.body_rootid[body] in roots_of_robot:
                 self._add_body(body)
-        others = sorted({*map(int, model.body_rootid[1:])} - roots_of_robot)
+        others = sorted({*model.body_rootid[1:].tolist()} - roots_of_robot)
         if others:
             named = ", ".join(self.bodies[i] for i in others[:MOST_NAMES])
             self.notes.append(f"{len(others)} bodies beside the robot: left out: {named}")

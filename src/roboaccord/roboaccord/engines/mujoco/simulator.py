@@ -62,26 +62,26 @@ class MujocoSimulator(EngineSimulator):
         # MuJoCo's default stop has a time constant of 20 ms: strong efforts push joints through it.
         self._model.jnt_solref[:] = shortest * model.stop_softness, 1.0
         self._model.jnt_solimp[:] = STOP_IMPEDANCE
-        # Friction of joints is the model's, by the same law in every engine.
-        self._model.dof_damping[:] = 0.0
-        self._model.dof_frictionloss[:] = 0.0
-        # Rotors and damping of the joints.
-        dofs = [self._model.joint(name).dofadr[0] for name in self.joints]
-        self._model.dof_armature[dofs] = self.armature
-        if model.damping is not None:
-            self._model.dof_damping[dofs] = model.damping
+        # Indices of joints and base in MuJoCo's arrays.
         self.mechanism = mechanism = MujocoMechanism(self._model, self.base, self.joints)
         self._data = data = mechanism.data
-        self._contact = MujocoContact(self._model, model.contact) if model.contact else None
-        # Constant efforts on joints that take no commands.
-        preload = {self._model.joint(n).dofadr[0]: effort for n, effort in model.preload.items()}
-        self._preloaded, self._preload = np.array([*preload], int), np.array([*preload.values()])
-        data.qfrc_applied[self._preloaded] = self._preload
         self._q, self._v = mechanism.q, mechanism.v
-        self._constraints = ConstraintMeter(self._model, self._data, stages=self.order)
-        self._height = 0.0
         self._base_q, self._base_v = mechanism.base_q, mechanism.base_v
-        self._axes = mechanism.axes
+        self._axes, self._height = mechanism.axes, 0.0
+        # Friction of joints is the model's, by the same law in every engine. MuJoCo itself adds
+        # rotors, and only the damping that the model leaves to it.
+        self._model.dof_frictionloss[:] = 0.0
+        self._model.dof_damping[:] = 0.0
+        self._model.dof_armature[self._v] = self.armature
+        if model.damping is not None:
+            self._model.dof_damping[self._v] = model.damping
+        # Constant efforts on joints that take no commands.
+        self._preloaded = [int(self._model.joint(name).dofadr[0]) for name in model.preload]
+        self._preload = np.array([*model.preload.values()])
+        data.qfrc_applied[self._preloaded] = self._preload
+        # Contacts and losses.
+        self._contact = MujocoContact(self._model, model.contact) if model.contact else None
+        self._constraints = ConstraintMeter(self._model, self._data, stages=self.order)
         # Views of the engine's memory, because each access through `data` costs 0.25 us.
         self._all_q, self._all_v, self._applied = data.qpos, data.qvel, data.qfrc_applied
         self._pose, self._rates = self._all_q[self._base_q], self._all_v[self._base_v]
