@@ -212,15 +212,12 @@ class TreeReading(Reading):
         self.mass, self.shapes = float(sum(link.mass for link in tree.links)), Counter()
         self.links = {k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in tree.links}
         # Axes of the joints where all joints are at 0. The origin of a link is on its joint.
-        positions, rotations_to_root = tree.forward(
-            self.joints, np.zeros(len(self.joints)), ORIGIN, IDENTITY
-        )
+        origins, turns = tree.forward(self.joints, np.zeros(len(self.joints)), ORIGIN, IDENTITY)
         rows = {link.name: i for i, link in enumerate(tree.links)}
         self.hinges = dict[str, Hinge]()
         for joint in tree.moving:
             row = rows[joint.child]
-            axis = rotations_to_root[row] @ joint.axis
-            self.hinges[joint.name] = Hinge(positions[row], axis, *joint.ends)
+            self.hinges[joint.name] = Hinge(origins[row], turns[row] @ joint.axis, *joint.ends)
         rotors = {joint.name: joint.armature for joint in tree.moving}
         self.apart = {"armature": rotors, **self.apart}
 
