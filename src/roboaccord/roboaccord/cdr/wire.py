@@ -101,7 +101,7 @@ class CdrReader:
         kind: name of its type, for error messages.
 
     Attributes:
-        at: offset of what is read next.
+        at: offset of the next item.
     """
 
     def __init__(self, data: bytes, kind: str) -> None:

@@ -138,7 +138,7 @@ def visible(text: str) -> str:
 
 
 class Visible:
-    """A text stream that escapes the control characters in what is written to it.
+    """A text stream that escapes control characters in the written text.
 
     Args:
         stream: to write to. The attribute has the name by which the library rich, whose styles are

@@ -57,7 +57,7 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
 
 
 def _check_readable(path: Path, status: os.stat_result, most: int) -> None:
-    """Refuse what is not a regular file, or is larger than `most` bytes."""
+    """Refuse anything but a regular file of at most `most` bytes."""
     if not stat.S_ISREG(status.st_mode):
         raise AccordError(f"cannot read {path}: it is not a regular file")
     if status.st_size > most:
@@ -169,7 +169,7 @@ def check_target(path: Path | None, kind: str = "") -> None:
     stands for no output.
 
     Raises:
-        AccordError: stating what is there.
+        AccordError: stating what the path is.
     """
     if path is None:
         return

@@ -30,7 +30,7 @@ UNSTATED = because(Code.TEXT, text="")  # the words of a difference that has non
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference of a quantity of a link or joint from what it should be.
+    """Difference between the actual and the expected value of a quantity of a link or joint.
 
     Args:
         quantity: name: link, mass, centre, inertia, joint, origin, axis, limit, damping, ...

@@ -8,7 +8,7 @@ test_scheme compares the two. A new scheme is added here, too, or excluded by `T
 
 A state y (13 + 2 n,) is that of `articulated.slopes`: position (3), quaternion x y z w (4) and
 joints (n) of the tree, then linear (3) and angular velocity (3) in the world and the joints' rates
-(n). Joints begin at index Q = 7, rates at Q + n. Three tuples group what every kernel here needs:
+(n). Joints begin at index Q = 7, rates at Q + n. Three tuples group arguments of all kernels here:
 
     bodies   tree, body, free, work: as `slopes` has them
     forces   table of `CompiledForces`, empty where efforts alone act; positions, velocities and

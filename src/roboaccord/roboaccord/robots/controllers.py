@@ -106,7 +106,7 @@ class Sine(Posture):
 
 
 class Random:
-    """Random efforts on all joints: smooth sums of sines, or steps.
+    """Efforts on all joints drawn from the seed: smooth sums of sines, or held steps.
 
     Args:
         acceleration: root mean square of what the efforts give to a joint [rad/s^2].

@@ -328,7 +328,7 @@ class Simulator(FailingJoints, ABC):
         self._place(state)
 
     def load(self) -> None:
-        """Load what the first step needs, before the time of a run is measured."""
+        """Load everything for the first step, before the time of a run is measured."""
 
     def compile_all(self) -> None:
         """Compile all kernels, also those that few motions need: compiling halts real time."""

@@ -127,16 +127,16 @@ class JointSpaceReference(Reference):
 
     def _rk4(self, y: Array, effort: Array) -> Array:
         """Return positions and velocities (2, n) one physics step later."""
-
-        def slope(y: Array) -> Array:
-            return np.array([y[1], self._with_locks(y[0], y[1], effort)])
-
         h = self.physics_step
-        k1 = slope(y)
-        k2 = slope(y + 0.5 * h * k1)
-        k3 = slope(y + 0.5 * h * k2)
-        k4 = slope(y + h * k3)
+        k1 = self._slope(y, effort)
+        k2 = self._slope(y + 0.5 * h * k1, effort)
+        k3 = self._slope(y + 0.5 * h * k2, effort)
+        k4 = self._slope(y + h * k3, effort)
         return y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+
+    def _slope(self, y: Array, effort: Array) -> Array:
+        """Return the derivative of positions and velocities (2, n) by time."""
+        return np.array([y[1], self._with_locks(y[0], y[1], effort)])
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         return Acceleration(np.zeros(6), self._with_locks(state.q, state.qd, effort))

@@ -124,7 +124,7 @@ class DartSimulator(EngineSimulator):
         return (q / self._lengths, v / self._speeds) if self._is_scaled else (q, v)
 
     def _set_forces(self) -> None:
-        """Give DART the generalised forces in its units; they last one step."""
+        """Set DART's generalised forces for one step, in its units."""
         total = self._generalised
         if self._has_rotors:
             total = total + self._rotors * self._skeleton.getVelocities()

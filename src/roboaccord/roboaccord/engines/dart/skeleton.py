@@ -162,7 +162,7 @@ def _multiply(element: ET.Element, key: str, factor: float) -> None:
 
 @contextmanager
 def captured_stderr() -> Iterator[list[str]]:
-    """Capture what DART writes to stderr; the list that is yielded gets its lines at the end.
+    """Capture the lines that DART writes to stderr; the list that is yielded gets them at the end.
 
     The file descriptor itself is redirected, because DART writes from C++.
     """
