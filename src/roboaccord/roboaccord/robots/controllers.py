@@ -34,7 +34,7 @@ def inertias(setup: Setup) -> Array:
 
 
 class Posture(Servo):
-    """Proportional and derivative efforts towards a fixed posture.
+    """Proportional and derivative efforts that keep a posture.
 
     Attributes:
         gains: stiffness k and damping d of each joint (2, n) [N m/rad, N m s/rad], those of a mass
