@@ -56,8 +56,7 @@ class MimicDynamics(TreeDynamics):
             for k in range(4):
                 self._slopes(stage, effort, slope)
                 rk4_stage(k, step, y, slope, stage, end)
-            quaternion = end[3 : bodies.Q]
-            quaternion /= np.linalg.norm(quaternion)
+            end[3 : bodies.Q] /= np.linalg.norm(end[3 : bodies.Q])  # the quaternion
             y[:] = end
 
     def _slopes(self, y: Array, effort: Array, slope: Array) -> None:

@@ -84,14 +84,11 @@ def installed_names(tell: Callable[[str], None]) -> list[str]:
     Args:
         tell: called with a line for each default engine that cannot be used.
     """
-    names = [REFERENCE]
-    for name in default_names():
-        availability = spec(name).look()
-        if isinstance(availability, Missing):
-            tell(f"left out: {availability.reason}")
-        else:
-            names.append(name)
-    return names
+    availability = {name: spec(name).look() for name in default_names()}
+    missing = {name: item for name, item in availability.items() if isinstance(item, Missing)}
+    for item in missing.values():
+        tell(f"left out: {item.reason}")
+    return [REFERENCE, *(name for name in availability if name not in missing)]
 
 
 def simulator_names() -> tuple[str, ...]:

@@ -308,8 +308,7 @@ class KernelCache(caching.Cache):  # type: ignore[misc]
         return Path(self.cache_path, f"{self._impl.filename_base}.lock")
 
     def _index_key(self, sig: Signature, codegen: Codegen) -> tuple[Hashable, ...]:
-        argument_types = getattr(sig, "args", sig)
-        fields = tuple(_field_names(argument_type) for argument_type in argument_types)
+        fields = tuple(_field_names(argument) for argument in getattr(sig, "args", sig))
         # The digest of the source is in the file's name already, so it is not needed here.
         return sig, fields, codegen.magic_tuple(), self._options
 

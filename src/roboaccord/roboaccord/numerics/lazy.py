@@ -13,12 +13,9 @@ import ast
 import sys
 from collections import defaultdict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from lazy_loader import attach
-
-if TYPE_CHECKING:
-    from importlib.abc import ResourceLoader
 
 
 def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
@@ -26,12 +23,10 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
 
     It does what `lazy_loader.attach_stub` does, but also reads the stub of a package in a wheel.
     """
-    module, names = sys.modules[package], defaultdict[str, list[str]](list)
-    stub = cast("ResourceLoader", module.__loader__).get_data(f"{module.__file__}i")
+    module: Any = sys.modules[package]
+    stub = module.__loader__.get_data(f"{module.__file__}i")
+    names = defaultdict[str, list[str]](list)  # by module
     for node in ast.parse(stub).body:
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             names[node.module or ""] += [alias.name for alias in node.names]
-    attached: tuple[Callable[[str], Any], Callable[[], list[str]], list[str]] = attach(
-        package, names.pop("", ()), names
-    )
-    return attached
+    return attach(package, names.pop("", ()), names)  # type: ignore[no-any-return]

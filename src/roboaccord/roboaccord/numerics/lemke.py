@@ -173,11 +173,8 @@ def _find_active(w, b, active):
     tableau states the value of the variable `basis[i]`; variables that are not in the basis are 0.
     The method ends when z0 is one of these.
     """
-    n, row = len(b), 0
-    for i in range(n):
-        active[i] = False
-        if b[i] < b[row]:
-            row = i
+    n, row = len(b), np.argmin(b)
+    active[:] = False
     if b[row] >= 0.0:
         return
     # The tableau with y as its basis; z0 enters where b is most negative.

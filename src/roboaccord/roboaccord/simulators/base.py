@@ -160,15 +160,15 @@ class Simulator(FailingJoints, ABC):
         self._time = round(before.time + duration, 9)  # without the sum's round-off
         # The motion, and what failed encoders read after it.
         self._effort = effort
-        if not faults.possible:
-            self._advance(command, duration)
-            after = self._read()
-        elif brakes := faults.slipping:
+        brakes = faults.slipping if faults.possible else None
+        if brakes:
             self._advance_braked(command, brakes)
-            after = faults.with_readings(replace(self._read(), effort=effort))
+            after = replace(self._read(), effort=effort)
         else:
             self._advance(command, duration)
-            after = faults.with_readings(self._read())
+            after = self._read()
+        if faults.possible:
+            after = faults.with_readings(after)
         self._state = after
         self._note(before, after)
         return after

@@ -14,18 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from roboaccord.contract.interfaces import ForceLaw
-from roboaccord.contract.state import RobotState
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.kinematics import TreeKinematics, motion_of
-
-if TYPE_CHECKING:
-    from roboaccord.contract.state import Array, RobotState
-    from roboaccord.description.tree import Tree
-    from roboaccord.simulators.friction import JointFriction
+from roboaccord.description.tree import Tree
+from roboaccord.simulators.friction import JointFriction
 
 FRICTION, DAMPING, STOPS, IMPACTS = CHANNELS = ("friction", "damping", "stops", "impacts")
 

@@ -141,17 +141,14 @@ def scale_description(urdf: str, scale: float) -> str:
     for tensor in root.iter("inertia"):
         for moment in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"):
             _multiply(tensor, moment, scale**2)
-    for geometry in root.iter("geometry"):
-        for shape in geometry:
-            if shape.tag == "mesh":
-                shape.set("scale", shape.get("scale", "1 1 1"))
-            for key in ("size", "radius", "length", "scale"):
-                _multiply(shape, key, scale)
-    for joint in root.findall("joint"):
-        if joint.get("type") == "prismatic":
-            for limit in joint.findall("limit"):
-                _multiply(limit, "lower", scale)
-                _multiply(limit, "upper", scale)
+    for shape in root.iterfind(".//geometry/*"):
+        if shape.tag == "mesh":
+            shape.set("scale", shape.get("scale", "1 1 1"))
+        for key in ("size", "radius", "length", "scale"):
+            _multiply(shape, key, scale)
+    for limit in root.iterfind("joint[@type='prismatic']/limit"):
+        _multiply(limit, "lower", scale)
+        _multiply(limit, "upper", scale)
     return ET.tostring(root, encoding="unicode")
 
 

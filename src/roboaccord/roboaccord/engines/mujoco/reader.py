@@ -177,11 +177,8 @@ def _leave_out(model: mujoco.MjModel) -> None:
     model.opt.disableflags |= disable.mjDSBL_EQUALITY | disable.mjDSBL_ACTUATION
     model.opt.disableflags &= ~int(disable.mjDSBL_GRAVITY)
     model.opt.density = model.opt.viscosity = 0.0
-    # Damping of actuators, gravity compensation, springs and damping of higher order.
-    for values in (model.actuator_damping, model.body_gravcomp):
-        values[:] = 0.0
-    for values in (model.jnt_stiffnesspoly, model.dof_dampingpoly):
-        values[:] = 0.0
+    model.actuator_damping[:] = model.body_gravcomp[:] = 0.0
+    model.jnt_stiffnesspoly[:] = model.dof_dampingpoly[:] = 0.0  # terms of higher order
     for name in ("stiffness", "damping", "frictionloss", "armature"):
         getattr(model, f"tendon_{name}")[:] = 0.0
     model.dof_armature[model.jnt_type[model.dof_jntid] == FREE] = 0.0
