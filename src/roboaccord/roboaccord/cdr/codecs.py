@@ -45,7 +45,7 @@ class JointStateCodec:
 
     Args:
         joints: joint names, n of them, in the order of the arrays.
-        frame_id: of the header.
+        frame_id: frame in the header.
 
     Attributes:
         encoders: failed encoders of the last decoded message, as in `RobotState`.

@@ -160,7 +160,7 @@ class FixedBytes:
     Bytes for alignment are not compared: they are zero here, and arbitrary in rclpy's messages.
 
     Args:
-        writer: that wrote such a message.
+        writer: a writer that has written such a message.
         stop: offset of the numbers.
     """
 

@@ -31,7 +31,7 @@ class Fixture:
     Args:
         name: different from those of links.
         size: along x, y and z (3,) [m].
-        position: of its centre (3,) [m].
+        position: position of its centre (3,) [m].
     """
 
     name: str
@@ -49,7 +49,7 @@ class MeshFixture:
         name: different from those of links.
         vertices: in its own frame (m, 3) [m].
         faces: indices of the vertices of triangles (k, 3), counterclockwise seen from outside.
-        position: of its frame (3,) [m].
+        position: position of its frame (3,) [m].
         convex: whether it is its own convex hull.
     """
 
@@ -66,9 +66,9 @@ class HeightField:
 
     Args:
         name: different from those of links.
-        heights: of the grid points, indexed [x, y], (rows, columns) [m].
-        spacing: of the grid points [m].
-        position: of grid point [0, 0], where the height is 0 (3,) [m].
+        heights: heights of the grid points, indexed [x, y], (rows, columns) [m].
+        spacing: distance of neighbouring grid points [m].
+        position: position of grid point [0, 0] at the height 0 (3,) [m].
     """
 
     name: str

@@ -107,7 +107,7 @@ def check_joint(fault: Fault, joints: Collection[str], hinges: Iterable[str]) ->
     """Refuse a fault of a joint that is not a hinge.
 
     Args:
-        fault: to be checked.
+        fault: the fault that is checked.
         joints: names of all joints of the robot.
         hinges: names of those that are revolute or continuous.
 

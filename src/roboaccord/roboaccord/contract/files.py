@@ -38,7 +38,7 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
     """Return the content of a regular file.
 
     Args:
-        path: of the file.
+        path: path of the file.
         most: largest size that is read [bytes].
 
     Raises:
@@ -109,7 +109,7 @@ def writing(path: Path, kind: str = "") -> Iterator[Path]:
     """Yield the path of a draft to write in a `with` block, which then replaces the file.
 
     Args:
-        path: of the file.
+        path: path of the file.
         kind: ending of such files, such as `.csv`; by default that of `path`.
 
     Raises:

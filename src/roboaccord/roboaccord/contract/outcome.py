@@ -71,9 +71,9 @@ class Cause:
     Args:
         quantity: mass, gear, delay, sign of rate, ...
         where: link, joint or pair of them, `*` for all; "" where there is only one.
-        size: of the error, relative where the unit is 1; None where it has no size.
+        size: size of the error, relative if the unit is 1; None if it has none.
         interval: low and high end of the 95 % confidence interval; None where there is none.
-        unit: of size and interval.
+        unit: unit of size and interval.
         axis: along or about which the quantity is wrong, or its component; "" where it has none.
     """
 
@@ -90,11 +90,11 @@ class Finding:
     """The outcome of one level for one engine.
 
     Args:
-        outcome: of the level.
+        outcome: outcome of the level.
         reasons: for the outcome; none where it is within without more to say.
-        quantity: what is wrong, such as mass, axis or friction; "" if nothing is, or it is unknown.
+        quantity: the wrong quantity, such as mass or axis; "" if there is none, or it is unknown.
         where: link, joint or time where it is wrong; "" if nothing is, or it is unknown.
-        size: of the error, in the unit of the quantity; None if nothing is wrong, or it is unknown.
+        size: error in the unit of the quantity; None if nothing is wrong, or it is unknown.
         level, engine: their names, which the check fills in.
         unexplained: whether a cause is still to be searched for.
         smaller: whether a smaller physics step would decide the matter.
@@ -198,7 +198,7 @@ def unless_few(finding: Finding, judged: float, total: float, what: str = "ticks
     That is the case if less than one of JUDGED_SHARE ticks was judged.
 
     Args:
-        finding: of a level.
+        finding: the finding of a level.
         judged: number of ticks that were judged.
         total: number of ticks that the level was to judge.
         what: name of what is counted, for the reason.
@@ -213,7 +213,7 @@ def excuse(findings: Iterable[Finding], excuses: Mapping[str, Mapping[str, str]]
     """Return findings; those outside or not judged become excused where the scenario says so.
 
     Args:
-        findings: of all levels and engines.
+        findings: the findings of all levels and engines.
         excuses: text of the excuse, by level and engine.
     """
     counted = list[Finding]()

@@ -78,8 +78,8 @@ def lacking(group: str, name: str, what: str = "") -> str:
     Return "" for an entry point that is installed, or that no package of the repository has.
 
     Args:
-        group: of entry points.
-        name: of the entry point.
+        group: group of entry points.
+        name: name of the entry point.
         what: its name in the line; by default `name`.
     """
     if name in entries(group):

@@ -68,7 +68,7 @@ class RobotState:
         qd: joint velocities (n,) [rad/s].
         effort: joint efforts in force during the period that ended here (n,) [N m].
         position: origin of `base_link` in the world (3,) [m].
-        orientation: of `base_link` in the world, quaternion x y z w (4,).
+        orientation: orientation of `base_link` in the world, quaternion x y z w (4,).
         twist: linear then angular velocity of `base_link`, in its own axes (6,)
             [m/s, rad/s], as nav_msgs/Odometry has it (REP-105).
         switches: state of each switch (such as a magnet) by name.
@@ -118,12 +118,12 @@ class Event:
     """A discrete event of a motion.
 
     Args:
-        time: of the event.
+        time: time of the event.
         kind: `joint_stop`, `impact`, `switch`, ...
         subject: the joint, pair of links or switch concerned.
         impulse: size of the impulse exchanged; 0 where there is none.
-        energy: that a joint lost when it froze; 0 for other kinds.
-        size: of the fault of a joint, as in `Fault`; 0 for other kinds.
+        energy: energy that a joint lost when it froze; 0 for other kinds.
+        size: size of the fault of a joint, as in `Fault`; 0 for other kinds.
     """
 
     time: Annotated[float, Quantity("s", "time")]
@@ -143,7 +143,7 @@ class Command:
         switches: switches to set, by name.
         wrench: force and torque on `base_link`, in the world (6,) [N, N m], or None.
         twist: commanded twist for kinematic robots (6,) [m/s, rad/s], or None.
-        findings: what the controller has detected in this state; it is recorded, and has no effect.
+        findings: events that the controller has detected in this state; recorded, without effect.
             None for a controller that detects nothing.
         in_force: whether the efforts are those of a recorded state, to which faults of drives have
             already been applied.
@@ -194,8 +194,8 @@ class Aim:
     """A point of a robot whose speed and path are drawn, and its target.
 
     Args:
-        name: of the point, such as `tips`.
-        link: to which the point is fixed.
+        name: name of the point, such as `tips`.
+        link: link to which the point is fixed.
         offset: from the link's origin, in its frame (3,) [m].
         target: in the world (3,) [m]; None where there is none.
     """

@@ -51,7 +51,7 @@ class EngineSimulator(Simulator):
     """Simulate a model in an engine; subclasses call the engine itself.
 
     Args:
-        model: to simulate, with n joints.
+        model: the model with n joints that is simulated.
         tree: links and joints that replace those of the description; for a twin with changed
             numbers.
 
@@ -61,7 +61,7 @@ class EngineSimulator(Simulator):
         base: how the base moves.
         intended: the model with which properties are compared; as passed to the constructor, unless
             a wrapper replaces it.
-        restitution: of impacts that the robot computes itself, or None.
+        restitution: coefficient of impacts that the robot computes itself, or None.
         armature: reflected inertia of the rotors (n,) [kg m^2].
         spring: stiffness and slack positions of the joints' springs (n,), or None.
     """

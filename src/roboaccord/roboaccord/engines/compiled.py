@@ -69,14 +69,14 @@ class CompiledForces:
     """Generalised forces of held efforts, a friction law and friction of joints, as a kernel.
 
     Args:
-        kinematics: of the links.
-        law: of friction of links, or None.
-        friction: of the joints, or None.
+        kinematics: poses and velocities of the links.
+        law: friction law of the links, or None.
+        friction: friction law of the joints, or None.
         at_q, at_v: indices of the joints' coordinates and rates among the engine's (n,).
         rows_q, rows_v: indices of the base's; (3,) for a planar base: x, y and yaw.
 
     Attributes:
-        table: of counts, flags and addresses (ENTRIES,).
+        table: counts, flags and addresses (ENTRIES,).
         held: efforts on the joints that are held during the step (n,).
     """
 
@@ -195,8 +195,8 @@ def fill_sliding_friction(table, x, y, yaw, vx, vy, yaw_rate):
     """Fill the efforts of the friction law (LAW_EFFORT), and its wrench on the base (WRENCH).
 
     Args:
-        table: of counts and addresses; joint coordinates Q and rates QD are filled.
-        x, y, yaw: of a base in the plane [m], [rad].
+        table: counts and addresses; coordinates Q and rates QD of the joints must be filled.
+        x, y, yaw: pose of a base in the plane [m], [rad].
         vx, vy, yaw_rate: velocity of its origin in the world [m/s], rate of its yaw [rad/s].
     """
     # Constants of the k links and m sliding links; coordinates and rates of the n joints.
@@ -253,7 +253,7 @@ def apply_forces(table, positions, velocities, forces):
     """Fill the forces on the joints, and on a planar base where a friction law acts.
 
     Args:
-        table: of counts and addresses.
+        table: counts and addresses.
         positions, velocities: all coordinates and rates of the engine.
         forces: generalised forces on all rates; those of other rates stay.
     """

@@ -67,8 +67,8 @@ def deviate(
     """Return a model with several changes.
 
     Args:
-        model: to copy.
-        changes: to make, one after the other.
+        model: the model that is copied.
+        changes: the changes, made one after the other.
         sticks: whether friction on the ground sticks; its law is then returned separately, because
             such friction is no function of the motion, as force laws are.
 
@@ -152,9 +152,9 @@ def changed_model(model: EngineModel, tree: Tree, change: ModelChange) -> Engine
     """Return a model with a changed number that is not one of its tree.
 
     Args:
-        model: of n joints.
-        tree: of the model, with the masses of its links.
-        change: of one number.
+        model: the model, with n joints.
+        tree: links and joints of the model, of which the masses are used.
+        change: the change of one number.
     """
     quantity, where, axis, size = change
     sizes = size * np.array([where in (name, EVERY) for name in model.joints], float)
@@ -186,8 +186,8 @@ def _with_friction(law: JointFriction | None, added: Array, viscous: bool) -> Jo
     """Return the friction of joints with damping or dry friction added.
 
     Args:
-        law: of the joints; None where they have no friction.
-        added: to the friction of each joint (n,) [N m s/rad] or [N m].
+        law: friction of the joints; None if they have none.
+        added: addend to the friction of each joint (n,) [N m s/rad] or [N m].
         viscous: whether it is damping that is added.
     """
     zeros = np.zeros(len(added))

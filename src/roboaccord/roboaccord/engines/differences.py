@@ -94,8 +94,8 @@ def compare_value(
         quantity, where: as of `Difference`.
         expected, actual: values or arrays of the quantity.
         allowed: largest relative error that is accepted.
-        scale: to which the error is relative, in the unit of the quantity.
-        unit: in which the difference is stated; "" for a percentage.
+        scale: value to which the error is relative, in the unit of the quantity.
+        unit: unit of the stated difference; "" for a percentage.
     """
     expected, actual = np.atleast_1d(expected), np.atleast_1d(actual)
     with np.errstate(invalid="ignore"):  # infinity minus infinity, of limits
@@ -136,10 +136,10 @@ def compare_link(
     """Yield the differences of a link in mass, centre and inertia, allowed ones included.
 
     Args:
-        name: of the link.
+        name: name of the link.
         expected, actual: properties of the link; `actual` is None if it is missing.
         allowed: largest relative error that is accepted.
-        length: to which the error of a centre of mass is relative [m].
+        length: length to which the error of a centre of mass is relative [m].
         noise: round-off of an inertia per unit of mass [m^2]; smaller errors are not reported.
     """
     if actual is None:

@@ -87,8 +87,8 @@ def convert_apart(
 
     Args:
         form: name of the format.
-        text: of the robot's file.
-        path: of the file; "" if the engine must load the text.
+        text: content of the robot's file.
+        path: path of the file; "" if the engine must load the text.
         packages: folders of ROS packages by name.
     """
     engine = formats()[form]

@@ -53,14 +53,14 @@ class Grip:
 
     Args:
         footing: the spheres that touch the ground, and the masses of the carriages.
-        law: of friction; its load is not used.
-        kinematics: of the tree; a step changes the poses of its links.
+        law: the friction law, whose load is not used.
+        kinematics: poses and velocities of the links, which a step changes.
         bodies: equations of motion, without the carriages.
         rounding: returns what to add to a positive definite matrix as round-off, or zeros.
 
     Attributes:
-        law: of friction.
-        factors: on the friction of each link (c,).
+        law: the friction law.
+        factors: multiply the friction of each link (c,).
 
     Raises:
         AccordError: for a law that is not a pyramid at one point of each link, or that slips.
@@ -161,8 +161,8 @@ class Grip:
         The solver's matrix is nearly singular, so that round-off distributes the weight unequally.
 
         Args:
-            height, speed: of the base [m], [m/s].
-            mass: of the robot [kg].
+            height, speed: those of the base [m], [m/s].
+            mass: that of the robot [kg].
             gravity: [m/s^2].
             h: step [s].
         """
@@ -178,7 +178,7 @@ class Grip:
         """Return the change of velocities v (3 + n,) by friction.
 
         Args:
-            motion: of the links at the start of the step.
+            motion: poses and velocities of the links at the start of the step.
             mass: matrix (3 + n, 3 + n), carriages included.
             v: at the end of the step without friction.
             impulses: upward, of the points (c,) [N s].

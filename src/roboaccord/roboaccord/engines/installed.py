@@ -115,7 +115,7 @@ def preset(
     """Return engine options with a robot's own defaults, for each engine that has such settings.
 
     Args:
-        options: of a scenario; they take precedence over the defaults.
+        options: engine options of a scenario, which take precedence over the defaults.
         values: defaults by the name of the setting.
     """
     merged = dict(options)

@@ -78,12 +78,12 @@ class EngineModel:
         base: how `base_link` moves: only with its joints, in the plane, freely, or as a ball that
             turns about its fixed centre.
         joints: names, in the order of every array; n of them.
-        effort_limits: what efforts are clipped to (n,) [N m].
+        effort_limits: largest efforts, to which commands are clipped (n,) [N m].
         physics_step: [s].
         gravity: along -z [m/s^2].
         root: first link of the tree; `world` if one of `joints` is a hinge to the world.
         force_law: external forces on the links, or None.
-        friction: of the joints, or None.
+        friction: law of the joints, or None.
         armature: reflected inertia of drives that is not in the description (n,) [kg m^2], or
             None.
         faults: joints that fail.
@@ -178,7 +178,7 @@ class JointProperties:
         origin: in the parent's frame (3,).
         axis: in the parent's frame, where the joint is at 0 (3,).
         limits: lower and upper (2,).
-        damping, friction, armature: of a prismatic joint in N s/m, N and kg.
+        damping, friction, armature: in N s/m, N and kg for a prismatic joint.
     """
 
     origin: Annotated[Array, Quantity("m", "origin")]

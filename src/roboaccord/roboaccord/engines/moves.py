@@ -127,8 +127,8 @@ class MovedLaw:
     """Apply a force law in the moved world (ForceLaw), by converting motion and forces.
 
     Args:
-        law: of the original world.
-        move: of the world.
+        law: the force law in the original world.
+        move: the move of the world.
     """
 
     def __init__(self, law: ForceLaw, move: Move) -> None:
@@ -227,7 +227,7 @@ def move_text(urdf: str, move: Move, root: str) -> str:
 
     Args:
         urdf: the description.
-        move: of the world.
+        move: the move of the world.
         root: link at the root of the tree.
     """
     top, tree = ET.fromstring(urdf), Tree.parse(urdf, root=root)

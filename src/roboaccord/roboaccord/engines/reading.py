@@ -75,7 +75,7 @@ class Question:
         base: `fixed` or `free`.
         root: link that moves as the base.
         joints: names, in the order of the states.
-        states: in which to answer, with efforts.
+        states: states, with efforts, in which readers answer.
     """
 
     base: Base
@@ -92,7 +92,7 @@ class Reading(ABC):
     """A robot that one reader has loaded.
 
     Args:
-        text: of a URDF, or in the reader's other format (`form`).
+        text: a URDF, or a text in the reader's other format (`form`).
         question: base and joints.
         settings: `default`, the library's own; or `accord`, those of our simulations.
         packages: folders of ROS packages by name.
@@ -106,14 +106,14 @@ class Reading(ABC):
         holds_rotors: whether it reads rotors of a URDF's transmissions.
         keeps_root: whether a root that is fixed to the world remains among its links.
         joints: names of those that move, in the reader's order.
-        mass: of the robot [kg].
+        mass: total mass of the robot [kg].
         links: properties by name; readers may merge links that are fixed to each other.
         hinges: axes of the joints that move, by name.
         apart: by name, and then by joint, properties that are compared separately and do not act in
             the dynamics: damping, friction, effort limit, armature, mimic (1 for a joint that
             mimics another).
         shapes: number of collision shapes of each kind, by URDF's name of the kind.
-        charts: to its own coordinates, if it has joints with several degrees of freedom.
+        charts: conversion to its own coordinates, for joints with several degrees of freedom.
     """
 
     has_settings: ClassVar[bool] = False
@@ -197,7 +197,7 @@ class TreeReading(Reading):
     """The reference: a robot that is our own tree of links and joints.
 
     Args:
-        tree: of the robot.
+        tree: links and joints of the robot.
         question: base and joints.
         apart: as of `Reading`, without armature.
     """

@@ -58,7 +58,7 @@ class Footing:
     """Contact of a level robot with the ground in an engine, for the model of it in grip.py.
 
     Args:
-        radius: of the spheres at the links' centres, which touch the ground [m].
+        radius: radius of the spheres at the links' centres, which touch the ground [m].
         carriages: masses that move with `base_link` along x, y and z of the world [kg].
     """
 
@@ -81,7 +81,7 @@ class Scheme:
         turning: how the orientation of a free base is stepped: by the rotation vector since the
             start of the step; by the same, but turns of less than 1e-3 rad to second order only
             ("cut off"); or by the components of the quaternion.
-        footing: of a level robot whose friction sticks; the force law then acts through it.
+        footing: contact of a level robot whose friction sticks; the force law acts through it.
     """
 
     kind: Literal["semi-implicit Euler", "Runge-Kutta 4"]
@@ -100,7 +100,7 @@ class Case(NamedTuple):
         setup: robot and scenario in the engine.
         engine: the specification, with a scheme if there is a twin.
         misread: largest errors of the joints' orientations when the engine reads them (n,) [rad].
-        footing: of a level robot.
+        footing: contact of a level robot with the ground.
     """
 
     setup: Setup
@@ -134,7 +134,7 @@ class EngineSpec:
 
     Args:
         name: in commands, scenarios and results; that of the entry point.
-        package: to install with pip.
+        package: name of the package for pip.
         version: imports the library and returns its version.
         simulator: returns the class that simulates models; None where there is none.
         whole: returns a function that simulates a complete setup, ground included; for engines that

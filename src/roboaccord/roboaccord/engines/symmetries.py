@@ -33,8 +33,8 @@ class Moved(Proxy):
     """Simulate a moved model, with states and commands of the original world.
 
     Args:
-        simulator: of the moved model.
-        move: of the world.
+        simulator: simulates the moved model.
+        move: the move of the world.
         joints: names, in the order of the original model.
 
     Attributes:
@@ -103,7 +103,7 @@ class MovedSpec(EngineSpec):
 
     Args:
         inner: the engine.
-        move: of the world.
+        move: the move of the world.
     """
 
     inner: EngineSpec

@@ -61,11 +61,11 @@ class Pairs:
         """Return a contact point whose pair and normal are in the order of the contract.
 
         Args:
-            names: of the two bodies, in the engine's order.
+            names: the two bodies, in the engine's order.
             position: in the world (3,) [m].
             normal: unit vector from the first of `names` into the second (3,).
             force: along the normal [N].
-            depth: by which the bodies overlap [m].
+            depth: overlap of the bodies [m].
         """
         pair = self._pairs[frozenset(names)]
         return ContactPoint(pair, position, normal if pair == names else -normal, force, depth)

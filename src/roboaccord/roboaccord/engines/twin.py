@@ -54,7 +54,7 @@ class Twin(EngineSimulator):
     """Advance a model without contact and stops by a scheme (Simulator).
 
     Args:
-        model: to simulate; n joints.
+        model: the model with n joints that is simulated.
         scheme: integration method of the engine.
         shaken: seed of random roundings of all numbers of the bodies and of the mass matrix, by
             which the effect of round-off is measured; 0 for none.
@@ -62,7 +62,7 @@ class Twin(EngineSimulator):
 
     Attributes:
         stopped: whether a joint has reached its stop, or was about to, since the last reset.
-        order: of the integration method, 1 or 4.
+        order: order of the integration method, 1 or 4.
 
     Raises:
         AccordError: for joints without commands, or a ball in a second tree.
@@ -174,7 +174,7 @@ class Twin(EngineSimulator):
         Args:
             x: coordinates.
             turn: rotation of the base (3, 3).
-            twist: of the base in the world (6,).
+            twist: twist of the base in the world (6,).
             qd: rates of the joints (n,).
         """
         wrench = np.zeros(6) if self._wrench is None else np.array(self._wrench)

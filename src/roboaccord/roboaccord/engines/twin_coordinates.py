@@ -42,8 +42,8 @@ class Coordinates(NamedTuple):
     """Coordinates of a tree of n joints, or their derivative by time.
 
     Attributes:
-        q: of the joints (..., n) [rad or m].
-        position: of the base in the world (..., 3) [m].
+        q: positions of the joints (..., n) [rad or m].
+        position: origin of the base in the world (..., 3) [m].
         orientation: quaternion x y z w of any length (..., 4). In a derivative: that of the
             rotation vector since the start of the step (3,), or that of the quaternion (4,).
     """
@@ -100,7 +100,7 @@ class SteppedAxes:
     as the scheme has them, and the joints' rates.
 
     Args:
-        scheme: of the engine.
+        scheme: integration method of the engine.
         base: how the base moves.
     """
 

@@ -10,7 +10,7 @@ A state y (13 + 2 n,) is that of `articulated.slopes`: position (3), quaternion 
 joints (n) of the tree, then linear (3) and angular velocity (3) in the world and the joints' rates
 (n). Joints begin at index Q = 7, rates at Q + n. Three tuples group arguments of all kernels here:
 
-    bodies   tree, body, free, work: as `slopes` has them
+    bodies   tree, body, free, work: the arguments of `slopes`
     forces   table of `CompiledForces`, empty where efforts alone act; positions, velocities and
              forces for it, each with the 0 or 3 numbers of a planar base and n of the joints; and
              the held efforts (n,) that the table names
@@ -35,7 +35,7 @@ def advance_twins(bodies, forces, states, acting, h, counts, order, limits, stop
         acting: held efforts of each state (k, n).
         h: step [s].
         counts: numbers of steps of each state (k,).
-        order: of the method: 1, semi-implicit Euler, or 4, Runge-Kutta.
+        order: order of the method: 1, semi-implicit Euler, or 4, Runge-Kutta.
         stopped: set where a joint came within two steps of its stop (k,).
     """
     held = forces[4]

@@ -44,8 +44,8 @@ class Machine(NamedTuple):
     """Numbers of a processor architecture.
 
     Args:
-        column: of its numbers in CALLS.
-        name: by which the filter recognises it (AUDIT_ARCH of <linux/audit.h>).
+        column: column of its numbers in CALLS.
+        name: number by which the filter recognises it (AUDIT_ARCH of <linux/audit.h>).
         seccomp: number of the system call that installs a filter.
     """
 

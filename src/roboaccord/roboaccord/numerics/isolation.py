@@ -63,11 +63,11 @@ class _Worker:
     """A worker process.
 
     Args:
-        process: of the operating system.
-        pipe: to it, for jobs and results.
+        process: process of the operating system.
+        pipe: connection to it, for jobs and results.
         output: file to which it prints.
         job: index of its current job; -1 for none.
-        deadline: of the job, by `time.monotonic` [s].
+        deadline: deadline of the job, by `time.monotonic` [s].
     """
 
     process: BaseProcess

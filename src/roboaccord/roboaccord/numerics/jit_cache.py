@@ -73,7 +73,7 @@ def make_dispatcher(function: FunctionType, options: Options) -> Callable[..., A
 
     Args:
         function: the kernel.
-        options: of numba, such as `nogil`.
+        options: options of numba, such as `nogil`.
     """
     if numba.config.DISABLE_JIT:
         return function

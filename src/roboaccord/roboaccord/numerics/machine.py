@@ -68,7 +68,7 @@ def spending(memory: int) -> Iterator[None]:
     use; on other systems there is no limit.
 
     Args:
-        memory: that may be taken in addition [bytes].
+        memory: address space that may be taken in addition [bytes].
     """
     if sys.platform != "linux":
         yield
@@ -103,7 +103,7 @@ def end_with(parent: int, number: int = signal.SIGKILL) -> None:
 
     Args:
         parent: number of the parent process.
-        number: of the signal.
+        number: number of the signal.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(number))

@@ -29,7 +29,7 @@ def ranked(
 
     Args:
         items: in a fixed order.
-        size: of an item; may be infinite.
+        size: returns the size of an item, which may be infinite.
         slack, like: absolute and relative difference up to which sizes count as equal.
     """
     sizes = [size(item) for item in items]

@@ -27,10 +27,10 @@ class Statistics:
 
     Args:
         n: size of the sample.
-        mean: of the sample.
-        median: of the sample, which a few unusual runs do not change.
+        mean: mean of the sample.
+        median: median of the sample, which a few unusual runs do not change.
         deviation: standard deviation of the sample, with n - 1.
-        half_width: of the 95 % confidence interval of the mean (Student's t).
+        half_width: half width of the 95 % confidence interval of the mean (Student's t).
         positive: share of values above 0.
     """
 

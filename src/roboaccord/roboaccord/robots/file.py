@@ -57,9 +57,9 @@ class FileRobot(RobotFile):
     reference, and in each engine by the constraint that the engine has for it.
 
     Args:
-        path: of the file.
+        path: path of the file.
         text: URDF of a recorded run; then neither the file nor the meshes in it are read.
-        name: of the robot in the topics of a recorded run; by default that in the file.
+        name: name of the robot in the topics of a recorded run; by default that in the file.
 
     Raises:
         AccordError: if the file cannot be read.

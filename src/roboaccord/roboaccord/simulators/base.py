@@ -74,9 +74,9 @@ class Simulator(FailingJoints, ABC):
         hinges: names of the joints that can fail.
 
     Attributes:
-        name, version: of the engine.
-        order: of convergence of the integrator in the physics step.
-        channels: of energy losses that it can measure.
+        name, version: name and version of the engine.
+        order: order of convergence of the integrator in the physics step.
+        channels: channels of energy losses that it can measure.
         armature: reflected inertia of the drives' rotors (n,) [kg m^2].
         spring: stiffness [N m/rad] and slack positions of springs in the joints (n,), or None.
         unplaced: why `reset` accepts only the start of a scenario; "" if it accepts any state.
@@ -319,7 +319,7 @@ class Simulator(FailingJoints, ABC):
         Args:
             starts: states (k), without switches that change.
             efforts: in force, by phase (k, n) [N m].
-            counts: of physics steps, by phase (k,).
+            counts: numbers of physics steps, by phase (k,).
         """
         return None
 

@@ -150,7 +150,7 @@ class _Gap:
     """A gap between a drive and its joint (backlash), with the position of the drive in it.
 
     Args:
-        size: of the gap [rad].
+        size: width of the gap [rad].
     """
 
     def __init__(self, size: float) -> None:
@@ -172,7 +172,7 @@ class _Gap:
         Args:
             effort: commanded [N m].
             q: angle of the joint [rad].
-            time: of the tick [s].
+            time: time of the tick [s].
         """
         # Either it has not moved yet, or it crosses the gap, relative to the joint.
         if self._effort_sign == 0.0 == self._drive:
@@ -189,7 +189,7 @@ def hold(responses: Array, accelerations: Array, limits: Array) -> Array:
 
     Args:
         responses: accelerations of the braked joints by unit efforts (m, m) [rad/s^2 per N m].
-        accelerations: to cancel (m,) [rad/s^2].
+        accelerations: the accelerations to cancel (m,) [rad/s^2].
         limits: largest efforts (m,) [N m].
     """
     efforts = np.zeros(len(accelerations))

@@ -92,9 +92,9 @@ class StepMeter:
         tree: links and joints.
         joints: names, in the order of q.
         step: physics step [s].
-        law: that acts on the links, or None.
-        friction: of the joints, or None.
-        account: to which losses are added.
+        law: force law that acts on the links, or None.
+        friction: friction of the joints, or None.
+        account: the account to which losses are added.
     """
 
     def __init__(
@@ -148,8 +148,8 @@ def mean_velocities(
     """Return the mean velocities, before and after a step, of points that are fixed to each link.
 
     Args:
-        tree: of the links.
-        kinematics: of the tree.
+        tree: links and joints.
+        kinematics: the kinematics of the tree.
         before, after: states around the step.
         points: in the world, at the start of the step (p, 3) [m].
 

@@ -23,7 +23,7 @@ class Proxy(Simulator):
     A subclass changes commands in `_advance`, and states in `_read`.
 
     Args:
-        simulator: to which calls are passed on.
+        simulator: the simulator to which calls are passed on.
     """
 
     def __init__(self, simulator: Simulator) -> None:

@@ -43,7 +43,7 @@ class Reference(Simulator):
 
     Attributes:
         bases: kinds of base for which it has equations.
-        parameters: of the robot.
+        parameters: parameters of the robot.
 
     Raises:
         AccordError: for a kind of base that is not among `bases`.
@@ -97,7 +97,7 @@ class JointSpaceReference(Reference):
         Args:
             q: positions (n,) [rad].
             qd: velocities (n,) [rad/s].
-            effort: of the motors (n,) [N m].
+            effort: efforts of the motors (n,) [N m].
         """
 
     def lock(self, joint: int, locked: bool) -> None:
@@ -161,7 +161,7 @@ class TreeReference(Reference):
 
     Args:
         setup: robot and scenario.
-        friction: of the joints, or None.
+        friction: friction of the joints, or None.
 
     Raises:
         AccordError: for a link that moves and has no inertia.

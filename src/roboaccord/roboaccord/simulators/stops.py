@@ -45,7 +45,7 @@ class Impact:
     Args:
         joint: its number.
         time: since the start of the motion [s].
-        impulse: of the stop [N m s or N s].
+        impulse: impulse of the stop [N m s or N s].
     """
 
     joint: int
@@ -57,12 +57,12 @@ class Stops:
     """Advance a tree whose joints have stops.
 
     Args:
-        dynamics: of the tree; its locks are used and released.
+        dynamics: equations of motion of the tree; its joints are locked and released.
         lower, upper: limits of the positions (n,) [rad or m].
 
     Attributes:
         any: whether any joint has a stop.
-        energy: that the impacts of the last motion took [J].
+        energy: energy that the impacts of the last motion took [J].
     """
 
     def __init__(self, dynamics: TreeDynamics, lower: Array, upper: Array) -> None:
@@ -243,10 +243,10 @@ def _stop_pushes(responses: Array, joints: Sequence[int], outward: Array, rates:
     With pushes p >= 0 and outward rates u' = u + W p: u' >= 0, and p = 0 where u' > 0.
 
     Args:
-        responses: of all joints to a unit effort on each of the k joints (k, n).
+        responses: accelerations of all joints by a unit effort on each of the k joints (k, n).
         joints: the k joints at their stops.
         outward: sign of the motion that leaves each stop (k,).
-        rates: of these joints without pushes, or their accelerations (k,).
+        rates: rates or accelerations of these joints without pushes (k,).
     """
     W = outward[:, None] * responses[:, joints] * outward
     k = len(joints)

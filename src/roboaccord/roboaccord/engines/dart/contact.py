@@ -59,7 +59,7 @@ class Push(NamedTuple):
         bodies: names.
         point: in the world (3,) [m].
         normal: unit vector into the first body (3,).
-        force: on the first body, friction included (3,) [N].
+        force: acts on the first body, friction included (3,) [N].
     """
 
     bodies: tuple[str, str]
@@ -76,11 +76,11 @@ class DartContact:
     lock changes, `leave_out_borne` after each step.
 
     Args:
-        world: of DART, with the robot.
+        world: DART's world, with the robot.
         skeleton: the robot.
         contact: pairs, friction and fixtures.
         turn: from the world's axes to DART's (3, 3).
-        scale: of DART's lengths.
+        scale: factor on DART's lengths.
 
     Raises:
         AccordError: for a pair with a body without shape, or a mesh that is not convex if there are

@@ -34,7 +34,7 @@ def fixture_skeleton(
         fixture: box or mesh.
         turn: from the world's axes to DART's (3, 3).
         scale: factor on lengths.
-        yaw: by which the fixture is turned about the vertical [rad].
+        yaw: angle by which the fixture is turned about the vertical [rad].
 
     Raises:
         AccordError: for a height field, which cannot be given to the detector through dartpy.

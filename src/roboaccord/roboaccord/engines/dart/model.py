@@ -67,8 +67,8 @@ class DartMechanism(Mechanism):
     """DART's skeleton of a robot.
 
     Args:
-        skeleton: of the model.
-        body: which moves as the base.
+        skeleton: DART's form of the robot.
+        body: the body that moves as the base.
         base: how it moves.
         joints: names, in the order of states.
         turn: from the world's axes to DART's (3, 3).

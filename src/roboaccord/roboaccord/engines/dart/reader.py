@@ -40,7 +40,7 @@ class DartReading(Reading):
     """Read a URDF with DART.
 
     Args:
-        text: of a URDF.
+        text: the URDF.
         question: base and joints.
         settings: `accord`, or `default` for those of DART, by which a link without an inertial has
             a mass of 1 kg.

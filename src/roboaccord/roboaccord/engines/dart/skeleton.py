@@ -41,7 +41,7 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynami
 
     Args:
         model: description and base.
-        tree: of the description.
+        tree: links and joints of the description.
         scale: factor on lengths.
 
     Raises:

@@ -151,7 +151,7 @@ class ConstraintMeter:
 
     Args:
         model, data: MuJoCo's.
-        stages: of the integrator, 1 or 4.
+        stages: number of stages of the integrator, 1 or 4.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, stages: int) -> None:

@@ -38,8 +38,8 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
     several joints becomes a chain in which all joints but the last lead to massless links.
 
     Args:
-        text: of the file.
-        path: of the file; None where the text is not that of a file.
+        text: content of the file.
+        path: path of the file; None if the text is not that of a file.
         _packages: not used, because MJCF has no packages.
 
     Raises:
@@ -70,8 +70,8 @@ class _Conversion:
 
     Attributes:
         bodies: names, by MuJoCo's number of a body.
-        links: of the URDF.
-        joints: of the URDF, each with the pose of its frame in the child.
+        links: links of the URDF.
+        joints: joints of the URDF, each with the pose of its frame in the child.
         made: names of the massless links between several joints of a body.
         notes: lines for the user on elements that are left out.
         drives: reflected inertia and damping of actuators on each rate (2, nv).

@@ -38,7 +38,7 @@ def replace_missing(spec: mujoco.MjSpec) -> tuple[list[str], list[mujoco.MjsBody
     """Put a cube for each mesh that is not found, and a plain colour for each texture.
 
     Args:
-        spec: of a file, changed in place.
+        spec: specification of a file, changed in place.
 
     Returns:
         Paths of the missing meshes and textures, and the bodies whose mass comes from the meshes.

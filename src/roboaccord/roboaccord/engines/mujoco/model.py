@@ -46,8 +46,8 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
 
     Args:
         model: description, base and contact.
-        tree: of the description.
-        settings: of contacts.
+        tree: links and joints of the description.
+        settings: settings of contacts.
 
     Raises:
         AccordError: if MuJoCo refuses the description.

@@ -42,7 +42,7 @@ class MujocoReading(Reading):
     """Read a URDF or MJCF with MuJoCo.
 
     Args:
-        text: of a robot.
+        text: URDF or MJCF of a robot.
         question: base and joints.
         settings: `accord`, or `default` for those of MuJoCo, which fuse links that are fixed to
             each other, and ignore the folders of meshes.
