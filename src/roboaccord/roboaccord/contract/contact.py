@@ -108,7 +108,7 @@ class ContactPoint:
         pair: names of the two links or fixtures.
         position: in the world (3,) [m].
         normal: unit vector in the world, from the first of the pair into the second (3,).
-        force: normal force of the first on the second [N]; 0 where it is unknown.
+        force: normal force of the first on the second [N]; 0 if it is unknown.
         depth: overlap of the two at the point [m]; negative for a gap.
     """
 

@@ -70,11 +70,11 @@ class Cause:
 
     Args:
         quantity: mass, gear, delay, sign of rate, ...
-        where: link, joint or pair of them, `*` for all; "" where there is only one.
+        where: link, joint or pair of them, `*` for all; "" if there is only one.
         size: size of the error, relative if the unit is 1; None if it has none.
-        interval: low and high end of the 95 % confidence interval; None where there is none.
+        interval: low and high end of the 95 % confidence interval; None if there is none.
         unit: unit of size and interval.
-        axis: along or about which the quantity is wrong, or its component; "" where it has none.
+        axis: along or about which the quantity is wrong, or its component; "" if it has none.
     """
 
     quantity: str
@@ -91,7 +91,7 @@ class Finding:
 
     Args:
         outcome: outcome of the level.
-        reasons: for the outcome; none where it is within without more to say.
+        reasons: for the outcome; none if it is within without more to say.
         quantity: the wrong quantity, such as mass or axis; "" if there is none, or it is unknown.
         where: link, joint or time where it is wrong; "" if nothing is, or it is unknown.
         size: error in the unit of the quantity; None if nothing is wrong, or it is unknown.
@@ -228,7 +228,7 @@ def excuse(findings: Iterable[Finding], excuses: Mapping[str, Mapping[str, str]]
 def verdict_of(findings: Sequence[Finding]) -> Verdict | None:
     """Return "fail" if any finding is outside, "undecided" if any is not judged, else "pass".
 
-    None where there is no finding, because there is no engine to judge.
+    None if there is no finding, because there is no engine to judge.
     """
     if not findings:
         return None

@@ -24,7 +24,7 @@ def without_profile(engine: str) -> str:
 def entry_of(by_engine: Mapping[str, T], engine: str) -> T | None:
     """Return a scenario's entry for an engine: that of its profile, or else that of all profiles.
 
-    None where there is neither.
+    None if there is neither.
     """
     profile = engine if engine.endswith(EXPERT) else engine + DEFAULT
     return by_engine.get(profile, by_engine.get(without_profile(engine)))

@@ -121,7 +121,7 @@ class Event:
         time: time of the event.
         kind: `joint_stop`, `impact`, `switch`, ...
         subject: the joint, pair of links or switch concerned.
-        impulse: size of the impulse exchanged; 0 where there is none.
+        impulse: size of the impulse exchanged; 0 if there is none.
         energy: energy that a joint lost when it froze; 0 for other kinds.
         size: size of the fault of a joint, as in `Fault`; 0 for other kinds.
     """
@@ -175,8 +175,8 @@ class Target:
 
     Args:
         twist: desired linear and angular velocity of the base (6,) [m/s, rad/s].
-        effort: desired joint efforts (n,) [N m], or None where none are commanded.
-        velocity: desired joint velocities (n,) [rad/s], or None where none are commanded.
+        effort: desired joint efforts (n,) [N m], or None if none are commanded.
+        velocity: desired joint velocities (n,) [rad/s], or None if none are commanded.
         position: desired joint positions (n,) [rad], NaN where `velocity` applies; or None.
     """
 
@@ -197,7 +197,7 @@ class Aim:
         name: name of the point, such as `tips`.
         link: link to which the point is fixed.
         offset: from the link's origin, in its frame (3,) [m].
-        target: in the world (3,) [m]; None where there is none.
+        target: in the world (3,) [m]; None if there is none.
     """
 
     name: str

@@ -55,8 +55,8 @@ class Trajectory(Drawn):
         wrench: on `base_link` in the world frame (k, 6) [N, N m]; `wrench[i]` was in force from
             `time[i-1]` to `time[i]`. None where no command had one.
         commanded: efforts that the controller asked for (k, n) [N m], before faults and limits;
-            `commanded[i]` is for the interval from `time[i-1]` to `time[i]`. NaN where they are not
-            known; None where none are.
+            `commanded[i]` is for the interval from `time[i-1]` to `time[i]`. NaN if they are not
+            known; None if none are.
         wished: state of each switch by name that the controller asked for (k,), as `commanded`.
 
     The hash covers neither `switches`, `wrench`, `commanded` nor `wished`.
@@ -148,7 +148,7 @@ class Trajectory(Drawn):
     def requested(self, index: int) -> Command | None:
         """Return the command that the controller computed from the sample at `index`.
 
-        It is the one before faults and limits; None where it was not recorded.
+        It is the one before faults and limits; None if it was not recorded.
         """
         commanded = self.commanded
         if commanded is None or not np.isfinite(commanded[index + 1]).all():
@@ -163,7 +163,7 @@ class Trajectory(Drawn):
 
     @property
     def divergence(self) -> str:
-        """A sentence that states from when on the motion diverges; "" where it does not."""
+        """A sentence that states from when on the motion diverges; "" if it does not."""
         return divergence(self.joints, self.time, self.qd)
 
     def window(self, start: float, stop: float) -> Trajectory:

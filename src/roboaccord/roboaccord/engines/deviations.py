@@ -73,7 +73,7 @@ def deviate(
             such friction is no function of the motion, as force laws are.
 
     Returns:
-        The model without a law that sticks; its changed tree, or None where nothing is changed; the
+        The model without a law that sticks; its changed tree, or None if nothing is changed; the
         law of friction that sticks, or None; and factors on that friction by link (1 if not named).
     """
     law = model.force_law if sticks else None

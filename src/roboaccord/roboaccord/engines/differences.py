@@ -58,11 +58,11 @@ class Difference:
 
     @property
     def finite(self) -> float | None:
-        """The error; None where it is not finite."""
+        """The error; None if it is not finite."""
         return self.error if math.isfinite(self.error) else None
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return quantity, place and error, which is null where it is not finite."""
+        """Return quantity, place and error, which is null if it is not finite."""
         return {"quantity": self.quantity, "where": self.where, "error": self.finite}
 
 

@@ -136,7 +136,7 @@ class EngineSpec:
         name: in commands, scenarios and results; that of the entry point.
         package: name of the package for pip.
         version: imports the library and returns its version.
-        simulator: returns the class that simulates models; None where there is none.
+        simulator: returns the class that simulates models; None if there is none.
         whole: returns a function that simulates a complete setup, ground included; for engines that
             simulate no single models.
         reader: returns the class that reads descriptions for `accord parity`, or None.
@@ -178,7 +178,7 @@ class EngineSpec:
         return bool(self.simulator or self.whole)
 
     def as_expert(self) -> EngineSpec:
-        """Return the engine with its expert settings forced; itself where it has none."""
+        """Return the engine with its expert settings forced; itself if it has none."""
         if not self.expert or self.plain:
             return self
         return replace(self, name=f"{self.name}{EXPERT}", plain=self.name)

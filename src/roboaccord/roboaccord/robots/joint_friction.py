@@ -15,7 +15,7 @@ from roboaccord.simulators.friction import JointFriction
 
 
 def friction_of(setup: Setup) -> JointFriction | None:
-    """Return friction and springs of all moving joints (n,), or None where none is switched on."""
+    """Return friction and springs of all moving joints (n,), or None if none is switched on."""
     parameters, moving = setup.parameters, setup.tree.moving
     servos = parameters.actuators * np.array([joint.servo for joint in moving]).reshape(-1, 2)
     servo_stiffness, servo_damping = servos.T

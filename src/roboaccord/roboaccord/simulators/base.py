@@ -273,7 +273,7 @@ class Simulator(FailingJoints, ABC):
         """Return the mass of each link as the simulator has it [kg]."""
 
     def contacts(self) -> Sequence[ContactPoint] | None:
-        """Return the contacts in the present state; None where they are not known."""
+        """Return the contacts in the present state; None if they are not known."""
         return None
 
     def meter(self) -> None:

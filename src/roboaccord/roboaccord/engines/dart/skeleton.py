@@ -178,6 +178,6 @@ def captured_stderr() -> Iterator[list[str]]:
 
 
 def error_of(messages: list[str]) -> str:
-    """Return a colon and the first error among DART's messages, or "" where there is none."""
+    """Return a colon and the first error among DART's messages, or "" if there is none."""
     errors = (line.partition("Error:")[2].strip() for line in messages if "Error:" in line)
     return next((f": {error}" for error in errors), "")

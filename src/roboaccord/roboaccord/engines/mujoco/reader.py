@@ -34,7 +34,7 @@ from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 _log = logging.getLogger(__name__)
 FREE = mujoco.mjtJoint.mjJNT_FREE
-# A model, and the name of the body that moves as the base; "" where none does.
+# A model, and the name of the body that moves as the base; "" if none does.
 Loaded = tuple[mujoco.MjModel, str]
 
 
