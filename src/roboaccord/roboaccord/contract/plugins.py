@@ -36,7 +36,7 @@ from typing import Any
 from roboaccord.contract.errors import AccordError
 
 PREFIX = "roboaccord"  # of all groups
-CATALOGUE = Path(__file__).with_name("packages.yaml")  # entry points of the repository's packages
+INDEX = Path(__file__).with_name("packages.yaml")  # entry points of the repository's packages
 
 
 class NotInstalledError(AccordError):
@@ -84,7 +84,7 @@ def lacking(group: str, name: str, what: str = "") -> str:
     """
     if name in entries(group):
         return ""
-    packages = [key for key, groups in _catalogue().items() if name in groups.get(group, ())]
+    packages = [key for key, groups in _index().items() if name in groups.get(group, ())]
     if not packages:
         return ""
     package = packages[0]
@@ -94,9 +94,9 @@ def lacking(group: str, name: str, what: str = "") -> str:
 
 
 @cache
-def _catalogue() -> Mapping[str, Mapping[str, list[str]]]:
+def _index() -> Mapping[str, Mapping[str, list[str]]]:
     """Return the names of entries that packages of the repository add, by package and group."""
     import yaml
 
-    names: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(CATALOGUE.read_text("utf-8"))
+    names: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(INDEX.read_text("utf-8"))
     return names
