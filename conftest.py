@@ -17,7 +17,7 @@ import pytest
 import yaml
 from roboaccord.contract import plugins
 
-ABSENT = [name for name in yaml.safe_load(plugins.SHELF.read_text("utf-8")) if not find_spec(name)]
+ABSENT = [name for name in yaml.safe_load(plugins.INDEX.read_text("utf-8")) if not find_spec(name)]
 # By Python, of modules and of entry points; by `lacking`, `share`, and a file of its folder.
 SAID = (
     r"No module named '{0}['.]|No package metadata was found for (roboaccord_)?{0}\b"

@@ -13,7 +13,7 @@ from roboaccord.contract import plugins
 from roboaccord.description import share
 
 GROUPS = ("commands", "controllers", "displays", "functions", "robots", "scenarios", "storages")
-SHELF = yaml.safe_load(plugins.SHELF.read_text("utf-8"))
+SHELF = yaml.safe_load(plugins.INDEX.read_text("utf-8"))
 ADDED = [(package, group, name) for package in SHELF for group, names in SHELF[package].items()
          for name in names]  # fmt: skip
 

@@ -68,7 +68,7 @@ KNOWN = {
     "roboaccord/bag/storage:write_unfinished": PACKAGE,
     "roboaccord/bag/writer:__enter__": "opens the writer of a bag",
     "roboaccord/cli/about:templates": PACKAGE,
-    "roboaccord/contract/plugins:_shelf": PACKAGE,
+    "roboaccord/contract/plugins:_index": PACKAGE,
     "roboaccord/gazebo/window:": PACKAGE,
     "roboaccord/gazebo/world:_template": PACKAGE,
     "roboaccord/cli/start:_orphans": OWN,

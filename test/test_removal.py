@@ -24,7 +24,7 @@ from workspace import (
     succeed,
 )
 
-SHELF = yaml.safe_load(plugins.SHELF.read_text("utf-8"))
+SHELF = yaml.safe_load(plugins.INDEX.read_text("utf-8"))
 ROBOTS = sorted(name for name in SHELF if "robots" in SHELF[name])
 TESTED = (
     "README.md", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "colcon.meta", "pyproject.toml",

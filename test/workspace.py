@@ -115,7 +115,7 @@ def locked(lock: str) -> list[str]:
 
 def need_all_robots() -> None:
     """Skip a test of what is made of all robots, or names them all, with the one that is away."""
-    for name, added in yaml.safe_load(plugins.SHELF.read_text("utf-8")).items():
+    for name, added in yaml.safe_load(plugins.INDEX.read_text("utf-8")).items():
         if "robots" in added:
             pytest.importorskip(name, reason=f"{name} is not installed")
 

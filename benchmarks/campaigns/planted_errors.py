@@ -355,7 +355,7 @@ class UnevenLaw:
 def part_friction(part: Any, size: float) -> None:
     """Change the friction of one link, or else of one joint."""
     if part._law:
-        part._take_law(UnevenLaw(part._law, size))
+        part._set_law(UnevenLaw(part._law, size))
     elif part._friction:
         factors = 1.0 + size * np.eye(len(part.joints))[-1]
         viscous, dry = part._friction.viscous * factors, part._friction.constant * factors

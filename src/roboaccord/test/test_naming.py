@@ -119,7 +119,7 @@ def tilted(simulator: Simulator) -> Simulator:
     for model in engine_parts(simulator):
         pull = 1e-3 * model.intended.gravity * np.array([1.0, 0.0, 0.0])
         pushes = {link.name: link.mass * pull for link in model.tree.links if link.mass}
-        model._take_law(PushedLaw(model._law, pushes))
+        model._set_law(PushedLaw(model._law, pushes))
         model._compile()
     return simulator
 

@@ -89,7 +89,7 @@ class DrakeReading(Reading):
         # Masses, links and axes of joints; of an SDF those of its tree, whose frames lie on joints.
         context = mechanism.context
         self.mass = float(plant.CalcTotalMass(context))
-        self.links = self.linked(name for name in bodies_of(plant) if name != WORLD)
+        self.links = self.properties_of(name for name in bodies_of(plant) if name != WORLD)
         self.hinges = {n: mechanism.hinge(joints[n], root) for n in damping}
         if tree:
             reading = TreeReading(tree, question)

@@ -82,7 +82,7 @@ class DrakeSimulator(EngineSimulator):
         for name, effort in model.preload.items():
             self._preload[self._plant.GetJointByName(name).velocity_start()] = effort
         self._height = 0.0
-        self._place_forces()
+        self._prepare_forces()
 
     def _refuse_replaced_inertias(self) -> None:
         """Raise AccordError if Drake's masses or inertias are not those of the description."""

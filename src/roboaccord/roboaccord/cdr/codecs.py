@@ -1,12 +1,13 @@
-"""Codecs of the messages of every tick: states, odometry, efforts.
+"""Codecs of the ROS messages that are sent at every control tick: states, odometry, efforts.
 
-Names never change within a run, so each codec builds its message once, as a template, and only
-overwrites its time stamp and numbers. Decoding first compares the fixed bytes with the template
-(`wire.FixedBytes`), which is fast; a message of another layout, such as one with other names or
-another order, is read item by item. A codec has one buffer: use one codec in each thread.
+Within a run only the time stamp and the numbers of such a message change, not the names in it. Each
+codec therefore makes its message once, as a template, and overwrites stamp and numbers. Decoding
+first compares the other bytes with the template (`wire.FixedBytes`), which is fast; a message of
+another layout, for instance with joints in another order, is read item by item. A codec has one
+buffer: use one codec per thread.
 
-Layouts are those of ROS (test_cdr). TRUE is in bags and stays. The purpose is speed: measure with
-`make speed` after a change.
+Layouts are those of ROS (test_cdr). TRUE is in bags and stays. The purpose of this module is speed:
+measure it with `make speed` after a change.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from roboaccord.cdr import wire
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 
-# numbers of a nav_msgs/Odometry: pose (3 + 4), twist (3 + 3), and the covariance of each (6 x 6)
+# Counts of the numbers in a nav_msgs/Odometry: pose (3 + 4), twist (3 + 3), and the covariance of
+# each (6 x 6).
 _POSE, _TWIST, _COVARIANCE = 7, 6, 36
 _ODOMETRY = _POSE + _COVARIANCE + _TWIST + _COVARIANCE
 _TWIST_SLICE = slice(_POSE + _COVARIANCE, _POSE + _COVARIANCE + _TWIST)
@@ -43,7 +45,7 @@ class JointStateCodec:
 
     Args:
         joints: joint names, n of them, in the order of the arrays.
-        frame_id: of the header.
+        frame_id: frame in the header.
 
     Attributes:
         encoders: failed encoders of the last decoded message, as in `RobotState`.

@@ -1,10 +1,11 @@
-"""Codecs of occasional messages: clock, text, switches, twists, wrenches, events, markers.
+"""Codecs of occasional ROS messages: clock, text, switches, wrenches, events, markers.
 
-Each message has a pair of functions `encode_...` and `decode_...`, or only the first. Events are
-sent as diagnostics, with their figures as values: the names of these are in bags and stay, and a
-new value is written where it is not 0 and read with a default, as `size` is. For RViz, a contact
-has two markers, a sphere at its point and an arrow for its force, whose look may be changed by the
-constants below; a surface is a list of triangles. Layouts are those of ROS (test_cdr).
+Nodes and bags convert each message by a pair of functions `encode_...` and `decode_...`, or only
+the first. An event is sent as a diagnostic status, with its figures as values. Their names are in
+bags and stay; a new value is written if it is not 0 and read with a default, like `size`. In RViz a
+contact is shown by two markers, a sphere at its point and an arrow for its force, whose appearance
+is set by the constants below; a surface is a list of triangles. Layouts are those of ROS
+(test_cdr).
 """
 
 from __future__ import annotations
@@ -23,19 +24,22 @@ from roboaccord.contract.trajectory import Event
 from roboaccord.description.solids import Surface
 
 NAMESPACE = "contacts"  # of the markers of contacts
-ARROW, SPHERE, TRIANGLES = 0, 2, 11  # types of a marker, by visualization_msgs
-ADD, DELETE_ALL = 0, 3  # actions of a marker, likewise
-DIAMETER = 0.012  # m, of a sphere: twice that of a shaft, to be seen around it
-# m: diameters of shaft and head, length of the head: by eye, for robots of 0.1 to 2 m
+ARROW, SPHERE, TRIANGLES = 0, 2, 11  # types of a marker in visualization_msgs
+ADD, DELETE_ALL = 0, 3  # actions of a marker in visualization_msgs
+# [m] Diameter of the sphere: twice that of the arrow's shaft, so that it is visible around it.
+DIAMETER = 0.012
+# [m] Arrow: diameters of shaft and head, length of the head. By eye, for robots of 0.1 to 2 m.
 ARROW_SIZE = np.array([0.006, 0.014, 0.02])
-# m/N: the weight of 5 kg is an arrow of 10 cm; that of 1.5 to 25 kg has its full length
+# [m/N] Length of an arrow per force: 10 cm for the weight of 5 kg.
 LENGTH_PER_FORCE = 0.002
-# m, of an arrow: more than its head, less than a robot; the shortest for an unknown force
+# [m] Limits of the length, reached at the weights of 1.5 and 25 kg: more than the head, less than a
+# robot. The shortest arrow also stands for an unknown force.
 SHORTEST, LONGEST = 0.03, 0.5
-RED, ORANGE = (0.9, 0.1, 0.1, 1.0), (1.0, 0.6, 0.0, 1.0)  # r, g, b, opacity: by eye, unlike links
+# Colours (r, g, b, opacity) of sphere and arrow, chosen by eye to differ from those of links.
+RED, ORANGE = (0.9, 0.1, 0.1, 1.0), (1.0, 0.6, 0.0, 1.0)
 INVISIBLE = (0.0, 0.0, 0.0, 0.0)  # colour of a marker that only deletes others
 NO_POINTS = np.zeros((0, 3))
-ONES = np.ones(3)
+ONES = np.ones(3)  # scale of triangles, whose points are in metres
 
 
 def encode_clock(time: float) -> bytes:

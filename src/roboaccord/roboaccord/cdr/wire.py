@@ -1,10 +1,11 @@
 """The wire format of ROS 2 messages: little-endian CDR (OMG DDSI-RTPS 2.2, chapter 10).
 
-`CdrWriter` writes a message item by item, and `CdrReader` reads one. A message starts with an
-encapsulation header of 4 bytes; behind it, each item is aligned to a multiple of its size, counted
-from the end of the header. Strings and sequences begin with their length. Messages may come from
-anybody, so each length is checked. `stamp` and `unstamp` must return the times of ticks exactly, or
-hashes of runs over ROS would differ from those of direct runs (test_cdr).
+codecs.py and messages.py write messages by `CdrWriter` and read them by `CdrReader`, item by item.
+A message starts with an encapsulation header of 4 bytes; after it, each item is aligned to a
+multiple of its size, counted from the end of the header. Strings and sequences begin with their
+length. Messages may come from any sender, so each length is checked. `stamp` and `unstamp` must
+return the times of ticks exactly, because hashes of runs over ROS would otherwise differ from those
+of direct runs (test_cdr).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from roboaccord.contract.state import Array
 
 HEADER = b"\x00\x01\x00\x00"  # encapsulation: little-endian CDR, no options
 NANOSECONDS = 1_000_000_000  # in a second
-DOUBLE = np.dtype("<f8")
+DOUBLE = np.dtype("<f8")  # type of numbers: little-endian, 8 bytes
 STAMP = struct.Struct("<iI")  # seconds and nanoseconds
 STAMP_AT = len(HEADER)  # offset of the time stamp in a message
 FRAME_AT = STAMP_AT + STAMP.size  # offset of what follows it
@@ -40,7 +41,7 @@ class CdrWriter:
     """Writer of a message, item by item, from the time stamp on.
 
     Attributes:
-        data: bytes so far.
+        data: bytes of the message that have been written.
         padding: offsets of the bytes that were inserted for alignment.
     """
 
@@ -62,7 +63,7 @@ class CdrWriter:
         self.data += bytes(pad)
 
     def count(self, number: int) -> None:
-        """Write the length of what follows."""
+        """Write the length of the following string or sequence."""
         self.align(4)
         self.data += struct.pack("<I", number)
 
@@ -87,7 +88,7 @@ class CdrWriter:
         return start
 
     def numbers(self, values: Array) -> None:
-        """Write doubles without their number in front."""
+        """Write doubles, without their number in front."""
         start = self.doubles(values.size)
         self.data[start:] = np.asarray(values, DOUBLE).tobytes()
 
@@ -100,7 +101,7 @@ class CdrReader:
         kind: name of its type, for error messages.
 
     Attributes:
-        at: offset of what is read next.
+        at: offset of the next item.
     """
 
     def __init__(self, data: bytes, kind: str) -> None:
@@ -124,7 +125,7 @@ class CdrReader:
         return content
 
     def count(self) -> int:
-        """Return the length of what follows."""
+        """Return the length of the following string or sequence."""
         return int.from_bytes(self.raw(4, 4), "little")
 
     def time(self) -> float:
@@ -159,7 +160,7 @@ class FixedBytes:
     Bytes for alignment are not compared: they are zero here, and arbitrary in rclpy's messages.
 
     Args:
-        writer: that wrote such a message.
+        writer: a writer that has written such a message.
         stop: offset of the numbers.
     """
 
@@ -174,11 +175,11 @@ class FixedBytes:
         """Return whether a message has these bytes, and is complete."""
         if len(data) < self._message_size or data[:2] != HEADER[:2]:
             return False
-        found = data[FRAME_AT : self._stop]
-        if found == self._expected:
+        content = data[FRAME_AT : self._stop]
+        if content == self._expected:
             return True
-        different = np.frombuffer(found, np.uint8) ^ self._expected_array
-        return not (different & self._mask).any()
+        different_bits = np.frombuffer(content, np.uint8) ^ self._expected_array
+        return not (different_bits & self._mask).any()
 
 
 def stamp_into(buffer: bytearray, time: float) -> None:

@@ -1,13 +1,13 @@
-"""Checks of what controllers and simulators hand over: commands, states, efforts and times.
+"""Checks of commands, states, efforts and times that controllers and simulators exchange.
 
-`count_steps` checks that one period is a whole number of another, `check_command` and `check_state`
-refuse values that are not finite, and `divergence` finds out whether a recorded motion diverges
-while it is still finite. `check_state` and `check_command` run at every tick: they first test a sum
-of squares, which is fast, and look for the culprit only where that is not finite.
+`count_steps` checks that one period is a whole multiple of another. `check_command` and
+`check_state` refuse values that are not finite. They run at every control tick of the loop
+(run/loop.py): for speed they first test a sum of squares, and search for the wrong joint only if
+that is not finite. `divergence` tells whether a recorded motion diverges although it is finite.
 
-FAST, EARLY and LASTING decide that a run diverges (test_evidence), FAST also that the log of a
-robot does. The order of operations in `tick_time` must stay: times of ticks are part of the hash of
-a run.
+FAST, EARLY and LASTING decide whether a run diverges (test_evidence), FAST also whether the log of
+a robot does. The order of operations in `tick_time` must stay, because times of ticks are part of
+the hash of a run.
 """
 
 from __future__ import annotations
@@ -21,31 +21,36 @@ from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.state import Array, Command, RobotState
 
 NANOSECONDS = 1_000_000_000  # in a second; the resolution of ROS time stamps
-MOST = 1_000_000_000  # steps of a run at most: at 1 ms more than eleven days
-# s; times that differ by less are equal: far below any period, far above the 1 ns of stamps and
-# the round-off that an engine's clock accumulates.
+MOST_STEPS = 1_000_000_000  # largest number of steps of a run: at 1 ms more than eleven days
+# [s] Times that differ by less count as equal: far below any period, far above the 1 ns of stamps
+# and the round-off that an engine's clock accumulates.
 ROUND_OFF = 1e-7
-# Relative deviation from a whole number of steps that is round-off, as of 0.3 s / 0.1 s (1e-16):
-# a step of the longest run, 1 / MOST.
-WHOLE = 1e-9
-FAST = 100.0  # rad/s, m/s; 955 revolutions a minute: faster than joints of robots
-# samples of a joint above FAST that are judged: doubled from one to the next, a rate is 1e8 rad/s
-# by then, and later ones are bounded by effort limits
+# Largest relative deviation from a whole number of steps, such as that of 0.3 s / 0.1 s (1e-16). It
+# is one step of the longest run, 1 / MOST_STEPS.
+STEP_ROUND_OFF = 1e-9
+FAST = 100.0  # [rad/s or m/s] 955 revolutions a minute: faster than the joints of robots
+# Number of the first samples above FAST of a joint that are judged. A rate that doubles from sample
+# to sample is 1e8 rad/s by then; later rates are bounded by effort limits.
 EARLY = 20
-LASTING = 3  # samples in a row above FAST; where an angle wraps round, only one is
-RUNAWAY_SPEED = 1e6  # rad/s; far beyond any mechanism, and its square is far below overflow
+LASTING = 3  # number of consecutive samples above FAST; the wrap of an angle makes only one
+RUNAWAY_SPEED = 1e6  # [rad/s] far beyond any mechanism; its square is far below overflow
 
 
 def count_steps(duration: float, step: float, what: str) -> int:
-    """Return how many times `step` fits in `duration`.
+    """Return the number of steps in a duration.
+
+    Args:
+        duration: [s].
+        step: [s].
+        what: beginning of the error message.
 
     Raises:
-        AccordError: if it does not fit a whole number of times, at least once.
+        AccordError: if the duration is not a whole number of steps, at least one.
     """
-    if not (math.isfinite(duration) and step > 0 and duration <= MOST * step):
+    if not (math.isfinite(duration) and step > 0 and duration <= MOST_STEPS * step):
         raise AccordError(f"{what}: {duration:g} s over {step:g} s is not a whole number of steps")
     count = round(duration / step)
-    if count < 1 or abs(count * step - duration) > WHOLE * max(duration, step):
+    if count < 1 or abs(count * step - duration) > STEP_ROUND_OFF * max(duration, step):
         raise AccordError(f"{what}: {duration:g} s is not a whole multiple of {step:g} s")
     return count
 
@@ -53,9 +58,11 @@ def count_steps(duration: float, step: float, what: str) -> int:
 def check_positive(
     values: Mapping[str, float], refuse: Callable[[str], Exception] = ValueError
 ) -> None:
-    """Refuse values, given by name, that are not positive and finite.
+    """Refuse values that are not positive and finite.
 
-    `refuse` makes the error that is raised for the first of them.
+    Args:
+        values: by name.
+        refuse: makes the error that is raised for the first such value from its message.
     """
     for name, value in values.items():
         if not 0.0 < value < math.inf:
@@ -101,7 +108,7 @@ def check_command(command: Command, joints: Sequence[str], who: str, time: float
     for name, vector in (("wrench", command.wrench), ("twist", command.twist)):
         if vector is not None and not (np.shape(vector) == (6,) and np.isfinite(vector).all()):
             raise AccordError(f"{who} gave a {name} that is not six numbers at t = {time:.6f} s")
-    # A sum of squares is finite only if every effort is; testing it takes a fifth of the time.
+    # A sum of squares is finite only if every effort is, and is tested in a fifth of the time.
     if effort.shape == (len(joints),) and math.isfinite(effort.dot(effort)):
         return
     if effort.shape != (len(joints),):
@@ -117,12 +124,12 @@ def check_command(command: Command, joints: Sequence[str], who: str, time: float
 
 
 def divergence(joints: Sequence[str], time: Array, rates: Array) -> str:
-    """Return a sentence that states from when on a motion diverges; "" where it does not.
+    """Return a sentence that states from when on a motion diverges; "" if it does not.
 
-    A joint diverges if it is faster than FAST, and if in most of its first EARLY fast samples its
+    A joint diverges if it is faster than FAST and if, in most of its first EARLY fast samples, its
     rate changes by more than its own size until the next sample: the effort of one control period
-    throws it to the other side. A rate that grows steadily is not called divergence here: the joint
-    may be driven, or its log be in degrees.
+    reverses its motion. A rate that grows steadily does not count as divergence: the joint may be
+    driven, or its log be in degrees.
 
     Args:
         joints: names, n of them.
@@ -131,14 +138,14 @@ def divergence(joints: Sequence[str], time: Array, rates: Array) -> str:
     """
     if len(time) < LASTING or not np.size(rates):
         return ""
-    # Smallest speed in each LASTING samples in a row (k - LASTING + 1, n).
+    # Smallest speed in each LASTING consecutive samples (k - LASTING + 1, n).
     speeds = np.lib.stride_tricks.sliding_window_view(np.abs(rates), LASTING, axis=0).min(axis=2)
     is_fast, count = speeds > FAST, len(speeds)
     # Fast samples after which the rate changes by more than its size.
-    is_thrown = is_fast & (np.abs(np.diff(rates, axis=0))[:count] > np.abs(rates)[:count])
+    is_reversed = is_fast & (np.abs(np.diff(rates, axis=0))[:count] > np.abs(rates)[:count])
     is_early = is_fast & (is_fast.cumsum(axis=0) <= EARLY)
-    # Joints that are thrown in most of their first fast samples, and the first joint to diverge.
-    diverges = 2 * (is_thrown & is_early).sum(axis=0) > is_early.sum(axis=0)
+    # Joints that are reversed in most of their first fast samples, and the first to diverge.
+    diverges = 2 * (is_reversed & is_early).sum(axis=0) > is_early.sum(axis=0)
     first_fast = np.where(diverges, is_fast.argmax(axis=0), count)
     first_sample, joint = int(first_fast.min()), int(first_fast.argmin())
     if first_sample == count:
@@ -153,7 +160,7 @@ def check_state(state: RobotState, joints: Sequence[str], engine: str) -> None:
     Raises:
         DivergedError: naming the engine, the time and the joint.
     """
-    # A sum of squares is finite only if every number is; testing it takes a tenth of the time.
+    # A sum of squares is finite only if every number is, and is tested in a tenth of the time.
     speed_sq = float(state.qd.dot(state.qd))
     other_sq = float(state.q.dot(state.q) + state.position.dot(state.position))
     base_sq = float(state.twist.dot(state.twist))

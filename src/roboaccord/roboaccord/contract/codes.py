@@ -1,14 +1,14 @@
 """Codes of the reasons for which a level of a cross-check has its outcome.
 
-A reason is a code with figures; report/words.py has the sentence for each code. Add a code here and
-its sentence there. Values are part of the JSON of `accord crosscheck`, and stay.
+A cross-check consists of levels, such as accelerations, single steps and trajectories. The reason
+for the outcome of a level (outcome.py) is a code with figures; report/words.py has the sentence for
+each code. A new code is added here, and its sentence there. Values are part of the JSON of `accord
+crosscheck`, and stay.
 
-In the names, TWIN is the reference (our own model), computed again with the engine's time-stepping
-scheme: an engine that matches its twin solves our equations. STEP is a single step from one state,
+In the names, TWIN is the reference (our own model), computed again with the engine's integration
+method: an engine that matches its twin solves our equations. STEP is a single step from one state,
 RUN the whole motion, BOOK the energy balance of a run.
 """
-
-from __future__ import annotations
 
 from enum import StrEnum, auto
 

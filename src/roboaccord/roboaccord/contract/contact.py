@@ -1,9 +1,10 @@
-"""What may touch what: the contacts that an engine's own contact solver handles.
+"""Contacts of links and obstacles that an engine's own contact solver handles.
 
-`Contact` states the pairs of links and fixtures (bodies that are fixed in the world) that can
-touch, and their friction; `Fixture`, `MeshFixture` and `HeightField` are the shapes of fixtures. A
-`ContactPoint` is where two of them touch at one instant. Friction that acts as a force law instead,
-the same in every engine, is in sliding_friction.py.
+A robot states in a `Contact` which pairs of links and fixtures (bodies that are fixed in the world)
+can touch, and their friction; `Fixture`, `MeshFixture` and `HeightField` are the shapes of
+fixtures. Engines load it, and report a `ContactPoint` for each place where two bodies touch at one
+instant. Friction that acts as a force law instead, the same in every engine, is in
+sliding_friction.py.
 
 A new kind of fixture also needs a branch in dart/fixtures.py, mujoco/contact.py and moves.py of
 engines/.
@@ -30,7 +31,7 @@ class Fixture:
     Args:
         name: different from those of links.
         size: along x, y and z (3,) [m].
-        position: of its centre (3,) [m].
+        position: position of its centre (3,) [m].
     """
 
     name: str
@@ -48,7 +49,7 @@ class MeshFixture:
         name: different from those of links.
         vertices: in its own frame (m, 3) [m].
         faces: indices of the vertices of triangles (k, 3), counterclockwise seen from outside.
-        position: of its frame (3,) [m].
+        position: position of its frame (3,) [m].
         convex: whether it is its own convex hull.
     """
 
@@ -65,9 +66,9 @@ class HeightField:
 
     Args:
         name: different from those of links.
-        heights: of the grid points, indexed [x, y], (rows, columns) [m].
-        spacing: of the grid points [m].
-        position: of grid point [0, 0], where the height is 0 (3,) [m].
+        heights: heights of the grid points, indexed [x, y], (rows, columns) [m].
+        spacing: distance of neighbouring grid points [m].
+        position: position of grid point [0, 0] at the height 0 (3,) [m].
     """
 
     name: str
@@ -107,7 +108,7 @@ class ContactPoint:
         pair: names of the two links or fixtures.
         position: in the world (3,) [m].
         normal: unit vector in the world, from the first of the pair into the second (3,).
-        force: normal force of the first on the second [N]; 0 where it is unknown.
+        force: normal force of the first on the second [N]; 0 if it is unknown.
         depth: overlap of the two at the point [m]; negative for a gap.
     """
 

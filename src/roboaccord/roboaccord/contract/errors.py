@@ -1,12 +1,13 @@
-"""Errors that commands turn into one line and exit status 2, and text free of terminal controls.
+"""Errors for the user, and output without control characters.
 
-`AccordError` and its subclasses carry the line. `check_known` and `did_you_mean` word errors about
-unknown names, `need` and `missing` those about libraries of an extra (a group of optional
-libraries) that is not installed, and `visible` and `guard` replace control characters in whatever
-is printed, so that names in files cannot steer a terminal (test_control_characters).
+A command prints an `AccordError` as one line, and ends with exit status 2. `check_known` and
+`did_you_mean` make errors about unknown names; `need`, `missing` and `missing_behind` make those
+about libraries that are not installed. `visible` and `guard` replace control characters in
+everything that is printed, so that names in a stranger's file cannot control the terminal
+(test_control_characters).
 
-EXTRAS must equal the requirements in setup.cfg (test_packaging); DISPENSABLE lists libraries that
-the code runs without. CONTROLS may grow, and must not shrink.
+EXTRAS must equal the requirements in setup.cfg (test_packaging). CONTROLS may grow, and must not
+shrink.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from typing import IO, Any
 
 from roboaccord.numerics.machine import SAFE
 
-MANY = 24  # names in a list of choices at most: of 12 characters they fill four lines of a terminal
-# By extra: the requirement for pip of each module; setup.cfg has the same.
+# Largest number of names in a list of choices: with 12 characters each, four lines of a terminal.
+MANY = 24
+# By extra, which is a group of optional libraries: pip's requirement for each module.
 EXTRAS: Mapping[str, Mapping[str, str]] = {
     "reference": {"joblib": "joblib>=1.5", "numba": "numba>=0.60,<0.69", "scipy": "scipy>=1.11"},
     "report": {"jinja2": "jinja2>=3.1", "matplotlib": "matplotlib>=3.10", "PIL": "pillow>=10",
@@ -32,7 +34,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
     "bag": {"mcap": "mcap>=1.2", "rosbags": "rosbags>=0.11.7,<0.12",
             "zstandard": "zstandard>=0.20"},
 }  # fmt: skip
-DISPENSABLE = ("numba",)  # without it, kernels are interpreted
+DISPENSABLE = ("numba",)  # libraries that are not required: kernels can be interpreted
 # Control characters except tab and newline, characters that reorder text, and lone surrogates.
 CONTROLS = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -93,7 +95,7 @@ def _plain(word: str) -> str:
 
 
 def need(what: str, *extras: str) -> None:
-    """Refuse to go on if libraries of extras are not installed.
+    """Raise an error if libraries of extras are not installed.
 
     Args:
         what: begins the message, such as "reports need".
@@ -108,9 +110,9 @@ def need(what: str, *extras: str) -> None:
 
 def missing(*extras: str) -> str:
     """Return which libraries of extras are missing, and how to install them; "" if none is."""
-    modules = [module for extra in extras for module in EXTRAS[extra].items()]
-    lacking = [full for name, full in modules if name not in DISPENSABLE and not find_spec(name)]
-    return _install_line(lacking)
+    requirements = {name: full for extra in extras for name, full in EXTRAS[extra].items()}
+    required = [name for name in requirements if name not in DISPENSABLE]
+    return _install_line(requirements[name] for name in required if not find_spec(name))
 
 
 def missing_behind(error: BaseException) -> str:
@@ -136,7 +138,7 @@ def visible(text: str) -> str:
 
 
 class Visible:
-    """A text stream that escapes the control characters in what is written to it.
+    """A text stream that escapes control characters in the written text.
 
     Args:
         stream: to write to. The attribute has the name by which the library rich, whose styles are

@@ -1,9 +1,9 @@
-"""Faults of joints: what fails, how, and from when on; and their text form.
+"""Faults of joints (`Fault`), and their form as text and as events.
 
-A fault is written as text, such as `elbow=weak:0.5@2`, on command lines, in scenarios and in bags:
-`parse_fault` reads what `str` writes. In a recorded motion a fault is an event, which `fault_of`
-turns back into a `Fault`. What a kind of fault does to a joint is in simulators/faults.py and, for
-Gazebo, in gazebo/faults.py of roboaccord_ros.
+On command lines, in scenarios and in bags a fault is a text, such as `elbow=weak:0.5@2`: from 2 s
+on, the joint `elbow` has half of its effort. `parse_fault` reads the text that `str` writes. In a
+recorded motion a fault is an event, which `fault_of` converts back. The effects of faults are in
+simulators/faults.py and, for Gazebo, in gazebo/faults.py of roboaccord_ros.
 
 A new kind is a name in `Kind` and, where it has a size, an entry of SIZES; FORM, EVENTS and the
 help follow from these. It also needs a motion in test_partial_faults. Existing names and texts
@@ -23,20 +23,21 @@ from roboaccord.contract.trajectory import Event
 
 Kind = Literal["frozen", "loose", "weak", "slipping", "backlash", "stuck", "drifting"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-FOUND = "found_"  # prefix of the kind of an event: a controller has detected the fault of a joint
+FOUND = "found_"  # prefix of the kind of an event: a controller has detected a fault of that kind
 REFUSED = "target_refused"  # kind of an event: a controller has refused its target
-# By kind: name of its size, and smallest and largest value; other kinds have no size.
+# By kind of fault: name of its size, smallest and largest value; other kinds have no size.
 SIZES: dict[Kind, tuple[str, float, float]] = {
     "weak": ("FRACTION", 0.0, 1.0),
     "slipping": ("N_M", 0.0, math.inf),
     "backlash": ("RAD", 0.0, math.inf),
     "drifting": ("RAD_PER_S", -math.inf, math.inf),
 }
-# Kinds that hold the joint itself; the others change its drive or its encoder.
+# Kinds that act on the joint itself; the others change its drive or its encoder.
 HOLDING: tuple[Kind, ...] = ("frozen", "slipping")
+# The form of a fault's text, for messages.
 _FORMS = [f"{kind}:{SIZES[kind][0]}" if kind in SIZES else kind for kind in KINDS]
 FORM = f"JOINT={'|'.join(['frozen:RAD', *_FORMS])}[@SECONDS]"
-EVENTS: dict[str, Kind] = {f"joint_{kind}": kind for kind in KINDS}
+EVENTS: dict[str, Kind] = {f"joint_{kind}": kind for kind in KINDS}  # by the kind of the event
 # JOINT = KIND [: SIZE] [@ TIME], with blanks anywhere between.
 _TEXT = re.compile(r"\s*([\w/]+)\s*=\s*(\w+)\s*(?::\s*([^@\s]+)\s*)?(?:@\s*(\S+)\s*)?")
 
@@ -106,7 +107,7 @@ def check_joint(fault: Fault, joints: Collection[str], hinges: Iterable[str]) ->
     """Refuse a fault of a joint that is not a hinge.
 
     Args:
-        fault: to be checked.
+        fault: the fault that is checked.
         joints: names of all joints of the robot.
         hinges: names of those that are revolute or continuous.
 

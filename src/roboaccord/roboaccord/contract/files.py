@@ -1,10 +1,10 @@
-"""Safe reading and writing of files: bounded when read, whole or unchanged when written.
+"""Safe reading and writing of files, by which all modules read and write.
 
-Reading (`read_bytes`, `read_text`, `read_xml`) takes only regular files up to a size. Writing
-(`writing`) makes a draft with a new name and then renames it, only over a file of the same kind and
-never through a link; so a user's file is never destroyed or half-written. `check_target` and
-`check_inside` do the checks before. test_writers tries all of that, and finds every module that
-writes files in another way.
+`read_bytes`, `read_text` and `read_xml` read only regular files up to a limit of size. `writing`
+writes a draft with a new name and then renames it, only over a file of the same kind and never
+through a link; so a user's file is never destroyed or half-written. `check_target` and
+`check_inside` make the checks in advance. test_writers tries all of that, and finds every module
+that writes files in another way.
 
 A new kind of output file is added, by its suffix, to `_KINDS_BY_HEAD` with its first bytes, or to
 `_TEXT_KINDS`.
@@ -23,14 +23,14 @@ from typing import TextIO
 
 from roboaccord.contract.errors import AccordError
 
-# bytes; the largest file that is read into memory: twice the collection of 500 robots (131 MB)
+# [bytes] Largest file that is read into memory: twice the collection of 500 robots (131 MB).
 LARGEST = 256_000_000
-# bytes; the largest file that a person may have written: 50 times the largest of 69 URDF
+# [bytes] Largest text file: 50 times the largest of 69 URDFs.
 LARGEST_TEXT = 10_000_000
-# Bytes at the start of a file by which its kind is recognised: STL_HEAD, and the first line of a
-# table with its comma; any from 84 to some thousand would do.
+# [bytes] Length of the start of a file by which its kind is recognised: it must contain the header
+# of STL and the first line of a table. Any number from 84 to some thousand would do.
 HEAD = 512
-STL_HEAD, STL_TRIANGLE = 84, 50  # bytes of the header and of each triangle in binary STL
+STL_HEAD, STL_TRIANGLE = 84, 50  # [bytes] header, and each triangle, of a binary STL file
 written = set[Path]()  # absolute paths of the files that this process has written
 
 
@@ -38,7 +38,7 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
     """Return the content of a regular file.
 
     Args:
-        path: of the file.
+        path: path of the file.
         most: largest size that is read [bytes].
 
     Raises:
@@ -57,7 +57,7 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
 
 
 def _check_readable(path: Path, status: os.stat_result, most: int) -> None:
-    """Refuse what is not a regular file, or is larger than `most` bytes."""
+    """Refuse anything but a regular file of at most `most` bytes."""
     if not stat.S_ISREG(status.st_mode):
         raise AccordError(f"cannot read {path}: it is not a regular file")
     if status.st_size > most:
@@ -88,7 +88,7 @@ def parse_xml(data: bytes | str, what: str) -> ET.Element:
 
 
 def check_file(path: Path, most: int = LARGEST) -> Path:
-    """Check a file that a library will open, as `read_bytes` does, and return its path."""
+    """Return the path of a file that a library will open, with the checks of `read_bytes`."""
     try:
         _check_readable(path, path.stat(), most)
     except (OSError, ValueError) as error:
@@ -106,14 +106,14 @@ def is_file(path: Path) -> bool:
 
 @contextmanager
 def writing(path: Path, kind: str = "") -> Iterator[Path]:
-    """Yield the path of a draft to be written; at the end of the block it replaces the file.
+    """Yield the path of a draft to write in a `with` block, which then replaces the file.
 
     Args:
-        path: of the file.
+        path: path of the file.
         kind: ending of such files, such as `.csv`; by default that of `path`.
 
     Raises:
-        AccordError: if something else than a file of this kind is there, or the file cannot be
+        AccordError: if the path is that of anything but a file of this kind, or the file cannot be
             written; then nothing is changed.
     """
     check_target(path, kind)
@@ -126,9 +126,9 @@ def writing(path: Path, kind: str = "") -> Iterator[Path]:
 
 @contextmanager
 def drafting(path: Path, kind: str = "") -> Iterator[Path]:
-    """Write like `writing`, but replace any file or link that is there.
+    """Yield a draft like `writing`, but replace any existing file or link.
 
-    The draft gets a random new name, so that nobody can have put a link there.
+    The draft has a random name, so that nobody can have created a link of that name.
 
     Raises:
         OSError: if the file cannot be written.
@@ -169,7 +169,7 @@ def check_target(path: Path | None, kind: str = "") -> None:
     stands for no output.
 
     Raises:
-        AccordError: stating what is there.
+        AccordError: stating what the path is.
     """
     if path is None:
         return

@@ -1,10 +1,10 @@
 """Interfaces of the project: controllers, inputs, simulators, force laws and observers.
 
-They are protocols: every robot's controllers, every engine and every user's own controller
-implement their methods. Names, arguments and meanings must stay, or code outside of the repository
-breaks; a method may be added where it has a default, as `faults` of Inputs. AnySimulator and
-AnyEngine list only what robots call; the complete classes are in simulators/base.py and
-engines/spec.py.
+They are protocols (classes whose methods others implement without inheritance): the controllers of
+robots and users, all engines, and whatever follows a run. Names, arguments and meanings must stay,
+because code outside of the repository depends on them; a method may be added with a default, like
+`faults` of Inputs. AnySimulator and AnyEngine have only the methods that robots call; the complete
+classes are in simulators/base.py and engines/spec.py.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
 """Modes of a command, and of the function that does the same: which options go together.
 
-A mode is one way to use a command: `accord crosscheck`, for one, has modes for a robot, a file and
-a recorded run. A `Modes` object beside the command says which mode is in force for given options,
+A mode is one way to use a command: `accord crosscheck`, for example, has modes for a robot, a file
+and a recorded run. The `Modes` of a command determine which modes are in force for given options,
 and which options each mode takes; options that only other modes take are refused with a message:
 
     MODES = Modes(lambda values: ["a film"] if values["film"] else ["a page"],
                   {"a film": "film fps", "a page": "theme", "": "out"})
 
-It serves both as decorator of a command (`__call__`) and of the Python function (`guard`). Packages
-add modes by entry points (`AddedMode`). test_modes goes through all commands: each option must
-belong to a mode, and no mode may ignore it silently.
+Here the option `--film` selects the mode "a film", in which `--fps` is allowed and `--theme` is
+not. A `Modes` is a decorator of the command (`__call__`), and of the Python function that does the
+same (`guard`). Packages add modes by entry points (`AddedMode`). test_modes goes through all
+commands: each option must belong to a mode, and no mode may ignore it silently.
 
 Options that describe every robot are added to ROBOTS; a parameter of a function whose option has
 another name is added to FLAGS.
@@ -29,14 +30,25 @@ from roboaccord.contract.plugins import added, load
 
 P = ParamSpec("P")
 R = TypeVar("R")
-SETUP = "a setup"  # mode in which a function is given a Setup; commands do not have it
+SETUP = "a setup"  # mode of a function whose first argument is a Setup; commands do not have it
 # Options that describe a robot, by the form in which it is given; a setup is complete.
-ROBOTS = {SETUP: "", "ROBOT": "words set fault", "FILE": "words set fault base package trust",
-          "FILE.xacro": "words set fault base package trust :="}  # fmt: skip
-# {parameter of a function: option of the command}, where their names differ.
-FLAGS = {"arguments": ":=", "columns": "map", "every": "all", "faults": "fault",
-         "packages": "package", "robot_or_recording": "what",
-         "scenario": "words", "settings": "set"}  # fmt: skip
+ROBOTS = {
+    SETUP: "",
+    "ROBOT": "words set fault",
+    "FILE": "words set fault base package trust",
+    "FILE.xacro": "words set fault base package trust :=",
+}
+# Option of a command by the parameter of the function, where their names differ.
+FLAGS = {
+    "arguments": ":=",
+    "columns": "map",
+    "every": "all",
+    "faults": "fault",
+    "packages": "package",
+    "robot_or_recording": "what",
+    "scenario": "words",
+    "settings": "set",
+}
 
 
 @dataclass(frozen=True)
@@ -69,9 +81,9 @@ class Modes:
 
         Args:
             command: name of the command, for the message.
-            given: names of the options and arguments that the user gave.
+            given: names of the options and arguments that the user set.
             values: values of all options, defaults included.
-            written: how each option is written, for the message.
+            written: by option, its form in the message, such as `--fps`.
 
         Raises:
             AccordError: naming the modes to which a given option belongs.
@@ -90,9 +102,9 @@ class Modes:
     def guard(self, function: Callable[P, R]) -> Callable[P, R]:
         """Return a function that refuses arguments of modes not in force, as the command does.
 
-        An argument that is empty, False or None counts as not given, the number 0 as given. Where
-        a mode is in force that a package adds by the entry point `FUNCTION.MODE`, its function is
-        called instead, with all arguments by name.
+        An argument that is empty, False or None counts as not given, the number 0 as given. If a
+        mode is in force that a package adds by the entry point `FUNCTION.MODE`, the function of
+        that mode is called instead, with all arguments by name.
         """
         signature = inspect.signature(function)
         subject = next(iter(signature.parameters))
@@ -106,7 +118,7 @@ class Modes:
             if not bound[subject]:
                 raise AccordError(f"{name}: {subject} is empty")
             bound |= bound.pop("options", {})
-            # Arguments by the names of options; those that count as given.
+            # Arguments by the names of their options, and the names of those that are given.
             values = {FLAGS.get(key, key): value for key, value in bound.items()}
             given = [option for option, value in values.items() if _is_given(value)]
             # Refuse arguments of other modes, then call the function of the mode.

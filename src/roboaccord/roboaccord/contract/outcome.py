@@ -1,9 +1,10 @@
 """Outcomes, reasons and findings of the levels of a cross-check, and the verdict.
 
-A cross-check consists of levels (accelerations, single steps, trajectories, energy, ...). The
-result of one level for one engine is a `Finding`: its `Outcome`, and `Reason`s, each a `Code`
-(codes.py) with figures. Words come only later, from report/words.py: no verdict may depend on
-words. `verdict_of` is strict on purpose: what could not be judged never passes (test_outcomes).
+A cross-check consists of levels (accelerations, single steps, trajectories, energy, ...). Each
+level, in crosscheck/levels/, returns a `Finding` for each engine: an `Outcome`, and `Reason`s, each
+a `Code` (codes.py) with figures. report/words.py converts reasons to words when they are shown, so
+that no verdict depends on words. `verdict_of` is strict on purpose: an engine that could not be
+judged never passes (test_outcomes).
 
 Values of `Outcome` and `Verdict`, and the keys of `Finding.to_json`, are part of the JSON of
 `accord crosscheck` and stay.
@@ -22,9 +23,9 @@ from roboaccord.contract.results import Json, to_json
 from roboaccord.contract.shown import display
 
 Verdict = Literal["pass", "fail", "undecided"]
-# A level counts as judged if at least one of so many ticks was. That is a choice, not a result:
-# one of two would leave out motions that are in contact half of the time, and of one in ten
-# nothing follows for the others.
+# A level counts as judged if at least one in JUDGED_SHARE ticks was. Chosen: one in two would
+# exclude motions that are in contact half of the time, and one in ten shows nothing about the other
+# ticks.
 JUDGED_SHARE = 3
 
 
@@ -40,7 +41,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a level has its outcome: a code with its figures; `str` gives the words.
+    """Reason for the outcome of a level: a code with figures; `str` returns it in words.
 
     Args:
         code: a member of `Code`, or one of a level that another package adds.
@@ -65,15 +66,15 @@ def because(code: Code | str, **figures: Any) -> Reason:
 
 @dataclass(frozen=True)
 class Cause:
-    """What is wrong in an engine or a log, and by how much.
+    """Cause of a disagreement: the quantity that is wrong in an engine or a log, and its error.
 
     Args:
         quantity: mass, gear, delay, sign of rate, ...
-        where: link, joint or pair of them, `*` for all; "" where there is only one.
-        size: of the error, relative where the unit is 1; None where it has no size.
-        interval: low and high end of the 95 % confidence interval; None where there is none.
-        unit: of size and interval.
-        axis: along or about which the quantity is wrong, or its component; "" where it has none.
+        where: link, joint or pair of them, `*` for all; "" if there is only one.
+        size: size of the error, relative if the unit is 1; None if it has none.
+        interval: low and high end of the 95 % confidence interval; None if there is none.
+        unit: unit of size and interval.
+        axis: along or about which the quantity is wrong, or its component; "" if it has none.
     """
 
     quantity: str
@@ -89,15 +90,15 @@ class Finding:
     """The outcome of one level for one engine.
 
     Args:
-        outcome: of the level.
-        reasons: for the outcome; none where it is within without more to say.
-        quantity: what is wrong, such as mass, axis or friction; "" if nothing is, or it is unknown.
+        outcome: outcome of the level.
+        reasons: for the outcome; none if it is within without more to say.
+        quantity: the wrong quantity, such as mass or axis; "" if there is none, or it is unknown.
         where: link, joint or time where it is wrong; "" if nothing is, or it is unknown.
-        size: of the error, in the unit of the quantity; None if nothing is wrong, or it is unknown.
+        size: error in the unit of the quantity; None if nothing is wrong, or it is unknown.
         level, engine: their names, which the check fills in.
         unexplained: whether a cause is still to be searched for.
         smaller: whether a smaller physics step would decide the matter.
-        stands_in: whether this level does not apply, and has the outcome of another level.
+        stands_in: whether the level does not apply, and the outcome is that of another level.
         excuse: reason for which the scenario does not count the finding; "" if it does.
     """
 
@@ -197,7 +198,7 @@ def unless_few(finding: Finding, judged: float, total: float, what: str = "ticks
     That is the case if less than one of JUDGED_SHARE ticks was judged.
 
     Args:
-        finding: of a level.
+        finding: the finding of a level.
         judged: number of ticks that were judged.
         total: number of ticks that the level was to judge.
         what: name of what is counted, for the reason.
@@ -212,7 +213,7 @@ def excuse(findings: Iterable[Finding], excuses: Mapping[str, Mapping[str, str]]
     """Return findings; those outside or not judged become excused where the scenario says so.
 
     Args:
-        findings: of all levels and engines.
+        findings: the findings of all levels and engines.
         excuses: text of the excuse, by level and engine.
     """
     counted = list[Finding]()
@@ -227,7 +228,7 @@ def excuse(findings: Iterable[Finding], excuses: Mapping[str, Mapping[str, str]]
 def verdict_of(findings: Sequence[Finding]) -> Verdict | None:
     """Return "fail" if any finding is outside, "undecided" if any is not judged, else "pass".
 
-    None where there is no finding, because there is no engine to judge.
+    None if there is no finding, because there is no engine to judge.
     """
     if not findings:
         return None

@@ -1,13 +1,13 @@
 """What installed packages add to the core, by entry points.
 
 A package announces a function or class by an entry point in its setup.cfg, in the group
-`roboaccord.GROUP`; the core finds it by group and name, and knows no package by name. `entries` and
-`added` list them, `load` imports one. packages.yaml, the shelf, lists those of all packages of the
-repository, installed or not, so that `lacking` can name the package of what is not installed
-(test_plugins compares it with the setup.cfg files). Names of groups, and the forms below, must
-stay: packages of others use them.
+`roboaccord.GROUP`. The core finds it by group and name, and knows no package by name: `entries` and
+`added` list entry points, `load` imports the object of one. packages.yaml lists those of all
+packages of the repository, installed or not, so that `lacking` can name the package that must be
+installed for one (test_plugins compares it with the setup.cfg files). Names of groups, and the
+forms below, must stay, because packages of others use them.
 
-What belongs to a robot or a command has its name in front, `OWNER.NAME`:
+An entry point that belongs to a robot or a command has its name in front, `OWNER.NAME`:
 
     commands     NAME = module:function, a command of `accord`; ROBOT.NAME, of a robot's group;
                  COMMAND.MODE, ROBOT.COMMAND.MODE = module:object, an `AddedMode` of a command
@@ -36,11 +36,11 @@ from typing import Any
 from roboaccord.contract.errors import AccordError
 
 PREFIX = "roboaccord"  # of all groups
-SHELF = Path(__file__).with_name("packages.yaml")  # entry points of the repository's packages
+INDEX = Path(__file__).with_name("packages.yaml")  # entry points of the repository's packages
 
 
 class NotInstalledError(AccordError):
-    """What was asked for is in a package that is not installed."""
+    """The requested object is in a package that is not installed."""
 
 
 @cache
@@ -56,7 +56,7 @@ def added(group: str, owner: str) -> Mapping[str, EntryPoint]:
 
 
 def load(group: str, name: str, what: str = "") -> Any:
-    """Import and return what an entry point names; arguments as in `lacking`.
+    """Import and return the object of an entry point; arguments as of `lacking`.
 
     Raises:
         AccordError: if no installed package has it, or a library is missing to import it.
@@ -73,29 +73,30 @@ def load(group: str, name: str, what: str = "") -> Any:
 
 
 def lacking(group: str, name: str, what: str = "") -> str:
-    """Return a line that names the package which has an entry that is not installed.
+    """Return a line that names the package of an entry point that is not installed.
 
-    Return "" for an entry that is installed, or that no package of the repository has.
+    Return "" for an entry point that is installed, or that no package of the repository has.
 
     Args:
-        group: of entry points.
-        name: of the entry.
-        what: how the line calls it; by default its name.
+        group: group of entry points.
+        name: name of the entry point.
+        what: its name in the line; by default `name`.
     """
     if name in entries(group):
         return ""
-    package = next((key for key, groups in _shelf().items() if name in groups.get(group, ())), "")
-    if not package:
+    packages = [key for key, groups in _index().items() if name in groups.get(group, ())]
+    if not packages:
         return ""
+    package = packages[0]
     distribution = package if package.startswith(PREFIX) else f"{PREFIX}_{package}"
     where = f"the distribution {distribution.replace('_', '-')}, not installed"
     return f"{what or name} is in {where}: src/{package} of the repository"
 
 
 @cache
-def _shelf() -> Mapping[str, Mapping[str, list[str]]]:
+def _index() -> Mapping[str, Mapping[str, list[str]]]:
     """Return the names of entries that packages of the repository add, by package and group."""
     import yaml
 
-    names: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(SHELF.read_text("utf-8"))
+    names: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(INDEX.read_text("utf-8"))
     return names

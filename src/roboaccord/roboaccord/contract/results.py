@@ -1,14 +1,12 @@
-"""Typed results: dataclasses whose fields carry a unit and a meaning, and their JSON.
+"""Typed results of commands: dataclasses whose fields have a unit and a meaning, and their JSON.
 
-A field such as `speed: Annotated[float, Quantity("m/s", "mean speed")]` is all that a new figure
-needs: `to_json` makes the JSON of every command from the fields, and the terminal and the pages
-take heading, unit and meaning from the `Quantity` (`quantities` collects them). A result that
-derives from `Shown` can print and draw itself; the functions for that are in rooms above this one,
-and reach it through contract/shown.py.
+A new figure of a result needs only a field, such as `speed: Annotated[float, Quantity("m/s", "mean
+speed")]`. `to_json` makes the JSON of every command from the fields, and terminal and pages show
+heading, unit and meaning of the `Quantity` (`quantities` returns them). A result that derives from
+`Shown` can print and draw itself; the functions for that are set in contract/shown.py.
 
-What must stay are the rules of the JSON: null for NaN and infinity, and IF_ANY, LEFT_OUT and INLINE
-(test_results). A unit that recurs may get a name beside `Metres`, a unit on screen goes into
-SCALES.
+The rules of the JSON must stay: null for NaN and infinity, and IF_ANY, LEFT_OUT and INLINE
+(test_results). A recurring unit may get a name like `Metres`; a unit on screen is added to SCALES.
 """
 
 from __future__ import annotations
@@ -80,7 +78,7 @@ Kilograms = Annotated[float, Quantity("kg")]
 def quantities(result: type) -> Mapping[str, Quantity]:
     """Return the fields and properties of a dataclass that are quantities, by name.
 
-    Those of a field that is itself a dataclass are named `FIELD.NAME`.
+    The quantities of a field that is itself a dataclass have names `FIELD.NAME`.
     """
     # Type hints of all fields, and of the properties of all base classes.
     hints = get_type_hints(result, include_extras=True)
@@ -162,7 +160,7 @@ def by_fields(value: DataclassInstance) -> dict[str, Json]:
 
 
 class Shown:
-    """A result that can print itself as its command does, as JSON, as text and in notebooks."""
+    """Base class of results, which print themselves as JSON, as text and in notebooks."""
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the fields."""
@@ -177,7 +175,7 @@ class Shown:
         return display.html(self)
 
     def plot(self, *what: str, out: str | PurePath | None = None) -> Figure:
-        """Draw it.
+        """Draw the result.
 
         Args:
             what: signals of a run, by name or pattern (`JOINT.q`, `.qd`, `.effort`, `base.x`);
@@ -192,7 +190,7 @@ class Shown:
 
 
 class Drawn(Shown):
-    """A result that can also draw itself."""
+    """Base class of results that return their figure, too."""
 
     def figure(self, *what: str) -> Figure:
         """Return the Matplotlib figure that `plot` draws."""

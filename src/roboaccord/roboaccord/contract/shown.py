@@ -1,8 +1,9 @@
 """The functions that print and draw results, which `roboaccord` sets when it is imported.
 
-`contract` stands below the rooms `cli` and `report` and must not import them (test_layout). So
-results and findings call the functions in `display`, and __init__.py of the core puts those of
-`cli` and `report` there. A new way to show results is a field here and a line there.
+A result can print and draw itself (contract/results.py), but the functions for that are in the
+packages `cli` and `report`, which `contract` must not import (test_layout). Results therefore call
+the functions of `display`, to which __init__.py of the core assigns those of `cli` and `report`. A
+new way to show results is a field here and a line there.
 """
 
 from __future__ import annotations

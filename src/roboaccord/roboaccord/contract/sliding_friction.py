@@ -1,9 +1,10 @@
 """Coulomb friction of links that slide on a horizontal plane, as a force law.
 
-The friction is a function of the links' motion, so it is the same in every engine. The laws are
-`EllipseFriction` and `PyramidFriction`; `sliding_wrenches` computes both. The equations, and the
-order of operations in the kernels, must stay: hashes of the snake's runs depend on them
-(test_friction of the snake).
+The friction is a function of the links' motion, so it is the same in every engine. The snake uses
+it for the contact of its links with the ground. The laws are `EllipseFriction` and
+`PyramidFriction`; the kernel `sliding_wrenches` computes both. The equations, and the order of
+operations in the kernels, must stay: hashes of the snake's runs depend on them (test_friction of
+the snake).
 
 The friction of a contact that slides with body-fixed velocity v = (v_along, v_across) under the
 load N follows from maximum dissipation on the ellipse (f_along / mu_along)^2 +
@@ -43,9 +44,9 @@ from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
 
-# (m/s)^2, below any slip speed squared; avoids 0 / 0 for a slip of 0 without slip speed.
+# [m^2/s^2] Addend that avoids 0 / 0 at rest without slip speed; below any squared slip speed.
 TINY = 1e-30
-CFM = 1e-5  # share of the diagonal that DART's contact solver adds (DART_CFM in its source)
+CFM = 1e-5  # fraction of the diagonal that DART's contact solver adds (DART_CFM in its source)
 
 
 class EllipseFriction:
@@ -108,11 +109,9 @@ class EllipseFriction:
         if not self.slip_speed:
             only = "0 works only in the reference; set a positive one"
             raise AccordError(f"friction.slip_speed: {only}")
-        sliding_wrenches(
-            self.pyramid, motion.rotation, motion.position, motion.linear, motion.angular,
-            self.points, self.mu, self.beyond, self.load, self.slip_speed, self.gyration,
-            self._force, self._torque,
-        )  # fmt: skip
+        motions = motion.rotation, motion.position, motion.linear, motion.angular
+        law = self.points, self.mu, self.beyond, self.load, self.slip_speed, self.gyration
+        sliding_wrenches(self.pyramid, motions, law, self._force, self._torque)
         return self._force, self._torque
 
 
@@ -136,28 +135,22 @@ def _checked_beyond(beyond: Mapping[str, float] | None) -> Array:
 
 
 @kernel
-def sliding_wrenches(
-    pyramid, rotation, position, linear, angular, points, mu, beyond, load, slip_speed, gyration,
-    force, torque,
-):  # fmt: skip
+def sliding_wrenches(pyramid, motions, law, force, torque):
     """Fill the friction force (n, 3) [N] and torque (n, 3) [N m] on n links that slide on a plane.
 
     Args:
         pyramid: use the pyramid instead of the ellipse.
-        rotation: of the links, to the world (n, 3, 3).
-        position: of their centres of mass in the world (n, 3) [m].
-        linear: velocities of the centres of mass (n, 3) [m/s].
-        angular: angular velocities in the world (n, 3) [rad/s].
-        points: contact points on each link, along and across (k, 2) [m].
-        mu: coefficients along and across (2,).
-        beyond: (x, mu_along, mu_across): other coefficients where the x of a link's centre is
-            greater [m]; empty for uniform ground.
-        load: weight of a link [N].
-        slip_speed: smoothing speed eps [m/s].
-        gyration: squared radii of gyration (2,) [m^2]; 0 for equal loads.
+        motions: rotations of the links to the world (n, 3, 3); positions (n, 3) [m] and velocities
+            (n, 3) [m/s] of their centres of mass; angular velocities in the world (n, 3) [rad/s].
+        law: contact points on each link, along and across (k, 2) [m]; coefficients along and across
+            (2,); other ground (x, mu_along, mu_across), whose coefficients hold where the x [m] of
+            a link's centre is greater, or an empty array; weight of a link [N]; smoothing speed eps
+            [m/s]; squared radii of gyration (2,) [m^2], 0 for equal loads.
         force: friction on each link in the world, filled (n, 3) [N].
         torque: its moment about each centre of mass, filled (n, 3) [N m].
     """
+    rotation, position, linear, angular = motions
+    points, mu, beyond, load, slip_speed, gyration = law
     n, count = rotation.shape[0], points.shape[0]
     mu_along, mu_across = mu[0], mu[1]
     # Equal loads; or those of a rigid body, which fill the arrays that are empty otherwise.
@@ -166,10 +159,8 @@ def sliding_wrenches(
         loads, headings = np.empty((n, count)), np.empty((n, 2))
         for i in range(n):
             headings[i, 0], headings[i, 1] = heading(rotation[i])
-        rigid_loads(
-            position[:, 0], position[:, 1], headings[:, 0], headings[:, 1], points, load, gyration,
-            loads,
-        )  # fmt: skip
+        x, y, cosines, sines = position[:, 0], position[:, 1], headings[:, 0], headings[:, 1]
+        rigid_loads(x, y, cosines, sines, points, load, gyration, loads)
     for i in range(n):
         # Velocity of the centre in the axes of the link, and yaw rate.
         c, s = heading(rotation[i])
@@ -185,10 +176,10 @@ def sliding_wrenches(
             along, across = points[k, 0], points[k, 1]
             if gyration[1] > 0.0:
                 point_load = loads[i, k]
+            point_v_along, point_v_across = v_along - yaw_rate * across, v_across + yaw_rate * along
             f_along, f_across = sliding_force(
-                pyramid, v_along - yaw_rate * across, v_across + yaw_rate * along,
-                mu_along, mu_across, point_load, slip_speed,
-            )  # fmt: skip
+                pyramid, point_v_along, point_v_across, mu_along, mu_across, point_load, slip_speed
+            )
             fx += c * f_along - s * f_across
             fy += s * f_along + c * f_across
             moment += along * f_across - across * f_along

@@ -1,8 +1,9 @@
 """Data exchanged by simulators and controllers: states, commands, targets and events.
 
-Units are SI, frames those of ROS (REP-105), a quaternion is x y z w. States and targets are
-read-only, their arrays too: what a controller wrote into a state would reach the simulator where
-both share memory, and be lost where messages are in between. `freeze` makes an array read-only.
+At each control tick a simulator returns a `RobotState`, and a controller answers with a `Command`.
+Units are SI, frames those of ROS (REP-105), quaternions are x y z w. States and targets are
+read-only, and their arrays, too: if a controller wrote into a state, the simulator would change if
+both share memory, but not if messages are sent between them. `freeze` makes an array read-only.
 
 Fields of RobotState, Command and Target may be added at the end with a default; to be recorded, one
 also needs a codec in `cdr` and a topic in bag/topics.py. STATE_ARRAYS and its order stay, because
@@ -22,7 +23,8 @@ from roboaccord.contract.results import Quantity
 from roboaccord.numerics.arrays import Array as Array
 
 NO_SWITCHES: Mapping[str, bool] = MappingProxyType({})
-# Shared, and so read-only: position [m], quaternion of no rotation, twist [m/s, rad/s].
+# Defaults, which are shared and therefore read-only: position [m], quaternion of no rotation, twist
+# [m/s, rad/s].
 ORIGIN, IDENTITY, NO_TWIST = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(6)
 for _array in (ORIGIN, IDENTITY, NO_TWIST):
     _array.setflags(write=False)
@@ -35,10 +37,10 @@ def is_frozen(owner: object) -> bool:
 
 
 def freeze(array: Array) -> Array:
-    """Return an array that nobody can change.
+    """Return a read-only array.
 
-    An array that owns its memory is made read-only in place; a view of memory that others can write
-    to is copied first.
+    An array that owns its memory is made read-only in place; a view of memory that can be written
+    to through another array is copied first.
     """
     if array.base is not None:
         if is_frozen(array.base) and not array.flags.writeable:
@@ -66,7 +68,7 @@ class RobotState:
         qd: joint velocities (n,) [rad/s].
         effort: joint efforts in force during the period that ended here (n,) [N m].
         position: origin of `base_link` in the world (3,) [m].
-        orientation: of `base_link` in the world, quaternion x y z w (4,).
+        orientation: orientation of `base_link` in the world, quaternion x y z w (4,).
         twist: linear then angular velocity of `base_link`, in its own axes (6,)
             [m/s, rad/s], as nav_msgs/Odometry has it (REP-105).
         switches: state of each switch (such as a magnet) by name.
@@ -102,7 +104,7 @@ class RobotState:
 
     @property
     def measured(self) -> RobotState:
-        """The state with the angles and rates that encoders report, as a controller is given it."""
+        """The state that a controller gets: with the angles and rates that encoders report."""
         if not self.encoders:
             return self
         q, qd = np.array(self.q), np.array(self.qd)
@@ -116,12 +118,12 @@ class Event:
     """A discrete event of a motion.
 
     Args:
-        time: when it happened.
+        time: time of the event.
         kind: `joint_stop`, `impact`, `switch`, ...
         subject: the joint, pair of links or switch concerned.
-        impulse: size of the impulse exchanged; 0 where there is none.
-        energy: that a joint lost when it froze; 0 for other kinds.
-        size: of the fault of a joint, as in `Fault`; 0 for other kinds.
+        impulse: size of the impulse exchanged; 0 if there is none.
+        energy: energy that a joint lost when it froze; 0 for other kinds.
+        size: size of the fault of a joint, as in `Fault`; 0 for other kinds.
     """
 
     time: Annotated[float, Quantity("s", "time")]
@@ -141,7 +143,7 @@ class Command:
         switches: switches to set, by name.
         wrench: force and torque on `base_link`, in the world (6,) [N, N m], or None.
         twist: commanded twist for kinematic robots (6,) [m/s, rad/s], or None.
-        findings: what the controller has detected in this state; it is recorded, and has no effect.
+        findings: events that the controller has detected in this state; recorded, without effect.
             None for a controller that detects nothing.
         in_force: whether the efforts are those of a recorded state, to which faults of drives have
             already been applied.
@@ -173,8 +175,8 @@ class Target:
 
     Args:
         twist: desired linear and angular velocity of the base (6,) [m/s, rad/s].
-        effort: desired joint efforts (n,) [N m], or None where none are commanded.
-        velocity: desired joint velocities (n,) [rad/s], or None where none are commanded.
+        effort: desired joint efforts (n,) [N m], or None if none are commanded.
+        velocity: desired joint velocities (n,) [rad/s], or None if none are commanded.
         position: desired joint positions (n,) [rad], NaN where `velocity` applies; or None.
     """
 
@@ -192,10 +194,10 @@ class Aim:
     """A point of a robot whose speed and path are drawn, and its target.
 
     Args:
-        name: of the point, such as `tips`.
-        link: to which the point is fixed.
+        name: name of the point, such as `tips`.
+        link: link to which the point is fixed.
         offset: from the link's origin, in its frame (3,) [m].
-        target: in the world (3,) [m]; None where there is none.
+        target: in the world (3,) [m]; None if there is none.
     """
 
     name: str

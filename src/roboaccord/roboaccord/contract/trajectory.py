@@ -1,14 +1,15 @@
-"""Trajectories: recorded motions, with a hash that equal runs share.
+"""Trajectories: recorded motions of a robot, with a hash that is the same for equal runs.
 
-A run has k control ticks, the instants at which the controller is called. A `Trajectory` keeps the
-state at each of them as arrays with one row a tick, and what acted between two ticks: efforts,
-wrenches and switches. The row `i` of these belongs to the interval that *ends* at tick `i`; row 0
-is the initial state. Two kinds are kept apart: what was in force (`effort`, `wrench`, `switches`)
-and what the controller asked for (`commanded`, `wished`), which faults and limits may change.
+A run has k control ticks, the instants at which the controller is called. A `Trajectory` contains
+the states at the ticks, as arrays with one row per tick, and the efforts, wrenches and switches
+between ticks. Row `i` of these belongs to the interval that *ends* at tick `i`; row 0 is the
+initial state. Two kinds are distinguished: values that were in force (`effort`, `wrench`,
+`switches`), and those that the controller requested (`commanded`, `wished`), which faults and
+limits may have changed.
 
 The hash covers the arrays of OVER_TIME, in that order. It must stay, because published hashes and
-those in bags were computed by it; a new array is therefore a field with a default, is stacked in
-`from_states`, selected in `at`, and is not part of `rows`.
+those in bags were computed by it. A new array is therefore a field with a default; `from_states`
+stacks it and `at` selects from it, but it is not part of `rows`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from roboaccord.contract.state import (
 from roboaccord.contract.state import Event as Event
 
 NO_WRENCH = np.zeros(6)  # [N, N m]; no force and no moment on the base
-NANO = 1e-9  # s: resolution of the times of samples, which are rounded to it
+NANO = 1e-9  # [s] resolution of the times of samples, which are rounded to it
 # Names of the arrays that are hashed, each with one row for each sample.
 OVER_TIME = ("time", *STATE_ARRAYS)
 
@@ -54,8 +55,8 @@ class Trajectory(Drawn):
         wrench: on `base_link` in the world frame (k, 6) [N, N m]; `wrench[i]` was in force from
             `time[i-1]` to `time[i]`. None where no command had one.
         commanded: efforts that the controller asked for (k, n) [N m], before faults and limits;
-            `commanded[i]` is for the interval from `time[i-1]` to `time[i]`. NaN where they are not
-            known; None where none are.
+            `commanded[i]` is for the interval from `time[i-1]` to `time[i]`. NaN if they are not
+            known; None if none are.
         wished: state of each switch by name that the controller asked for (k,), as `commanded`.
 
     The hash covers neither `switches`, `wrench`, `commanded` nor `wished`.
@@ -115,18 +116,20 @@ class Trajectory(Drawn):
                 )
                 wished[name] = np.array([is_on, *later])
         return cls(
-            tuple(joints), events=tuple(events), wrench=wrench, commanded=commanded, wished=wished,
+            tuple(joints),
+            **{name: np.array([getattr(state, name) for state in states]) for name in OVER_TIME},
+            events=tuple(events),
             switches={name: np.array([s.switches[name] for s in states]) for name in switches},
-            **{name: np.array([getattr(s, name) for s in states]) for name in OVER_TIME},
-        )  # fmt: skip
+            wrench=wrench,
+            commanded=commanded,
+            wished=wished,
+        )
 
     def state(self, index: int) -> RobotState:
         """Return the sample at `index` as a state."""
-        return RobotState(
-            float(self.time[index]), self.q[index], self.qd[index], self.effort[index],
-            self.position[index], self.orientation[index], self.twist[index],
-            self._switches(index),
-        )  # fmt: skip
+        joints = self.q[index], self.qd[index], self.effort[index]
+        base = self.position[index], self.orientation[index], self.twist[index]
+        return RobotState(float(self.time[index]), *joints, *base, self._switches(index))
 
     def command(self, index: int) -> Command:
         """Return the command in force from the sample at `index` to the next one."""
@@ -145,7 +148,7 @@ class Trajectory(Drawn):
     def requested(self, index: int) -> Command | None:
         """Return the command that the controller computed from the sample at `index`.
 
-        It is the one before faults and limits; None where it was not recorded.
+        It is the one before faults and limits; None if it was not recorded.
         """
         commanded = self.commanded
         if commanded is None or not np.isfinite(commanded[index + 1]).all():
@@ -160,7 +163,7 @@ class Trajectory(Drawn):
 
     @property
     def divergence(self) -> str:
-        """A sentence that states from when on the motion diverges; "" where it does not."""
+        """A sentence that states from when on the motion diverges; "" if it does not."""
         return divergence(self.joints, self.time, self.qd)
 
     def window(self, start: float, stop: float) -> Trajectory:

@@ -1,10 +1,20 @@
 """Forward dynamics of a tree in which joints mimic others (URDF's element `mimic`), exactly.
 
-A joint that mimics another follows it with a fixed ratio and offset. `MimicDynamics` takes the
-place of `TreeDynamics`: it computes mass matrix and forces of the free tree, and projects them on
-the motions that the constraint allows [Featherstone 2008, section 3.2]. test_mimic compares it with
-Pinocchio's matrices and with energy. A method that is added to `TreeDynamics` must be right under
-the constraint, too, or be overridden here.
+A joint that mimics another follows it with a fixed ratio and offset, as the second finger of a
+gripper follows the first. So the positions q (n,) of all joints are a linear function of the
+positions z (m,) of the independent joints, those that mimic no other:
+
+    q = G z + q0                                   (`Tree.independent` returns G and q0)
+
+`MimicDynamics` takes the place of `TreeDynamics` for such robots, in simulators/reference.py and
+engines/reading.py. With the mass matrix M of the free tree, which ignores the constraint, efforts f
+and all other forces h, the equation of motion M q'' = f - h is projected on the motions that the
+constraint allows [Featherstone 2008, section 3.2]:
+
+    G' M G z'' = G' (f - h),        q'' = G z''
+
+test_mimic compares it with Pinocchio's matrices and with energy. A method that is added to
+`TreeDynamics` must be right under the constraint, too, or be overridden here.
 """
 
 from __future__ import annotations
@@ -25,14 +35,15 @@ from roboaccord.numerics.runge_kutta import rk4_stage
 class MimicDynamics(TreeDynamics):
     """Dynamics of a tree in which joints follow those that they mimic; arguments as of the base.
 
-    Positions are q = G z + q0 (`Tree.independent`), and accelerations G z'' with
-    G' M G z'' = G' (f - h), where M is the mass matrix, f the efforts and h all other forces of the
-    tree (Featherstone 2008, section 3.2). States and efforts are those of all joints; a state must
-    satisfy the constraint, and continues to.
+    States and efforts are those of all n joints. A state must satisfy the constraint when a motion
+    starts, and satisfies it from then on.
     """
 
     def __init__(self, tree: Tree, joints: tuple[str, ...], *args: Any, **options: Any) -> None:
-        self._joint_ratios, self._added_inertia = tree.independent(joints)[0], 1.0
+        self._joint_ratios = tree.independent(joints)[0]  # G (n, m)
+        # Inertia added to each joint while the free tree is computed [kg m^2]; `_refuse_singular`
+        # replaces the value by one of the size of the robot's own inertias.
+        self._added_inertia = 1.0
         super().__init__(tree, joints, *args, **options)
 
     def advance(
@@ -45,14 +56,16 @@ class MimicDynamics(TreeDynamics):
             for k in range(4):
                 self._slopes(stage, effort, slope)
                 rk4_stage(k, step, y, slope, stage, end)
-            end[3 : bodies.Q] /= np.linalg.norm(end[3 : bodies.Q])
+            end[3 : bodies.Q] /= np.linalg.norm(end[3 : bodies.Q])  # the quaternion
             y[:] = end
 
     def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
-        """Fill `slope` with the derivative of a state.
+        """Fill `slope` with the derivative of a state y, both (13 + 2 n,), or many as columns.
 
-        The accelerations a of the free tree give f - h = M a. Links may have no mass, because the
-        constraint carries them, so a is computed with an inertia added at each joint.
+        The forces follow from the accelerations a of the free tree: f - h = M a. Links without mass
+        may move, because the constraint determines their motion, but in the free tree they would
+        have no finite acceleration. So a is computed with an inertia J added at each joint, and
+        f - h = (M + J) a.
         """
         n = len(self.joints)
         armature = self._body[self._rows, bodies.ARMATURE]
@@ -65,31 +78,36 @@ class MimicDynamics(TreeDynamics):
         at_rest[bodies.Q + n :] = 0.0
         rows, mass, _ = self._statics(at_rest)
         entries = bodies.Q + n + np.array(rows)
-        # A state a row, as numpy.linalg takes many; mass matrices are symmetric.
-        mass, free = mass[np.ix_(rows, rows)].T, slope[entries].T[..., None]
-        forces = mass @ free
-        forces[..., -n:, :] += self._added_inertia * free[..., -n:, :]
+        # One state a row, as numpy.linalg expects it; the transposed mass matrices are the same.
+        mass = mass[np.ix_(rows, rows)].T
+        free_acceleration = slope[entries].T[..., None]
+        forces = mass @ free_acceleration
+        forces[..., -n:, :] += self._added_inertia * free_acceleration[..., -n:, :]
         slope[entries] = self._constrained(mass, forces)[..., 0].T
 
     def _constrained(self, mass: Array, forces: Array) -> Array:
-        """Return the accelerations (..., m, 1) under the constraint.
+        """Return the accelerations (..., k, 1) of base and joints under the constraint.
 
         Args:
-            mass: matrices of the free tree (..., m, m).
-            forces: f - h (..., m, 1).
+            mass: matrices M of the free tree (..., k, k).
+            forces: f - h (..., k, 1).
         """
         ratios = self._all_ratios(mass.shape[-1])
         independent = np.linalg.solve(ratios.T @ mass @ ratios, ratios.T @ forces)
         return np.asarray(ratios @ independent)
 
     def _all_ratios(self, size: int) -> Array:
-        """Return G for base and joints (size, size - n + m); the base's rates mimic nothing."""
+        """Return G for `size` rates of base and joints (size, size - n + m).
+
+        It is the unit matrix for the rates of the base, which come first.
+        """
         n, m = self._joint_ratios.shape
         ratios = np.eye(size, size - n + m)
         ratios[-n:, size - n :] = self._joint_ratios
         return ratios
 
     def _refuse_singular(self, tree: Tree, kind: Base) -> None:
+        """Refuse a tree whose mass matrix under the constraint is singular in a random pose."""
         rng, n = np.random.default_rng(0), len(self.joints)
         for _ in range(SAMPLES):
             rows, mass, _ = self._statics(self._at_rest(rng.uniform(-np.pi, np.pi, n), np.eye(3)))

@@ -1,15 +1,20 @@
-"""Base class of the engines: commands in, states out, force laws in every physics step.
+"""Base class of the simulators of physics engines, such as DART and MuJoCo.
 
-A control tick is one call of `step`; it consists of several physics steps, through which efforts
-and wrench are held. `EngineSimulator` keeps what all engines have in common: limits and gears of
-efforts, faults, stops, losses, contact events (touch_events.py), and the force law and the friction
-of joints, which act in every stage of every physics step. It also prepares the compiled form of
-these forces (compiled.py). An engine derives from it and writes `_substeps`, `contacts`,
-`_constraint_losses` and what `Simulator` asks for; `EngineConformance` of roboaccord.testing tests
-what all engines must do.
+An engine simulates an `EngineModel` (model.py): a description with forces on it. One call of `step`
+is a control tick; it consists of several physics steps, during which the commanded efforts and the
+commanded wrench on the base are constant. `EngineSimulator` contains what all engines share:
 
-Two things are fixed, because twins, levels and kernels depend on them: the order of the mass
-matrix, and that a force law acts in every stage.
+- efforts: limits, gears, and faults of joints;
+- forces that depend on the motion: the force law of links, such as sliding friction, and the
+  friction of joints. They act in every stage of the engine's integration method, and are computed
+  in Python or by the kernel of compiled.py;
+- events of contacts (touch_events.py) and of joint stops, and losses of energy.
+
+An engine derives from it and implements `_substeps`, `contacts`, `_constraint_losses` and the
+abstract methods of `Simulator`. `EngineConformance` of roboaccord.testing tests what all engines
+must do. The order of the mass matrix, and that a force law acts in every stage, must stay: twins
+(our equations under an engine's integration method), levels of the cross-check and kernels depend
+on them.
 """
 
 from __future__ import annotations
@@ -31,14 +36,7 @@ from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
 from roboaccord.engines.force_laws import PushedLaw
 from roboaccord.engines.mechanism import Mechanism
-from roboaccord.engines.model import (
-    BASE_LINK,
-    WORLD,
-    EngineModel,
-    JointProperties,
-    Properties,
-    braking,
-)
+from roboaccord.engines.model import BASE_LINK, WORLD, EngineModel, Properties, friction_by_joint
 from roboaccord.engines.touch_events import TouchWatch
 from roboaccord.numerics.jit import COMPILES
 from roboaccord.simulators.base import Simulator
@@ -50,18 +48,20 @@ if TYPE_CHECKING:
 
 
 class EngineSimulator(Simulator):
-    """Advance a model in an engine; subclasses make the engine's own calls.
+    """Simulate a model in an engine; subclasses call the engine itself.
 
     Args:
-        model: to simulate.
-        tree: replaces that of the description, for a twin with changed numbers.
+        model: the model with n joints that is simulated.
+        tree: links and joints that replace those of the description; for a twin with changed
+            numbers.
 
     Attributes:
         mechanism: the engine's own model of the robot.
         tree: links and joints.
         base: how the base moves.
-        intended: the model as it was given.
-        restitution: of impacts that the robot computes itself, or None.
+        intended: the model with which properties are compared; as passed to the constructor, unless
+            a wrapper replaces it.
+        restitution: coefficient of impacts that the robot computes itself, or None.
         armature: reflected inertia of the rotors (n,) [kg m^2].
         spring: stiffness and slack positions of the joints' springs (n,), or None.
     """
@@ -71,78 +71,88 @@ class EngineSimulator(Simulator):
 
     def __init__(self, model: EngineModel, tree: Tree | None = None) -> None:
         self.tree = tree or model.tree
-        super().__init__(
-            model.joints, model.effort_limits, model.physics_step,
-            faults=model.faults, hinges=self.tree.hinges,
-        )  # fmt: skip
+        step, faults, hinges = model.physics_step, model.faults, self.tree.hinges
+        super().__init__(model.joints, model.effort_limits, step, faults=faults, hinges=hinges)
+        self._check_description(model, tree)
         self.base = KINDS[model.base]
         self.intended = model
-        self._gear = model.gear
-        self._braking = braking(model)
         self.restitution = model.restitution
-        self._own_law = model.force_law
-        self._friction = model.friction
-        self._watch = TouchWatch(model.physics_step) if model.contact_events else None
-        self._meter: StepMeter | None = None
         self.armature = model.rotors
         self.spring = model.friction.spring if model.friction else None
+        self._gear = model.gear
+        # Forces that depend on the motion, and their kernel.
         self._kinematics = TreeKinematics(self.tree, self.joints)
+        self._friction, self._model_friction = model.friction, friction_by_joint(model)
         self._compiled: CompiledForces | None = None
-        self._take_law(self._own_law)
-        described = {joint.name: joint for joint in self.tree.moving}
-        missing = [name for name in self.joints if name not in described]
-        if missing:
-            raise AccordError(f"joint {missing[0]} is missing in the description")
-        if tree is None:
-            if model.root == BASE_LINK:
-                check_world(model.urdf, model.base)
-            warn_massless(model.urdf, self.tree, model.base)
+        self._model_law = model.force_law
+        self._set_law(self._model_law)
+        # Events and losses.
         self._stops = StopWatch.of(self.tree, self.joints)
+        self._touches = TouchWatch(model.physics_step) if model.contact_events else None
+        self._meter: StepMeter | None = None
+        # Efforts and wrench of the control tick in progress.
         self._acting = self._effort
         self._wrench: Array | None = None
 
+    def _check_description(self, model: EngineModel, changed_tree: Tree | None) -> None:
+        """Refuse a model with a joint that its description lacks; warn of links without mass.
+
+        The description itself has been checked already where a changed tree replaces it.
+
+        Raises:
+            AccordError: for such a joint, or a base that the description does not allow.
+        """
+        described = {joint.name for joint in self.tree.moving}
+        missing = [name for name in self.joints if name not in described]
+        if missing:
+            raise AccordError(f"joint {missing[0]} is missing in the description")
+        if changed_tree is None:
+            if model.root == BASE_LINK:
+                check_world(model.urdf, model.base)
+            warn_massless(model.urdf, self.tree, model.base)
+
     @abstractmethod
     def _substeps(self, effort: Array, count: int) -> None:
-        """Take physics steps under held efforts and wrench, with the force law in each."""
+        """Take physics steps under efforts (n,) and `_wrench`, with the force law in each."""
 
     @abstractmethod
     def contacts(self) -> Sequence[ContactPoint]:
-        """Return the contacts of the last physics step, none after a reset."""
+        """Return the contacts of the last physics step; none after a reset."""
 
     def properties(self) -> Properties:
-        """Return the properties of links and joints as the engine has them."""
-        links = {k.name: self.mechanism.link(k.name) for k in self.tree.links if k.name != WORLD}
-        return Properties(
-            links={name: link for name, link in links.items() if link},
-            joints={joint.name: self._joint(joint.name) for joint in self.tree.moving},
-            gravity=self.mechanism.gravity(),
-        )
-
-    def _joint(self, name: str) -> JointProperties:
-        """Return the properties of a joint, with the friction of the model's own law added."""
-        joint, (viscous, dry) = self.mechanism.joint(name), self._braking.get(name, (0.0, 0.0))
-        return replace(joint, damping=viscous + joint.damping, friction=dry + joint.friction)
+        """Return the properties of links and joints in the engine."""
+        names = [link.name for link in self.tree.links if link.name != WORLD]
+        links = {name: self.mechanism.link(name) for name in names}
+        joints = {joint.name: self.mechanism.joint(joint.name) for joint in self.tree.moving}
+        # The friction of a joint is that of the engine and of the model's own law together.
+        for name, (viscous, dry) in self._model_friction.items():
+            joint = joints[name]
+            damping, friction = viscous + joint.damping, dry + joint.friction
+            joints[name] = replace(joint, damping=damping, friction=friction)
+        links_in_engine = {name: link for name, link in links.items() if link}
+        return Properties(links_in_engine, joints, self.mechanism.gravity())
 
     def parts(self) -> Sequence[EngineSimulator]:
-        """Return the simulators that it consists of: only itself."""
+        """Return the simulators of which it consists: only itself."""
         return (self,)
 
     @abstractmethod
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
         """Return the losses in stops, contacts and their friction in the last physics step [J].
 
-        An impulse P takes the energy -P . (v0 + v1) / 2, where v0 and v1 are the velocities before
-        and after the step: its share of the change of kinetic energy if several impulses act.
+        An impulse P takes the energy -P . (v0 + v1) / 2, with the velocities v0 and v1 before and
+        after the step. If several impulses act, these energies add up to the change of kinetic
+        energy.
         """
 
     def masses(self) -> Mapping[str, float]:
-        """Return the mass of each link as the engine has it [kg]."""
+        """Return the mass of each link in the engine [kg]."""
         return {name: link.mass for name, link in self.properties().links.items()}
 
     def _start(self, state: RobotState) -> None:
         self._wrench = None
-        if self._watch:
-            self._watch.reset()
+        if self._touches:
+            self._touches.reset()
         self._stops.reset(state.q)
         if self._meter:
             self._meter.reset()
@@ -150,9 +160,9 @@ class EngineSimulator(Simulator):
 
     def _advance(self, command: Command, duration: float) -> None:
         self._acting = self._geared(self._effort)
-        self._wrench = self._checked(command)
-        if self._watch or self._meter:
-            self._single_substeps()
+        self._wrench = self._checked_wrench(command)
+        if self._touches or self._meter:
+            self._substeps_one_by_one()
         else:
             self._substeps(self._acting, self._steps)
 
@@ -160,19 +170,19 @@ class EngineSimulator(Simulator):
         for joint in self._stops.new_stops(after.q):
             self._events.append(self._stops.event(joint, self._time))
 
-    def _single_substeps(self) -> None:
+    def _substeps_one_by_one(self) -> None:
         """Take physics steps one by one; record contacts and losses after each."""
-        watch, meter, start = self._watch, self._meter, self.state().time
+        touches, meter, start_time = self._touches, self._meter, self.state().time
         for i in range(self._steps):
             before = self._read() if meter else None
             self._substeps(self._acting, 1)
-            if watch:
-                watch.see(start + i * self.physics_step, self.contacts())
+            if touches:
+                touches.add_step(start_time + i * self.physics_step, self.contacts())
             if meter and before:
                 after = self._read()
                 meter.add_step(before, after, self._constraint_losses(before, after))
-        if watch:
-            self._events += watch.take()
+        if touches:
+            self._events += touches.take_events()
 
     def meter(self) -> None:
         super().meter()
@@ -207,12 +217,12 @@ class EngineSimulator(Simulator):
 
     def push(self, link: str, force: Array) -> None:
         """Apply a force (3,) [N], in the world, at a link's centre of mass until the next call."""
-        law = self._own_law
-        self._take_law(PushedLaw(law, {link: force}) if np.any(force) else law)
+        law = self._model_law
+        self._set_law(PushedLaw(law, {link: force}) if np.any(force) else law)
         self._compile()
 
-    def _place_forces(self, *indices: Array | Index) -> None:
-        """Record where joints and base are in the engine's arrays, and compile the forces on them.
+    def _prepare_forces(self, *indices: Array | Index) -> None:
+        """Record the indices of joints and base in the engine's arrays, and compile the forces.
 
         Args:
             indices: at_q, at_v, rows_q and rows_v of `CompiledForces`; none for an engine whose
@@ -220,12 +230,12 @@ class EngineSimulator(Simulator):
         """
         self._indices = indices
         self._compile()
-        if self._law and not self._compiled:  # to compile its kernels before the first tick
+        if self._law and not self._compiled:  # compiles kernels of the law before the first tick
             zeros = np.zeros(len(self.joints))
             self._law_efforts(zeros, zeros, np.zeros(3), np.eye(3), np.zeros(6))
 
     def _compile(self) -> None:
-        """Make the kernel of the forces, if it knows all of them."""
+        """Make the compiled form of the forces; None if there is none for all of them."""
         self._compiled = None
         if COMPILES and self._indices and (self._law or self._friction):
             from roboaccord.engines.compiled import compile_forces
@@ -234,23 +244,23 @@ class EngineSimulator(Simulator):
                 self._kinematics, self._law, self._friction, self.base, *self._indices
             )
 
-    def _forces_at(self, effort: Array) -> CompiledForces | None:
-        """Return the kernel of the forces under held efforts; None where Python computes some."""
+    def _compiled_forces(self, effort: Array) -> CompiledForces | None:
+        """Return the compiled forces under efforts (n,); None if Python must compute some."""
         compiled = self._compiled
         if compiled is None or self._wrench is not None:
             return None
         compiled.held[:] = effort
         return compiled
 
-    def _take_law(self, law: ForceLaw | None) -> None:
+    def _set_law(self, law: ForceLaw | None) -> None:
         """Set the force law, with arrays for the forces and torques on all links (k, 3)."""
         names = self._kinematics.names
         self._law = law
-        self._links = np.array([names.index(n) for n in law.links] if law else [], int)
+        self._law_links = np.array([names.index(name) for name in law.links] if law else [], int)
         self._forces, self._torques = np.zeros((2, len(names), 3))
 
     def _geared(self, effort: Array) -> Array:
-        """Return efforts (n,) multiplied by the factors of the gears."""
+        """Return efforts (n,) multiplied by the gear factors."""
         return effort if self._gear is None else effort * self._gear
 
     def _law_efforts(
@@ -262,12 +272,12 @@ class EngineSimulator(Simulator):
         base's origin.
         """
         assert self._law is not None
-        motion, links = self._kinematics.move(q, qd, position, rotation, twist), self._links
+        motion, links = self._kinematics.move(q, qd, position, rotation, twist), self._law_links
         self._forces[links], self._torques[links] = self._law.wrenches(motion.at(links))
         return self._kinematics.efforts(self._forces, self._torques)
 
-    def _checked(self, command: Command) -> Array | None:
-        """Return the wrench (6,) of a command, or None; refuse what an engine cannot follow.
+    def _checked_wrench(self, command: Command) -> Array | None:
+        """Return the wrench (6,) of a command, or None; refuse commands that no engine can follow.
 
         Raises:
             AccordError: for a twist, or a wrench on a base that does not move by itself.
@@ -282,5 +292,5 @@ class EngineSimulator(Simulator):
 
 
 def engine_parts(simulator: Simulator) -> Sequence[EngineSimulator]:
-    """Return the parts of a simulator that an engine simulates; none for our own equations."""
+    """Return the parts of a simulator that engines simulate; none for our own equations."""
     return [part for part in simulator.parts() if isinstance(part, EngineSimulator)]

@@ -1,13 +1,15 @@
-"""Charts: conversion from our coordinates of joints with several degrees of freedom to an engine's.
+"""Conversion of our coordinates of planar and floating joints to an engine's coordinates.
 
-Here a planar or floating joint is a chain of slides and hinges (description/degrees.py); an engine
-may describe its motion by other numbers. If its coordinates x are functions of ours, q, then
+In our trees a joint with several degrees of freedom is a chain of slides and hinges
+(description/degrees.py). An engine may describe its motion by other coordinates x, which are
+functions of ours, q. Rates, accelerations and efforts f are then related by
 
-    x' = T q',    x'' = T q'' + c,    f = T' f_x
+    dx/dt = T dq/dt,    d2x/dt2 = T d2q/dt2 + c,    f = T^T f_x
 
-for rates, accelerations and efforts, with T = dx/dq and c = (dT/dt) q'; in the last, T' is T
-transposed. A `Chart` is a function that returns x, T and c; another kind of joint needs a chart of
-its own (test_degrees, test_free_motion).
+with T = dx/dq and c = (dT/dt) dq/dt. A `Chart` is the function of one joint that returns x, T and
+c. An engine's reader of robot files makes a chart for each such joint, and converts its answers by
+`Charts` (reading.py). Another kind of joint needs a chart of its own (test_degrees,
+test_free_motion).
 """
 
 from __future__ import annotations
@@ -23,9 +25,9 @@ from roboaccord.description.degrees import DEGREES, plane
 from roboaccord.description.xml_numbers import numbers
 from roboaccord.numerics import rotations
 
-# From q and q' (k,) to x (k,), T (k, k) and c (k,).
+# Function from q and dq/dt (k,) to x (k,), T (k, k) and c (k,).
 Chart = Callable[[Array, Array], tuple[Array, Array, Array]]
-AXES = np.eye(3)
+AXES = np.eye(3)  # x, y and z of a frame, as rows
 
 
 def plane_chart(engines: Array, ours: Array) -> Chart:
@@ -55,21 +57,25 @@ def free_motion(q: Array, qd: Array) -> tuple[Array, Array, Array, Array]:
         q, qd: three slides, then angles about x, y and z, and their rates (6,).
 
     Returns:
-        position (3,) and rotation (3, 3); Jacobian (6, 6) of the twist, angular first, along the
-        turned axes; and the twist's rate at q'' = 0 (6,).
+        position (3,) and rotation (3, 3); Jacobian (6, 6) of the twist, angular first, in the axes
+        of the end; and the derivative of the twist by time where rates are constant (6,).
     """
-    first, second = (rotations.axis_angle_matrix(AXES[i], np.array(q[3 + i])) for i in range(2))
-    third = rotations.axis_angle_matrix(AXES[2], np.array(q[5]))
-    rotation = first @ second @ third
-    spins = np.column_stack([AXES[0], first @ AXES[1], first @ second @ AXES[2]])
-    # The axis of each hinge turns at the angular velocity of the hinges before it.
-    before = np.cumsum(spins * qd[3:], axis=1) - spins * qd[3:]
-    drift = np.cross(before.T, (spins * qd[3:]).T).sum(axis=0)
+    about_x = rotations.axis_angle_matrix(AXES[0], np.array(q[3]))
+    about_y = rotations.axis_angle_matrix(AXES[1], np.array(q[4]))
+    about_z = rotations.axis_angle_matrix(AXES[2], np.array(q[5]))
+    rotation = about_x @ about_y @ about_z
+    # Axes of the hinges in the world, as columns. Each of them turns at the angular velocity of the
+    # hinges before it.
+    hinge_axes = np.column_stack([AXES[0], about_x @ AXES[1], about_x @ about_y @ AXES[2]])
+    spins = hinge_axes * qd[3:]
+    velocity_before = np.cumsum(spins, axis=1) - spins
+    angular_drift = np.cross(velocity_before.T, spins.T).sum(axis=0)
     jacobian = np.zeros((6, 6))
-    jacobian[:3, 3:], jacobian[3:, :3] = rotation.T @ spins, rotation.T
+    jacobian[:3, 3:], jacobian[3:, :3] = rotation.T @ hinge_axes, rotation.T
     twist = jacobian @ qd
-    linear = -np.cross(twist[:3], twist[3:])  # constant in the world, so it turns in these axes
-    return q[:3], rotation, jacobian, np.concatenate([rotation.T @ drift, linear])
+    # The linear velocity is constant in the world, so its components in the turning axes change.
+    linear_drift = -np.cross(twist[:3], twist[3:])
+    return q[:3], rotation, jacobian, np.concatenate([rotation.T @ angular_drift, linear_drift])
 
 
 class Charts:
@@ -81,13 +87,13 @@ class Charts:
     """
 
     def __init__(self, joints: Sequence[str], charts: Mapping[str, Chart]) -> None:
-        columns = {name: i for i, name in enumerate(joints)}
-        self._rows_and_charts = [
-            (np.array([columns[f"{name}_{degree}"] for degree in degrees]), chart)
-            for name, chart in charts.items()
-            if (degrees := _degrees_of(name, columns))
-        ]
-        self._identity = np.eye(len(columns))
+        indices = {name: i for i, name in enumerate(joints)}
+        self._rows_and_charts = list[tuple[list[int], Chart]]()
+        for name, chart in charts.items():
+            rows = [indices[f"{name}_{degree}"] for degree in _degrees_of(name, indices)]
+            if rows:
+                self._rows_and_charts.append((rows, chart))
+        self._identity = np.eye(len(indices))
 
     def to_engine(self, state: RobotState) -> tuple[RobotState, Array, Array]:
         """Return a state in the engine's coordinates, with T (n, n) and c (n,)."""
@@ -99,6 +105,8 @@ class Charts:
 
 
 def _degrees_of(name: str, joints: Collection[str]) -> tuple[str, ...]:
-    """Return the suffixes of a joint's degrees of freedom (`TX`, ...), () for a simple joint."""
-    kinds = sorted(DEGREES.values(), key=len, reverse=True)
-    return next((k for k in kinds if all(f"{name}_{degree}" in joints for degree in k)), ())
+    """Return the suffixes of a joint's degrees of freedom (`TX`, ...); () for a simple joint."""
+    for degrees in sorted(DEGREES.values(), key=len, reverse=True):
+        if all(f"{name}_{degree}" in joints for degree in degrees):
+            return degrees
+    return ()

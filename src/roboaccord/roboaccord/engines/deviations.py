@@ -1,8 +1,9 @@
 """Copies of a model in which single numbers are changed, such as a mass or an axis.
 
-The search for the cause of a disagreement asks which changed number would explain it: it makes
-twins (our equations under an engine's scheme) of models that these functions return. A
-`ModelChange` names the number; `deviate` applies several. Nothing is changed in place.
+If an engine disagrees with us, crosscheck/causes/ searches for a changed number of the model that
+would explain the disagreement. For each candidate it simulates a twin (twin.py: our equations of
+motion under the engine's integration method) of a changed model. A `ModelChange` names the number,
+and `deviate` applies several of them. Nothing is changed in place.
 
 To let the search try another parameter, add its name to GROUND, OF_JOINTS, OF_LINKS or OF_FEET, a
 branch of `changed_model`, and a unit in UNITS of crosscheck/causes/hypotheses.py. Existing names
@@ -29,17 +30,18 @@ from roboaccord.numerics.rotations import axis_angle_matrix
 from roboaccord.simulators.friction import JointFriction
 
 EVERY = "*"  # stands for all joints or links
-# Names of quantities: of the friction on the ground, of joints, and of links.
+# Names of quantities, by what they belong to: the friction on the ground, joints, links, and links
+# on which a force law acts.
 GROUND = ("friction along", "friction across", "slip speed")
 OF_JOINTS = ("gear", "damping", "dry friction", "armature", "origin")
 OF_LINKS = ("mass", "centre", "inertia")
-OF_FEET = ("friction",)  # of links on which a force law acts
-OF_TREE_JOINTS = ("origin", "axis")  # of joints, changed in the tree
+OF_FEET = ("friction",)
+OF_TREE_JOINTS = ("origin", "axis")  # quantities of joints that are changed in the tree
 UPWARDS = 2  # index of z
-# rad/s: speed below which dry friction fades to 0, in a model that had none. Slow compared
-# with the rates of joints, and as wide as a step of 1 ms at 1 rad/s^2.
+# [rad/s] Speed below which added dry friction fades to 0. It is small compared with the rates of
+# joints, and equal to the change of a rate in a step of 1 ms at 1 rad/s^2.
 CREEP = 1e-3
-PRODUCTS = "products of inertia"  # CAD programs may export them with the other sign
+PRODUCTS = "products of inertia"  # some CAD programs export them with the opposite sign
 
 
 class ModelChange(NamedTuple):
@@ -47,9 +49,10 @@ class ModelChange(NamedTuple):
 
     Args:
         quantity: `gravity`, `axis`, or one of OF_LINKS, OF_FEET, OF_JOINTS or GROUND.
-        where: joint or link, or EVERY; "" for what exists once.
-        axis: of a link's centre, a joint's origin or gravity; component of an inertia.
-        size: relative change, or what is added, in the parameter's unit.
+        where: name of the joint or link, or EVERY; "" for a quantity that exists once.
+        axis: index of the axis of a link's centre, a joint's origin or gravity; or of the component
+            of an inertia.
+        size: relative change, or the added amount in the unit of the quantity.
     """
 
     quantity: str
@@ -64,17 +67,18 @@ def deviate(
     """Return a model with several changes.
 
     Args:
-        model: to copy.
-        changes: to make, one after the other.
+        model: the model that is copied.
+        changes: the changes, made one after the other.
         sticks: whether friction on the ground sticks; its law is then returned separately, because
             such friction is no function of the motion, as force laws are.
 
     Returns:
-        The model without a law that sticks; its changed tree, or None where nothing is changed; the
+        The model without a law that sticks; its changed tree, or None if nothing is changed; the
         law of friction that sticks, or None; and factors on that friction by link (1 if not named).
     """
-    law, tree, factors = model.force_law if sticks else None, None, dict[str, float]()
+    law = model.force_law if sticks else None
     model = replace(model, force_law=None) if law else model
+    tree, factors = None, dict[str, float]()
     for change in changes:
         tree = deviating_tree(tree or model.tree, change)
         if law and change.quantity in OF_FEET:
@@ -124,7 +128,7 @@ def _changed_link(link: Link, change: ModelChange) -> Link:
     if change.quantity == PRODUCTS:
         moments = np.diag(np.diag(link.inertia))
         return replace(link, inertia=moments + (1.0 + change.size) * (link.inertia - moments))
-    i, j = (half[change.axis] for half in TRIANGLE)
+    i, j = (indices[change.axis] for indices in TRIANGLE)  # row and column of the component
     inertia = link.inertia.copy()
     addend = change.size * np.sqrt(abs(link.inertia[i, i] * link.inertia[j, j]))
     inertia[i, j] = inertia[j, i] = inertia[i, j] + addend
@@ -148,9 +152,9 @@ def changed_model(model: EngineModel, tree: Tree, change: ModelChange) -> Engine
     """Return a model with a changed number that is not one of its tree.
 
     Args:
-        model: of n joints.
-        tree: of the model, with the masses of its links.
-        change: of one number.
+        model: the model, with n joints.
+        tree: links and joints of the model, of which the masses are used.
+        change: the change of one number.
     """
     quantity, where, axis, size = change
     sizes = size * np.array([where in (name, EVERY) for name in model.joints], float)
@@ -182,12 +186,12 @@ def _with_friction(law: JointFriction | None, added: Array, viscous: bool) -> Jo
     """Return the friction of joints with damping or dry friction added.
 
     Args:
-        law: of the joints; None where they have no friction.
-        added: to the friction of each joint (n,) [N m s/rad] or [N m].
+        law: friction of the joints; None if they have none.
+        added: addend to the friction of each joint (n,) [N m s/rad] or [N m].
         viscous: whether it is damping that is added.
     """
-    none = np.zeros(len(added))
-    law = law or JointFriction(none, none, CREEP)
+    zeros = np.zeros(len(added))
+    law = law or JointFriction(zeros, zeros, CREEP)
     if viscous:
         return replace(law, viscous=law.viscous + added)
     stiction = None if law.stiction is None else law.stiction + added

@@ -1,11 +1,11 @@
-"""Differences between a model and what it should be: of links, joints, axes and limits.
+"""Differences between actual and expected properties of links and joints.
 
-The cross-check compares the model inside an engine with the description, and `accord parity` what
-readers make of a file; both use the functions `compare_...` here, each of which returns a
-`Difference` with its error, the error that the caller allows, and the words for it.
+The cross-check compares the model inside an engine with the description, and `accord parity`
+compares the models that readers make of one file. Both use the functions `compare_...` here, each
+of which returns a `Difference`: its error, the error that the caller allows, and a reason in words.
 
-Two things stay: the keys of `Difference.to_json`, which scripts read, and that a limit of ENDLESS
-or more counts as none, because SDFormat writes 1e16 for it.
+Two things must stay: the keys of `Difference.to_json`, which scripts read, and that a limit of
+ENDLESS or more counts as none, because SDFormat writes 1e16 for it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from roboaccord.engines.model import LinkProperties
 from roboaccord.numerics.ranking import first_largest
 
 Value = Array | float | Sequence[float]
-UNSTATED = because(Code.TEXT, text="")
+UNSTATED = because(Code.TEXT, text="")  # the words of a difference that has none
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference of a quantity of a link or joint from what it should be.
+    """Difference between the actual and the expected value of a quantity of a link or joint.
 
     Args:
         quantity: name: link, mass, centre, inertia, joint, origin, axis, limit, damping, ...
@@ -58,25 +58,25 @@ class Difference:
 
     @property
     def finite(self) -> float | None:
-        """The error; None where it is not finite."""
+        """The error; None if it is not finite."""
         return self.error if math.isfinite(self.error) else None
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return quantity, place and error, which is null where it is not finite."""
+        """Return quantity, place and error, which is null if it is not finite."""
         return {"quantity": self.quantity, "where": self.where, "error": self.finite}
 
 
 def relative_at(measured: Array, expected: Array) -> tuple[float, int]:
-    """Return the largest difference relative to the largest expected value, and its index.
+    """Return the largest difference relative to the largest expected value, and its flat index.
 
-    Relative to 1 where that value is 0; infinite where anything is not finite.
+    It is relative to 1 if that value is 0, and infinite if any difference is not finite.
     """
     with np.errstate(invalid="ignore"):
         errors = np.abs(measured - expected)
-        size = float(np.abs(expected).max(initial=0.0)) or 1.0
+        scale = float(np.abs(expected).max(initial=0.0)) or 1.0
     if not np.isfinite(errors).all():
         return np.inf, int(np.argmax(~np.isfinite(errors)))
-    return float(errors.max(initial=0.0)) / size, first_largest(errors) if errors.size else 0
+    return float(errors.max(initial=0.0)) / scale, first_largest(errors) if errors.size else 0
 
 
 def compare_value(
@@ -92,13 +92,13 @@ def compare_value(
 
     Args:
         quantity, where: as of `Difference`.
-        expected, actual: what it should be, and what it is.
-        allowed: relative error.
-        scale: to which the error is relative, in the unit of the quantity.
-        unit: in which the difference is stated; "" for a percentage.
+        expected, actual: values or arrays of the quantity.
+        allowed: largest relative error that is accepted.
+        scale: value to which the error is relative, in the unit of the quantity.
+        unit: unit of the stated difference; "" for a percentage.
     """
     expected, actual = np.atleast_1d(expected), np.atleast_1d(actual)
-    with np.errstate(invalid="ignore"):  # limits at infinity
+    with np.errstate(invalid="ignore"):  # infinity minus infinity, of limits
         errors = np.where(expected == actual, 0.0, np.abs(expected - actual))
     size = float(np.nan_to_num(errors, nan=np.inf, posinf=np.inf).max(initial=0.0))
     error = size / scale if math.isfinite(size) else math.inf
@@ -136,11 +136,11 @@ def compare_link(
     """Yield the differences of a link in mass, centre and inertia, allowed ones included.
 
     Args:
-        name: of the link.
-        expected, actual: what it should be, and what it is; None for a missing link.
-        allowed: relative error.
-        length: to which the error of a centre of mass is relative [m].
-        noise: error of an inertia by round-off, per unit of mass [m^2]; less is not reported.
+        name: name of the link.
+        expected, actual: properties of the link; `actual` is None if it is missing.
+        allowed: largest relative error that is accepted.
+        length: length to which the error of a centre of mass is relative [m].
+        noise: round-off of an inertia per unit of mass [m^2]; smaller errors are not reported.
     """
     if actual is None:
         if expected.mass:
@@ -154,7 +154,7 @@ def compare_link(
             centres, unit = (expected.centre, actual.centre), unit_of(LinkProperties, "centre")
             yield compare_value("centre", name, *centres, allowed, length, unit)
     error = float(np.abs(expected.inertia - actual.inertia).max())
-    if not error <= noise * heavier:  # also if it is NaN
+    if not error <= noise * heavier:  # true also for NaN
         inertias = expected.inertia, actual.inertia
         largest = [float(np.abs(inertia).max()) for inertia in inertias]
         difference = compare_value("inertia", name, *inertias, allowed, max(largest))

@@ -19,7 +19,7 @@ class PushedLaw:
     """Add constant forces on links' centres of mass to a force law (ForceLaw).
 
     Args:
-        law: to add to, or None.
+        law: the law to which forces are added, or None.
         pushes: forces by link, in the world (3,) [N].
     """
 
@@ -43,7 +43,7 @@ class ScaledLaw:
     """Scale the wrenches of a force law on some links (ForceLaw).
 
     Args:
-        law: to scale.
+        law: the law that is scaled.
         factors: by link; 1 for the others.
     """
 

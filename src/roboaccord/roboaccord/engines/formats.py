@@ -1,10 +1,10 @@
 """Reading of robots in any format: URDF and xacro here, others by the engine that knows the format.
 
-`read_robot` looks at the first element of a file. URDF and xacro go to description/urdf_file.py.
-Any other format is converted to a URDF by the engine that lists it in the `formats` of its
-`EngineSpec`; to add a format, add it there. The conversion runs in a process of its own, with
-limits on memory, time and files, because a file may come from a stranger (test_readers,
-test_formats). What URDF cannot express becomes a note for the user.
+`read_robot` returns a robot as a URDF with notes for the user. The first element of the file tells
+its format: URDF and xacro are read by description/urdf_file.py, and any other format is converted
+by the engine that lists it in the `formats` of its `EngineSpec`, where formats are added. The
+conversion runs in a process of its own with limited memory, time and access to files, because a
+file may come from a stranger (test_readers, test_formats). What URDF cannot express becomes a note.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from roboaccord.engines import specs
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.fence import fence
 
-# bytes: limit on the address space of the converting process, of which Drake's libraries alone take
-# 1.5 GB; the rest is for the file
+# [bytes] Largest address space of the converting process: 4 GB, of which Drake's libraries alone
+# need 1.5 GB.
 MEMORY = 4 << 30
-# Names of packages that a file refers to.
-NAMED = re.compile(r"(?:model|package)://([\w.-]+)")
+# A package that a file refers to; the group is its name.
+PACKAGE_URI = re.compile(r"(?:model|package)://([\w.-]+)")
 
 
 def read_robot(
@@ -52,28 +52,28 @@ def read_robot(
     engine = formats().get(form)
     if engine is None:
         return urdf_file.check_urdf(path, text, packages)  # its error names the kind of file
-    # Folders of the packages that the file names: the fenced process cannot look for them.
+    # Folders of the packages that the file names: the fenced process cannot search for them.
     folders = dict(packages)
-    for name in {*NAMED.findall(text)}:
+    for name in {*PACKAGE_URI.findall(text)}:
         candidates = package_folders(name, path.absolute(), packages)
         if folder := next(filter(Path.is_dir, candidates), None):
             folders[name] = folder
     # The engine loads the file itself, unless the text came from standard input or from xacro.
     is_file = path != urdf_file.STANDARD_INPUT and path.suffix != ".xacro"
+    loaded_path = str(path.absolute()) if is_file else ""
+    folder_names = {name: str(folder) for name, folder in folders.items()}
     version = engine.load(engine.version)
     try:
-        urdf, notes, links, *lines = apart(
-            convert_apart, form, text, str(path.absolute()) if is_file else "",
-            {name: str(folder) for name, folder in folders.items()},
-            seconds=SECONDS, memory=MEMORY,
-        )  # fmt: skip
+        job = convert_apart, form, text, loaded_path, folder_names
+        urdf, notes, links, *others = apart(*job, seconds=SECONDS, memory=MEMORY)
     except AccordError as error:
         raise AccordError(f"{path.name}: {error}") from None
-    # Notes for the user: who read it, and what was lost.
-    read = f"<{form}> read by {engine.name} {version} and converted to a URDF, without its shapes"
-    lacks, missing, unweighed = map(tuple, lines)
-    without = tuple(f"{line}: left out" for line in lacks)
-    notes = (read, *notes, *without)
+    # Notes for the user: which engine converted the file, and what was lost.
+    summary = (
+        f"<{form}> read by {engine.name} {version} and converted to a URDF, without its shapes"
+    )
+    lacks, missing, unweighed = map(tuple, others)
+    notes = (summary, *notes, *(f"{line}: left out" for line in lacks))
     file = urdf_file.check_urdf(path, urdf, folders, notes, frozenset(links))
     return replace(file, lacks=lacks, form=form, origin=text, missing=missing, unweighed=unweighed)
 
@@ -81,18 +81,23 @@ def read_robot(
 def convert_apart(
     form: str, text: str, path: str, packages: Mapping[str, str]
 ) -> tuple[str, *tuple[Sequence[str], ...]]:
-    """Return the fields of `Converted` for a robot in another format, as JSON can hold them.
+    """Return the fields of `Converted` for a robot in another format, in types of JSON.
 
-    It runs in a process of its own, with the engine loaded before access to files is limited.
+    It runs in a process of its own. The engine is loaded before the fence limits access to files.
+
+    Args:
+        form: name of the format.
+        text: content of the robot's file.
+        path: path of the file; "" if the engine must load the text.
+        packages: folders of ROS packages by name.
     """
     engine = formats()[form]
     convert = engine.load(engine.formats[form])
     fence()
     folders = {name: Path(folder) for name, folder in packages.items()}
     robot = convert(text, Path(path) if path else None, folders)
-    return (
-        robot.text, robot.notes, sorted(robot.made), robot.lacks, robot.missing, robot.unweighed
-    )  # fmt: skip
+    added_links = sorted(robot.made)
+    return robot.text, robot.notes, added_links, robot.lacks, robot.missing, robot.unweighed
 
 
 def formats() -> dict[str, EngineSpec]:

@@ -1,8 +1,9 @@
-"""Friction that sticks on level ground, computed as DART's contact solver does [Moreau 1988].
+"""Friction that sticks on level ground, computed as in DART's contact solver [Moreau 1988].
 
-It is part of a twin (our equations under an engine's scheme), for runs in Gazebo, whose contacts
-DART solves. To agree with them to round-off it repeats DART's equations and constants, so nothing
-here may be tuned (test_gazebo_twin, and test_sticking of the snake).
+It is part of a twin (twin.py: our equations of motion under an engine's integration method), for
+runs in Gazebo, whose contacts DART solves. To agree with these to round-off, `Grip` repeats DART's
+equations and constants, so nothing here may be tuned (test_gazebo_twin, and test_sticking of the
+snake).
 
 Each of the c sliding links touches the ground with a sphere. The base slides on carriages (massive
 links of the model in Gazebo) along x, y and z and turns about z; nothing tilts, so vertical and
@@ -41,23 +42,25 @@ from roboaccord.engines.spec import Footing
 from roboaccord.engines.twin_coordinates import Coordinates
 from roboaccord.numerics.pivoting import solve_in_box
 
-ERP = 0.01  # fraction of the depth that is taken back in a step; DART's default
-LEVEL = KINDS["planar"]
+# Error reduction parameter: fraction of the depth by which a step corrects a penetration; DART's
+# default.
+ERP = 0.01
+LEVEL = KINDS["planar"]  # the base of a robot that does not tilt
 
 
 class Grip:
     """Take steps of the velocities under friction that sticks.
 
     Args:
-        footing: what the links touch the ground with.
-        law: of friction; its load is not used.
-        kinematics: of the tree; a step moves its links.
+        footing: the spheres that touch the ground, and the masses of the carriages.
+        law: the friction law, whose load is not used.
+        kinematics: poses and velocities of the links, which a step changes.
         bodies: equations of motion, without the carriages.
         rounding: returns what to add to a positive definite matrix as round-off, or zeros.
 
     Attributes:
-        law: of friction.
-        factors: on the friction of each link (c,).
+        law: the friction law.
+        factors: multiply the friction of each link (c,).
 
     Raises:
         AccordError: for a law that is not a pyramid at one point of each link, or that slips.
@@ -93,11 +96,6 @@ class Grip:
             link = int(kinematics.parent[link])
         return is_moving.tolist()
 
-    @property
-    def carriage_masses(self) -> Array:
-        """Masses of the carriages that move with the base along x and along y (2,) [kg]."""
-        return np.array(self._footing.carriages[:2])
-
     def slip_jacobian(self, motion: LinkMotion) -> Array:
         """Return J (2 c, 3 + n), from rates of the base's x, y, yaw and the joints to slip.
 
@@ -117,10 +115,12 @@ class Grip:
         # Velocity (2, c) of each point by a unit rate of yaw.
         lever = points - kinematics.origin[0]
         by_yaw = np.array([-lever[:, 1], lever[:, 0]])
-        return np.vstack([
-            np.column_stack([a, (a.T * by_yaw).sum(axis=0), np.einsum("cd,dnc->cn", a, by_joint)])
-            for a in (along, across)
-        ])  # fmt: skip
+        rows = []
+        for direction in (along, across):
+            slip_by_yaw = (direction.T * by_yaw).sum(axis=0)
+            slip_by_joint = np.einsum("cd,dnc->cn", direction, by_joint)
+            rows.append(np.column_stack([direction, slip_by_yaw, slip_by_joint]))
+        return np.vstack(rows)
 
     def advance(
         self, x: Coordinates, v: Array, slope: Array, h: float, drag: Array | None
@@ -133,14 +133,16 @@ class Grip:
             h: step [s].
             drag: viscous damping (n,), if h times it is part of the bodies' mass matrix; or None.
         """
-        v, turn, moving = v.copy(), x.turn, [*LEVEL.axes, *range(6, len(v))]
+        v, turn = v.copy(), x.turn
+        moving = [*LEVEL.axes, *range(6, len(v))]  # indices of x, y, yaw and the joints
         mass = self._bodies.mass_matrix(x.q, x.position, turn)
         v[2], impulses = self.step_vertical(
             x.position[2], v[2], mass[0, 0], self._bodies.gravity, h
         )
-        # The carriages, and roundings, change the accelerations without friction.
+        # Carriages and roundings add dM to the mass matrix. With the sum M, the accelerations a
+        # without friction become a - M^-1 dM a.
         added = self._rounding(mass)
-        added[[0, 1], [0, 1]] += self.carriage_masses
+        added[[0, 1], [0, 1]] += self._footing.carriages[:2]
         mass = mass + added
         unhindered = slope[moving] - np.linalg.solve(mass, added @ slope[moving])
         motion = self._kinematics.move(x.q, v[6:], x.position, turn, v[:6])
@@ -159,8 +161,8 @@ class Grip:
         The solver's matrix is nearly singular, so that round-off distributes the weight unequally.
 
         Args:
-            height, speed: of the base [m], [m/s].
-            mass: of the robot [kg].
+            height, speed: those of the base [m], [m/s].
+            mass: that of the robot [kg].
             gravity: [m/s^2].
             h: step [s].
         """
@@ -176,7 +178,7 @@ class Grip:
         """Return the change of velocities v (3 + n,) by friction.
 
         Args:
-            motion: of the links at the start of the step.
+            motion: poses and velocities of the links at the start of the step.
             mass: matrix (3 + n, 3 + n), carriages included.
             v: at the end of the step without friction.
             impulses: upward, of the points (c,) [N s].

@@ -1,8 +1,8 @@
-"""The installed engines by name, found by the entry points of their packages.
+"""The installed engines, found by the entry points of their packages.
 
-An engine is an `EngineSpec` (spec.py) that a package offers in the entry point group GROUP; no list
-of names is here. `spec` returns the engine of a name, `simulate_model` makes its simulator of a
-model, and the functions `..._names` say which engines there are. Their order (default engines
+An engine is an `EngineSpec` (spec.py) that a package announces in the entry point group GROUP, so
+no list of engines is needed here. `spec` returns the engine of a name, `simulate_model` makes its
+simulator of a model, and the functions `..._names` list the engines. Their order (default engines
 first, then alphabetical) is that of tables and reports.
 
 GROUP and REFERENCE stay: other packages and scenarios use them. An engine that cannot be loaded
@@ -82,13 +82,13 @@ def installed_names(tell: Callable[[str], None]) -> list[str]:
     """Return the names of the reference and of the default engines that can be used here.
 
     Args:
-        tell: is called with a line for each default engine that cannot be used.
+        tell: called with a line for each default engine that cannot be used.
     """
-    looks = {name: spec(name).look() for name in default_names()}
-    for look in looks.values():
-        if isinstance(look, Missing):
-            tell(f"left out: {look.reason}")
-    return [REFERENCE, *(n for n, look in looks.items() if not isinstance(look, Missing))]
+    availability = {name: spec(name).look() for name in default_names()}
+    missing = {name: item for name, item in availability.items() if isinstance(item, Missing)}
+    for item in missing.values():
+        tell(f"left out: {item.reason}")
+    return [REFERENCE, *(name for name in availability if name not in missing)]
 
 
 def simulator_names() -> tuple[str, ...]:
@@ -104,17 +104,18 @@ def check_engine(name: str, accepted: Collection[str] = ()) -> None:
     """
     accepted = accepted or simulator_names()
     if name not in accepted:
-        meant = next((e.name for e in specs().values() if name.lower() in e.also), name)
+        engines_so_called = (e.name for e in specs().values() if name.lower() in e.also)
+        meant = next(engines_so_called, name)
         raise AccordError(f"unknown engine {name}{did_you_mean(meant, accepted)}")
 
 
 def preset(
     options: Mapping[str, Mapping[str, Any]], **values: object
 ) -> dict[str, Mapping[str, Any]]:
-    """Return engine options with a robot's defaults, for each engine that has such settings.
+    """Return engine options with a robot's own defaults, for each engine that has such settings.
 
     Args:
-        options: of a scenario; they take precedence.
+        options: engine options of a scenario, which take precedence over the defaults.
         values: defaults by the name of the setting.
     """
     merged = dict(options)

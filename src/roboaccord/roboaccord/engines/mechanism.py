@@ -1,8 +1,9 @@
 """Interface to an engine's own model of a robot: accelerations, mass matrix, and properties.
 
-An engine implements `Mechanism` once; its simulator and its reader of robot files both answer
-through it. A new property is an abstract method here that every engine implements. The order of
-`statics_at` is that of `mass_matrix` in engines/base.py, and stays.
+A `Mechanism` is a robot that an engine has loaded; it returns the numbers that the engine computes
+with. Each engine implements it once, for its simulator (base.py) and for its reader of robot files
+(reading.py). A new property is an abstract method here that every engine implements. The order of
+`statics_at` is that of `mass_matrix` in base.py, and stays.
 """
 
 from __future__ import annotations
@@ -19,25 +20,29 @@ from roboaccord.numerics import rotations
 
 
 class Mechanism(ABC):
-    """A robot as an engine has loaded it; it can be put in a state and asked for its numbers.
+    """A robot that an engine has loaded, in a state that can be set.
 
-    All numbers are in SI units. The argument `rotation` (3, 3) is that of the base in the present
-    state.
+    All numbers are in SI units. The argument `rotation` (3, 3) is that of the base in the current
+    state, from its own axes to those of the world.
     """
 
     @abstractmethod
     def place(self, state: RobotState) -> None:
-        """Put the model in a state."""
+        """Set the current state."""
 
     @abstractmethod
     def accelerate(self, rotation: Array, effort: Array) -> Acceleration:
-        """Return the accelerations in the present state, without contact, friction or stops."""
+        """Return the accelerations under joint efforts (n,) in the current state.
+
+        Contacts, friction and stops do not act.
+        """
 
     @abstractmethod
     def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
-        """Return matrix S, mass matrix M and gravity forces g of the engine's coordinates, at rest.
+        """Return S, mass matrix M and gravity forces g in the engine's coordinates, at rest.
 
-        S (m, m) converts rates: times those in the order of `mass_matrix`, it gives the engine's.
+        S (m, m) converts rates to the engine's: v_engine = S v, with v in the order of
+        `mass_matrix` in base.py. M is (m, m), g (m,).
         """
 
     @abstractmethod
@@ -65,5 +70,6 @@ class Mechanism(ABC):
         """
         self.place(replace(state, qd=np.zeros_like(state.qd), twist=NO_TWIST))
         to_engine, mass, gravity = self.statics(rotations.quaternion_matrix(state.orientation))
-        # With rates v_e = S v, the kinetic energy v_e' M v_e / 2 gives S' M S, and the power S' g.
+        # With rates v_engine = S v, the kinetic energy v_engine' M v_engine / 2 is that of S' M S,
+        # and the power v_engine' g is that of S' g.
         return np.asarray(to_engine.T @ mass @ to_engine), np.asarray(to_engine.T @ gravity)

@@ -1,9 +1,10 @@
 """What an engine simulates (`EngineModel`), and the properties that it should then have.
 
-An `EngineModel` is a description (URDF) with everything that the description does not say: how the
-base moves, efforts, friction, contacts, faults. Robots make it, and every engine accepts it.
-`intended_properties` computes masses, axes and limits from the model alone; the level
-`acceleration` compares an engine's properties with them, so it must never ask an engine.
+An `EngineModel` is a description (URDF) with everything that the description lacks: how the base
+moves, limits of efforts, friction, contacts, faults. Each robot makes one from a scenario, and
+every engine accepts it. `intended_properties` computes masses, axes and limits from the model
+alone; the level `acceleration` of the cross-check compares an engine's own `Properties` with them,
+so this function must never ask an engine.
 
 To let engines simulate more, add a field with a default to `EngineModel`; an engine that cannot do
 it gets a name in `Feature` of spec.py and a line in its `lacks`.
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from roboaccord.scenario.setup import Setup
     from roboaccord.simulators.friction import JointFriction
 
-# Names in URDFs that all engines rely on.
+# Names of links in a URDF that all engines rely on: the robot's first link, and the world itself.
 BASE_LINK = "base_link"
 WORLD = "world"
 
@@ -50,7 +51,7 @@ def split_ball(urdf: str, tree: Tree) -> tuple[str, Ball]:
     """Return a URDF without its `base_link`, and that link as a ball.
 
     It is used for a ball that floats inside the frame of a bearing: engines differ in how they load
-    a link that floats beside others, so each adds the ball itself.
+    a link that is connected to no other, so each engine adds the ball itself.
 
     Raises:
         AccordError: if `base_link` has no sphere to collide with, or its mass is off its origin.
@@ -70,19 +71,19 @@ def split_ball(urdf: str, tree: Tree) -> tuple[str, Ball]:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineModel:
-    """A robot and the forces on it, as engines get it.
+    """A robot and the forces on it, as every engine receives it.
 
     Args:
         urdf: the description; damping and friction of its joints are ignored.
         base: how `base_link` moves: only with its joints, in the plane, freely, or as a ball that
             turns about its fixed centre.
         joints: names, in the order of every array; n of them.
-        effort_limits: what efforts are clipped to (n,) [N m].
+        effort_limits: largest efforts, to which commands are clipped (n,) [N m].
         physics_step: [s].
         gravity: along -z [m/s^2].
         root: first link of the tree; `world` if one of `joints` is a hinge to the world.
         force_law: external forces on the links, or None.
-        friction: of the joints, or None.
+        friction: law of the joints, or None.
         armature: reflected inertia of drives that is not in the description (n,) [kg m^2], or
             None.
         faults: joints that fail.
@@ -156,7 +157,7 @@ class EngineModel:
 
 @lru_cache(maxsize=8)
 def described(urdf: str, root: str) -> Tree:
-    """Return the tree of a description; it is cached, for twins and engines of a model share it."""
+    """Return the tree of a description, from a cache that twins and engines of a model share."""
     return Tree.parse(urdf, root=root)
 
 
@@ -177,7 +178,7 @@ class JointProperties:
         origin: in the parent's frame (3,).
         axis: in the parent's frame, where the joint is at 0 (3,).
         limits: lower and upper (2,).
-        damping, friction, armature: of a prismatic joint in N s/m, N and kg.
+        damping, friction, armature: in N s/m, N and kg for a prismatic joint.
     """
 
     origin: Annotated[Array, Quantity("m", "origin")]
@@ -190,7 +191,7 @@ class JointProperties:
 
 @dataclass(frozen=True)
 class Properties:
-    """Properties of links and joints by name, and gravity in the world (3,) [m/s^2]."""
+    """Properties of a robot: links and joints by name, and gravity in the world (3,) [m/s^2]."""
 
     links: Mapping[str, LinkProperties]
     joints: Mapping[str, JointProperties]
@@ -200,11 +201,11 @@ class Properties:
 def intended_properties(model: EngineModel) -> Properties:
     """Return the properties that an engine should have, from the model alone."""
     tree = model.tree
-    friction = braking(model)
+    friction = friction_by_joint(model)
     rotors = dict(zip(model.joints, model.rotors.tolist()))
     links = [link for link in tree.links if link.name != WORLD]
     return Properties(
-        links={k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in links},
+        links={link.name: LinkProperties(link.mass, link.centre, link.inertia) for link in links},
         joints={
             joint.name: JointProperties(
                 joint.position,
@@ -219,8 +220,10 @@ def intended_properties(model: EngineModel) -> Properties:
     )
 
 
-def braking(model: EngineModel) -> dict[str, tuple[float, float]]:
-    """Return viscous damping and dry friction of each joint, by name, of the model's own law."""
+def friction_by_joint(model: EngineModel) -> dict[str, tuple[float, float]]:
+    """Return the viscous damping and the dry friction of each joint in the model's law, by name."""
     law = model.friction
-    rows = zip(model.joints, law.viscous.tolist(), law.constant.tolist()) if law else ()
-    return {name: (viscous, constant) for name, viscous, constant in rows}
+    if law is None:
+        return {}
+    pairs = zip(law.viscous.tolist(), law.constant.tolist())
+    return dict(zip(model.joints, pairs))

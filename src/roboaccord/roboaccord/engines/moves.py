@@ -1,19 +1,19 @@
-"""Moves of the world under which physics stays the same, and a model in the moved world.
+"""Moves of the world under which physics is invariant, applied to states and models.
 
 If the world is turned, mirrored or shifted, or joints are listed in another order, a sound engine
-must give the same motion, moved. A `Move` converts states and wrenches; `move_model` converts a
-model, with its description, force laws and fixtures (obstacles that do not move). symmetries.py
-runs engines with them (test_invariance).
+must give the same motion, moved in the same way. A `Move` converts states and wrenches;
+`move_model` converts a model, with its description, force laws and fixtures (obstacles that do not
+move). symmetries.py runs engines with the results (test_invariance).
 
-A mirror reflects y. A link's frame becomes the mirror image of what it was: its vectors change the
-sign of y, and axial vectors (those of rotations: angular velocity, torque) change the signs of x
-and z. The axis of a hinge gets both changes, so that angles and efforts of joints stay the same.
-Friction that differs along and across a link keeps its coefficients, and its contact points change
-sides.
+The mirror reflects y. Vectors change the sign of y; axial vectors, which belong to rotations
+(angular velocity, torque), change the signs of x and z instead. A link's frame is replaced by its
+mirror image. The axis of a hinge changes as a vector and as an axial vector, so that angles and
+efforts of joints remain the same. Friction that differs along and across a link has the same
+coefficients, at contact points on the other side.
 
-A move may be added to MOVES; names stay, for results contain them. A new field of `EngineModel`
-must move in `move_model`, a new force law in `move_law`, a new fixture in `_move_fixture`: what
-stays behind makes sound engines look wrong.
+A move may be added to MOVES; names stay, because results contain them. `move_model` must convert
+each new field of `EngineModel`, `move_law` each new force law, and `_move_fixture` each new kind of
+fixture: otherwise the level would find fault with sound engines.
 """
 
 from __future__ import annotations
@@ -110,24 +110,25 @@ class Move:
         return replace(state, position=position, orientation=orientation, twist=twist)
 
 
-# 45 degrees: where a pyramid or box of friction differs most from a cone.
+# 45 degrees: the angle at which friction on a pyramid or box differs most from that on a cone.
 HALF_RIGHT = Move("turned by 45 degrees", yaw=0.25 * np.pi)
+# 90 degrees: the angle after which such friction is the same again.
 RIGHT = Move("turned by 90 degrees", yaw=0.5 * np.pi)
 MOVES = (
     HALF_RIGHT,
     Move("mirrored", mirrored=True),
-    # Lengths that are not round in binary, so that numbers round differently after the move.
+    # [m] Lengths without a short binary form, so that numbers round differently after the move.
     Move("shifted", shift=(0.7310585786, -0.4142135624, 0.3141592654)),
     Move("reordered", reordered=True),
 )
 
 
 class MovedLaw:
-    """Move a force law with the world (ForceLaw): its forces are computed as without the move.
+    """Apply a force law in the moved world (ForceLaw), by converting motion and forces.
 
     Args:
-        law: as it is without the move.
-        move: of the world.
+        law: the force law in the original world.
+        move: the move of the world.
     """
 
     def __init__(self, law: ForceLaw, move: Move) -> None:
@@ -157,14 +158,14 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
     if any(move.shift) and not (KINDS[model.base].travels or KINDS[model.base].tied):
         raise AccordError("a ball in a bearing stays at the origin")
     order = move.joint_order(len(model.joints))
-    move_of_law, contact = move, model.contact
+    contact = model.contact
     if contact is not None:
         fixtures = tuple(_move_fixture(fixture, move) for fixture in contact.fixtures)
         contact = replace(contact, fixtures=fixtures, yaw=contact.yaw + move.yaw)
-    if model.base == "fixed" and model.root == BASE_LINK:
-        # The force laws of a robot on a fixed base work in the frame of that base.
-        move_of_law = replace(move, yaw=0.0, shift=(0.0, 0.0, 0.0))
-    # Arrays with a number for each joint come in the new order of the joints.
+    # The force laws of a robot on a fixed base use the frame of that base.
+    in_base_frame = model.base == "fixed" and model.root == BASE_LINK
+    move_of_law = replace(move, yaw=0.0, shift=(0.0, 0.0, 0.0)) if in_base_frame else move
+    # Arrays with one number per joint get the new order of the joints.
     names = ("effort_limits", "armature", "gear", "damping")
     arrays = {name: getattr(model, name) for name in names}
     reordered = {name: values[order] for name, values in arrays.items() if values is not None}
@@ -199,7 +200,7 @@ def move_law(law: ForceLaw, move: Move) -> ForceLaw:
     """
     if not isinstance(law, EllipseFriction) or (law.beyond.size and move.yaw):
         return MovedLaw(law, move)
-    if type(law).wrenches is not EllipseFriction.wrenches:  # a user's own
+    if type(law).wrenches is not EllipseFriction.wrenches:  # overridden by a user
         return MovedLaw(law, move)
     moved = copy.deepcopy(law)
     if move.mirrored:
@@ -226,7 +227,7 @@ def move_text(urdf: str, move: Move, root: str) -> str:
 
     Args:
         urdf: the description.
-        move: of the world.
+        move: the move of the world.
         root: link at the root of the tree.
     """
     top, tree = ET.fromstring(urdf), Tree.parse(urdf, root=root)
@@ -235,9 +236,11 @@ def move_text(urdf: str, move: Move, root: str) -> str:
         _mirror_frames(top)
     for joint in top.findall("joint"):
         parent = joint.find("parent")
-        stands = parent is not None and parent.get("link") in ground
-        if stands and joint.get("type") not in ("planar", "floating"):
-            turn = replace(move, mirrored=False)  # `_mirror_frames` has mirrored what stands still
+        is_on_ground = parent is not None and parent.get("link") in ground
+        if is_on_ground and joint.get("type") not in ("planar", "floating"):
+            turn = replace(
+                move, mirrored=False
+            )  # `_mirror_frames` has mirrored the origins already
             edit_numbers(joint, "origin", "xyz", turn.move_point)
             edit_numbers(joint, "origin", "rpy", np.array([0.0, 0.0, move.yaw]).__add__)
     if move.reordered:

@@ -1,9 +1,10 @@
-"""Readers of robot files: the questions that all are asked, and the reference's answers.
+"""Readers of robot files, which `accord parity` compares with each other.
 
-`accord parity` compares what programs make of one file. A reader is a class derived from `Reading`:
-it loads the file with its own library and answers a `Question`, which is a base, joints and states,
-with masses, joint axes, accelerations, mass matrix and gravity forces. `TreeReading` answers from
-our own tree of links and joints, and is what others are compared with.
+The same robot file may mean different robots to different programs. `accord parity` loads it with
+several readers and asks all of them the same `Question`: how does this robot move, in these states?
+A reader is a class derived from `Reading`. It loads the file with its own library, and returns
+masses, joint axes, accelerations, mass matrix and gravity forces. `TreeReading` is the reference,
+with which the others are compared: it answers from our own tree of links and joints.
 
 A reader may be added in its engine's package; its answers come from a `Mechanism` (mechanism.py),
 and `reader` of its `EngineSpec` names it. GRAVITY, STATES and the order of draws in `draw_question`
@@ -39,22 +40,23 @@ from roboaccord.numerics import rotations
 
 GRAVITY = 9.81  # m/s^2: standard gravity, under which every reader answers
 Base = Literal["fixed", "free"]
-# of a question: an error in 3 % of all states escapes with a probability of 5 % (rule of three)
+# Number of states in a question. An error that shows in 3 % of all states remains unnoticed with a
+# probability of 5 % (rule of three).
 STATES = 100
-# rad or m: farther limits count as none, 16 turns or more than any slide; states are then within
-# half a turn
+# [rad or m] Limits of this size or more count as none: 16 turns, or farther than any slide. States
+# are then drawn from -pi to pi.
 UNBOUNDED = 100.0
-# fractions of a joint's range between which states are drawn: 2 % of 1 rad is 200 times RELEASE,
-# so that no stop acts
+# Fractions of a joint's range between which states are drawn. No stop acts there: 2 % of 1 rad is
+# 200 times RELEASE, the distance at which a stop may act (simulators/stop_watch.py).
 INSIDE = 0.02, 0.98
 
 
 @dataclass(frozen=True)
 class Hinge:
-    """Axis of a joint in the root's frame at q = 0.
+    """Axis of a joint at q = 0, in the frame of the robot's root.
 
     Args:
-        anchor: point on it (3,) [m].
+        anchor: point on the axis (3,) [m].
         axis: unit vector (3,).
         lower, upper: limits of the joint [rad or m].
     """
@@ -73,7 +75,7 @@ class Question:
         base: `fixed` or `free`.
         root: link that moves as the base.
         joints: names, in the order of the states.
-        states: in which to answer, with efforts.
+        states: states, with efforts, in which readers answer.
     """
 
     base: Base
@@ -82,35 +84,36 @@ class Question:
     states: tuple[RobotState, ...] = ()
 
     def of(self, joints: Sequence[str]) -> tuple[str, ...]:
-        """Return those of the question's joints that a reading has, in the question's order."""
+        """Return those of the question's joints that a reader has, in the question's order."""
         return tuple(name for name in self.joints if name in joints)
 
 
 class Reading(ABC):
-    """A robot as one reader has loaded it.
+    """A robot that one reader has loaded.
 
     Args:
-        text: of a URDF, or in the reader's other format (`form`).
+        text: a URDF, or a text in the reader's other format (`form`).
         question: base and joints.
-        settings: `default`, or `accord` for ours.
+        settings: `default`, the library's own; or `accord`, those of our simulations.
         packages: folders of ROS packages by name.
-        file: with exactly this text, which is loaded itself; None where there is no such file.
+        file: with exactly this text, to be loaded instead of it; None if there is no such file.
 
     Attributes:
         mechanism: the model that the engine has loaded.
-        has_settings: whether settings change what it reads.
-        rounds: whether it writes the numbers to text, rounded, before it uses them.
+        has_settings: whether settings change what the reader reads.
+        rounds: whether the reader writes numbers to text, rounded, before it uses them.
         form: format that it reads besides URDF, by the first element; "" for none.
         holds_rotors: whether it reads rotors of a URDF's transmissions.
-        keeps_root: whether a root that is fixed to the world stays among its links.
-        joints: those that move, in the reader's order.
-        mass: of the whole robot [kg].
-        links: properties of the links that it keeps, by name.
-        hinges: of the joints that move, by name.
-        apart: properties of each joint, by name, that are compared separately and left out of the
-            dynamics: damping, friction, effort limit, armature, and whether it mimics another.
-        shapes: number of collision shapes of each kind, as URDF names them.
-        charts: to its own coordinates, where it has joints of several degrees of freedom.
+        keeps_root: whether a root that is fixed to the world remains among its links.
+        joints: names of those that move, in the reader's order.
+        mass: total mass of the robot [kg].
+        links: properties by name; readers may merge links that are fixed to each other.
+        hinges: axes of the joints that move, by name.
+        apart: by name, and then by joint, properties that are compared separately and do not act in
+            the dynamics: damping, friction, effort limit, armature, mimic (1 for a joint that
+            mimics another).
+        shapes: number of collision shapes of each kind, by URDF's name of the kind.
+        charts: conversion to its own coordinates, for joints with several degrees of freedom.
     """
 
     has_settings: ClassVar[bool] = False
@@ -149,12 +152,16 @@ class Reading(ABC):
         They are linear and angular in the world for a free base, then those of the joints.
         """
         if self.charts:
-            state, turn, drift = self.charts.to_engine(state)
+            state, T, c = self.charts.to_engine(state)
         answer = self.mechanism.acceleration_at(state, state.effort)
         joints = answer.joints
         if self.charts:
-            joints = np.asarray(np.linalg.solve(turn, joints - drift), float)
-        return np.concatenate([answer.base, joints][self.question.base == "fixed" :])
+            joints = np.asarray(np.linalg.solve(T, joints - c), float)
+        return self._joined(answer.base, joints)
+
+    def _joined(self, base: Array, joints: Array) -> Array:
+        """Return accelerations of base (6,) and joints (n,) in one array; no fixed base's."""
+        return joints if self.question.base == "fixed" else np.concatenate([base, joints])
 
     def accelerations(self, states: Sequence[RobotState]) -> list[Array]:
         """Return the accelerations (m,) in each of many states, as `acceleration` does."""
@@ -164,33 +171,33 @@ class Reading(ABC):
         """Return mass matrix (m, m) and gravity forces (m,), in the order of `acceleration`."""
         if self.charts is None:
             return self.mechanism.statics_at(state)
-        state, turn, _ = self.charts.to_engine(state)
+        state, T, _ = self.charts.to_engine(state)
         mass, gravity = self.mechanism.statics_at(state)
-        whole, n = np.eye(len(mass)), len(turn)
-        whole[-n:, -n:] = turn
-        return whole.T @ mass @ whole, whole.T @ gravity
+        rates_to_engine, n = np.eye(len(mass)), len(T)  # the base's rates are the same
+        rates_to_engine[-n:, -n:] = T
+        return rates_to_engine.T @ mass @ rates_to_engine, rates_to_engine.T @ gravity
 
     @classmethod
     def beside(cls, text: str) -> Mapping[str, Sequence[str]]:
         """Return elements of a file that this reader obeys in addition to links and joints.
 
-        By cause; none by default.
+        They are listed by the cause of a difference that they explain; by default none.
         """
         del text  # most readers ignore other elements
         return {}
 
-    def linked(self, names: Iterable[str]) -> dict[str, LinkProperties]:
-        """Return the properties of those named links that the engine has, by name."""
+    def properties_of(self, names: Iterable[str]) -> dict[str, LinkProperties]:
+        """Return the properties, by name, of those of the given links that the engine has."""
         links = {name: self.mechanism.link(name) for name in names}
         return {name: link for name, link in links.items() if link}
 
 
 @dataclass
 class TreeReading(Reading):
-    """The reference: a robot as our own tree of links and joints has it.
+    """The reference: a robot that is our own tree of links and joints.
 
     Args:
-        tree: of the robot.
+        tree: links and joints of the robot.
         question: base and joints.
         apart: as of `Reading`, without armature.
     """
@@ -204,24 +211,25 @@ class TreeReading(Reading):
         self.joints = tuple(joint.name for joint in tree.moving)
         self.mass, self.shapes = float(sum(link.mass for link in tree.links)), Counter()
         self.links = {k.name: LinkProperties(k.mass, k.centre, k.inertia) for k in tree.links}
-        poses = tree.forward(self.joints, np.zeros(len(self.joints)), ORIGIN, IDENTITY)
-        frames = {link.name: pose for link, *pose in zip(tree.links, *poses, strict=True)}
-        self.hinges = {
-            j.name: Hinge(frames[j.child][0], frames[j.child][1] @ j.axis, *j.ends)
-            for j in tree.moving
-        }
-        rotors = {j.name: j.armature for j in tree.moving}
+        # Axes of the joints where all joints are at 0. The origin of a link is on its joint.
+        origins, turns = tree.forward(self.joints, np.zeros(len(self.joints)), ORIGIN, IDENTITY)
+        rows = {link.name: i for i, link in enumerate(tree.links)}
+        self.hinges = dict[str, Hinge]()
+        for joint in tree.moving:
+            row = rows[joint.child]
+            self.hinges[joint.name] = Hinge(origins[row], turns[row] @ joint.axis, *joint.ends)
+        rotors = {joint.name: joint.armature for joint in tree.moving}
         self.apart = {"armature": rotors, **self.apart}
 
     @cached_property
     def _dynamics(self) -> TreeDynamics:
         """Equations of motion of the tree under the question's base, with its springs."""
-        mimics = any(joint.mimic for joint in self.tree.moving)
-        law = MimicDynamics if mimics else TreeDynamics
+        has_mimics = any(joint.mimic for joint in self.tree.moving)
+        equations = MimicDynamics if has_mimics else TreeDynamics
         joints, springs = self.question.joints, {j.name: j.spring for j in self.tree.moving}
         stiffness, slack = np.array([springs[name] for name in joints]).reshape(-1, 2).T
         spring = (stiffness, slack) if stiffness.any() else None
-        return law(self.tree, joints, self.question.base, GRAVITY, spring=spring)
+        return equations(self.tree, joints, self.question.base, GRAVITY, spring=spring)
 
     def acceleration(self, state: RobotState) -> Array:
         return self.accelerations([state])[0]
@@ -232,10 +240,8 @@ class TreeReading(Reading):
             (s.q, s.qd, s.effort, s.position, turn, rotations.turn_twist(turn, s.twist))
             for s, turn in zip(states, turns, strict=True)
         ]
-        return [
-            np.concatenate([answer.base, answer.joints][self.question.base == "fixed" :])
-            for answer in self._dynamics.accelerations(motions)
-        ]
+        answers = self._dynamics.accelerations(motions)
+        return [self._joined(answer.base, answer.joints) for answer in answers]
 
     def statics(self, state: RobotState) -> tuple[Array, Array]:
         return self.all_statics([state])[0]
@@ -262,38 +268,42 @@ def read_tree(urdf: str, source: str = "URDF") -> Tree:
 
 
 def base_of(tree: Tree) -> Base:
-    """Return how the root moves by default: `fixed` if it is the world or has no mass."""
+    """Return the default base of a tree: `fixed` if its root is the world or has no mass."""
     root = tree.links[0].name
     return "fixed" if root == "world" or root in massless(tree, "free") else "free"
 
 
 def draw_question(tree: Tree, base: Base, seed: int) -> Question:
-    """Return a question with random states: q inside the limits, normally distributed velocities.
+    """Return a question with random states, reproducible by the seed.
 
-    A joint that mimics another is where the other puts it.
+    Positions q are uniform within the limits, velocities normal and efforts uniform, in SI units.
+    Joints that mimic others follow them.
     """
     rng = np.random.default_rng(seed)
     joints = tuple(joint.name for joint in tree.moving)
-    lower = np.array([_end(j.kind, j.lower, -np.pi) for j in tree.moving])
-    upper = np.array([_end(j.kind, j.upper, np.pi) for j in tree.moving])
+    lower = np.array([_bound(j.kind, j.lower, -np.pi) for j in tree.moving])
+    upper = np.array([_bound(j.kind, j.upper, np.pi) for j in tree.moving])
     lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
     n, states = len(joints), []
-    leads, offset = tree.independent(joints)
+    # q = mimic_matrix @ q_independent + offset
+    mimic_matrix, offset = tree.independent(joints)
     independent = [not joint.mimic for joint in tree.moving]
     for _ in range(STATES):
         q = lower + (upper - lower) * rng.uniform(*INSIDE, n)
-        motion = rng.normal(size=n), rng.uniform(-1.0, 1.0, n)
-        # Joints that mimic others get the positions and rates that these prescribe.
+        qd, effort = rng.normal(size=n), rng.uniform(-1.0, 1.0, n)
         if not all(independent):
-            q, motion = leads @ q[independent] + offset, (leads @ motion[0][independent], motion[1])
-        # Pose and twist of the base; drawn for a fixed one, too, so that draws stay in step.
-        turn = rng.normal(size=4)
-        on_base = (rng.normal(size=3), turn / np.linalg.norm(turn), rng.normal(size=6))
-        states.append(RobotState(0.0, q, *motion, *(on_base if base == "free" else ())))
+            q, qd = mimic_matrix @ q[independent] + offset, mimic_matrix @ qd[independent]
+        # Pose and twist of the base; drawn for a fixed one, too, so that all draws are the same.
+        quaternion, position, twist = rng.normal(size=4), rng.normal(size=3), rng.normal(size=6)
+        state = RobotState(0.0, q, qd, effort)
+        if base == "free":
+            orientation = quaternion / np.linalg.norm(quaternion)
+            state = RobotState(0.0, q, qd, effort, position, orientation, twist)
+        states.append(state)
     return Question(base, tree.links[0].name, joints, tuple(states))
 
 
-def _end(kind: str, limit: float, turn: float) -> float:
-    """Return the bound of a joint's drawn positions: its limit, or `turn` where it has none."""
-    bounded = kind != "continuous" and np.isfinite(limit) and abs(limit) < UNBOUNDED
-    return limit if bounded else turn
+def _bound(kind: str, limit: float, default: float) -> float:
+    """Return the bound of a joint's drawn positions: its limit, or the default if it has none."""
+    has_limit = kind != "continuous" and np.isfinite(limit) and abs(limit) < UNBOUNDED
+    return limit if has_limit else default

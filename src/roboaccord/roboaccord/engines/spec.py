@@ -1,8 +1,9 @@
-"""Specification of an engine: all that the rest of the workspace knows about it.
+"""Specification of a physics engine: `EngineSpec`, all that other packages know about an engine.
 
-An engine is a value of `EngineSpec`: names, functions that import its simulator and reader,
-settings, what it lacks, and the scheme by which it steps. Specifications import no physics library
-until one of these functions is called, because every command reads all of them.
+A specification has the engine's names, functions that import its simulator and its reader of robot
+files, its settings, the features that it lacks, and its integration method (`Scheme`). The package
+of each engine makes one, and installed.py finds them. Every command reads all specifications, so
+they import no physics library until one of the functions is called.
 
 Fields may be added to `EngineSpec`, with a default, so that engines of other packages stay valid. A
 new limit of engines is a name in `Feature`, with a test for it in FEATURES. Existing names stay:
@@ -32,14 +33,16 @@ if TYPE_CHECKING:
     from roboaccord.scenario.setup import Setup
     from roboaccord.simulators.base import Simulator
 
-# Converts a text, given its file or None, and folders of packages by name.
+# Function that converts a robot in another format to a URDF. Its arguments are the text, its file
+# or None, and folders of ROS packages by name.
 Convert: TypeAlias = "Callable[[str, Path | None, Mapping[str, Path]], Converted]"
 T = TypeVar("T")
 SHARED_LIBRARY = re.compile(r"(lib[\w.+-]+?)\.so\.(\d+)")  # name and version, in an ImportError
-FAR = 1e6  # rad or m: a stop this far away is never reached in a run, and counts as none
+# [rad or m] A joint limit of this size or more counts as no stop, because no run reaches it.
+FAR = 1e6
 
-# Features of a model: rotors; rotors of joints on which contacts or stops act; a ball in a bearing;
-# contacts; softened stops; a mesh that is not convex.
+# Features of a model that an engine may lack: rotors; rotors of joints on which contacts or stops
+# act; a ball in a bearing; contacts; softened stops; a mesh that is not convex.
 Feature = Literal[
     "armature", "armature_impacts", "bearing", "contact", "soft_stops", "terrain_mesh"
 ]
@@ -52,10 +55,10 @@ def imported(name: str) -> Callable[[], Any]:
 
 @dataclass(frozen=True)
 class Footing:
-    """Contact of a level robot with the ground in an engine, as grip.py repeats it.
+    """Contact of a level robot with the ground in an engine, for the model of it in grip.py.
 
     Args:
-        radius: of the spheres at the links' centres, which touch the ground [m].
+        radius: radius of the spheres at the links' centres, which touch the ground [m].
         carriages: masses that move with `base_link` along x, y and z of the world [kg].
     """
 
@@ -65,7 +68,7 @@ class Footing:
 
 @dataclass(frozen=True)
 class Scheme:
-    """How an engine steps a model where no contact and no stop acts.
+    """Integration method of an engine, where no contact and no stop acts.
 
     Args:
         kind: semi-implicit Euler, v' = v + h a(x, v) and then x' = x + h v'; or the classical
@@ -78,7 +81,7 @@ class Scheme:
         turning: how the orientation of a free base is stepped: by the rotation vector since the
             start of the step; by the same, but turns of less than 1e-3 rad to second order only
             ("cut off"); or by the components of the quaternion.
-        footing: of a level robot whose friction sticks; the force law then acts through it.
+        footing: contact of a level robot whose friction sticks; the force law acts through it.
     """
 
     kind: Literal["semi-implicit Euler", "Runge-Kutta 4"]
@@ -91,13 +94,13 @@ class Scheme:
 
 
 class Case(NamedTuple):
-    """Ingredients of an engine's twin for a setup.
+    """Data from which the twin of an engine is made: our equations under the engine's scheme.
 
     Attributes:
-        setup: robot and scenario as the engine has them.
+        setup: robot and scenario in the engine.
         engine: the specification, with a scheme if there is a twin.
-        misread: angles by which the engine may misread the joints' origins (n,) [rad].
-        footing: of a level robot.
+        misread: largest errors of the joints' orientations when the engine reads them (n,) [rad].
+        footing: contact of a level robot with the ground.
     """
 
     setup: Setup
@@ -115,7 +118,7 @@ class Available:
 
 @dataclass(frozen=True)
 class Missing:
-    """An engine that cannot be used here, with the line that says why."""
+    """An engine that cannot be used here, with a line that states the reason."""
 
     reason: str
 
@@ -131,20 +134,21 @@ class EngineSpec:
 
     Args:
         name: in commands, scenarios and results; that of the entry point.
-        package: to install with pip.
+        package: name of the package for pip.
         version: imports the library and returns its version.
-        simulator: returns the class that simulates models; None where there is none.
-        whole: returns a function that simulates a whole setup, ground included, instead of models.
+        simulator: returns the class that simulates models; None if there is none.
+        whole: returns a function that simulates a complete setup, ground included; for engines that
+            simulate no single models.
         reader: returns the class that reads descriptions for `accord parity`, or None.
         formats: return functions that convert a format to a URDF, by the first element of files.
         settings: dataclass of the keys below `engine_options.NAME`, which checks their values.
         lacks: features of a model that the engine refuses, each with the reason.
-        default: whether it takes part where no engines are named.
+        default: whether the engine takes part if the user names none.
         changes: deliberate differences from the installed engine, for results.
-        scheme: returns how the engine steps a model; None where that is not known.
+        scheme: returns the integration method for a model; None if it is not known.
         expert: the settings that its authors would choose, the same for all problems.
         plain: the engine's usual name, if this specification forces its expert settings; else "".
-        also: other names that people type, for hints.
+        also: other names that users may type, for hints.
     """
 
     name: str
@@ -174,7 +178,7 @@ class EngineSpec:
         return bool(self.simulator or self.whole)
 
     def as_expert(self) -> EngineSpec:
-        """Return the engine with its expert settings forced; itself where it has none."""
+        """Return the engine with its expert settings forced; itself if it has none."""
         if not self.expert or self.plain:
             return self
         return replace(self, name=f"{self.name}{EXPERT}", plain=self.name)
@@ -192,7 +196,7 @@ class EngineSpec:
         return " ".join([version, *(f"{key}={value}" for key, value in forced.items())])
 
     def has_setting(self, key: str) -> bool:
-        """Return whether there is a key `engine_options.NAME.KEY`."""
+        """Return whether the engine has a setting `engine_options.NAME.KEY`."""
         return key in _keys(self.settings)
 
     def look(self) -> Available | Missing:
@@ -237,20 +241,20 @@ class EngineSpec:
         return self.load(self.whole)(setup)
 
     def complete(self, simulator: Simulator) -> Simulator:
-        """Return the simulator that a robot has made, completed by the engine; here unchanged."""
+        """Return a robot's simulator, completed by the engine; by default unchanged."""
         return simulator
 
     def grounded(self, setup: Setup) -> Setup:
-        """Return a setup with the engine's own law of ground contact; here unchanged."""
+        """Return a setup with the engine's own law of ground contact; by default unchanged."""
         return setup
 
     def case(self, setup: Setup) -> Case:
-        """Return the ingredients of the engine's twin; here the setup and the engine themselves.
+        """Return the data for the engine's twin; by default the setup and the engine themselves.
 
         Raises:
             AccordError: with the reason, if this setup has no twin.
         """
-        import numpy as np  # not above: names of engines are listed without it
+        import numpy as np  # here, so that names of engines are listed without loading it
 
         return Case(setup, self, np.zeros(len(setup.joints)))
 
@@ -269,8 +273,8 @@ class EngineSpec:
         Raises:
             AccordError: with the reason.
         """
-        for feature, has in FEATURES.items():
-            if has(model):
+        for feature, is_needed in FEATURES.items():
+            if is_needed(model):
                 self.refuse(feature)
 
 
@@ -287,30 +291,37 @@ def _has_rotors(model: EngineModel) -> bool:
     return bool(model.rotors.any())
 
 
-def _has_stops(model: EngineModel) -> bool:
-    return any(abs(end) < FAR for joint in model.tree.moving for end in (joint.lower, joint.upper))
+def _has_rotors_with_impacts(model: EngineModel) -> bool:
+    limits = (limit for joint in model.tree.moving for limit in (joint.lower, joint.upper))
+    has_impacts = model.contact is not None or any(abs(limit) < FAR for limit in limits)
+    return has_impacts and _has_rotors(model)
 
 
-# Whether a model needs a feature. `terrain_mesh` is not here: terrains check it themselves.
+# By feature: whether a model needs it. `terrain_mesh` is missing: terrains check it themselves.
 FEATURES: Mapping[Feature, Callable[[EngineModel], bool]] = {
     "contact": lambda model: model.contact is not None,
     "bearing": lambda model: model.base == "ball",
     "armature": _has_rotors,
-    "armature_impacts": lambda m: _has_rotors(m) and (m.contact is not None or _has_stops(m)),
+    "armature_impacts": _has_rotors_with_impacts,
     "soft_stops": lambda model: model.stop_softness != 1.0,
 }
 
 
-def read_settings(options: Mapping[str, Mapping[str, Any]], engine: str, kind: type[T]) -> T:
+def read_settings(options: Mapping[str, Mapping[str, Any]], engine: str, settings: type[T]) -> T:
     """Return the settings of an engine from the options of all engines.
+
+    Args:
+        options: keys and values by engine, as `engine_options` of a scenario.
+        engine: name.
+        settings: dataclass of the engine's settings.
 
     Raises:
         AccordError: for a key of `engine_options.ENGINE` that the settings do not have.
     """
-    settings = options.get(engine, {})
-    check_known(f"unknown key engine_options.{engine}.", settings, _keys(kind))
-    return kind(**settings)
+    values = options.get(engine, {})
+    check_known(f"unknown key engine_options.{engine}.", values, _keys(settings))
+    return settings(**values)
 
 
-def _keys(kind: type) -> list[str]:
-    return [item.name for item in fields(kind)]
+def _keys(settings: type) -> list[str]:
+    return [item.name for item in fields(settings)]

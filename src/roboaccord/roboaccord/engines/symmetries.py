@@ -1,10 +1,10 @@
-"""An engine in a moved world, whose motion is shown as it is without the move.
+"""An engine that simulates a moved model, with states and commands converted to the original world.
 
 If the world is turned, mirrored or shifted, or joints are listed in another order, a sound engine
-gives the same motion, moved. moves.py converts numbers and models. Here `moved` makes an engine
-that simulates the moved model, and its simulator `Moved` converts states and commands there and
-back, so that the run can be compared with one that is not moved (test_invariance). "There" means
-in the moved world, "here" without the move.
+gives the same motion, moved in the same way. The level `invariance` of the cross-check tests that:
+`moved` returns an engine that simulates the moved model, and its simulator `Moved` converts
+commands to the moved world and states back to the original one, so that the run can be compared
+with one of the original model (test_invariance). moves.py converts numbers and models.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from roboaccord.simulators.proxy import Proxy
 
 
 class Moved(Proxy):
-    """Show the motion of a simulator in a moved world as it is without the move.
+    """Simulate a moved model, with states and commands of the original world.
 
     Args:
-        simulator: of the moved model.
-        move: of the world.
-        joints: names, in the order of states and commands here.
+        simulator: simulates the moved model.
+        move: the move of the world.
+        joints: names, in the order of the original model.
 
     Attributes:
         inner: the simulator of the moved model.
@@ -44,19 +44,19 @@ class Moved(Proxy):
     def __init__(self, simulator: Simulator, move: Move, joints: tuple[str, ...]) -> None:
         super().__init__(simulator)
         self.inner, self.move = simulator, move
-        self._order_there = move.joint_order(len(joints))  # index here of each joint there
-        self._order_here = np.argsort(self._order_there)  # index there of each joint here
+        self._to_moved = move.joint_order(len(joints))  # original index of each moved joint
+        self._to_original = np.argsort(self._to_moved)  # moved index of each original joint
         self.joints = joints
-        self.effort_limits = simulator.effort_limits[self._order_here]
-        self.armature = simulator.armature[self._order_here]
+        self.effort_limits = simulator.effort_limits[self._to_original]
+        self.armature = simulator.armature[self._to_original]
         if simulator.spring:
             stiffness, slack = simulator.spring
-            self.spring = stiffness[self._order_here], slack[self._order_here]
+            self.spring = stiffness[self._to_original], slack[self._to_original]
         self.restitution = getattr(simulator, "restitution", None)
 
     def _moved(self, state: RobotState) -> RobotState:
-        """Return a state as the simulator in the moved world has it."""
-        return self._with_order(self.move.move_state(state), self._order_there)
+        """Return a state of the original world in the moved one."""
+        return self._with_order(self.move.move_state(state), self._to_moved)
 
     @staticmethod
     def _with_order(state: RobotState, order: Index) -> RobotState:
@@ -65,45 +65,45 @@ class Moved(Proxy):
         return replace(state, q=q, qd=qd, effort=effort)
 
     def lock(self, joint: int, locked: bool) -> None:
-        self._inner.lock(int(self._order_here[joint]), locked)
+        self._inner.lock(int(self._to_original[joint]), locked)
 
     def _place(self, state: RobotState) -> None:
         self._inner.reset(self._moved(state))
 
     def _advance(self, command: Command, duration: float) -> None:
         wrench = None if command.wrench is None else self.move.move_wrench(command.wrench)
-        effort = command.effort[self._order_there]
+        effort = command.effort[self._to_moved]
         self._inner.step(replace(command, effort=effort, wrench=wrench), duration)
 
     def _read(self) -> RobotState:
-        return self._with_order(self.move.move_state_back(self._inner.state()), self._order_here)
+        return self._with_order(self.move.move_state_back(self._inner.state()), self._to_original)
 
     def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
-        there = self._inner.acceleration(self._moved(state), effort[self._order_there])
-        if there is None:
+        moved = self._inner.acceleration(self._moved(state), effort[self._to_moved])
+        if moved is None:
             return None
-        linear = there.base[:3] @ self.move.matrix
-        angular = there.base[3:] @ self.move.axial_matrix
-        return Acceleration(np.concatenate([linear, angular]), there.joints[self._order_here])
+        linear = moved.base[:3] @ self.move.matrix
+        angular = moved.base[3:] @ self.move.axial_matrix
+        return Acceleration(np.concatenate([linear, angular]), moved.joints[self._to_original])
 
     def mass_matrix(self, state: RobotState) -> Array:
-        """Return the mass matrix (6 + n, 6 + n) of a model with a free base, without the move."""
-        # Rates in the moved world are R times those here, so the matrix here is R' M R.
+        """Return the mass matrix (6 + n, 6 + n) of the original model, which has a free base."""
+        # Rates in the moved world are R times the original ones, so the matrix is R' M R.
         n = len(self.joints)
         rates = np.zeros((6 + n, 6 + n))
         rates[:3, :3], rates[3:6, 3:6] = self.move.matrix, self.move.axial_matrix
-        rates[6:, 6:] = np.eye(n)[self._order_there]
+        rates[6:, 6:] = np.eye(n)[self._to_moved]
         mass = cast(EngineSimulator, self._inner).mass_matrix(self._moved(state))
         return np.asarray(rates.T @ mass @ rates)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MovedSpec(EngineSpec):
-    """Specify an engine that simulates in a moved world; `moved` makes it.
+    """Specify an engine that simulates moved models; `moved` makes it.
 
     Args:
         inner: the engine.
-        move: of the world.
+        move: the move of the world.
     """
 
     inner: EngineSpec
@@ -111,9 +111,9 @@ class MovedSpec(EngineSpec):
 
     def simulate(self, model: EngineModel) -> EngineSimulator:
         simulator, move = self.inner.simulate(move_model(model, self.move)), self.move
-        if not KINDS[model.base].moves:  # states of a fixed base stay: only the description moves
+        if not KINDS[model.base].moves:  # a fixed base keeps its state: only its description moves
             move = Move(move.name, reordered=move.reordered)
-        # A robot of several models uses it like the simulator of any one of them.
+        # A robot that consists of several models uses it as the simulator of one of them.
         return cast(EngineSimulator, Moved(simulator, move, model.joints))
 
     def make(self, setup: Setup) -> Simulator:
@@ -127,12 +127,12 @@ class MovedSpec(EngineSpec):
         return Moved(self.inner.make(Setup.of(Scenario(**data))), move, setup.joints)
 
     def complete(self, simulator: Simulator) -> Simulator:
-        """Return a simulator that the engine completes in the moved world."""
+        """Return a simulator of the original world that the engine completes in the moved one."""
         if isinstance(simulator, Moved):
             return Moved(self.inner.complete(simulator.inner), simulator.move, simulator.joints)
         return self.inner.complete(simulator)
 
 
 def moved(engine: EngineSpec, move: Move) -> MovedSpec:
-    """Return an engine in a moved world."""
+    """Return an engine that simulates moved models."""
     return MovedSpec.of(engine, inner=engine, move=move)

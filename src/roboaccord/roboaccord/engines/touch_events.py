@@ -1,9 +1,13 @@
 """Contacts by pairs of bodies, and an event for each pair that begins to touch.
 
-An engine names the two bodies of a contact in an order of its own. `Pairs` gives contacts the order
-and sign of the contract, which is that of `Contact.pairs`. `TouchWatch` is given the contacts of
-every physics step; when a pair begins to touch it makes an event with the time of the first touch
-and the normal impulse from then until the events are fetched, once a tick (test_contact_events).
+`Pairs`, used by the contact modules of the engines, converts an engine's contact to a
+`ContactPoint`: engines name the two bodies in an order of their own, and the order and sign of the
+contract are those of `Contact.pairs`.
+
+`TouchWatch`, used by `EngineSimulator` (base.py), receives the contacts of every physics step and
+makes an event for each pair that begins to touch: with the time of the first touch, and the normal
+impulse from then until the end of the control tick, when the events are fetched
+(test_contact_events).
 """
 
 from __future__ import annotations
@@ -15,10 +19,12 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event
 
-# s: a pair makes a new event only if it was separated for longer. Longer than the bounce of
-# a penalty contact, which lasts a few physics steps of 1 ms, and shorter than a stride.
+# [s] A pair makes a new event only if it was separated for longer than this. It is longer than the
+# bounce of a penalty contact, which lasts a few physics steps of 1 ms, and shorter than a stride.
 APART = 0.01
-NEVER = -1.0  # s: time of the last contact of a pair that has not touched, APART before any other
+# [s] Stands for the time of the last contact of a pair that has not touched yet: more than APART
+# before the start of a run.
+NEVER = -1.0
 
 
 class Pairs:
@@ -35,18 +41,18 @@ class Pairs:
         """Return whether two bodies can touch."""
         return frozenset((one, other)) in self._pairs
 
-    def check(self, shaped: Sequence[str]) -> None:
+    def check(self, bodies_with_shape: Sequence[str]) -> None:
         """Check that all bodies of the pairs have shapes.
 
         Args:
-            shaped: names of all links and fixtures that have a shape.
+            bodies_with_shape: names of all links and fixtures that have a shape.
 
         Raises:
             AccordError: naming the first body without one.
         """
         for pair in self._pairs.values():
             for name in pair:
-                if name not in shaped:
+                if name not in bodies_with_shape:
                     raise AccordError(f"contact of {pair[0]} and {pair[1]}: {name} has no shape")
 
     def point(
@@ -55,11 +61,11 @@ class Pairs:
         """Return a contact point whose pair and normal are in the order of the contract.
 
         Args:
-            names: of the two bodies, in the engine's order.
+            names: the two bodies, in the engine's order.
             position: in the world (3,) [m].
             normal: unit vector from the first of `names` into the second (3,).
             force: along the normal [N].
-            depth: by which the bodies overlap [m].
+            depth: overlap of the bodies [m].
         """
         pair = self._pairs[frozenset(names)]
         return ContactPoint(pair, position, normal if pair == names else -normal, force, depth)
@@ -74,35 +80,36 @@ class TouchWatch:
 
     def __init__(self, physics_step: float) -> None:
         self._physics_step = physics_step
-        self._last_contact_times: dict[tuple[str, str], float] = {}
-        self._started: dict[tuple[str, str], tuple[float, float]] = {}
+        self._last_contact_times: dict[tuple[str, str], float] = {}  # by pair [s]
+        # By pair that began to touch since the last event: time [s], and impulse since then [N s].
+        self._new_touches: dict[tuple[str, str], tuple[float, float]] = {}
 
     def reset(self) -> None:
         """Forget all contacts."""
         self._last_contact_times.clear()
-        self._started.clear()
+        self._new_touches.clear()
 
-    def see(self, time: float, points: Sequence[ContactPoint]) -> None:
+    def add_step(self, time: float, points: Sequence[ContactPoint]) -> None:
         """Record the contacts of the physics step that began at `time` [s]."""
         impulses = dict[tuple[str, str], float]()
         for point in points:
             impulses[point.pair] = impulses.get(point.pair, 0.0) + self._physics_step * point.force
         for pair, impulse in impulses.items():
             if time - self._last_contact_times.get(pair, NEVER) > APART:
-                self._started.setdefault(pair, (time, 0.0))
+                self._new_touches.setdefault(pair, (time, 0.0))
             self._last_contact_times[pair] = time
-            if pair in self._started:
-                start, impulse_so_far = self._started[pair]
-                self._started[pair] = start, impulse_so_far + impulse
+            if pair in self._new_touches:
+                start, impulse_so_far = self._new_touches[pair]
+                self._new_touches[pair] = start, impulse_so_far + impulse
 
-    def take(self) -> list[Event]:
-        """Return an event for each pair that began to touch since the last call, and forget them.
+    def take_events(self) -> list[Event]:
+        """Return an event for each pair that began to touch since the last call.
 
         The size of an event is the pair's normal impulse since it began to touch [N s].
         """
         events = [
             Event(round(time, 9), "contact", " ".join(pair), impulse)
-            for pair, (time, impulse) in self._started.items()
+            for pair, (time, impulse) in self._new_touches.items()
         ]
-        self._started.clear()
+        self._new_touches.clear()
         return events

@@ -1,10 +1,11 @@
-"""Twin of an engine: our own equations of motion, stepped by the engine's own method.
+"""Twin of an engine: our own equations of motion, stepped by the engine's integration method.
 
-A twin takes the same physics steps as the engine that it stands for, with the same integration
-method (`Scheme` in spec.py), but computes the accelerations with `TreeDynamics`. Where no contact
-and no stop acts, engine and twin therefore agree to round-off after every tick (a call of `step`).
-So an error of the engine shows even if it is far smaller than the error of time stepping. A twin is
-itself an `EngineSimulator`: robots make it as they make any other engine.
+A twin takes the same physics steps as the engine, with the same integration method (`Scheme` in
+spec.py), but computes the accelerations with `TreeDynamics`. As long as no contact and no stop
+acts, engine and twin therefore agree to round-off after every control tick (a call of `step`), and
+an error of the engine shows even if it is far smaller than the error of time stepping. The level
+`scheme` of the cross-check compares the two. A twin is itself an `EngineSimulator`, so that robots
+make it like any other engine; `twin_of` returns its specification.
 
 `Twin` takes its steps in Python, or in the compiled kernel of twin_steps.py where that knows the
 model (`_compiles`). Conversion of coordinates is in twin_coordinates.py, friction that sticks in
@@ -42,10 +43,10 @@ from roboaccord.simulators.base import Ends
 from roboaccord.simulators.faults import LOCK_INERTIA
 from roboaccord.simulators.losses import Losses
 
-# physics steps: a joint that would reach its stop within this time counts as stopped, because an
-# engine may act on a stop before the joint is there
+# [physics steps] A joint that would reach its stop within this time counts as stopped, because an
+# engine may act on a stop before the joint has reached it.
 LOOK_AHEAD = 2.0
-NO_TABLE = np.zeros(0, np.int64)  # of forces: only efforts act
+NO_TABLE = np.zeros(0, np.int64)  # stands for the table of `CompiledForces` if only efforts act
 PLANAR_ROWS = [0, 1, 5]  # x, y and yaw among the components of a twist or wrench (6,)
 
 
@@ -53,15 +54,15 @@ class Twin(EngineSimulator):
     """Advance a model without contact and stops by a scheme (Simulator).
 
     Args:
-        model: to simulate; n joints.
+        model: the model with n joints that is simulated.
         scheme: integration method of the engine.
-        shaken: seed of random roundings, which are added to all numbers of the bodies and to the
-            mass matrix to measure the effect of round-off; 0 for none.
-        off: numbers of the model that differ in this twin.
+        shaken: seed of random roundings of all numbers of the bodies and of the mass matrix, by
+            which the effect of round-off is measured; 0 for none.
+        off: changes of the model in this twin.
 
     Attributes:
         stopped: whether a joint has reached its stop, or was about to, since the last reset.
-        order: of the integration method, 1 or 4.
+        order: order of the integration method, 1 or 4.
 
     Raises:
         AccordError: for joints without commands, or a ball in a second tree.
@@ -73,8 +74,8 @@ class Twin(EngineSimulator):
     def __init__(
         self, model: EngineModel, scheme: Scheme, shaken: int = 0, off: Sequence[ModelChange] = ()
     ) -> None:
-        # The changed model; of friction that sticks its law, and factors on it by link.
-        self._described, footing = model, scheme.footing
+        # The changed model; the law of friction that sticks, and factors on it by link.
+        self._unchanged_model, footing = model, scheme.footing
         model, tree, sticking_law, factors = deviate(model, off, sticks=footing is not None)
         super().__init__(model, tree)
         # A twin moves one tree, all joints of which take commands.
@@ -93,11 +94,11 @@ class Twin(EngineSimulator):
         self._roundings.shake(self._bodies)
         for joint in range(len(self.joints)):
             self.lock(joint, False)
-        # Arrays of the compiled forces: coordinates of a level base (0 or 3), then of the joints.
+        # Arrays for the compiled forces: 3 coordinates of a level base, or none, then n of joints.
         base_size, n = len(self.base.axes) if not self.base.tilts else 0, len(self.joints)
         self._force_arrays = np.zeros((3, base_size + n))  # positions, velocities and forces
         joint_rows, base_rows = np.arange(base_size + n)[base_size:], np.arange(base_size)
-        self._place_forces(joint_rows, joint_rows, base_rows, base_rows)
+        self._prepare_forces(joint_rows, joint_rows, base_rows, base_rows)
         self._grip: Grip | None = None
         if footing and isinstance(sticking_law, EllipseFriction):
             law, rounding = sticking_law, self._roundings.of_matrix
@@ -108,7 +109,7 @@ class Twin(EngineSimulator):
 
     def otherwise(self, off: Sequence[ModelChange]) -> Twin:
         """Return a twin of the same model and scheme in which other numbers are changed."""
-        return Twin(self._described, self.scheme, off=off)
+        return Twin(self._unchanged_model, self.scheme, off=off)
 
     @property
     def links(self) -> list[str]:
@@ -130,7 +131,7 @@ class Twin(EngineSimulator):
         self._bodies.lock(joint, LOCK_INERTIA if locked else inertia)
 
     def contacts(self) -> Sequence[ContactPoint]:
-        """Return nothing: there is no contact."""
+        """Return no contacts, because a twin has none."""
         return ()
 
     def _start(self, state: RobotState) -> None:
@@ -173,11 +174,11 @@ class Twin(EngineSimulator):
         Args:
             x: coordinates.
             turn: rotation of the base (3, 3).
-            twist: of the base in the world (6,).
+            twist: twist of the base in the world (6,).
             qd: rates of the joints (n,).
         """
         wrench = np.zeros(6) if self._wrench is None else np.array(self._wrench)
-        if compiled := self._forces_at(self._acting):
+        if compiled := self._compiled_forces(self._acting):
             positions, velocities, forces = self._force_arrays
             base_size = len(forces) - len(qd)
             if base_size:
@@ -197,10 +198,10 @@ class Twin(EngineSimulator):
 
     @property
     def _compiles(self) -> bool:
-        """Whether the kernel can take the steps: it has no tilted base, and only some forces."""
-        plain = not (self.base.tilts or self._roundings or self._grip or self.scheme.implicit)
+        """Whether the kernel can take the steps, which knows no tilted base and not all forces."""
+        is_known = not (self.base.tilts or self._roundings or self._grip or self.scheme.implicit)
         forces_compile = self._compiled is not None or not (self._law or self._friction)
-        return COMPILES and plain and forces_compile and self._wrench is None
+        return COMPILES and is_known and forces_compile and self._wrench is None
 
     def _advance_states(
         self, x: Coordinates, v: Array, effort: Array, counts: Index, stopped: NDArray[np.bool_]
@@ -299,7 +300,7 @@ class TwinSpec(EngineSpec):
 
     Args:
         shaken: seed of random roundings, 0 for none; see `Twin`.
-        off: numbers of the model to change.
+        off: changes of the model.
     """
 
     shaken: int = 0
@@ -323,6 +324,6 @@ def twin_of(engine: Engine, shaken: int = 0, off: Sequence[ModelChange] = ()) ->
     Args:
         engine: name or specification.
         shaken: seed of random roundings, 0 for none; see `Twin`.
-        off: numbers of the model to change.
+        off: changes of the model.
     """
     return TwinSpec.of(spec(engine), shaken=shaken, off=tuple(off))

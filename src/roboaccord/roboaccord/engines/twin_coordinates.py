@@ -1,10 +1,11 @@
-"""Coordinates of a twin: in which axes a scheme steps position, orientation and rates, and how.
+"""Coordinates of a twin: the axes in which a scheme steps the base, and the steps themselves.
 
-A twin is our equations of motion under an engine's integration method (`Scheme` in spec.py).
-Engines differ in the axes of a free base's velocities and in how they step its orientation.
-`SteppedAxes` converts a motion to the `Coordinates` and rates that the scheme steps, and takes the
-steps; of the classical Runge-Kutta method, on rotations, it is the version of Munthe-Kaas [1999],
-unless the components of the quaternion are stepped.
+A twin (twin.py) is our equations of motion under an engine's integration method, its `Scheme`
+(spec.py). Engines differ in the axes of a free base's velocities, and in how they step its
+orientation. `SteppedAxes` converts a motion to the `Coordinates` and rates that the scheme steps,
+and takes steps of them. In the Runge-Kutta method, rotations are stepped by the version of
+Munthe-Kaas [1999]: the unknown is the rotation vector since the start of the step. In some engines
+it is the quaternion, whose components are then stepped like positions.
 
 Arrays may have leading dimensions, one of samples for instance, which are written as `...`. A
 scheme may be added by a value of `Scheme` and a branch here; it must be exact to round-off
@@ -22,22 +23,18 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.base_kinds import FixedBase
 from roboaccord.engines.spec import Scheme
-from roboaccord.numerics.rotations import (
-    matrix_quaternion,
-    quaternion_matrix,
-    quaternion_product,
-    turn_quaternion,
-)
+from roboaccord.numerics import rotations
 
-# The classical Runge-Kutta method of order 4: weights of its stages, and times of those after the
-# first as fractions of the step.
+# The classical Runge-Kutta method of order 4: weights of its four stages, and times of the last
+# three as fractions of the step.
 WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
 STAGES = (0.5, 0.5, 1.0)
-# rad: below it `inverse_differential` takes the first term of a series, 1 / 12. The next term,
-# angle^2 / 720, times the squared angle is less than a rounding of 1 there, and the whole formula
-# would lose as much by cancellation.
+# [rad] Angle below which `inverse_differential` replaces its factor by the first term of the
+# series, 1 / 12. The next term, angle^2 / 720, times the squared angle is less than a rounding of 1
+# there, and the formula itself would lose as much by cancellation.
 SMALL = 1e-4
-# rad: below it DART takes the exponential of a rotation to second order (dart/math/Geometry.cpp)
+# [rad] Angle below which DART expands the exponential of a rotation to second order only
+# (dart/math/Geometry.cpp).
 CUT_OFF = 1e-3
 
 
@@ -45,8 +42,8 @@ class Coordinates(NamedTuple):
     """Coordinates of a tree of n joints, or their derivative by time.
 
     Attributes:
-        q: of the joints (..., n) [rad or m].
-        position: of the base in the world (..., 3) [m].
+        q: positions of the joints (..., n) [rad or m].
+        position: origin of the base in the world (..., 3) [m].
         orientation: quaternion x y z w of any length (..., 4). In a derivative: that of the
             rotation vector since the start of the step (3,), or that of the quaternion (4,).
     """
@@ -58,10 +55,10 @@ class Coordinates(NamedTuple):
     @property
     def turn(self) -> Array:
         """Rotation matrix of the base (..., 3, 3)."""
-        return quaternion_matrix(unit(self.orientation))
+        return rotations.quaternion_matrix(unit(self.orientation))
 
 
-# q, qd, position, orientation, and twist in the base's own axes.
+# q, qd, position, orientation, and twist in the base's own axes, with shapes as of `Trajectory`.
 Motion = tuple[Array, Array, Array, Array, Array]
 
 
@@ -103,40 +100,41 @@ class SteppedAxes:
     as the scheme has them, and the joints' rates.
 
     Args:
-        scheme: of the engine.
+        scheme: integration method of the engine.
         base: how the base moves.
     """
 
     def __init__(self, scheme: Scheme, base: FixedBase) -> None:
-        self.linear_own = scheme.linear == "own" and base.tilts
-        self._in_own_axes = self.linear_own, scheme.angular == "own"
+        self.linear_own = scheme.linear == "own" and base.tilts  # velocity in the base's own axes
+        self._angular_own = scheme.angular == "own"
         self._tilts = base.tilts
         self._turning = scheme.turning if base.tilts else "rotation vector"
 
     def of(self, motion: RobotState | Trajectory) -> tuple[Coordinates, Array]:
         """Return coordinates and rates of a state, or of all samples of a trajectory."""
-        turn, twist = quaternion_matrix(motion.orientation), motion.twist
-        halves = (rotate(turn, twist[..., half]) for half in (slice(3), slice(3, 6)))
-        rates = np.concatenate([*self.from_world(turn, *halves), motion.qd], axis=-1)
+        turn, twist = rotations.quaternion_matrix(motion.orientation), motion.twist
+        linear, angular = rotate(turn, twist[..., :3]), rotate(turn, twist[..., 3:])
+        rates = np.concatenate([*self.from_world(turn, linear, angular), motion.qd], axis=-1)
         return Coordinates(*map(np.array, (motion.q, motion.position, motion.orientation))), rates
 
     def motion(self, x: Coordinates, v: Array) -> Motion:
         """Return the motion of coordinates and rates."""
         turn = x.turn
-        halves = (rotate_back(turn, velocity) for velocity in self.in_world(turn, v))
-        twist = np.concatenate([*halves], axis=-1)
+        linear, angular = self.in_world(turn, v)
+        twist = np.concatenate([rotate_back(turn, linear), rotate_back(turn, angular)], axis=-1)
         return x.q, v[..., 6:].copy(), x.position, unit(x.orientation), twist
 
     def from_world(self, turn: Array, linear: Array, angular: Array) -> tuple[Array, Array]:
         """Return a linear and an angular vector (..., 3) of the world in the axes of the rates."""
-        halves = zip((linear, angular), self._in_own_axes, strict=True)
-        linear, angular = (rotate_back(turn, vector) if own else vector for vector, own in halves)
+        linear = rotate_back(turn, linear) if self.linear_own else linear
+        angular = rotate_back(turn, angular) if self._angular_own else angular
         return linear, angular
 
     def in_world(self, turn: Array, v: Array) -> tuple[Array, Array]:
         """Return the base's linear and angular velocity (..., 3) in the world from the rates."""
-        halves = zip((v[..., :3], v[..., 3:6]), self._in_own_axes, strict=True)
-        linear, angular = (rotate(turn, vector) if own else vector for vector, own in halves)
+        linear, angular = v[..., :3], v[..., 3:6]
+        linear = rotate(turn, linear) if self.linear_own else linear
+        angular = rotate(turn, angular) if self._angular_own else angular
         return linear, angular
 
     def derivative(self, x: Coordinates, v: Array, since: Array) -> Coordinates:
@@ -151,7 +149,7 @@ class SteppedAxes:
         linear, angular = self.in_world(turn, v)
         if self._turning == "quaternion":
             # dq/dt = w q / 2, with the angular velocity w in the world as a quaternion.
-            turning = 0.5 * quaternion_product(np.array([*angular, 0.0]), x.orientation)
+            turning = 0.5 * rotations.quaternion_product(np.array([*angular, 0.0]), x.orientation)
         else:
             in_base = angular @ turn
             turning = inverse_differential(since, in_base) if self._tilts else in_base
@@ -164,11 +162,13 @@ class SteppedAxes:
             return Coordinates(q, position, x.orientation + h * derivative.orientation)
         turn = h * derivative.orientation
         if self._turning == "cut off" and np.linalg.norm(turn) < CUT_OFF:
-            # exp(K) = 1 + K + K K / 2, as DART takes it.
+            # DART's exponential of a cross product matrix K: 1 + K + K K / 2.
             cross = np.cross(np.eye(3), turn)
-            orientation = matrix_quaternion(x.turn @ (np.eye(3) + cross + 0.5 * cross @ cross))
+            exponential = np.eye(3) + cross + 0.5 * cross @ cross
+            orientation = rotations.matrix_quaternion(x.turn @ exponential)
         else:
-            orientation = quaternion_product(x.orientation, turn_quaternion(turn))
+            increment = rotations.turn_quaternion(turn)
+            orientation = rotations.quaternion_product(x.orientation, increment)
         return Coordinates(q, position, orientation)
 
     def runge_kutta(
@@ -184,11 +184,11 @@ class SteppedAxes:
         derivatives, slopes = [self.derivative(x, v, np.zeros(3))], [slope(x, v)]
         for fraction in STAGES:
             step, last = fraction * h, derivatives[-1]
-            stage, rates = self.advance(x, last, step), v + step * slopes[-1]
-            derivatives.append(self.derivative(stage, rates, step * last.orientation[:3]))
-            slopes.append(slope(stage, rates))
-        columns = (np.array(column) for column in zip(*derivatives, strict=True))
-        mean = Coordinates(*(WEIGHTS @ column for column in columns))
+            stage_x, stage_v = self.advance(x, last, step), v + step * slopes[-1]
+            derivatives.append(self.derivative(stage_x, stage_v, step * last.orientation[:3]))
+            slopes.append(slope(stage_x, stage_v))
+        # Weighted means over the stages, of each coordinate and of the rates.
+        mean = Coordinates(*(WEIGHTS @ np.array(stages) for stages in zip(*derivatives)))
         return self.advance(x, mean, h), v + h * (WEIGHTS @ np.array(slopes))
 
 
@@ -197,8 +197,9 @@ def implicit_slope(
 ) -> Array:
     """Return the derivative a of the rates (6 + n,) with Coriolis forces at the end of the step.
 
-    Linearised at the start, where it is a0: a = a0 + D (h a), so (1 - h D) a = a0. The forces are
-    quadratic in the rates, so central differences of any length give their derivative D exactly.
+    Linearised about the rates at the start, where the derivative is a0: a = a0 + D (h a), so
+    (1 - h D) a = a0. The forces are quadratic in the rates, so their derivative D by the rates is
+    exact by central differences of any length.
 
     Args:
         free_slope: returns the derivative of the rates without loads, at rates (6 + n,).

@@ -22,7 +22,7 @@ class Roundings:
     """Draw roundings; without a seed there are none.
 
     Args:
-        seed: of the draws; 0 for no roundings.
+        seed: seed of the random numbers; 0 for no roundings.
     """
 
     def __init__(self, seed: int) -> None:

@@ -1,22 +1,21 @@
-"""Steps of a twin (see twin.py) as one compiled kernel, for bases that do not tilt.
+"""Steps of a twin as one compiled kernel, for bases that do not tilt.
 
-`advance_twins` steps many states one after another, and `advance_twin` one state, by semi-implicit
-Euler or the classical Runge-Kutta method of order 4, under held efforts and compiled forces
-(compiled.py). Each line must stay equal to its counterpart in twin.py and twin_coordinates.py:
-test_scheme compares the two. A new scheme is written here, too, or excluded by `Twin._compiles`.
+A twin (twin.py) is our equations of motion under an engine's integration method. `advance_twins`
+steps many states one after another, and `advance_twin` one state, by semi-implicit Euler or the
+classical Runge-Kutta method of order 4, under constant efforts and the compiled forces of
+compiled.py. Each operation must stay equal to its counterpart in twin.py and twin_coordinates.py:
+test_scheme compares the two. A new scheme is added here, too, or excluded by `Twin._compiles`.
 
 A state y (13 + 2 n,) is that of `articulated.slopes`: position (3), quaternion x y z w (4) and
 joints (n) of the tree, then linear (3) and angular velocity (3) in the world and the joints' rates
-(n). Joints begin at index Q = 7, rates at Q + n. Three tuples group what every kernel here needs:
+(n). Joints begin at index Q = 7, rates at Q + n. Three tuples group arguments of all kernels here:
 
-    bodies   tree, body, free, work: as `slopes` has them
+    bodies   tree, body, free, work: the arguments of `slopes`
     forces   table of `CompiledForces`, empty where efforts alone act; positions, velocities and
              forces for it, each with the 0 or 3 numbers of a planar base and n of the joints; and
              the held efforts (n,) that the table names
     limits   lower and upper limits of the joints (n,) [rad or m]
 """
-
-from __future__ import annotations
 
 import numpy as np
 
@@ -36,7 +35,7 @@ def advance_twins(bodies, forces, states, acting, h, counts, order, limits, stop
         acting: held efforts of each state (k, n).
         h: step [s].
         counts: numbers of steps of each state (k,).
-        order: of the method: 1, semi-implicit Euler, or 4, Runge-Kutta.
+        order: order of the method: 1, semi-implicit Euler, or 4, Runge-Kutta.
         stopped: set where a joint came within two steps of its stop (k,).
     """
     held = forces[4]
@@ -66,14 +65,9 @@ def advance_twin(bodies, forces, y, acting, h, count, order, limits):
         if order == 1:
             for i in range(rates, size):
                 y[i] += h * slope[i]
-            for i in range(3):
-                slope[i] = y[rates + i]
-            for j in range(n):
-                slope[Q + j] = y[rates + 6 + j]
-            for i in range(rates):
-                start[i] = y[i]
-            for i in range(rates, size):
-                slope[i], start[i] = 0.0, y[i]
+            slope[:3], slope[Q:rates] = y[rates : rates + 3], y[rates + 6 :]
+            slope[rates:] = 0.0
+            start[:] = y
             _move(y, slope, start, h, y)
             continue
         # Runge-Kutta: the mean of four slopes with weights 1/6, 1/3, 1/3, 1/6. The base turns at
@@ -84,8 +78,7 @@ def advance_twin(bodies, forces, y, acting, h, count, order, limits):
         for k in range(3):
             fraction = 1.0 if k == 2 else 0.5
             _move(y, slope, start, fraction * h, stage)
-            for i in range(size):
-                y[i] = stage[i]
+            y[:] = stage
             _fill_slope(bodies, forces, scratch, y, acting, slope)
             weight = 1.0 / 6.0 if k == 2 else 1.0 / 3.0
             for i in range(size):
@@ -146,9 +139,8 @@ def _move(y, slope, start, h, end):
     half_angle = 0.5 * h * y[Q + (y.shape[0] - 13) // 2 + 5]
     c, s = np.cos(half_angle), np.sin(half_angle)
     qx, qy, qz, qw = start[3], start[4], start[5], start[6]
-    end[3], end[4], end[5], end[6] = (
-        c * qx - s * qy, c * qy + s * qx, c * qz + s * qw, c * qw - s * qz,
-    )  # fmt: skip
+    end[3], end[4] = c * qx - s * qy, c * qy + s * qx
+    end[5], end[6] = c * qz + s * qw, c * qw - s * qz
 
 
 @kernel

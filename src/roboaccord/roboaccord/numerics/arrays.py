@@ -1,10 +1,8 @@
-"""The type `Array`, an array of float64, with which all modules annotate.
+"""The type `Array` of annotations: a NumPy array of float64.
 
-contract/state.py passes it on to robots and users, so it stays. Arrays of other types are defined
-where they are used, as `Index` in contract/contact.py.
+Its name must stay, because robots and users import it from contract/state.py. Types of other arrays
+are defined where they are needed, such as `Index` of integers in contract/contact.py.
 """
-
-from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray

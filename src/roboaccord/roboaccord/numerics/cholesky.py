@@ -1,15 +1,13 @@
 """Cholesky factors of small dense matrices, as compiled kernels that call no library.
 
-A positive definite matrix is L L' with a lower triangular L. `factor` computes L by rows, and
-`solve` solves a system of equations with it by forward and backward substitution. LAPACK is not
-used because its results differ between processors: here the order of the sums is fixed, and hashes
-of runs depend on it.
+A positive definite matrix is L L' with a lower triangular L, its Cholesky factor. `factor` computes
+L row by row, and `solve` solves a system of equations with it by forward and backward substitution.
+LAPACK is not used because its results differ between processors: here the order of the sums is
+fixed, and hashes of runs depend on it.
 
 The kernels are called by other kernels, so they allocate nothing and raise nothing (test_numerics
 compares them with NumPy).
 """
-
-from __future__ import annotations
 
 import numpy as np
 

@@ -1,14 +1,16 @@
 """Fence a process: from then on it can read files and compute, and nothing else, whatever it runs.
 
-Files of strangers can contain code. `fence` gives the Linux kernel a filter of system calls
-(seccomp, no rights needed): the calls in CALLS are allowed, those in LIMITED with certain
-arguments, all others fail. Where the kernel has Landlock, writing and the memory of other processes
-are closed by that, too. What the process may read, it can still read.
+Files of strangers can contain code. A process that reads them therefore calls `fence` first, which
+gives the Linux kernel a filter of system calls (seccomp, for which no rights are needed): the calls
+in CALLS are allowed, those in LIMITED with certain arguments, and all others fail. If the kernel
+has Landlock, a second mechanism, that also denies writing and access to the memory of other
+processes. Files that the process had the right to read remain readable.
 
-If a xacro file or a model fails behind the fence on some system, the call that it lacks may be
-added to CALLS with its numbers on x86_64 and aarch64; a further processor is an entry of MACHINES.
-Add no call that writes, connects, starts or signals: test_fence runs escapes.py, which tries them
-all. All numbers are those of Linux's headers for seccomp, Landlock and BPF.
+The filter is a program in BPF, a small machine language that the kernel interprets at every system
+call. If a xacro file or a model fails behind the fence on some system, the missing call may be
+added to CALLS with its numbers on x86_64 and aarch64; another processor is an entry of MACHINES.
+Add no call that writes, connects, starts or signals: test_fence runs escapes.py, which tries all of
+them. All numbers are those of Linux's headers for seccomp, Landlock and BPF.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import os
 import platform
 import struct
 import sys
+from typing import NamedTuple
 
 # Allowed system calls: names, and numbers on x86_64 and aarch64, separated by commas.
 CALLS = """
@@ -34,62 +37,87 @@ readlinkat 267 78, faccessat 269 48, set_robust_list 273 99, getrandom 318 278, 
 statx 332 291, rseq 334 293, faccessat2 439 439
 """
 ONLY_X86_64 = 4, 6, 21, 89  # stat, lstat, access and readlink, which other machines do not have
-# By machine: column of its numbers above, its name in the kernel, and the system call seccomp.
-MACHINES = {"x86_64": (1, 0xC000003E, 317), "aarch64": (2, 0xC00000B7, 277)}
-UNKNOWN_MACHINE = 0, 0, 0
-# Landlock: system calls that make rules and apply them, and all rights but reading.
-MAKE_RULES, RESTRICT, CHANGES = 444, 446, 0x1FF3
-# Bits of arguments: of openat, those for writing; of clone, CLONE_THREAD.
-WRITES, THREAD = os.O_ACCMODE | os.O_CREAT | os.O_TRUNC, 0x10000
-# Calls that are allowed if an argument has a value in some bits: numbers by machine, index of the
-# argument, bits, value. They are openat for reading, clone of a thread, and prlimit64 of itself.
-MASK_32 = 0xFFFFFFFF  # all bits of the lower half of an argument
-LIMITED = ((257, 56), 2, WRITES, 0), ((56, 220), 0, THREAD, THREAD), ((302, 261), 0, MASK_32, 0)
 CLONE3 = 435  # answered as unknown, because its flags cannot be seen; libraries then use clone
-NO_NEW_PRIVILEGES, FILTER, ALL_THREADS = 38, 1, 1  # arguments of prctl and seccomp
-# Verdicts of the filter; a refused call fails with EACCES, an unknown one with ENOSYS.
+
+
+class Machine(NamedTuple):
+    """Numbers of a processor architecture.
+
+    Args:
+        column: column of its numbers in CALLS.
+        name: number by which the filter recognises it (AUDIT_ARCH of <linux/audit.h>).
+        seccomp: number of the system call that installs a filter.
+    """
+
+    column: int
+    name: int
+    seccomp: int
+
+
+MACHINES = {"x86_64": Machine(1, 0xC000003E, 317), "aarch64": Machine(2, 0xC00000B7, 277)}
+# Bits of arguments: flags of openat that are needed for writing; flag of clone for a thread; all
+# bits of the lower half of an argument.
+WRITES, THREAD, LOWER_HALF = os.O_ACCMODE | os.O_CREAT | os.O_TRUNC, 0x10000, 0xFFFFFFFF
+# Calls that are allowed if an argument has a value in some bits: numbers on x86_64 and aarch64,
+# index of the argument, bits, value.
+LIMITED = (
+    ((257, 56), 2, WRITES, 0),  # openat for reading
+    ((56, 220), 0, THREAD, THREAD),  # clone of a thread
+    ((302, 261), 0, LOWER_HALF, 0),  # prlimit64 of this process
+)
+# System calls of Landlock, which make rules and apply them; rights to deny: all but reading.
+MAKE_RULES, RESTRICT = 444, 446
+CHANGES = 0x1FF3
+NO_NEW_PRIVILEGES = 38  # argument of prctl: required for a filter
+SET_FILTER, ALL_THREADS = 1, 1  # arguments of seccomp: operation and flag
+# Verdicts of the filter. A refused call fails with EACCES, an unknown one with ENOSYS.
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 REFUSE, UNKNOWN = 0x50000 | errno.EACCES, 0x50000 | errno.ENOSYS
-LOAD, EQUAL, AND, RETURN = 0x20, 0x15, 0x54, 0x06  # operations of the filter's language, BPF
-# bytes: offsets of call number, machine and first argument in what a filter reads; size of one
-# argument, which is also that of a pointer
-NUMBER, MACHINE, FIRST, SIZE = 0, 4, 16, 8
+LOAD, EQUAL, AND, RETURN = 0x20, 0x15, 0x54, 0x06  # BPF operations
+# [bytes] Offsets in what a filter reads: number of the call, name of the machine, first argument.
+NUMBER_AT, MACHINE_AT, ARGUMENTS_AT = 0, 4, 16
+SIZE = 8  # bytes of an argument, of a pointer, and of an instruction of the filter
 
 
 def fence() -> bool:
     """Fence this process with all its threads, for good; return whether the filter is in force.
 
-    Where the kernel has Landlock, it cannot write, start programs or reach the memory of other
-    processes even if False is returned.
+    If the kernel has Landlock, the process cannot write, start programs or reach the memory of
+    other processes even if False is returned.
     """
-    column, machine, seccomp = MACHINES.get(platform.machine(), UNKNOWN_MACHINE)
+    machine = MACHINES.get(platform.machine())
     libc = ctypes.CDLL(None)
     if sys.platform != "linux" or libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0):
         return False
     rules = libc.syscall(MAKE_RULES, struct.pack("Q", CHANGES), SIZE, 0)
     libc.syscall(RESTRICT, rules, 0)
-    program = _program(column, machine) if column and struct.calcsize("P") == SIZE else b""
-    code = ctypes.create_string_buffer(program, len(program) or 1)
-    filtering = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
-    return bool(program) and libc.syscall(seccomp, FILTER, ALL_THREADS, filtering) == 0
+    if machine is None or struct.calcsize("P") != SIZE:
+        return False
+    program = _filter_program(machine)
+    code = ctypes.create_string_buffer(program, len(program))
+    header = struct.pack("HxxxxxxP", len(program) // SIZE, ctypes.addressof(code))
+    return bool(libc.syscall(machine.seccomp, SET_FILTER, ALL_THREADS, header) == 0)
 
 
-def _program(column: int, machine: int) -> bytes:
-    """Return the filter: each row is an operation, jumps if true and if false, and a number.
+def _filter_program(machine: Machine) -> bytes:
+    """Return the filter in BPF.
 
-    Args:
-        column: of the machine's numbers in CALLS.
-        machine: its name in the kernel.
+    Each instruction is an operation, the numbers of instructions to skip if a comparison is true
+    and if it is false, and an operand.
     """
-    verdicts = {int(call.split()[column]): ALLOW for call in CALLS.split(",")}
-    verdicts |= dict.fromkeys(ONLY_X86_64 if column == 1 else (), ALLOW) | {CLONE3: UNKNOWN}
-    # Another machine's calls have other numbers: such a process is killed.
-    rows = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, machine), (RETURN, 0, 0, KILL)]
-    rows += [(LOAD, 0, 0, NUMBER)]
+    verdicts = {int(call.split()[machine.column]): ALLOW for call in CALLS.split(",")}
+    if machine.column == 1:
+        verdicts |= dict.fromkeys(ONLY_X86_64, ALLOW)
+    verdicts[CLONE3] = UNKNOWN
+    # A process of another machine, whose calls have other numbers, is killed.
+    instructions = [(LOAD, 0, 0, MACHINE_AT), (EQUAL, 1, 0, machine.name), (RETURN, 0, 0, KILL)]
+    instructions.append((LOAD, 0, 0, NUMBER_AT))
     for number, verdict in verdicts.items():
-        rows += [(EQUAL, 0, 1, number), (RETURN, 0, 0, verdict)]
-    for numbers, argument, mask, value in LIMITED:  # the lower half of the argument
-        rows += [(EQUAL, 0, 5, numbers[column - 1]), (LOAD, 0, 0, FIRST + SIZE * argument)]
-        rows += [(AND, 0, 0, mask), (EQUAL, 0, 1, value)]
-        rows += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)]
-    return b"".join(struct.pack("HBBI", *row) for row in (*rows, (RETURN, 0, 0, REFUSE)))
+        instructions += [(EQUAL, 0, 1, number), (RETURN, 0, 0, verdict)]
+    for numbers, argument, mask, value in LIMITED:
+        lower_half_at = ARGUMENTS_AT + SIZE * argument
+        instructions += [(EQUAL, 0, 5, numbers[machine.column - 1]), (LOAD, 0, 0, lower_half_at)]
+        instructions += [(AND, 0, 0, mask), (EQUAL, 0, 1, value)]
+        instructions += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)]
+    instructions.append((RETURN, 0, 0, REFUSE))
+    return b"".join(struct.pack("HBBI", *instruction) for instruction in instructions)

@@ -1,10 +1,10 @@
-"""Jobs in processes of their own, so that a library that crashes or hangs costs one job only.
+"""Jobs in processes of their own, so that a library that crashes or hangs affects one job only.
 
-`isolated` starts worker processes, gives them jobs, and yields results; a job that crashes or
-exceeds a limit of time yields a `Crash` with what it printed, and its worker is replaced. Within a
-job, `recording_output` returns what a library prints. Workers are started by spawn, without a
-user's script as `__main__`, and killed with their parent, so that no process stays behind. Callers
-choose `timeout`, `cpu` and `workers`.
+`accord parity`, for example, loads many robot files with several libraries. `isolated` starts
+worker processes, sends them jobs, and yields the results. A job that crashes or exceeds a limit of
+time yields a `Crash` with the lines that it printed, and its worker is replaced. Within a job,
+`recording_output` returns what a library prints. Workers are started by spawn, without a user's
+script as `__main__`, and killed with their parent, so that no process remains.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from roboaccord.numerics.machine import SPARSE, cores, end_with, safe_path
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
 
-# Bytes of a job's output that are read, some 25 pages, and characters of a line, six lines of a
-# terminal; more tells a reader nothing.
-MOST, LONGEST = 50_000, 500
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # of a terminal
+# [bytes] Largest part of a job's output that is read, some 25 pages.
+MOST = 50_000
+LONGEST = 500  # characters of a line that are read: six lines of a terminal
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # escape sequence that sets a colour in a terminal
 _output_file = list[Path]()  # file to which this process prints; empty unless it is a worker
 
 
 @dataclass(frozen=True)
 class Crash:
-    """Why a job has no result.
+    """Reason for which a job has no result.
 
     Args:
-        reason: its error in one line, or how its process ended.
-        late: whether it reached a limit of time, perhaps because the machine is slow.
+        reason: the job's error in one line, or how its process ended.
+        late: whether the job reached a limit of time, perhaps because the machine is slow.
         words: lines that the job had printed.
     """
 
@@ -63,11 +63,11 @@ class _Worker:
     """A worker process.
 
     Args:
-        process: of the operating system.
-        pipe: to it, for jobs and results.
+        process: process of the operating system.
+        pipe: connection to it, for jobs and results.
         output: file to which it prints.
-        job: index of its job; -1 for none.
-        deadline: of the job, by the monotonic clock [s].
+        job: index of its current job; -1 for none.
+        deadline: deadline of the job, by `time.monotonic` [s].
     """
 
     process: BaseProcess
@@ -85,17 +85,17 @@ def isolated(
     cpu: float = 0.0,
     workers: int | None = None,
 ) -> Iterator[tuple[int, R | Crash]]:
-    """Yield the index and the result of each job when it is done; a `Crash` if it has none.
+    """Yield the index and the result of each job as it ends; a `Crash` if it has no result.
 
-    What jobs print, also from C++, is not shown: `recording_output` returns it to them, and a
+    The output of jobs, also from C++, is not shown: `recording_output` returns it to a job, and a
     `Crash` contains it.
 
     Args:
-        function: of a module, as are the types of its arguments, because both are pickled.
-        jobs: its arguments, for each job.
+        function: defined in a module, as are the types of its arguments, because all are pickled.
+        jobs: arguments of the function for each job.
         timeout: wall time after which a job is killed [s].
-        cpu: processor time after which it is killed [s]; 0 for no limit.
-        workers: number of processes; by default that of the cores.
+        cpu: processor time after which a job is killed [s]; 0 for no limit.
+        workers: number of processes; by default the number of cores.
     """
     waiting, busy = deque(range(len(jobs))), list[_Worker]()
     try:
@@ -124,7 +124,10 @@ def isolated(
 
 @contextmanager
 def recording_output() -> Iterator[list[str]]:
-    """Record what a worker prints in a `with` block, also from C++; filled at the end."""
+    """Record the lines that a worker prints in a `with` block, also from C++.
+
+    The list that is yielded gets them at the end of the block.
+    """
     lines = list[str]()
     start = _output_file[0].stat().st_size if _output_file else 0
     try:
@@ -138,7 +141,7 @@ def recording_output() -> Iterator[list[str]]:
 
 
 def _lines(output: Path, start: int = 0) -> tuple[str, ...]:
-    """Return the different lines of a file from a byte on, without colours; of many, the last."""
+    """Return the different lines of a file without colours, from a byte on; only the last MOST."""
     with output.open("rb") as file:
         file.seek(max(start, os.fstat(file.fileno()).st_size - MOST))
         text = COLOUR.sub("", file.read().decode("utf-8", "replace"))
@@ -161,7 +164,10 @@ def _start_worker(function: Callable[[*Ts], R], cpu: float) -> _Worker:
 
 @contextmanager
 def _no_main() -> Iterator[None]:
-    """Prevent a new process from running a user's script again, which may have no guard."""
+    """Prevent a new process from running a user's script again, in a `with` block.
+
+    The script may lack the guard `if __name__ == "__main__"`.
+    """
     main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
     try:
         yield
@@ -170,13 +176,13 @@ def _no_main() -> Iterator[None]:
 
 
 def _send(worker: _Worker, waiting: deque[int], jobs: Sequence[tuple[*Ts]], timeout: float) -> None:
-    """Give a worker the next of the jobs that are waiting, by their indices."""
+    """Send a worker the next of the jobs that are waiting, by their indices."""
     worker.job, worker.deadline = waiting.popleft(), time.monotonic() + timeout
     worker.pipe.send(jobs[worker.job])
 
 
 def _receive_result(worker: _Worker, timeout: float, cpu: float, *, late: bool) -> Any:
-    """Return the result of a worker's job, or a `Crash` if it is late or its process has ended."""
+    """Return the result of a worker's job; a `Crash` if it is late or its process has ended."""
     if late:
         return Crash(f"no answer in {timeout:g} s", True, _lines(Path(worker.output.name)))
     try:
@@ -200,12 +206,12 @@ def _end_worker(worker: _Worker) -> None:
 
 
 def _work(pipe: Connection, pickled: bytes, parent: int, output: str, cpu: float) -> None:
-    """Do jobs until the pipe is closed: the main function of a worker.
+    """Main function of a worker: do jobs until the pipe is closed.
 
     Args:
         pipe: for jobs and results.
         pickled: the function.
-        parent: number of the process with which this one ends.
+        parent: number of the parent process.
         output: path of the file to which it prints.
         cpu: processor time for a job [s]; 0 for no limit.
     """
@@ -234,7 +240,7 @@ def _work(pipe: Connection, pickled: bytes, parent: int, output: str, cpu: float
 
 
 def _limit_processor_time(cpu: float) -> None:
-    """Let this process take so much more processor time [s], up to its hard limit."""
+    """Limit the additional processor time of this process [s], at most to its hard limit."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     limit = math.ceil(used.ru_utime + used.ru_stime + cpu)
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]  # which stays

@@ -1,9 +1,10 @@
 """Decorator `kernel`: functions that numba compiles, or that run as plain Python without numba.
 
-A kernel is compiled when it is first called; the machine code is kept on disk (jit_cache.py). Any
-module may have kernels. They must be correct without numba as well, because a ROS machine with only
-the packages of rosdep has none (test_interpreted). Importing kernels must not import numba, which
-takes seconds: only the first call does (test_start).
+A kernel is compiled when it is first called; its machine code is cached on disk (jit_cache.py). Any
+module may define kernels: loops over numbers and arrays that would be slow in Python. They must be
+correct without numba as well, because a ROS machine with only the packages of rosdep lacks it
+(test_interpreted). Importing kernels must not import numba, which takes seconds: only the first
+call does (test_start).
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
@@ -32,7 +32,7 @@ DISABLED = "NUMBA_DISABLE_JIT"  # environment variable
 
 
 def is_disabled() -> bool:
-    """Return whether processes that are started now are to interpret kernels."""
+    """Return whether kernels are to be interpreted by processes that start from now on."""
     return os.environ.get(DISABLED, "0") not in ("", "0")
 
 
@@ -40,26 +40,27 @@ HAS_NUMBA = importlib.util.find_spec("numba") is not None
 # Whether this process compiles kernels; otherwise it interprets them.
 COMPILES = HAS_NUMBA and not is_disabled()
 
-# Options of numba. No fastmath: code from the compiler and from the cache would round differently,
-# and one run would have two hashes. With error_model "numpy" a division by 0 does not raise.
+# Options of numba. Without fastmath, because freshly compiled and cached code would round
+# differently, and the same run have two hashes. With error_model "numpy" a division by 0 gives
+# infinity or NaN. With nogil other threads run while a kernel does.
 OPTIONS: Mapping[str, str | bool] = {"error_model": "numpy", "nogil": True}
 
-_LOCK = threading.RLock()
+_LOCK = threading.RLock()  # numba is imported, and dispatchers are made, by one thread at a time
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a function that is compiled when first called, with its code cached on disk.
+    """Return a function that is compiled at its first call, with its machine code cached on disk.
 
-    If numba is missing or disabled, the function itself is returned.
+    It is the decorator of kernels. If numba is missing or disabled, it returns the function itself.
     """
     return Kernel(function) if COMPILES else function
 
 
 def for_kernels(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array in the form that is fastest for kernels which use single numbers of it.
+    """Return an array in the form in which kernels access its elements fastest.
 
-    For compiled kernels that is the array itself, for interpreted ones a memoryview. Its numbers
-    are Python's, and raise ZeroDivisionError.
+    Compiled kernels take the array itself, interpreted ones a memoryview. Elements of the latter
+    are Python's numbers, which raise ZeroDivisionError.
     """
     return array if COMPILES else memoryview(array)  # type: ignore[return-value,arg-type]
 
@@ -96,44 +97,41 @@ class Kernel(Generic[P, R]):
 
     @property
     def _numba_type_(self) -> Type:
-        """The type by which numba knows the kernel where another one calls it."""
+        """Type of the kernel for numba where another kernel calls it."""
         return self.dispatcher._numba_type_  # type: ignore[no-any-return,attr-defined]
 
 
 def is_compiling() -> bool:
     """Return whether numba is compiling a kernel now, or loading one from its cache."""
-    return COMPILES and _depth().value > 0
+    return COMPILES and _compilations().count > 0
 
 
 def seen_compiling() -> bool:
-    """Return `is_compiling`, but False as long as numba is not imported completely.
+    """Return `is_compiling`, but False while numba is not yet imported completely.
 
-    It is for a thread that must not disturb another's import of numba.
+    It is for a thread that must not interfere with another thread's import of numba.
     """
-    loaded = hasattr(sys.modules.get("roboaccord.numerics.jit_cache"), "KernelCache")
-    return loaded and is_compiling()
-
-
-@dataclass
-class _Depth:
-    """Number of compilations that have begun and not ended."""
-
-    value: int = 0
+    is_numba_loaded = hasattr(sys.modules.get("roboaccord.numerics.jit_cache"), "KernelCache")
+    return is_numba_loaded and is_compiling()
 
 
 @functools.cache
-def _depth() -> _Depth:
-    """Return a count of numba's compilations in progress, kept from the first call on."""
+def _compilations() -> Any:
+    """Return a listener with the `count` of numba's compilations in progress.
+
+    It counts those that start after the first call.
+    """
     from numba.core import event
 
-    depth = _Depth()
+    class CompilationCounter(event.Listener):  # type: ignore[misc]
+        count = 0
 
-    class Count(event.Listener):  # type: ignore[misc]
         def on_start(self, event: Event) -> None:
-            depth.value += 1
+            self.count += 1
 
         def on_end(self, event: Event) -> None:
-            depth.value = max(0, depth.value - 1)  # its start may have been before the first call
+            self.count = max(0, self.count - 1)  # it may have started before the first call
 
-    event.register("numba:compiler_lock", Count())
-    return depth
+    counter = CompilationCounter()
+    event.register("numba:compiler_lock", counter)
+    return counter

@@ -1,13 +1,15 @@
-"""Faster compilation of kernels: machine code is made once, for kernels that Python calls.
+"""Faster compilation of kernels: only kernels that Python calls are translated to machine code.
 
-Numba optimises each function, turns it into machine code, and also links the optimised form into
-each caller, where it is optimised and turned into machine code again: a chain of calls eight deep
-is compiled eight times. Here the code library of a function links what it calls, and then waits.
-Only a library from which an address is asked, because Python or a C library calls its function, is
-optimised and emitted (turned into machine code), with all that it calls.
+Numba translates a function to an intermediate language (that of LLVM, the compiler behind it),
+optimises it and emits machine code; the result is a library. The optimised form is also linked into
+the library of each caller, and there optimised and emitted again: of a chain of eight calls, the
+innermost function is compiled eight times. Here a library links the functions that it calls and
+then waits. It is optimised and emitted, with all its callees, only when the address of a function
+is requested because Python or a C library calls it.
 
-`install` puts these classes in the place of numba's. They override private methods of numba, which
-setup.cfg bounds (numba<0.69): check them with every new numba.
+jit_cache.py calls `install`, which replaces numba's classes by those of this module. They override
+private methods of numba, so setup.cfg bounds its version (numba<0.69): check them with each new
+release.
 """
 
 from __future__ import annotations
@@ -24,19 +26,20 @@ from numba.core.targetconfig import ConfigStack
 from numba.core.types import Function, Type
 from numba.core.typing import Context, Signature
 
-# A stored library: name, "bitcode" or "object", and its content.
+# A serialised library: its name, the format "bitcode" (LLVM's) or "object" (machine code), content.
 State: TypeAlias = tuple[str, str, Any]
-HASH = hash(Flags())  # of all flags: numba hashes only the names of the options
-ENVIRONMENT = "_ZN08NumbaEnv"  # beginning of the names of environments in numba's modules
+HASH = hash(Flags())  # common hash of all flags, as numba hashes only the names of the options
+# Prefix of the names of environments (Python objects that code refers to) in numba's modules.
+ENVIRONMENT = "_ZN08NumbaEnv"
 
 
 class Library(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is linked at once, but optimised and emitted when an address is asked for."""
+    """Library that links its callees at once, but is emitted only when an address is requested."""
 
     _emitted = False
 
     def finalize(self) -> None:
-        """Link the called functions; afterwards nothing can be added."""
+        """Link the called functions; afterwards no code can be added."""
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
@@ -48,15 +51,15 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
         prefix = self._codegen._rtlinker.PREFIX
         if any(item.name.startswith(prefix) for item in self._final_module.global_variables):
-            self.emit()  # functions that call each other in a circle cannot wait
+            self.emit()  # functions that call each other in a circle are needed at once
 
     def emit(self) -> None:
-        """Optimise the code and make it ready to run, once."""
+        """Optimise the code and translate it to machine code, once."""
         self._ensure_finalized()
         if self._emitted:
             return
         self._emitted = True
-        self._dynamic_globals.clear()  # those of functions that are not called are among them
+        self._dynamic_globals.clear()  # some belong to functions that are not called
         self._optimize_final_module()
         self._final_module.verify()
         names = [item.name for item in self._final_module.global_variables]
@@ -66,7 +69,7 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
                 self._codegen.set_env(name, environment)
 
     def _optimize_functions(self, ll_module: llvm.ModuleRef) -> None:
-        """Only simplify functions, because `emit` optimises them."""
+        """Simplify functions only, because `emit` optimises them."""
         ll_module.data_layout = self._codegen._data_layout
         manager = llvm.create_new_module_pass_manager()
         manager.add_sroa_pass()
@@ -76,7 +79,7 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
         manager.run(ll_module, self._codegen._pass_builder())
 
     def get_pointer_to_function(self, name: str) -> int:
-        """Return the address of a function, or 0 where there is none of this name."""
+        """Return the address of a function; 0 if the library has none of this name."""
         self._ensure_finalized()
         if not self._emitted and not any(
             item.name == name and not item.is_declaration for item in self._final_module.functions
@@ -86,7 +89,7 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
         return super().get_pointer_to_function(name)  # type: ignore[no-any-return]
 
     def serialize_using_object_code(self) -> State:
-        """Return the machine code and the names in it, or bitcode if none has been emitted."""
+        """Return the machine code with the names that it defines; bitcode if it is not emitted."""
         if not self._emitted:
             return self.name, "bitcode", self._get_module_for_linking().as_bitcode()
         items = (*self._final_module.functions, *self._final_module.global_variables)
@@ -95,33 +98,34 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
 
     @classmethod
     def _unserialize(cls, codegen: JITCPUCodegen, state: State) -> Library:
-        name, kind, data = state
-        self: Library = codegen.create_library(name)
-        if kind == "bitcode":
-            self._final_module = llvm.parse_bitcode(data)
-            self._finalized = True
-            return self
-        self.enable_object_caching()
-        self._set_compiled_object(data[0])
-        self._emitted = True
-        self._finalize_final_module()
-        codegen._engine._defined_symbols.update(data[1])
-        return self
+        name, content_format, content = state
+        library: Library = codegen.create_library(name)
+        if content_format == "bitcode":
+            library._final_module = llvm.parse_bitcode(content)
+            library._finalized = True
+            return library
+        machine_code, defined_names = content
+        library.enable_object_caching()
+        library._set_compiled_object(machine_code)
+        library._emitted = True
+        library._finalize_final_module()
+        codegen._engine._defined_symbols.update(defined_names)
+        return library
 
 
 class Codegen(JITCPUCodegen):  # type: ignore[misc]
-    """Numba's code generator, with libraries that wait until an address is asked."""
+    """Numba's code generator, which makes libraries of the class above."""
 
     _library_class = Library
 
     def set_env(self, env_name: str, env: Environment) -> None:
-        """Set the environment of a function that is emitted; for others `emit` does it later."""
+        """Set the environment of an emitted function; that of others is set by `emit`."""
         if self._engine.is_symbol_defined(env_name):
             super().set_env(env_name, env)
 
 
 class KernelFlags(Flags):  # type: ignore[misc]
-    """Flags of a compilation that are quick to compare, which numba does for each typed call."""
+    """Flags of a compilation with a fast comparison, because numba compares them at each call."""
 
     def __hash__(self) -> int:
         return HASH
@@ -133,7 +137,7 @@ class KernelFlags(Flags):  # type: ignore[misc]
 
 
 class Typing(Context):  # type: ignore[misc]
-    """Numba's typing of calls, with a memory: each type is looked up in the templates once."""
+    """Numba's type inference of calls, which caches the signature found for each call."""
 
     def _resolve_user_function_type(
         self, func: object, args: Sequence[Type], kws: Mapping[str, Type], literals: None = None
@@ -147,10 +151,11 @@ class Typing(Context):  # type: ignore[misc]
         return _signatures[key]
 
 
+# Signatures by function, types of arguments, types of keyword arguments, and flags.
 _signatures = dict[tuple[Function, tuple[Type, ...], tuple[tuple[str, Type], ...], Flags], Any]()
 
 
 def install() -> None:
-    """Make numba in this process remember types, and emit code only where it is called."""
+    """Replace numba's type inference and code generator in this process; may be called again."""
     cpu_target.typing_context.__class__ = Typing
     cpu_target.target_context.codegen().__class__ = Codegen

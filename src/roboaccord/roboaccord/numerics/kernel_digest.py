@@ -1,16 +1,16 @@
 """Digest of a kernel (a function that numba compiles): the key of its machine code in the cache.
 
-Compiled code is stored on disk by jit_cache.py and must be compiled again as soon as anything that
-went into it changes. The digest is therefore made of three things:
+jit_cache.py stores machine code on disk, and asks `digest` for its key. A kernel must be compiled
+again as soon as anything that its machine code depends on has changed. The digest therefore covers:
 
 - the bytecode of the kernel and of all kernels that it calls, without docstrings and line numbers;
 - the global values that they read, which numba compiles in as constants. An intrinsic (code that
-  generates machine instructions) counts with its whole file, for its bytecode does not show what it
-  calls while it compiles;
-- the files of COMPILER, so that machine code made by another version of them is not used.
+  generates machine instructions) counts with its whole file, because its bytecode does not show
+  which functions it calls during compilation;
+- the files of COMPILER, so that machine code of another version of them is not used.
 
-LIBRARIES and PLAIN say which values a kernel may read. A name that is added there wrongly lets old
-machine code run after a change, so add a case to test_jit first.
+LIBRARIES and PLAIN list the values that a kernel may read. With a wrong entry outdated machine code
+would run after a change, so add a case to test_jit first.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ import numpy as np
 from numba import extending
 
 COMPILER = ("kernel_digest", "jit_cache", "jit_library")  # modules that compile and store kernels
-# Libraries whose functions count by name only: numba's cache checks numba's version, with which the
-# code that it makes of them changes.
+# Libraries whose functions count by name only: their code in a kernel comes from numba, whose
+# version numba's cache checks.
 LIBRARIES = ("builtins", "math", "numba", "numpy")
 # Types of values that `repr` describes completely.
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
@@ -38,17 +38,17 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 @runtime_checkable
 class _Kernel(Protocol):
-    """What `kernel` of jit.py returns, with the Python function that it compiles."""
+    """Result of the decorator `kernel` of jit.py, with the Python function that it compiles."""
 
     is_kernel: bool
     function: FunctionType
 
 
 def digest(function: FunctionType) -> str:
-    """Return a hexadecimal key of a kernel's code and of all that is compiled into it.
+    """Return the hexadecimal digest of a kernel's code and of everything compiled into it.
 
     Raises:
-        TypeError: for a global value of a kind whose changes the key would miss.
+        TypeError: for a global value of a type whose changes the digest would miss.
     """
     texts: dict[FunctionType, str] = {}
     pending = [function]

@@ -1,31 +1,32 @@
 """Linear complementarity problems by Lemke's method, for matrices whose rows are nearly redundant.
 
-The problem: x >= 0 and y = W x + b >= 0, where of each pair x_i, y_i one is 0. It arises where
-contacts can push but not pull. The entries where x is positive are the active set: with it, x
-follows from a system of equations. `solve_by_lemke` returns only results that it has checked. For
-positive definite W, pivoting.py is faster. The method is that of [Cottle, Pang, Stone 1992, 4.4];
-test_complementarity tries all active sets against it.
+The problem: find x with x >= 0 and y = W x + b >= 0, where of each pair x_i, y_i one is 0. It
+arises if contacts can push but not pull: x are their forces, and y the velocities by which they
+separate. The entries where x is positive are the active set; for a given active set, x follows from
+a system of equations. `solve_by_lemke` returns only results that it has checked. For positive
+definite W, pivoting.py is faster. The method is that of [Cottle, Pang, Stone 1992, 4.4];
+test_complementarity compares it with a trial of all active sets.
 
-EXACT and the other tolerances stay at round-off: wider ones accept wrong contacts, narrower ones
+EXACT and the other tolerances stay at round-off: larger ones accept wrong contacts, smaller ones
 end in FAILED.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
 from roboaccord.numerics.jit import kernel
 
 SOLVED, FAILED = 0, 1
-# Relative to the terms of their sums: how far x and W x + b may be below 0: far above round-off
-# of ill-conditioned W, and far below any force that matters.
+# Largest amount by which x and W x + b may be below 0, relative to the terms of their sums: far
+# above the round-off of ill-conditioned W, far below any force that matters.
 EXACT = 1e-9
-PIVOTS = 50  # largest number of pivots per unknown: 1.5 were measured in random problems
-# relative to its column: a smaller pivot is round-off of some hundred sums (1e-16 each)
+PIVOTS = 50  # largest number of pivots per unknown; random problems took 1.5
+# Smallest pivot, relative to its column: a smaller one is the round-off of some hundred sums (1e-16
+# each).
 SMALL = 1e-13
-ALIKE = 1e-14  # relative: ratios that differ by less, some ten roundings of a pivot, are equal
-# relative: z0 leaves the basis if its ratio exceeds the smallest by no more: 100 ALIKE, because
-# that ends the method, and _solve_active checks the end
+# Relative difference below which ratios count as equal: some ten roundings of a pivot.
+ALIKE = 1e-14
+# Relative amount by which the ratio of z0 may exceed the smallest one, and z0 still leaves the
+# basis. It is 100 ALIKE, because that ends the method, and `_solve_active` checks the result.
 TIED = 1e-12
 
 
@@ -60,9 +61,9 @@ def solve_by_lemke(w, b, active, x):
 
 @kernel
 def check_lcp(w, b, x):
-    """Return the largest violation of the problem by x (n,), relative to its terms; 0 is exact.
+    """Return how much x (n,) violates the problem; 0 for an exact solution.
 
-    That is the largest |min(x_i, y_i)|, each relative to the largest of its terms.
+    That is the largest |min(x_i, y_i)|, each number relative to the largest of its terms.
     """
     n = len(b)
     worst = largest_x = 0.0
@@ -165,17 +166,15 @@ def eliminate(a, y):
 
 @kernel
 def _find_active(w, b, active):
-    """Find the active set (positive entries) by Lemke's method, into `active`.
+    """Fill `active` with the active set (entries where x is positive) by Lemke's method.
 
-    The tableau is that of y - W x - 1 z0 = b, with columns y, x, z0 and b. Variables are numbered:
-    y from 0 to n - 1, x from n to 2n - 1, z0 is 2n. Row i of the tableau states the variable
-    `basis[i]`; the others are 0. The method ends when z0 is one of them.
+    The tableau is that of y - W x - 1 z0 = b with an artificial variable z0; its columns are y, x,
+    z0 and b. Variables are numbered: y from 0 to n - 1, x from n to 2n - 1, z0 is 2n. Row i of the
+    tableau states the value of the variable `basis[i]`; variables that are not in the basis are 0.
+    The method ends when z0 is one of these.
     """
-    n, row = len(b), 0
-    for i in range(n):
-        active[i] = False
-        if b[i] < b[row]:
-            row = i
+    n, row = len(b), np.argmin(b)
+    active[:] = False
     if b[row] >= 0.0:
         return
     # The tableau with y as its basis; z0 enters where b is most negative.
@@ -219,10 +218,11 @@ def _pivot(tableau, row, column):
 
 @kernel
 def _leaving_row(t, basis, column):
-    """Return the row whose variable leaves the basis as a column enters it; -1 if none can.
+    """Return the row whose variable leaves the basis when that of a column enters; -1 for none.
 
-    It has the smallest ratio of right side and column; ties are decided by the next columns
-    (lexicographic order), without which a degenerate problem could cycle. `t` is the tableau.
+    It is the row with the smallest ratio of right side to column. Ties are decided by the ratios of
+    further columns (lexicographic order), because a degenerate problem could cycle otherwise.
+    `t` is the tableau.
     """
     n = len(t)
     best, largest = -1, 0.0

@@ -1,13 +1,13 @@
-"""What a process gets from this machine: cores, address space, a private folder, other processes.
+"""Resources of a process on this machine: cores, address space, temporary files, child processes.
 
-    cores, can_start_threads               how many threads may run
-    check_address_space, spending          how much memory is available; a limit for a while
-    python, safe_path, end_with            Python processes, and their end with their parent
-    private_folder, unpacked               temporary files that nobody else can have written
+    cores, can_start_threads               number of threads that may run
+    check_address_space, spending          available memory, and a limit for a `with` block
+    python, safe_path, end_with            Python processes that end with their parent
+    private_folder, unpacked               temporary files that no other user can have written
 
-Python processes must not look for modules in the current folder: by `-c` and `-m` Python would do
-so first, even for its own library's (test_safe_path). LIBRARIES and PER_CORE are measured, and may
-be measured again when NumPy, SciPy or numba grow.
+Python processes must not search the current folder for modules: with `-c` and `-m` Python does so
+first, even for those of its own library (test_safe_path). LIBRARIES and PER_CORE are measured
+values, and may be measured again for new versions of NumPy, SciPy or numba.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from pathlib import Path
 from zipfile import ZipFile
 
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
-# bytes of address space that libraries need: 757 MB were measured, the rest is a reserve
+# [bytes] Address space that libraries need: 757 MB were measured; the remainder is a reserve.
 LIBRARIES = 1_000_000_000
-# bytes of address space for each core: OpenBLAS, in NumPy and in SciPy, took 86 MB
+# [bytes] Additional address space per core: OpenBLAS, in NumPy and in SciPy, took 86 MB.
 PER_CORE = 100_000_000
-# Objects between two collections of garbage, 70 times Python's 700: fewer collections, because
-# loading a library makes many objects and no garbage.
+# Number of new objects after which garbage is collected, 70 times Python's 700. Fewer collections
+# save time, because loading a library makes many objects and no garbage.
 SPARSE = 50_000
 SAFE = "PYTHONSAFEPATH"  # environment variable with the effect of Python's option -P
 _path_lock = threading.Lock()
-_memory_lock = threading.RLock()  # a limit of memory is that of all threads
-_before = list[str]()  # value of SAFE before each `safe_path` that has not ended, "" for none
+_memory_lock = threading.RLock()  # a limit of memory applies to all threads
+_earlier_values = list[str]()  # of SAFE, before each `safe_path` that has not ended; "" for none
 
 
 def cores() -> int:
@@ -54,17 +54,21 @@ def check_address_space(libraries: int = LIBRARIES) -> None:
     Raises:
         MemoryError: if the limit is too low; with what to do.
     """
-    limit, need = resource.getrlimit(resource.RLIMIT_AS)[0], libraries + PER_CORE * cores()
-    if limit != resource.RLIM_INFINITY and limit < need:
-        takes = f"which takes up to {need // 10**6} MB: raise the limit by ulimit -v"
+    limit, needed = resource.getrlimit(resource.RLIMIT_AS)[0], libraries + PER_CORE * cores()
+    if limit != resource.RLIM_INFINITY and limit < needed:
+        takes = f"which takes up to {needed // 10**6} MB: raise the limit by ulimit -v"
         raise MemoryError(f"{limit // 10**6} MB of address space do not suffice for this, {takes}")
 
 
 @contextmanager
 def spending(memory: int) -> Iterator[None]:
-    """Limit the address space that this process may take in addition in a `with` block [bytes].
+    """Limit the additional address space of this process in a `with` block.
 
-    Threads wait for each other. Only Linux tells how much is in use: elsewhere there is no limit.
+    Blocks of several threads run one after another. Only Linux states how much address space is in
+    use; on other systems there is no limit.
+
+    Args:
+        memory: address space that may be taken in addition [bytes].
     """
     if sys.platform != "linux":
         yield
@@ -95,10 +99,15 @@ def can_start_threads() -> bool:
 
 
 def end_with(parent: int, number: int = signal.SIGKILL) -> None:
-    """Let this process receive a signal when its parent ends, however that ends."""
+    """Let this process receive a signal when its parent ends for any reason.
+
+    Args:
+        parent: number of the parent process.
+        number: number of the signal.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(number))
-    if os.getppid() != parent:  # it has ended already
+    if os.getppid() != parent:  # the parent has ended already
         os._exit(1)
 
 
@@ -111,13 +120,13 @@ def python(*words: str) -> list[str]:
 def safe_path() -> Iterator[None]:
     """Make Python processes that libraries start in a `with` block ignore the current folder."""
     with _path_lock:
-        _before.append(os.environ.get(SAFE, ""))
+        _earlier_values.append(os.environ.get(SAFE, ""))
         os.environ[SAFE] = "1"
     try:
         yield
     finally:
         with _path_lock:  # blocks of several threads may end in any order
-            os.environ[SAFE] = _before.pop()
+            os.environ[SAFE] = _earlier_values.pop()
 
 
 def private_folder() -> Path:

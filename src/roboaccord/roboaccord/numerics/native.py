@@ -1,12 +1,14 @@
-"""Kernels as C functions, for C libraries that call back, and access to arrays by their addresses.
+"""Kernels as C functions, for C libraries that call them back, with access to arrays by address.
 
-A library (MuJoCo; engines/compiled.py is the only user) calls a C function with pointers of its
-own. What the function needs in addition is in a table: an int64 array of sizes and addresses.
-`set_table` stores the address of the present table in a symbol of this process, and `table_now`
-reads it in a kernel. So no address is part of the compiled code, which is cached as any kernel's.
+MuJoCo, for example, calls a C function in each evaluation of the dynamics (engines/compiled.py, the
+only user of this module). `c_function` compiles a Python function to such a C function.
 
-A pointer to numbers of another type may be added, like `doubles_at`. `c_function` compiles with the
-OPTIONS of jit.py.
+The library passes only pointers of its own. All other data are reached through a table: an int64
+array of sizes and of addresses of arrays. `set_table` stores the address of the current table in a
+symbol of this process; in a kernel `table_now` reads it, and `floats_at` and `ints_at` convert
+addresses to pointers. So no address is part of the compiled code, and it can be cached on disk.
+
+A pointer to numbers of another type may be added, like `floats_at`.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from roboaccord.numerics.arrays import Array
 from roboaccord.numerics.jit import OPTIONS
 from roboaccord.numerics.jit_cache import KernelCache
 
-SYMBOL = "roboaccord_table"  # its value is the address of the present table
+SYMBOL = "roboaccord_table"  # name of the symbol whose value is the address of the current table
 # Signature of an intrinsic (a function that generates machine instructions), and its generator.
 Typed: TypeAlias = tuple[Signature, Callable[..., ir.Value]]
 _TABLE = ctypes.c_void_p()
@@ -40,15 +42,15 @@ llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_TABLE))
 
 
 def set_table(address: int) -> None:
-    """Set the address of the table for the next calls; the caller keeps the table alive."""
+    """Set the address of the table for later calls; the caller must not delete the table."""
     _TABLE.value = address
 
 
 def address(array: Array | NDArray[np.int64]) -> int:
-    """Return the address of the first item of an array; the caller keeps the array alive.
+    """Return the address of the first element of an array; the caller must not delete the array.
 
     Raises:
-        ValueError: for an array with gaps between its items.
+        ValueError: for an array that is not contiguous in memory.
     """
     if not array.flags.c_contiguous:
         raise ValueError("an array with gaps has no table entry")
@@ -57,10 +59,11 @@ def address(array: Array | NDArray[np.int64]) -> int:
 
 @functools.cache
 def c_function(function: FunctionType, arguments: int) -> CFunc[Callable[..., None]]:
-    """Compile a Python function of `arguments` pointers that returns nothing, cached by its code.
+    """Compile a Python function of `arguments` pointers that returns nothing.
 
     Returns:
-        numba's C function; a library gets its `ctypes`, for as long as the function is kept.
+        numba's C function, whose attribute `ctypes` is passed to a library. It is valid as long as
+        the C function exists.
     """
     compiled = CFunc(function, ((types.voidptr,) * arguments, types.void), {}, dict(OPTIONS))
     compiled._cache = KernelCache(function, OPTIONS)  # type: ignore[attr-defined]
@@ -68,7 +71,7 @@ def c_function(function: FunctionType, arguments: int) -> CFunc[Callable[..., No
     return compiled
 
 
-def _as_pointer(kind: types.Type) -> Intrinsic:
+def _as_pointer(number_type: types.Type) -> Intrinsic:
     """Return an intrinsic that converts an address to a pointer to numbers of a type."""
 
     def pointer(_: BaseContext, address: types.Type) -> Typed:
@@ -80,25 +83,25 @@ def _as_pointer(kind: types.Type) -> Intrinsic:
         ) -> ir.Value:
             return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
 
-        return types.CPointer(kind)(address), generate  # type: ignore[attr-defined]
+        return types.CPointer(number_type)(address), generate  # type: ignore[attr-defined]
 
     return intrinsic(pointer)
 
 
-doubles_at = _as_pointer(types.float64)
+floats_at = _as_pointer(types.float64)
 ints_at = _as_pointer(types.int64)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def table_now(_: BaseContext) -> Typed:
-    """Return a pointer to the table of the call in progress."""
+    """Return a pointer to the current table."""
 
     def generate(
         context: BaseContext, builder: ir.IRBuilder, signature: Signature, _: Sequence[ir.Value]
     ) -> ir.Value:
-        kind = context.get_value_type(signature.return_type)
+        pointer_type = context.get_value_type(signature.return_type)
         if SYMBOL not in builder.module.globals:
-            ir.GlobalVariable(builder.module, kind, SYMBOL)
+            ir.GlobalVariable(builder.module, pointer_type, SYMBOL)
         return builder.load(builder.module.globals[SYMBOL])
 
     return types.CPointer(types.int64)(), generate  # type: ignore[attr-defined]

@@ -1,8 +1,8 @@
 """Newton's method for small systems of equations, square or not, with steps of bounded length.
 
-`newton_steps` yields the iterates, without damping and without a test of convergence: callers look
-at each iterate and decide. A system that is not square is solved in the sense of least squares.
-`central_slope` is a derivative by differences. The searches for gaits of the MonkeyBot use them
+`newton_steps` yields the iterates, without damping and without a test of convergence: callers judge
+each iterate themselves. A system that is not square is solved in the sense of least squares.
+`central_slope` is a derivative by differences. The searches for gaits of the MonkeyBot use both
 (test_numerics checks quadratic convergence).
 """
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from roboaccord.numerics.arrays import Array
 
-TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all others would do
-Function = Callable[[Array], Array]
+TINY = 1e-300  # positive number that replaces 0 as a divisor: smaller than all that occur
+Function = Callable[[Array], Array]  # from an array (n,) to an array (m,) or (m, n)
 
 
 def newton_steps(

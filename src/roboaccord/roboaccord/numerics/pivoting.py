@@ -1,14 +1,13 @@
 """Complementarity problems with a positive definite matrix W: one-sided, or in a box.
 
-`solve_by_pivoting` finds x >= 0 with W x - b >= 0, where one of each pair of entries is 0: contacts
-that can push but not pull. `solve_in_box` finds x between bounds: friction with bounded forces.
-lemke.py is for W that is nearly singular. The methods are those of the papers and the textbook
-named below; test_complementarity compares them with all active sets and with least squares.
+`solve_by_pivoting` finds x >= 0 with W x - b >= 0, where of each pair of entries one is 0. So are
+the forces x of contacts that can push but not pull. `solve_in_box` finds x between bounds, such as
+friction with bounded forces. lemke.py is for W that is nearly singular. The methods are those of
+the papers and the textbook named below; test_complementarity compares them with a trial of all
+active sets and with least squares.
 
-PATIENCE and GAUSS_SEIDEL may be tuned, which only costs or saves time; WRONG stays at round-off.
+PATIENCE and GAUSS_SEIDEL may be tuned, which affects only the time; WRONG stays at round-off.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
@@ -16,14 +15,15 @@ from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.jit import kernel
 
 PATIENCE = 10  # rounds without progress, after which entries change one at a time (Judice, Pires)
-# largest number of rounds per unknown, and of additional ones: 4.4 were measured in
-# 200 random problems of 4 and 12 unknowns
+# Largest number of rounds per unknown, and of additional rounds. At most 4.4 per unknown were
+# necessary in 200 random problems of 4 and 12 unknowns.
 ROUNDS = 50
-# relative to the largest b: farther below 0, W x - b is not round-off of a thousand terms
+# An entry of W x - b that is farther below 0 than this, relative to the largest b, is wrong. It is
+# more than the round-off of a thousand terms.
 WRONG = 1e-12
-# rounds in a box before the exact method: they find most entries at bounds, and any number is right
+# Rounds in a box before the exact method, which find most entries at bounds; any number is correct.
 GAUSS_SEIDEL = 10
-TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all others would do
+TINY = 1e-300  # positive number that replaces 0 as a divisor: smaller than all that occur
 
 
 @kernel

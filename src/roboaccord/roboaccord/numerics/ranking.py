@@ -1,9 +1,9 @@
-"""Orders by size that round-off does not decide: nearly equal items stay in the given order.
+"""Sorting by size that does not depend on round-off: nearly equal items stay in the given order.
 
-Floating-point sums differ in their last bits between processors, and with them an order by size
-among equals, such as causes that symmetry makes alike. Use `ranked`, `descending` and
-`first_largest` instead of `sorted`, `argsort` and `argmax` wherever a report names the largest of
-several figures (test_round_off perturbs last bits, and expects the same names).
+Floating-point sums differ in their last bits between processors, and so would an order by size of
+items that are equal but for round-off, such as causes that symmetry makes alike. Reports that name
+the largest of several figures therefore use `ranked`, `descending` and `first_largest` instead of
+`sorted`, `argsort` and `argmax` (test_round_off perturbs last bits, and expects the same names).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from roboaccord.numerics.arrays import Array
 
-# relative difference up to which sizes count as equal: far above round-off, far below all
-# tolerances; other values between these give the same reports
+# Relative difference up to which sizes count as equal: far above round-off, far below all
+# tolerances. Other values between these lead to the same reports.
 LIKE = 1e-6
 
 Item = TypeVar("Item")
@@ -29,11 +29,11 @@ def ranked(
 
     Args:
         items: in a fixed order.
-        size: of an item; may be infinite.
+        size: returns the size of an item, which may be infinite.
         slack, like: absolute and relative difference up to which sizes count as equal.
     """
     sizes = [size(item) for item in items]
-    # A size begins a new rank if it is above the first one of the rank by more than that.
+    # A size begins a new rank if it exceeds the first size of the current rank by more than that.
     rank, end_of_rank, ranks = 0, -np.inf, dict[int, int]()
     for i in sorted(range(len(items)), key=sizes.__getitem__):
         if sizes[i] > end_of_rank:

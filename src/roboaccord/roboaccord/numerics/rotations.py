@@ -1,10 +1,11 @@
 """Rotations as matrices, quaternions and rotation vectors, and the cross product as a kernel.
 
-Conventions are fixed: quaternions are x y z w, as in ROS; roll, pitch, yaw turn about fixed axes,
-as in URDF; angles are in radians; matrices turn column vectors. A function is named after what it
-takes and returns: `quaternion_matrix` returns the matrix of a quaternion, `turn_quaternion` the
-quaternion of a turn, which here is a rotation vector (axis times angle). Formulas are the usual
-ones [Shuster, A survey of attitude representations, 1993], unless a docstring names another source.
+Conventions are fixed: quaternions are x y z w, as in ROS; roll, pitch and yaw turn about fixed
+axes, as in URDF; angles are in radians; matrices rotate column vectors. Names have the argument
+first and the result last: `quaternion_matrix` returns the matrix of a quaternion, and
+`turn_quaternion` the quaternion of a turn, which is a rotation vector (axis times angle). Formulas
+are the usual ones [Shuster, A survey of attitude representations, 1993], unless a docstring names
+another source.
 
 Conversions may be added here. The order of operations stays: hashes of runs depend on it.
 """
@@ -19,8 +20,8 @@ import numpy as np
 from roboaccord.numerics.arrays import Array
 from roboaccord.numerics.jit import kernel
 
-# 1 + cosine of the angle between two directions, below which they count as opposite: 1e-6 rad
-# from it, where the axis is known to 1e-10
+# Directions count as opposite if 1 plus the cosine of the angle between them is smaller: 1e-6 rad
+# from opposite, where round-off changes the axis of the rotation by 1e-10.
 OPPOSITE = 1e-12
 
 
@@ -33,12 +34,11 @@ def rpy_quaternion(roll: float, pitch: float, yaw: float) -> Array:
     """Return the quaternion x y z w (4,) of URDF's fixed-axis roll, pitch, yaw [rad]."""
     cr, cp, cy = (math.cos(0.5 * angle) for angle in (roll, pitch, yaw))
     sr, sp, sy = (math.sin(0.5 * angle) for angle in (roll, pitch, yaw))
-    return np.array([
-        sr * cp * cy - cr * sp * sy,
-        cr * sp * cy + sr * cp * sy,
-        cr * cp * sy - sr * sp * cy,
-        cr * cp * cy + sr * sp * sy,
-    ])  # fmt: skip
+    x = sr * cp * cy - cr * sp * sy
+    y = cr * sp * cy + sr * cp * sy
+    z = cr * cp * sy - sr * sp * cy
+    w = cr * cp * cy + sr * sp * sy
+    return np.array([x, y, z, w])
 
 
 def yaw_matrix(yaw: float) -> Array:
@@ -63,16 +63,16 @@ def quaternion_rpy(q: Array) -> tuple[float, float, float]:
 
 def quaternion_matrix(q: Array) -> Array:
     """Return the rotation matrices (..., 3, 3) of quaternions x y z w (..., 4)."""
-    single = np.ndim(q) == 1  # then plain numbers are used: ten times as fast as 0-d arrays
-    x, y, z, w = q.tolist() if single else np.moveaxis(np.asarray(q, dtype=float), -1, 0)
+    is_single = np.ndim(q) == 1  # then Python's numbers are ten times as fast as 0-d arrays
+    x, y, z, w = q.tolist() if is_single else np.moveaxis(np.asarray(q, dtype=float), -1, 0)
     entries = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
         [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
         [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
     ]
-    if single:
+    if is_single:
         return np.array(entries)
-    return np.stack([np.stack(r, axis=-1) for r in entries], axis=-2)
+    return np.stack([np.stack(row, axis=-1) for row in entries], axis=-2)
 
 
 def matrix_quaternion(rotation: Array) -> Array:
@@ -111,28 +111,29 @@ def axis_angle_matrix(axis: Array, angle: Array) -> Array:
 
 def rpy_matrix(roll: float, pitch: float, yaw: float) -> Array:
     """Return the rotation matrix (3, 3) of URDF's fixed-axis roll, pitch, yaw [rad]."""
-    axes = np.eye(3)
-    rx, ry, rz = (axis_angle_matrix(a, np.array(v)) for a, v in zip(axes, (roll, pitch, yaw)))
-    return np.asarray(rz @ ry @ rx)
+    x_axis, y_axis, z_axis = np.eye(3)
+    about_x = axis_angle_matrix(x_axis, np.array(roll))
+    about_y = axis_angle_matrix(y_axis, np.array(pitch))
+    return np.asarray(axis_angle_matrix(z_axis, np.array(yaw)) @ about_y @ about_x)
 
 
 def turn_twist(rotation: Array, twist: Array) -> Array:
-    """Return a twist (6,), linear then angular, whose two parts a rotation (3, 3) has turned."""
+    """Return a twist (6,), linear then angular, with both vectors rotated by a matrix (3, 3)."""
     return np.concatenate([rotation @ twist[:3], rotation @ twist[3:]])
 
 
-def turn_between(one: Array, other: Array) -> Array:
-    """Return the smallest rotation (3, 3) that turns the direction of one vector into another's.
+def turn_between(start: Array, end: Array) -> Array:
+    """Return the smallest rotation (3, 3) from the direction of one vector (3,) to another's.
 
     With unit vectors a and b, v = a x b and K w = v x w: R = 1 + K + K K / (1 + a . b).
 
     Raises:
         ValueError: for a vector of length 0, or opposite vectors, which many rotations connect.
     """
-    lengths = np.linalg.norm(one), np.linalg.norm(other)
+    lengths = np.linalg.norm(start), np.linalg.norm(end)
     if not min(lengths) > 0:
         raise ValueError("a direction needs a vector with a length")
-    a, b = one / lengths[0], other / lengths[1]
+    a, b = start / lengths[0], end / lengths[1]
     cosine, v = float(a @ b), np.cross(a, b)
     if cosine < -1.0 + OPPOSITE:
         raise ValueError("between opposite directions there are many turns")
@@ -146,12 +147,11 @@ def quaternion_product(a: Array | Sequence[float], b: Array | Sequence[float]) -
     Both may be (4, k): k quaternions as columns.
     """
     (ax, ay, az, aw), (bx, by, bz, bw) = a, b
-    return np.array([
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
-    ])  # fmt: skip
+    x = aw * bx + ax * bw + ay * bz - az * by
+    y = aw * by - ax * bz + ay * bw + az * bx
+    z = aw * bz + ax * by - ay * bx + az * bw
+    w = aw * bw - ax * bx - ay * by - az * bz
+    return np.array([x, y, z, w])
 
 
 def turn_quaternion(turn: Array) -> Array:

@@ -1,13 +1,16 @@
-"""Runge-Kutta methods: the classical one of order 4, and Dormand and Prince's of order 5.
+"""Runge-Kutta methods for y' = f(y): the classical one of order 4, and Dormand and Prince's.
 
-The second estimates its error, from which the next step size follows, and has dense output: the
-state at any time within a step. It exists twice, by the same formulas: `take_step` for functions,
-and the kernels `fill_stage`, `step_error` and `dense_...` for compiled code. `rk4_stage` is the
-classical method for kernels.
+Dormand and Prince's method is of order 5. It estimates its error, from which the next step size
+follows, and has dense output: the state at any time within a step. It is implemented twice, by the
+same formulas: `take_step` returns a `Step` for a Python function f, and the kernels `fill_stage`,
+`step_error`, `next_size`, `dense_rows` and `dense_state` are called by compiled integrators, which
+evaluate f themselves. `rk4_stage` is the classical method for kernels. References of the robots use
+all of them.
 
 Coefficients are those of Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4
-to II.6 (test_numerics checks sums and orders). SAFETY, SHRINK and GROW may be tuned: other values
-keep every tolerance, but cost time and change the hashes of reference runs.
+to II.6 (test_numerics checks sums and orders). SAFETY, SHRINK and GROW may be tuned: with other
+values the error still stays within every tolerance, but the time of computation and the hashes of
+reference runs change.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ from roboaccord.numerics.jit import kernel
 # Function that returns the derivative by time of a state.
 Slope = Callable[[Array], Array]
 
-# Dormand and Prince: A of the stages, B of the end of the step, E of the error, D of dense output.
+# Coefficients of Dormand and Prince's method: A of the stages, B of the end of the step, E of the
+# error, D of dense output. The numbers in the names are those of stage and slope, as in the book.
 A21 = 1 / 5
 A31, A32 = 3 / 40, 9 / 40
 A41, A42, A43 = 44 / 45, -56 / 15, 32 / 9
@@ -36,7 +40,6 @@ E1, E3, E4, E5, E6, E7 = 71 / 57600, -71 / 16695, 71 / 1920, -17253 / 339200, 22
 D1, D3, D4 = -12715105075 / 11282082432, 87487479700 / 32700410799, -10690763975 / 1880347072
 D5, D6, D7 = 701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423
 
-
 # The same as arrays, for `take_step`: weights of the slopes for each stage, error and dense output.
 STAGES = [np.array(row) for row in (
     [A21], [A31, A32], [A41, A42, A43], [A51, A52, A53, A54], [A61, A62, A63, A64, A65],
@@ -44,8 +47,10 @@ STAGES = [np.array(row) for row in (
 )]  # fmt: skip
 ERROR = np.array([E1, 0, E3, E4, E5, E6, E7])
 DENSE = np.array([D1, 0, D3, D4, D5, D6, D7])
-SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # factors on the step size [Hairer et al., II.4]
-# relative to the tolerance: smaller errors count as this, so none is 0; GROW holds from 2e-4 on
+# Factors on the step size [Hairer et al., II.4]: safety margin, smallest and largest change.
+SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
+# Smallest error, relative to the tolerance, from which a step size is computed, so that it is never
+# 0. Any value below 2e-4 would do, because GROW limits the step size there.
 LEAST_ERROR = 1e-10
 
 
@@ -70,18 +75,18 @@ class Step:
     def at(self, fraction: float) -> Array:
         """Return the state (n,) at a fraction, 0 to 1, of the step [Hairer et al., II.6]."""
         # Polynomial of degree 4 that agrees with states and slopes at both ends.
-        rest = 1.0 - fraction
+        remaining = 1.0 - fraction
         change = self.end - self.start
         bend = self.size * self.slopes[0] - change
         tail = change - self.size * self.slopes[6] - bend
-        high = self.size * (DENSE @ self.slopes)
-        return np.asarray(
-            self.start + fraction * (change + rest * (bend + fraction * (tail + rest * high)))
-        )
+        quartic = self.size * (DENSE @ self.slopes)
+        cubic = tail + remaining * quartic
+        quadratic = bend + fraction * cubic
+        return np.asarray(self.start + fraction * (change + remaining * quadratic))
 
     @property
     def next_size(self) -> float:
-        """The step size to continue or to retry with [s]."""
+        """Size of the next step, or of this one if it must be repeated [s]."""
         if not np.isfinite(self.error):
             return SHRINK * self.size
         factor: float = SAFETY * max(self.error, LEAST_ERROR) ** (-1.0 / self.growth)
@@ -94,7 +99,7 @@ def take_step(slope: Slope, start: Array, first: Array, size: float, tolerance: 
     Args:
         slope: returns the derivative (n,) of a state (n,).
         start: state (n,).
-        first: its derivative (n,).
+        first: derivative at the start (n,).
         size: [s].
         tolerance: for the error of the step, relative and absolute.
     """
@@ -124,7 +129,7 @@ def fill_stage(stage, u, n, h, k, new):
 
     Args:
         stage: number, 1 to 6.
-        u: state at the start of the step, of which the first n entries count.
+        u: state at the start of the step; only its first n entries are used.
         n: number of entries.
         h: size of the step [s].
         k: slopes of the stages before this one (7, n).
@@ -167,7 +172,7 @@ def step_error(u, n, h, k, new, tolerance):
 
 @kernel
 def next_size(size, error):
-    """Return the step size [s] to continue with, or to retry with if the error exceeds 1."""
+    """Return the size [s] of the next step, or of the same step if its error exceeds 1."""
     if not math.isfinite(error):
         return SHRINK * size
     return size * min(GROW, max(SHRINK, SAFETY * max(error, LEAST_ERROR) ** -0.2))
@@ -191,11 +196,11 @@ def dense_rows(u, n, h, k, new, r):
 @kernel
 def dense_state(r, n, fraction, out):
     """Fill `out` (n,) with the state at a fraction (0 to 1) of a step, by the rows r (5, n)."""
-    rest = 1.0 - fraction
+    remaining = 1.0 - fraction
     for i in range(n):
-        out[i] = r[0, i] + fraction * (
-            r[1, i] + rest * (r[2, i] + fraction * (r[3, i] + rest * r[4, i]))
-        )
+        cubic = r[3, i] + remaining * r[4, i]
+        quadratic = r[2, i] + fraction * cubic
+        out[i] = r[0, i] + fraction * (r[1, i] + remaining * quadratic)
 
 
 @kernel

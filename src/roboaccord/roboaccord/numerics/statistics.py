@@ -1,8 +1,9 @@
-"""Statistics of many runs: mean, deviation, confidence intervals, and tests of two samples.
+"""Statistics of figures of many runs: mean, deviation, confidence intervals, two-sample tests.
 
-Formulas are Student's, Efron's and Fisher's (test_sweep). The fields of `Statistics` are keys of
-the JSON of `accord sweep` and stay; others may be added. The bootstrap has the fixed seed 0, so
-that a sweep reports the same figures each time.
+`accord sweep` runs a scenario with many seeds and reports the statistics of each figure; the
+cross-check compares such samples of two engines. Formulas are Student's, Efron's and Fisher's
+(test_sweep). The fields of `Statistics` are keys of the JSON of `accord sweep` and stay; others may
+be added. The bootstrap has the fixed seed 0, so that a sweep reports the same figures each time.
 """
 
 from __future__ import annotations
@@ -14,21 +15,22 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-CONFIDENCE = 0.95  # level of intervals, the usual one; words of reports say "95 %"
-# Samples of a bootstrap: the level of a bound is off by sqrt(.025 * .975 / 4000) = .25 %.
+CONFIDENCE = 0.95  # level of confidence intervals, the usual one; texts of reports say "95 %"
+# Number of samples of a bootstrap. The standard error of the 2.5 % level of a bound is then
+# sqrt(0.025 * 0.975 / 4000) = 0.25 %.
 RESAMPLES = 4000
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of a sample; nan where it is too small.
+    """Statistics of a sample; nan if the sample is too small.
 
     Args:
         n: size of the sample.
-        mean: of the sample.
-        median: of the sample; it is that of the usual motion even if a few runs differ.
+        mean: mean of the sample.
+        median: median of the sample, which a few unusual runs do not change.
         deviation: standard deviation of the sample, with n - 1.
-        half_width: of the 95 % confidence interval of the mean (Student's t).
+        half_width: half width of the 95 % confidence interval of the mean (Student's t).
         positive: share of values above 0.
     """
 
@@ -48,24 +50,23 @@ def statistics_of(values: Sequence[float]) -> Statistics:
     sample = np.asarray(values, dtype=float)
     mean, median = float(sample.mean()), float(np.median(sample))
     positive = float((sample > 0).mean())
-    if n == 1:
-        return Statistics(1, mean, median, math.nan, math.nan, positive)
-    deviation = float(sample.std(ddof=1))
+    deviation = float(sample.std(ddof=1)) if n > 1 else math.nan
     half_width = float(scipy.stats.t.ppf(0.5 + 0.5 * CONFIDENCE, n - 1)) * deviation / math.sqrt(n)
     return Statistics(n, mean, median, deviation, half_width, positive)
 
 
 def median_difference(sample: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % confidence interval of median - other median.
+    """Return the 95 % confidence interval of the difference of medians, sample minus other.
 
-    Percentiles of a bootstrap (Efron, Annals of Statistics 7, 1979) with a seed of its own.
+    Its ends are percentiles of a bootstrap (Efron, Annals of Statistics 7, 1979).
     """
     rng = np.random.default_rng(0)
-    drawn = [
-        np.median(rng.choice(np.asarray(values, dtype=float), (RESAMPLES, len(values))), axis=1)
-        for values in (sample, other)
-    ]
-    low, high = np.quantile(drawn[0] - drawn[1], [0.5 - 0.5 * CONFIDENCE, 0.5 + 0.5 * CONFIDENCE])
+    medians = []
+    for values in (sample, other):
+        resamples = rng.choice(np.asarray(values, dtype=float), (RESAMPLES, len(values)))
+        medians.append(np.median(resamples, axis=1))
+    levels = [0.5 - 0.5 * CONFIDENCE, 0.5 + 0.5 * CONFIDENCE]
+    low, high = np.quantile(medians[0] - medians[1], levels)
     return float(low), float(high)
 
 

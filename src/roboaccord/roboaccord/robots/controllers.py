@@ -1,10 +1,11 @@
-"""Controllers of any robot: a posture, sines, and random efforts.
+"""Controllers for any robot: a fixed posture, sines, and random efforts.
 
-They know nothing of the robot but its joints. So that the defaults suit a finger as well as a
-crane, gains and efforts are scaled by the inertia that each joint moves in the initial state
-(`inertias`). Parameters of the classes are keys of scenarios, and their lines under `Args:` the
-help that users see. A new controller is a class here and an entry of `controllers` in file.py. The
-order of draws in `Random` stays, for otherwise a seed gives another run (test_any_robot).
+A scenario selects one for a robot that is a file. They depend only on the robot's joints. So that
+the defaults suit a finger as well as a crane, gains and efforts are scaled by the inertia that each
+joint moves in the initial state (`inertias`). Parameters of the classes are keys of scenarios, and
+their lines under `Args:` are the help for users. A new controller is a class here and an entry of
+`controllers` in file.py. The order of draws in `Random` stays, because a seed would otherwise mean
+another run (test_any_robot).
 """
 
 from __future__ import annotations
@@ -120,8 +121,7 @@ class Random:
     ) -> None:
         self._effort_scale = acceleration * inertias(setup)
         self._bandwidth, self._smooth = bandwidth, smooth
-        self._seed = setup.scenario.seed
-        self._rates, self._phases = self._draw(self._seed)
+        self.reset(setup.scenario.seed)
 
     def reset(self, seed: int) -> None:
         """Draw rates and phases of the sines anew."""

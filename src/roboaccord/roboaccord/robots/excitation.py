@@ -1,8 +1,8 @@
-"""Motion for a robot of a file that would stand still, so that there is something to judge.
+"""Excitation of a robot of a file that would otherwise not move, so that a check can judge it.
 
-If no controller is named and, without efforts, no joint moves, the robot gets random efforts and
-starts from the middle of its ranges (`excited`). A robot that falls as a whole, with its joints at
-rest, is made to move, too (test_excitation).
+If a scenario has no controller and no joint moves without efforts, `excited` returns a setup with
+random efforts, which starts from the middle of the joints' ranges. A robot that falls while its
+joints are at rest is excited, too (test_excitation).
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-# control periods in which a joint must move; under gravity it does in the first, so any do
+# Number of control periods in which a joint must move. Under gravity it moves in the first one, so
+# that any number would do.
 WATCHED_PERIODS = 20
-ROUND_OFF_RATE = 1e-9  # rad/s or m/s: smaller rates are round-off
+ROUND_OFF_RATE = 1e-9  # [rad/s or m/s] smaller rates are round-off
 
 
 def excited(setup: Setup) -> tuple[Setup, list[Reason]]:

@@ -1,12 +1,14 @@
-"""A robot that is a file, such as URDF or xacro: `accord run FILE.urdf` finds it by its path.
+"""A robot that is only a file, such as URDF or xacro: `accord run FILE.urdf` simulates it.
 
-`FileRobot` answers what the core asks of every robot from the file alone: its description, joints,
-limits and initial state. Parameters that a file does not state, such as gravity, are in
-config/parameters.yaml of roboaccord. Before it is simulated the URDF is changed by urdf_changes.py,
-and remarks.py tells the user of these changes. Contacts need a robot with a package of its own.
+`FileRobot` implements the interface of every robot (scenario/robot.py) from the file alone: its
+description, joints, limits and initial state. Parameters that a file does not state, such as
+gravity, are in config/parameters.yaml of roboaccord. Before a simulation the URDF is changed by
+urdf_changes.py, and remarks.py informs the user of these changes. Contacts require a robot with a
+package of its own.
 
-A robot that stands in exact balance would never move, and show nothing; it starts BALANCE_OFFSET
-beside its balance instead. The constants may be tuned; the root link must be called `base_link`.
+A robot in exact balance would never move, so that its run would show nothing. It starts
+BALANCE_OFFSET away from its balance instead. The constants may be tuned; the root link must be
+called `base_link`.
 """
 
 from __future__ import annotations
@@ -38,12 +40,12 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.reference import TreeReference
 
-# rad or m: distance of the initial state from a balance, where the range allows it: 6 degrees are
-# seen, and the robot then moves within a second
+# [rad or m] Distance of the initial state from a balance, if the range of the joint allows it: 6
+# degrees are visible, and the robot then moves within a second.
 BALANCE_OFFSET = 0.1
-# share of the way to the upper stop that the initial state moves at most: most of it is left
+# Largest offset as a fraction of the distance to the upper stop, most of which remains.
 LARGEST_SHARE = 0.25
-# rad/s^2 or m/s^2: a smaller acceleration is the round-off of forces in balance
+# [rad/s^2 or m/s^2] Smaller accelerations are the round-off of forces in balance.
 ROUND_OFF_ACCELERATION = 1e-9
 
 
@@ -55,9 +57,9 @@ class FileRobot(RobotFile):
     reference, and in each engine by the constraint that the engine has for it.
 
     Args:
-        path: of the file.
+        path: path of the file.
         text: URDF of a recorded run; then neither the file nor the meshes in it are read.
-        name: of the robot in the topics of a recorded run; by default that in the file.
+        name: name of the robot in the topics of a recorded run; by default that in the file.
 
     Raises:
         AccordError: if the file cannot be read.
@@ -71,7 +73,7 @@ class FileRobot(RobotFile):
         self.path, self._text = path.absolute(), text
         self.name = name or robot_name(self.path)
         self.summary = f"of {self.path}"
-        self._files = dict[tuple[tuple[str, str], ...], UrdfFile]()  # by packages and arguments
+        self._files = dict[object, UrdfFile]()  # by packages and xacro arguments
         self._has_floating_base, self._is_moved_from_balance = False, False
 
     @property
@@ -87,7 +89,7 @@ class FileRobot(RobotFile):
         if self._text is not None:
             return without_tie(check_urdf(self.path, self._text, {}))
         packages, arguments = setup.scenario.packages, setup.scenario.arguments
-        key = (*packages.items(), ("", ""), *arguments.items())
+        key = tuple(packages.items()), tuple(arguments.items())
         if key not in self._files:
             folders = {name: Path(folder) for name, folder in packages.items()}
             file = read_robot(self.path, folders, arguments)

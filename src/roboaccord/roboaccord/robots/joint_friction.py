@@ -1,8 +1,9 @@
 """Friction, springs and servos of the joints of a file, if the scenario switches them on.
 
-`parameters.damping`, `dry_friction`, `springs` and `actuators` are the switches (0 or 1,
-config/parameters.yaml). The servo of an actuator is a spring and a damper here, which keep the
-initial position. The friction law itself is in simulators/friction.py.
+The switches are `parameters.damping`, `dry_friction`, `springs` and `actuators` (0 or 1,
+config/parameters.yaml). The servo of an actuator becomes a spring and a damper about the initial
+position. `FileRobot` (file.py) passes the result to the reference and to engines. The friction law
+itself is in simulators/friction.py.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from roboaccord.simulators.friction import JointFriction
 
 
 def friction_of(setup: Setup) -> JointFriction | None:
-    """Return friction and springs of all moving joints (n,), or None where none is switched on."""
+    """Return friction and springs of all moving joints (n,), or None if none is switched on."""
     parameters, moving = setup.parameters, setup.tree.moving
     servos = parameters.actuators * np.array([joint.servo for joint in moving]).reshape(-1, 2)
     servo_stiffness, servo_damping = servos.T

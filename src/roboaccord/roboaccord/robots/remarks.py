@@ -1,8 +1,9 @@
-"""What a user should know about the model that is made of a file: what acts, and what is left out.
+"""Remarks to the user on the model that is made of a file: what acts in it, and what is left out.
 
-Each function returns texts by subject; the subjects are keys of `model` in `--json`, and stay.
-Every change to a file, by urdf_changes.py or by a parameter, has a remark here, with the option
-that switches it (test_any_robot).
+`remarks_on_file` is called by `FileRobot` (file.py), and a run shows its texts. Each function here
+returns texts by subject; the subjects are keys of `model` in `--json`, and stay. Every change to a
+file, by urdf_changes.py or by a parameter, has a remark with the option that switches it
+(test_any_robot).
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.robots.controllers import inertias
 from roboaccord.scenario.setup import Setup
 
+# Text on how the root moves, by kind of base.
 BASE_TEXTS = {"fixed": "fixed to the world; --base free lets it move", "free": "free"}
-"""Text on how the root moves, by kind of base."""
 
 
 def remarks_on_file(
@@ -31,7 +32,7 @@ def remarks_on_file(
         setup: the robot of the file in its scenario.
         file: the file as it was read.
         ranges: limits of the moving joints in the file [rad or m].
-        moved: how far the start was moved away from an equilibrium [rad or m]; 0 if it was not.
+        moved: distance by which the start was moved away from an equilibrium [rad or m], or 0.
     """
     base = setup.scenario.base
     renamed = [f"{new} is {old} in the file" for old, new in file.new_names().items() if old != new]

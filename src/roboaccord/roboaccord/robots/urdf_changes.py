@@ -1,9 +1,9 @@
 """Changes to the URDF of a user's file before it is simulated.
 
-Mimics, stops and rotors that the scenario switches off are removed, and the base may be tied to the
-world by a joint (`as_simulated`); `without_tie` takes that joint out again, when a recorded run is
-read. `without_frames` leaves out links that only mark a place. Each change also needs a remark to
-the user in remarks.py (test_any_robot).
+The functions are called by `FileRobot` (file.py). `as_simulated` removes mimics, stops and rotors
+that the scenario switches off, and may connect the base to the world by a joint; `without_tie`
+removes that joint when a recorded run is read. `without_frames` removes links that only mark a
+frame. Each change also needs a remark to the user in remarks.py (test_any_robot).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from roboaccord.description.urdf_file import ROOT, UrdfFile
 
 
 def as_simulated(text: str, parameters: Any, base: str) -> str:
-    """Return a file's URDF as a scenario simulates it.
+    """Return the URDF that a scenario simulates.
 
     Args:
         text: URDF whose root is `base_link`.

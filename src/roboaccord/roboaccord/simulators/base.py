@@ -1,12 +1,14 @@
-"""Base class of all simulators: limits, faults, events, losses; the motion is in derived classes.
+"""Base class of all simulators: interface, limits of efforts, faults, events and losses.
 
-A control tick is one call of `step`: a command is held for a duration, which is a whole number of
-physics steps. `reset`, `step` and `state` are final, so that clipping, faults and events are the
-same for all simulators (test_simulators); a new simulator derives from `Simulator` and writes
-`_place`, `_advance`, `_read`, `_accelerate` and `masses`. How joints fail is in failing.py.
+A simulator advances a robot in time: our references (reference.py), engines (engines/base.py) and
+robots with equations of their own. The control loop calls `step` once per control tick: a command
+is constant for a duration, which is a whole number of physics steps.
 
-Public methods may be added, with a default that suits every existing simulator, and must be passed
-on by `Proxy` (proxy.py).
+`reset`, `step` and `state` are final, so that clipping, faults and events are the same for all
+simulators (test_simulators). A new simulator derives from `Simulator` and implements the motion:
+`_place`, `_advance`, `_read`, `_accelerate` and `masses`. How joints fail is in failing.py. Public
+methods may be added, with a default that suits every existing simulator, and must be passed on by
+`Proxy` (proxy.py).
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from roboaccord.simulators.losses import LossAccount
 
 PERIOD = "control period over physics step"  # in messages
 
-# Commands (efforts, wrenches and switches of k samples), and for how long each is held (k) [s].
+# Commands (efforts, wrenches and switches of k samples), and the duration of each (k) [s].
 Phase = tuple[Trajectory, Sequence[float]]
 
 
@@ -43,8 +45,8 @@ class Ends(NamedTuple):
 
     Args:
         q, qd, position, orientation, twist: as of `Trajectory` (k, ...).
-        stopped: in which of them a joint of a twin (our equations under an engine's scheme) reached
-            its stop, or was about to (k,).
+        stopped: whether a joint reached its stop in the motion, or was about to (k,). Only twins
+            (our equations under an engine's integration method) notice that.
     """
 
     q: Array
@@ -58,27 +60,28 @@ class Ends(NamedTuple):
 class Simulator(FailingJoints, ABC):
     """Advance a robot in time with its own physics step.
 
-    A derived class writes `_place`, `_advance`, `_read`, `_accelerate` and `masses`; also `lock` if
-    its joints can freeze. It may write `_start` and `_note`, and adds to `_events` and `_losses`.
-    It finds the efforts in force in `_effort` (n,) [N m or N], the number of physics steps of a
-    control tick in `_steps`, and the time of the state that `_read` returns in `_time` [s].
+    A derived class implements `_place`, `_advance`, `_read`, `_accelerate` and `masses`; also
+    `lock` if its joints can freeze. It may override `_start` and `_note`, and adds to `_events` and
+    `_losses`. Available to it are the efforts in force, `_effort` (n,) [N m or N], the number of
+    physics steps of a control tick, `_steps`, and the time of the state that `_read` is to return,
+    `_time` [s].
 
     Args:
         joints: names, in the order of every array; n of them.
-        effort_limits: to which efforts are clipped (n,) [N m or N].
+        effort_limits: largest efforts, to which commands are clipped (n,) [N m or N].
         physics_step: [s].
         faults: joints that fail, and when.
         hinges: names of the joints that can fail.
 
     Attributes:
-        name, version: of the engine.
-        order: of convergence of the integrator in the physics step.
-        channels: of energy losses that it can measure.
+        name, version: name and version of the engine.
+        order: order of convergence of the integrator in the physics step.
+        channels: channels of energy losses that it can measure.
         armature: reflected inertia of the drives' rotors (n,) [kg m^2].
         spring: stiffness [N m/rad] and slack positions of springs in the joints (n,), or None.
-        unplaced: why it accepts only the start of a scenario as state; "" if it accepts any state.
+        unplaced: why `reset` accepts only the start of a scenario; "" if it accepts any state.
         stopped: of a twin, whether a joint reached its stop, or was about to, since the last reset.
-        tighter: options with which a reference has a smaller error, if its steps follow from a
+        tighter: options with which a reference has a smaller error, if it chooses its steps by a
             tolerance; empty for one that takes physics steps.
     """
 
@@ -116,7 +119,7 @@ class Simulator(FailingJoints, ABC):
 
     @final
     def reset(self, state: RobotState) -> RobotState:
-        """Put the robot in a state, with sound joints; return the state as the simulator has it."""
+        """Set the state, and repair all joints; return the state that the simulator then has."""
         for joint in frozen(self._faults.in_force):
             self.lock(joint, False)
         self._faults.restart(state.time)
@@ -136,9 +139,10 @@ class Simulator(FailingJoints, ABC):
 
     @final
     def step(self, command: Command, duration: float) -> RobotState:
-        """Advance by `duration` [s], a whole number of physics steps, under a held command.
+        """Advance by `duration` [s], a whole number of physics steps, under a constant command.
 
-        Efforts are clipped to their limits; those in force are what the drives transmit.
+        Efforts are clipped to their limits. Those in force are the ones that drives transmit, which
+        may have faults.
 
         Raises:
             AccordError: for any other duration, or a command that the simulator does not accept.
@@ -156,15 +160,15 @@ class Simulator(FailingJoints, ABC):
         self._time = round(before.time + duration, 9)  # without the sum's round-off
         # The motion, and what failed encoders read after it.
         self._effort = effort
-        if not faults.possible:
-            self._advance(command, duration)
-            after = self._read()
-        elif brakes := faults.slipping:
+        brakes = faults.slipping if faults.possible else None
+        if brakes:
             self._advance_braked(command, brakes)
-            after = faults.with_readings(replace(self._read(), effort=effort))
+            after = replace(self._read(), effort=effort)
         else:
             self._advance(command, duration)
-            after = faults.with_readings(self._read())
+            after = self._read()
+        if faults.possible:
+            after = faults.with_readings(after)
         self._state = after
         self._note(before, after)
         return after
@@ -173,8 +177,8 @@ class Simulator(FailingJoints, ABC):
     def predict(self, starts: Trajectory, *phases: Phase) -> tuple[Trajectory, NDArray[np.bool_]]:
         """Return the final states of many short motions, each from a state of its own.
 
-        The results are those of `reset` and then `step` for each phase, to the last bit, by one
-        call of a kernel if the simulator has one. Afterwards it must be reset.
+        The results are those of `reset` and then `step` for each phase, to the last bit, but
+        computed by one call of a kernel if the simulator has one. Afterwards it must be reset.
 
         Args:
             starts: states (k).
@@ -192,7 +196,7 @@ class Simulator(FailingJoints, ABC):
         efforts = [clip_efforts(commands.effort, self.effort_limits) for commands, _ in phases]
         counts = [self._step_counts(durations) for _, durations in phases]
         only_efforts = not any(c.switches or c.wrench is not None for c, _ in phases)
-        # By a kernel, unless commands or faults need a step of their own.
+        # The kernel knows neither other commands nor faults.
         ends = None
         if only_efforts and not self._faults.possible:
             ends = self._ends(starts, efforts, counts)
@@ -207,7 +211,7 @@ class Simulator(FailingJoints, ABC):
         return Trajectory(self.joints, np.array(times), *motion), ends.stopped
 
     def _step_counts(self, durations: Sequence[float]) -> Index:
-        """Return the number of physics steps in each of some durations [s] (k,); 0 in none."""
+        """Return the number of physics steps in each of the durations [s] (k,); 0 for 0 s."""
         step = self.physics_step
         counts = {time: count_steps(time, step, PERIOD) if time else 0 for time in {*durations}}
         return np.array([counts[time] for time in durations], int)
@@ -269,11 +273,11 @@ class Simulator(FailingJoints, ABC):
         """Return the mass of each link as the simulator has it [kg]."""
 
     def contacts(self) -> Sequence[ContactPoint] | None:
-        """Return the contacts in the present state; None where they are not known."""
+        """Return the contacts in the present state; None if they are not known."""
         return None
 
     def meter(self) -> None:
-        """Begin to measure losses by channel, which costs time and does not change the motion."""
+        """Start to measure losses by channel, which costs time but does not change the motion."""
         self._metered = True
 
     def take_losses(self) -> Mapping[str, float]:
@@ -284,7 +288,7 @@ class Simulator(FailingJoints, ABC):
         return self._losses.take() if self._metered else {}
 
     def parts(self) -> Sequence[Simulator]:
-        """Return the simulators of its models in an engine; none if the equations are its own."""
+        """Return the simulators of its models in an engine; none if it has its own equations."""
         return ()
 
     def lock(self, joint: int, locked: bool) -> None:
@@ -293,11 +297,11 @@ class Simulator(FailingJoints, ABC):
 
     @abstractmethod
     def _place(self, state: RobotState) -> None:
-        """Put the robot in a state, at the state's time."""
+        """Set the state and its time."""
 
     @abstractmethod
     def _advance(self, command: Command, duration: float) -> None:
-        """Advance from `state()` by a duration [s], under `_effort` and the rest of a command."""
+        """Advance from `state()` by a duration [s], under `_effort` and the command."""
 
     @abstractmethod
     def _read(self) -> RobotState:
@@ -315,7 +319,7 @@ class Simulator(FailingJoints, ABC):
         Args:
             starts: states (k), without switches that change.
             efforts: in force, by phase (k, n) [N m].
-            counts: of physics steps, by phase (k,).
+            counts: numbers of physics steps, by phase (k,).
         """
         return None
 
@@ -324,7 +328,7 @@ class Simulator(FailingJoints, ABC):
         self._place(state)
 
     def load(self) -> None:
-        """Load what the first step needs, before the time of a run is measured."""
+        """Load everything for the first step, before the time of a run is measured."""
 
     def compile_all(self) -> None:
         """Compile all kernels, also those that few motions need: compiling halts real time."""

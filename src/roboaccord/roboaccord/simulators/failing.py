@@ -1,9 +1,9 @@
-"""Joints that fail while a simulator runs: they freeze, their brakes slip, or they are locked.
+"""Effects of joint failures on the motion: joints that freeze, and brakes that slip.
 
-`FailingJoints` is the part of `Simulator` (base.py) that lets faults act: faults.py says which are
-in force and what they do to efforts, here locks and impulses act on the motion. A new kind of
-failure begins in contract/fault.py. test_partial_faults and test_joint_faults compare with closed
-forms.
+`FailingJoints` is a base class of `Simulator` (base.py), which lets faults act. faults.py knows
+which faults are in force and how they change efforts; here they lock joints, and apply impulses and
+efforts of brakes. A new kind of failure begins in contract/fault.py. test_partial_faults and
+test_joint_faults compare with closed forms.
 
 When a joint freezes, the impulse of its lock takes its rate. With the mass matrix M, and J the
 joint's row of the unit matrix,
@@ -31,7 +31,7 @@ from roboaccord.simulators.losses import FRICTION, LossAccount
 
 
 class FailingJoints:
-    """The part of `Simulator` in which joints fail; `Simulator` explains attributes and methods."""
+    """Base class of `Simulator` for failures; the attributes are documented there."""
 
     name: str
     channels: tuple[str, ...] = ()
@@ -63,27 +63,27 @@ class FailingJoints:
                 impulse, energy = self._freeze(joint)
             elif joint in faults.in_force:
                 self.lock(joint, False)
-            if faults.is_news(fault):
+            if faults.begins_in_motion(fault):
                 kind, name = f"joint_{fault.kind}", self.joints[joint]
                 self._events.append(Event(time, kind, name, impulse, energy, fault.size))
 
     def _advance_braked(self, command: Command, brakes: Mapping[int, float]) -> None:
-        """Advance by physics steps, in each with the constant efforts of brakes that slip.
+        """Advance by single physics steps, in each with constant efforts of the brakes that slip.
 
-        In a step h that stops a joint, energy of up to I (h a)^2 / 8 may be gained, with the
-        inertia I of the joint and the acceleration a [rad/s^2] by which the brake slows it down.
+        In a step of h in which a joint stops, up to I (h a)^2 / 8 of energy may be gained, with the
+        joint's inertia I and the acceleration a [rad/s^2] by which the brake decelerates it.
 
         Args:
             command: in force.
-            brakes: largest efforts of the brakes by joint [N m].
+            brakes: by joint, the largest effort of its brake [N m].
         """
         effort, end, count = self._effort, self._time, self._steps
         start, braked, limits = self.state().time, [*brakes], np.array([*brakes.values()])
         self._steps = 1
         try:
             for k in range(count):
-                # Efforts of the brakes that leave the smallest rates: accelerations to cancel are
-                # those without brakes and the ones that the present rates amount to in a step.
+                # Efforts of the brakes that leave the smallest rates at the end of the step: they
+                # cancel the accelerations without brakes, and the current rates within the step.
                 before = self.state()
                 unbraked = self._accelerate(before, effort)
                 assert unbraked  # a robot with hinges is dynamic
@@ -103,13 +103,13 @@ class FailingJoints:
             self._effort, self._steps = effort, count
 
     def _freeze(self, joint: int) -> tuple[float, float]:
-        """Lock a joint; return the size of the impulse [N m s] and the energy that it takes [J]."""
+        """Lock a joint; return the size of its impulse [N m s] and the energy that it takes [J]."""
         state = self.state()
         rate = float(state.qd[joint])
         if rate == 0.0:
             self.lock(joint, True)
             return 0.0, 0.0
-        # The equation of the header, for one joint; `response` is M^-1 J'.
+        # The equation of the module's docstring, for one joint; `response` is M^-1 J'.
         response = self._response(state, joint)
         impulse = -rate / float(response.joints[joint])
         qd = state.qd + impulse * response.joints
@@ -133,7 +133,7 @@ class FailingJoints:
 
     @contextmanager
     def _locking(self, joints: Sequence[int]) -> Iterator[None]:
-        """Lock the given joints, and no others, inside a `with` block."""
+        """Lock the given joints, and release all others, inside a `with` block."""
         changed = sorted({*joints} ^ {*frozen(self._faults.in_force)})
         try:
             for joint in changed:

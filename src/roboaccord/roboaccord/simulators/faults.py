@@ -1,19 +1,20 @@
-"""Failures of joints, the same in every simulator: which are in force, and what they do to efforts.
+"""Failures of joints, the same in every simulator: which are in force, and how they change efforts.
 
 A joint can be frozen (locked), loose (no effort), weak (less effort), slipping (its brake), have
-backlash, or an encoder that is stuck or drifts (contract/fault.py, where a new kind begins).
-`JointFaults` keeps the faults of a simulator; failing.py lets them act on the motion.
+backlash, or an encoder that is stuck or drifts (contract/fault.py, where a new kind begins). Each
+simulator has a `JointFaults`, which knows the faults in force, the efforts that faulty drives
+transmit and the readings of faulty encoders; failing.py lets the other faults act on the motion.
 test_partial_faults and test_joint_faults compare each kind with closed forms.
 
-Frozen: the joint gets LOCK_INERTIA on its diagonal entry of the mass matrix M. Every solve with M,
-those of contacts included, is then that of an arm without the joint, to round-off.
+Frozen: LOCK_INERTIA is added to the joint's diagonal entry of the mass matrix M. Each solution of
+equations with M, also for contacts, is then that of an arm without the joint, to round-off.
 
-Slipping: Coulomb's dry friction, by time stepping [Moreau 1988]: of all efforts within its size,
-the brake takes in each physics step the one that leaves its joint the smallest rate.
+Slipping: Coulomb's dry friction, by time stepping [Moreau 1988]. In each physics step the effort of
+the brake is the one, of all within its size, that leaves the smallest rate of the joint.
 
 Backlash: a gap between a drive without inertia and the joint [the exact model of Nordin and Gutman
-2002, here with a stiff shaft]. The drive crosses it at GAP_SPEED, to the side of the commanded
-effort, and transmits no effort until it gets there.
+2002, here with a stiff shaft]. The drive crosses the gap at GAP_SPEED, to the side of the commanded
+effort, and transmits no effort until it has reached that side.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from roboaccord.contract.fault import Fault, check_joint
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.numerics.pivoting import solve_in_box
 
-# rad/s: speed of a drive in its backlash, of the order of an arm's speed
+# [rad/s] Speed of a drive in the gap of its backlash: of the order of an arm's own speed.
 GAP_SPEED = 1.0
-# kg m^2: makes a joint immovable: what accelerations remain are lost in the round-off of others
+# [kg m^2] Inertia that makes a joint immovable: the remaining accelerations are below the round-off
+# of others.
 LOCK_INERTIA = 1e30
-_ROUND_OFF = 1e-9  # s: error of times, which are rounded to 9 decimals
+_ROUND_OFF = 1e-9  # [s] error of times, which are rounded to 9 decimals
 
 
 class JointFaults:
@@ -40,7 +42,7 @@ class JointFaults:
 
     Args:
         scheduled: faults of the scenario.
-        joints: names.
+        joints: names, n of them.
         hinges: names of the joints that can fail.
 
     Attributes:
@@ -53,7 +55,7 @@ class JointFaults:
     ) -> None:
         self._scheduled, self._joints, self._hinges = tuple(scheduled), joints, hinges
         self._past_requests, self._requested = list[Fault](), list[Fault]()
-        self._since = 0.0  # s: time at which the motion started
+        self._start_time = 0.0  # of the motion [s]
         self.in_force = dict[int, Fault]()
         # By joint: time [s] and angle [rad] at which its fault began, and its backlash.
         self._beginnings = dict[int, tuple[float, float]]()
@@ -79,8 +81,8 @@ class JointFaults:
         self.possible = bool(self._scheduled)
 
     def restart(self, time: float) -> None:
-        """Forget requests and faults in force; the scenario's faults will act again."""
-        self._since = time
+        """Forget requests and faults in force at the start of a motion; scheduled faults remain."""
+        self._start_time = time
         self._past_requests.clear()
         self._requested.clear()
         for by_joint in (self.in_force, self._beginnings, self._gaps):
@@ -102,8 +104,7 @@ class JointFaults:
     def transmitted(self, command: Command, effort: Array, state: RobotState) -> Array:
         """Return the efforts (n,) that drives transmit to the joints at the tick of a state.
 
-        If the command says that its efforts are already those in force, only loose joints lose
-        theirs.
+        If the efforts of the command are already those in force, only those of loose joints change.
         """
         effort = without_loose(effort, self.in_force)
         if command.in_force:
@@ -122,11 +123,11 @@ class JointFaults:
         """Return a state with the readings of failed encoders added."""
         readings = []
         for joint, fault in self.in_force.items():
-            since, first_angle = self._beginnings[joint]
+            begin_time, begin_angle = self._beginnings[joint]
             if fault.kind == "stuck":
-                readings.append((joint, first_angle, 0.0))
+                readings.append((joint, begin_angle, 0.0))
             elif fault.kind == "drifting":
-                angle = float(state.q[joint]) + fault.size * (state.time - since)
+                angle = float(state.q[joint]) + fault.size * (state.time - begin_time)
                 readings.append((joint, angle, float(state.qd[joint]) + fault.size))
         return replace(state, encoders=tuple(readings)) if readings else state
 
@@ -136,32 +137,32 @@ class JointFaults:
         return {j: fault.size for j, fault in self.in_force.items() if fault.kind == "slipping"}
 
     def acting_at(self, time: float) -> dict[int, Fault]:
-        """Return the faults that act at a time [s] by joint, of several the latest."""
+        """Return the fault of each joint that acts at a time [s]; of several the latest."""
         due = [f for f in (*self._scheduled, *self._past_requests) if f.time <= time + _ROUND_OFF]
         return {self._joints.index(f.joint): f for f in sorted(due, key=lambda f: f.time)}
 
-    def is_news(self, fault: Fault) -> bool:
+    def begins_in_motion(self, fault: Fault) -> bool:
         """Return whether a fault begins during the motion, not before its start."""
-        return fault.time > self._since - _ROUND_OFF
+        return fault.time > self._start_time - _ROUND_OFF
 
 
 class _Gap:
     """A gap between a drive and its joint (backlash), with the position of the drive in it.
 
     Args:
-        size: of the gap [rad].
+        size: width of the gap [rad].
     """
 
     def __init__(self, size: float) -> None:
-        self._half = 0.5 * size
-        self._side = 0.0  # sign of the effort
+        self._half_gap = 0.5 * size
+        self._effort_sign = 0.0
         self._drive = 0.0  # position of the drive, from the gap's middle [rad]
         self._last_tick = (0.0, 0.0)  # time [s] and angle of the joint [rad]
 
     @property
     def is_crossed(self) -> bool:
         """Whether the drive presses on the joint."""
-        return self._drive == self._side * self._half
+        return self._drive == self._effort_sign * self._half_gap
 
     def move_drive(self, effort: float, q: float, time: float) -> None:
         """Move the drive in the gap since the last tick, under an effort [N m].
@@ -171,16 +172,16 @@ class _Gap:
         Args:
             effort: commanded [N m].
             q: angle of the joint [rad].
-            time: of the tick [s].
+            time: time of the tick [s].
         """
         # Either it has not moved yet, or it crosses the gap, relative to the joint.
-        if self._side == 0.0 == self._drive:
-            self._drive = float(np.sign(effort)) * self._half
-        elif not self.is_crossed or self._side == 0.0:
+        if self._effort_sign == 0.0 == self._drive:
+            self._drive = float(np.sign(effort)) * self._half_gap
+        elif not self.is_crossed or self._effort_sign == 0.0:
             last_time, last_q = self._last_tick
-            self._drive += self._side * GAP_SPEED * (time - last_time) - (q - last_q)
-            self._drive = min(max(self._drive, -self._half), self._half)
-        self._side, self._last_tick = float(np.sign(effort)), (time, q)
+            self._drive += self._effort_sign * GAP_SPEED * (time - last_time) - (q - last_q)
+            self._drive = min(max(self._drive, -self._half_gap), self._half_gap)
+        self._effort_sign, self._last_tick = float(np.sign(effort)), (time, q)
 
 
 def hold(responses: Array, accelerations: Array, limits: Array) -> Array:
@@ -188,7 +189,7 @@ def hold(responses: Array, accelerations: Array, limits: Array) -> Array:
 
     Args:
         responses: accelerations of the braked joints by unit efforts (m, m) [rad/s^2 per N m].
-        accelerations: to cancel (m,) [rad/s^2].
+        accelerations: the accelerations to cancel (m,) [rad/s^2].
         limits: largest efforts (m,) [N m].
     """
     efforts = np.zeros(len(accelerations))

@@ -1,7 +1,8 @@
 """Friction of joints, and springs in them, the same in every simulator.
 
-`JointFriction` is the law (viscous, dry, stiction) with its parameters. engines/compiled.py has the
-same law in a kernel, which must give the same bits. test_engines compares it with closed forms.
+`JointFriction` contains the law (viscous friction, dry friction, stiction) with its parameters.
+References and engines evaluate it in each stage of a step. engines/compiled.py has the same law in
+a kernel, which must give the same bits. test_engines compares it with closed forms.
 """
 
 from __future__ import annotations

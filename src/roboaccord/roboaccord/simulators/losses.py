@@ -1,10 +1,10 @@
 """Energy losses of a motion: an account by channel, the power of force laws, and an engine's meter.
 
-A channel is a way in which energy is lost: friction, damping, stops or impacts. A simulator adds
-energy to its `LossAccount` where it is lost; run/energy_book.py compares the sum with the change of
-energy. `StepMeter` measures an engine in each physics step: force law and joint friction by the
-trapezoidal rule of their powers, constraints as the engine reports them. Measuring does not change
-a bit of a motion.
+A channel is a cause of energy losses: friction, damping, stops or impacts. A simulator adds losses
+to its `LossAccount` when they occur; run/energy_book.py compares their sum with the change of the
+robot's energy. `StepMeter` measures an engine in each physics step: the work of force law and joint
+friction by the trapezoidal rule, that of constraints as the engine reports it. A measurement does
+not change the motion.
 
 The names in CHANNELS stay: reports and their JSON contain them. The trapezoidal rule is of second
 order, as ORDER of crosscheck/levels/energy.py says: change both or none (test_energy).
@@ -14,18 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from roboaccord.contract.interfaces import ForceLaw
-from roboaccord.contract.state import RobotState
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.kinematics import TreeKinematics, motion_of
-
-if TYPE_CHECKING:
-    from roboaccord.contract.state import Array, RobotState
-    from roboaccord.description.tree import Tree
-    from roboaccord.simulators.friction import JointFriction
+from roboaccord.description.tree import Tree
+from roboaccord.simulators.friction import JointFriction
 
 FRICTION, DAMPING, STOPS, IMPACTS = CHANNELS = ("friction", "damping", "stops", "impacts")
 
@@ -95,9 +92,9 @@ class StepMeter:
         tree: links and joints.
         joints: names, in the order of q.
         step: physics step [s].
-        law: that acts on the links, or None.
-        friction: of the joints, or None.
-        account: to add to.
+        law: force law that acts on the links, or None.
+        friction: friction of the joints, or None.
+        account: the account to which losses are added.
     """
 
     def __init__(
@@ -125,8 +122,8 @@ class StepMeter:
             before, after: states around it.
             constraints: losses in stops and contacts, by the engine.
         """
-        # Powers at the start are those at the end of the last step, unless the rates have jumped
-        # since then, as they do when a joint freezes.
+        # Powers at the start are those at the end of the last step, unless the rates have changed
+        # since then, for instance because a joint froze.
         if self._last_rates is None or not np.array_equal(before.qd, self._last_rates):
             self._last_powers = self._powers(before)
         law_before, joints_before = self._last_powers
@@ -148,11 +145,11 @@ class StepMeter:
 def mean_velocities(
     tree: Tree, kinematics: TreeKinematics, before: RobotState, after: RobotState, points: Array
 ) -> Array:
-    """Return the mean of the velocities that points on each link have before and after a step.
+    """Return the mean velocities, before and after a step, of points that are fixed to each link.
 
     Args:
-        tree: of the links.
-        kinematics: of the tree.
+        tree: links and joints.
+        kinematics: the kinematics of the tree.
         before, after: states around the step.
         points: in the world, at the start of the step (p, 3) [m].
 

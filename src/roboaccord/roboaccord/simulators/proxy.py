@@ -1,7 +1,8 @@
-"""Simulators that change something of another simulator, and pass on everything else.
+"""Base class of simulators that change commands or states of another simulator.
 
-A subclass of `Proxy` changes commands or states on their way. `Proxy` passes on every public member
-of `Simulator`, which test_simulators checks one by one.
+`Proxy` passes every call on to an inner simulator (the proxy pattern); a subclass overrides the
+calls that it changes, for instance to falsify an engine or to move its world. Every public member
+of `Simulator` must be passed on, which test_simulators checks one by one.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from roboaccord.simulators.base import Simulator
 
 
 class Proxy(Simulator):
-    """Take the place of a simulator: it passes commands and states on.
+    """Simulator that passes commands on to another one, and returns its states.
 
     A subclass changes commands in `_advance`, and states in `_read`.
 
     Args:
-        simulator: whose place it takes.
+        simulator: the simulator to which calls are passed on.
     """
 
     def __init__(self, simulator: Simulator) -> None:

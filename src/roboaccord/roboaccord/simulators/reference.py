@@ -1,10 +1,10 @@
-"""References: our own analytical models that simulate a setup, with which engines are compared.
+"""References: simulators by our own equations of motion, with which engines are compared.
 
 `TreeReference` simulates a robot that is completely described by its URDF, with inelastic stops but
-no contact. A robot with equations of its own derives from `JointSpaceReference`, on a fixed base,
-and writes `joint_accelerations`; one with contact has a reference of its own in its package. The
-integrator is the classical Runge-Kutta method of order 4 (test_joint_space), and stays: engines are
-judged by it, and hashes depend on it.
+no contact. A robot with equations of its own, on a fixed base, derives from `JointSpaceReference`
+and implements `joint_accelerations`. A robot with contact has a reference of its own in its
+package, derived from `Reference`. The integrator is the classical Runge-Kutta method of order 4
+(test_joint_space), and must stay: engines are judged by it, and hashes depend on it.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from roboaccord.simulators.stops import Stops
 
 
 class Reference(Simulator):
-    """Simulate a robot by equations of motion that a subclass has.
+    """Simulate a robot by the equations of motion of a subclass.
 
-    The state is in `_now`; a subclass with other coordinates writes `_place` and `_read`.
+    The state is in `_now`; a subclass with other coordinates overrides `_place` and `_read`.
 
     Args:
         setup: robot and scenario.
 
     Attributes:
         bases: kinds of base for which it has equations.
-        parameters: of the robot.
+        parameters: parameters of the robot.
 
     Raises:
         AccordError: for a kind of base that is not among `bases`.
@@ -57,10 +57,8 @@ class Reference(Simulator):
         if base not in self.bases:
             bases = " or ".join(self.bases)
             raise AccordError(f"base is {base}; the reference of {setup.robot.name} takes {bases}")
-        super().__init__(
-            setup.joints, setup.effort_limits, setup.scenario.physics_step,
-            faults=setup.faults, hinges=setup.tree.hinges,
-        )  # fmt: skip
+        step, faults, hinges = setup.scenario.physics_step, setup.faults, setup.tree.hinges
+        super().__init__(setup.joints, setup.effort_limits, step, faults=faults, hinges=hinges)
         self.parameters: Any = setup.parameters
         self._now = setup.initial
 
@@ -72,7 +70,7 @@ class Reference(Simulator):
 
 
 class JointSpaceReference(Reference):
-    """Simulate a robot on a fixed base by the equations of motion that a subclass writes.
+    """Simulate a robot on a fixed base by the equations of motion of a subclass.
 
     The joints have neither stops nor friction; it is an error if one reaches a stop of the
     description. The classical Runge-Kutta method of order 4 takes the scenario's physics steps.
@@ -99,12 +97,14 @@ class JointSpaceReference(Reference):
         Args:
             q: positions (n,) [rad].
             qd: velocities (n,) [rad/s].
-            effort: of the motors (n,) [N m].
+            effort: efforts of the motors (n,) [N m].
         """
 
     def lock(self, joint: int, locked: bool) -> None:
-        change = self._frozen.append if locked else self._frozen.remove
-        change(joint)
+        if locked:
+            self._frozen.append(joint)
+        else:
+            self._frozen.remove(joint)
 
     def _place(self, state: RobotState) -> None:
         self._y = np.array([state.q, state.qd])
@@ -127,24 +127,24 @@ class JointSpaceReference(Reference):
 
     def _rk4(self, y: Array, effort: Array) -> Array:
         """Return positions and velocities (2, n) one physics step later."""
-
-        def slope(y: Array) -> Array:
-            return np.array([y[1], self._with_locks(y[0], y[1], effort)])
-
         h = self.physics_step
-        k1 = slope(y)
-        k2 = slope(y + 0.5 * h * k1)
-        k3 = slope(y + 0.5 * h * k2)
-        k4 = slope(y + h * k3)
+        k1 = self._slope(y, effort)
+        k2 = self._slope(y + 0.5 * h * k1, effort)
+        k3 = self._slope(y + 0.5 * h * k2, effort)
+        k4 = self._slope(y + h * k3, effort)
         return y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+
+    def _slope(self, y: Array, effort: Array) -> Array:
+        """Return the derivative of positions and velocities (2, n) by time."""
+        return np.array([y[1], self._with_locks(y[0], y[1], effort)])
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         return Acceleration(np.zeros(6), self._with_locks(state.q, state.qd, effort))
 
     def _with_locks(self, q: Array, qd: Array, effort: Array) -> Array:
-        """Return the accelerations (n,) under efforts on the frozen joints that keep them at rest.
+        """Return the accelerations (n,), where additional efforts keep the frozen joints at rest.
 
-        These efforts are solved for: accelerations are linear in them.
+        Accelerations are linear in these efforts, which follow from a system of equations.
         """
         free, frozen = self.joint_accelerations(q, qd, effort), self._frozen
         if not frozen:
@@ -161,7 +161,7 @@ class TreeReference(Reference):
 
     Args:
         setup: robot and scenario.
-        friction: of the joints, or None.
+        friction: friction of the joints, or None.
 
     Raises:
         AccordError: for a link that moves and has no inertia.
@@ -172,7 +172,8 @@ class TreeReference(Reference):
     bases = ("fixed", "planar", "free")
 
     def __init__(self, setup: Setup, friction: JointFriction | None) -> None:
-        # Losses by joint friction are not measured; without it, only brakes that slip take energy.
+        # Losses by joint friction are not measured. A robot without it loses no energy by damping,
+        # and by friction only in brakes that slip.
         self.channels = (STOPS,) if friction else (STOPS, FRICTION, DAMPING)
         super().__init__(setup)
         self._base = setup.base
@@ -180,11 +181,11 @@ class TreeReference(Reference):
         self.spring = friction.spring if friction else None
         # Equations without friction, for accelerations, and with it.
         tree, gravity = setup.tree, setup.parameters.gravity
-        kind = MimicDynamics if any(joint.mimic for joint in tree.moving) else TreeDynamics
-        self._smooth = kind(tree, self.joints, setup.scenario.base, gravity)
+        equations = MimicDynamics if any(joint.mimic for joint in tree.moving) else TreeDynamics
+        self._smooth = equations(tree, self.joints, setup.scenario.base, gravity)
         law = friction
-        braking = (law.viscous, law.constant, law.speed, law.spring) if law else ()
-        self._dynamics = kind(tree, self.joints, setup.scenario.base, gravity, *braking)
+        in_joints = (law.viscous, law.constant, law.speed, law.spring) if law else ()
+        self._dynamics = equations(tree, self.joints, setup.scenario.base, gravity, *in_joints)
         self._masses = {link.name: link.mass for link in setup.tree.links}
         self._watch, self._locked = StopWatch.of(setup.tree, self.joints), set[int]()
         self._stops = Stops(self._dynamics, *self._watch.limits)
@@ -195,12 +196,12 @@ class TreeReference(Reference):
         return self._masses
 
     def lock(self, joint: int, locked: bool) -> None:
-        (self._locked.add if locked else self._locked.discard)(joint)
+        self._locked = self._locked | {joint} if locked else self._locked - {joint}
         for dynamics in (self._smooth, self._dynamics):
             dynamics.lock(joint, LOCK_INERTIA if locked else 0.0)
 
     def _place(self, state: RobotState) -> None:
-        """Continue from a state; a base that does not move is where the description puts it."""
+        """Set the state; a base that does not move remains where the description has it."""
         if not self._base.moves:
             state = RobotState(state.time, state.q, state.qd, state.effort)
         self._now = state

@@ -1,8 +1,8 @@
 """Events of joints that reach their stops, the same in every simulator.
 
-A stop is the end of a joint's range. `StopWatch` compares the positions with the stops after each
-control tick. STOP_MARGIN and RELEASE decide what counts as one event, and may be tuned
-(test_engines).
+A stop is the end of a joint's range. Simulators have a `StopWatch`, which compares the positions
+with the stops after each control tick. STOP_MARGIN and RELEASE decide which contacts with a stop
+are separate events, and may be tuned (test_engines).
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from roboaccord.contract.trajectory import Event
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.jit import kernel
 
-# rad or m: closer to its limit, a joint is at its stop: far above round-off, far below RELEASE
+# [rad or m] A joint reaches its stop when it is closer than this to the limit: far above round-off,
+# far below RELEASE.
 STOP_MARGIN = 1e-6
-# rad or m: a joint is at its stop until it is this far away; more than impacts of other joints move
-# it
+# [rad or m] A joint leaves its stop when it is farther than this from the limit: more than impacts
+# of other joints move it.
 RELEASE = 1e-4
 
 

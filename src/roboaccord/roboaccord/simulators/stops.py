@@ -1,11 +1,12 @@
-"""Inelastic stops of joints in a reference: impacts at the times at which they occur.
+"""Inelastic stops of joints in a reference, with impacts at the times at which they occur.
 
-Where a joint reaches a stop within a physics step, the time is found (`_advance_to_impact`). There
-an impulse stops it, and with it all joints that the impulse would drive into their own stops:
-Moreau's law of impact with a restitution of 0 (`_apply_impact`). A joint at rest at its stop is
-locked in each step at whose start the stop has to push (`_pressed_joints`). Between impacts the
-integrator keeps its order; a joint that would leave its stop within a step leaves it at the start
-of the next.
+`TreeReference` (reference.py) advances a tree of links by `Stops` if its joints have limits. If a
+joint reaches its stop within a physics step, the tree is advanced to that time
+(`_advance_to_impact`). An impulse then stops the joint, and all joints that the impulse would drive
+into their own stops: Moreau's law of impact with a restitution of 0 (`_apply_impact`). A joint at
+rest at its stop is locked during a step if the stop has to push at the start (`_pressed_joints`); a
+joint that would leave its stop within a step leaves it at the start of the next. Between impacts
+the integrator has its usual order.
 
 A state y (13 + 2 n,) is that of `TreeDynamics`: position, quaternion and q, then velocities and qd.
 
@@ -28,11 +29,13 @@ from roboaccord.numerics.pivoting import solve_in_box
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.faults import LOCK_INERTIA
 
-# impacts in a physics step: a few are physical, more mean that the step is too long
+# Largest number of impacts in a physics step: a few are physical, more show that the step is too
+# long.
 MOST_IMPACTS = 100
-EXACT = 1e-14  # fraction of a step: error of the time of an impact, which is round-off
-NEAR = 1e-12  # rad or m: closer to its stop, a joint is at it; above the round-off of positions
-TRIES = 200  # iterations for the time of an impact; bisection alone needs 47 to reach EXACT
+EXACT = 1e-14  # error of the time of an impact, as a fraction of the step: round-off
+# [rad or m] A joint that is closer to its stop is at the stop: above the round-off of positions.
+NEAR = 1e-12
+TRIES = 200  # largest number of iterations for that time; bisection alone needs 47 to reach EXACT
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Impact:
     Args:
         joint: its number.
         time: since the start of the motion [s].
-        impulse: of the stop [N m s or N s].
+        impulse: impulse of the stop [N m s or N s].
     """
 
     joint: int
@@ -54,12 +57,12 @@ class Stops:
     """Advance a tree whose joints have stops.
 
     Args:
-        dynamics: of the tree; its locks are used and released.
+        dynamics: equations of motion of the tree; its joints are locked and released.
         lower, upper: limits of the positions (n,) [rad or m].
 
     Attributes:
         any: whether any joint has a stop.
-        energy: that the impacts of the last motion took [J].
+        energy: energy that the impacts of the last motion took [J].
     """
 
     def __init__(self, dynamics: TreeDynamics, lower: Array, upper: Array) -> None:
@@ -149,7 +152,7 @@ class Stops:
         is_free[list(at_rest)] = False
 
         def excess_at(fraction: float) -> float:
-            """Advance by a fraction of the time; return the largest way beyond a stop, or < 0."""
+            """Advance by a fraction of the time; return the largest excess beyond a stop."""
             y[:] = start
             self._dynamics.advance(y, effort, fraction * time, 1, wrench)
             q = self._q(y)
@@ -158,8 +161,8 @@ class Stops:
 
         if excess_at(1.0) <= 0.0:
             return time
-        # Root of `excess_at` between two fractions, by the Illinois method (false position, in
-        # which the value at an end that stays is halved); bisection where that leaves the bracket.
+        # Root of `excess_at` by the Illinois method: false position, in which the value at the end
+        # that remains is halved; bisection if the secant leaves the bracket.
         low, high, at_low, at_high = 0.0, 1.0, excess_at(0.0), excess_at(1.0)
         for _ in range(TRIES):
             if high - low <= EXACT:
@@ -240,10 +243,10 @@ def _stop_pushes(responses: Array, joints: Sequence[int], outward: Array, rates:
     With pushes p >= 0 and outward rates u' = u + W p: u' >= 0, and p = 0 where u' > 0.
 
     Args:
-        responses: of all joints to a unit effort on each of the k joints (k, n).
+        responses: accelerations of all joints by a unit effort on each of the k joints (k, n).
         joints: the k joints at their stops.
         outward: sign of the motion that leaves each stop (k,).
-        rates: of these joints without pushes, or their accelerations (k,).
+        rates: rates or accelerations of these joints without pushes (k,).
     """
     W = outward[:, None] * responses[:, joints] * outward
     k = len(joints)

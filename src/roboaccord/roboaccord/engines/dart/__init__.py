@@ -1,11 +1,12 @@
 """DART behind the Simulator interface: its `EngineSpec`.
 
-Files: settings (of the user), skeleton (loading of a description), model (its equations and
+Modules: settings (of the user), skeleton (loading of a description), model (its equations and
 properties), base (joints of the base), contact, fixtures (obstacles), simulator (the physics step),
 and reader (for `accord parity`).
 
-`lacks`, `expert` and `scheme` are facts of DART (test_expert, test_scheme); a line of `lacks` may
-go when simulator.py can do it. Import nothing of dartpy in this file: every command reads it.
+`lacks`, `expert` and `scheme` are facts about DART (test_expert, test_scheme); a line of `lacks` is
+removed when simulator.py has the feature. Do not import dartpy in this file, because every command
+reads it.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Base joints in DART: conversion between their coordinates and the base's pose and twist.
 
-Each kind of base (fixed, planar, free, ball) has a class here, which converts a state to DART's
-coordinates and rates and back, and a wrench to generalised forces. A kind may be added: a class and
-an entry of BASES under its name in description/base_kinds.py.
+The base is the robot's first link, which a joint of DART's connects to the world. Each kind of base
+(fixed, planar, free, ball) has a class here, which converts a state to DART's coordinates and rates
+and back, and a wrench to generalised forces; `DartMechanism` (model.py) and the simulator use it. A
+kind may be added as a class and an entry of BASES, under its name in description/base_kinds.py.
 
-DART's axes may be turned against the world's, by `turn` (3, 3) from the world's axes to DART's,
-because DART replaces the friction cone by a box along its axes. The axes of the rates of a free
-joint differ between versions of DART, so they are always taken from its Jacobian. test_engines and
-test_ball compare with other engines.
+DART's axes may be rotated relative to the world's, by the matrix `turn` (3, 3) from the world's
+axes to DART's, because DART replaces the friction cone by a box along its axes. The axes of the
+rates of a free joint differ between versions of DART, so they are always derived from its Jacobian.
+test_engines and test_ball compare with other engines.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix, yaw_quaternion
 
-PLANE = KINDS["planar"]
+PLANAR = KINDS["planar"]
 # Position (3,), orientation x y z w (4,) and twist in the base's own axes (6,); or rotation (3, 3),
 # position (3,) and twist (6,), all in the world.
 Motion = tuple[Array, Array, Array]
@@ -34,8 +35,8 @@ class DartFixedBase:
         scale: factor on DART's lengths and times, see model.py.
 
     Attributes:
-        degrees: number of coordinates.
-        rows: their indices among those of the skeleton.
+        degrees: number of coordinates of the base.
+        rows: their indices among the coordinates of the skeleton.
     """
 
     degrees = 0
@@ -86,7 +87,7 @@ class DartPlanarBase(DartFixedBase):
     def positions(self, state: RobotState) -> Array:
         """Return x, y and yaw."""
         self._height = float(state.position[2])
-        return PLANE.pose(state)
+        return PLANAR.pose(state)
 
     def velocities(self, state: RobotState) -> Array:
         """Return their rates."""
@@ -95,11 +96,11 @@ class DartPlanarBase(DartFixedBase):
 
     def read(self, q: Array, v: Array) -> Motion:
         """Return position, orientation and twist in its own axes."""
-        return PLANE.read(q[self.rows], v[self.rows], self._height)
+        return PLANAR.read(q[self.rows], v[self.rows], self._height)
 
     def motion(self, q: Array, v: Array) -> Motion:
         """Return rotation, position and twist in the world."""
-        return PLANE.placed(q[self.rows], v[self.rows])
+        return PLANAR.placed(q[self.rows], v[self.rows])
 
     def forces(self, wrench: Array) -> Array:
         """Return the forces along x and y and the moment about z."""
@@ -184,7 +185,10 @@ class DartBallBase(DartFreeBase):
         return np.asarray(np.linalg.inv(self._jacobian()) @ self._turn, dtype=float)
 
 
+# Classes by the kind of base, as description/base_kinds.py names it.
 BASES = {
-    "fixed": DartFixedBase, "planar": DartPlanarBase, "free": DartFreeBase, "ball": DartBallBase
-}  # fmt: skip
-"""Classes by the kind of base, as description/base_kinds.py names it."""
+    "fixed": DartFixedBase,
+    "planar": DartPlanarBase,
+    "free": DartFreeBase,
+    "ball": DartBallBase,
+}

@@ -1,16 +1,16 @@
 """Contact in DART: which pairs collide, by which detector, and the contact points and forces.
 
-`DartContact` tells DART's solver which pairs of bodies may touch, and converts what it finds to the
-axes and units of the contract. Fixtures, which are obstacles that do not move, are made in
-fixtures.py.
+`DartContact` tells DART's solver which pairs of bodies may touch, and converts the contacts that it
+computes to the axes and units of the contract. The simulator (simulator.py) owns one for a model
+with contacts. Fixtures, which are obstacles that do not move, are made in fixtures.py.
 
-Choice of the collision detector: balls, boxes and meshes of any kind use ODE's. It takes a mesh as
-triangles, and where two meshes touch it also gives the normals of neighbouring faces, so that a
-casing which slides over a tube without friction stops. Convex hulls therefore use Bullet's
-detector, which knows that they are convex (algorithms GJK and EPA). Its tolerances are absolute,
-however, and made for bodies of metres: of overlaps of hulls that are centimetres thick it misses
-one in six. With all lengths multiplied by 100 it misses none of 3000, so DART's unit of length is
-1 cm there (figures of benchmarks/hulls.py).
+DART has several collision detectors. Balls, boxes and meshes that are not convex use that of ODE.
+It treats a mesh as triangles, and where two meshes touch it also returns the normals of
+neighbouring faces, so that a casing which slides over a tube without friction stops. Convex hulls
+therefore use Bullet's detector, whose algorithms (GJK and EPA) are made for convex bodies. Its
+tolerances are absolute, however, and suit bodies of metres: of overlaps of hulls that are
+centimetres thick it misses one in six. With all lengths multiplied by 100 it misses none of 3000,
+so DART's unit of length is 1 cm there (figures of benchmarks/hulls.py).
 
 HULL_SCALE and LEVER may be tuned; run benchmarks/hulls.py before and after a change of the first.
 Normals, weights and rebound must stay those of closed forms (test_hulls_in_engines).
@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import dartpy
@@ -32,11 +31,11 @@ from roboaccord.contract.state import Array
 from roboaccord.engines.dart.fixtures import fixture_skeleton
 from roboaccord.engines.touch_events import Pairs
 
-# factor on lengths where hulls collide: with it Bullet's tolerances are small, see above
+# Factor on lengths if hulls collide, which makes Bullet's tolerances relatively small; see above.
 HULL_SCALE = 100.0
-# m: where a contact's normal passes closer than this to the axes of all joints that are not locked,
-# the locks alone bear the contact. Far above the round-off of contact points, and small beside
-# links of 10 cm; any value between would do.
+# [m] If a contact's normal passes closer than this to the axes of all joints that are not locked,
+# only locked joints bear the contact. The value is far above the round-off of contact points, and
+# small compared with links of 10 cm; any value between would do.
 LEVER = 5e-3
 LOCKED = dartpy.dynamics.ActuatorType.LOCKED
 BodyPair: TypeAlias = tuple[dartpy.dynamics.BodyNode, dartpy.dynamics.BodyNode]
@@ -60,7 +59,7 @@ class Push(NamedTuple):
         bodies: names.
         point: in the world (3,) [m].
         normal: unit vector into the first body (3,).
-        force: on the first body, friction included (3,) [N].
+        force: acts on the first body, friction included (3,) [N].
     """
 
     bodies: tuple[str, str]
@@ -70,21 +69,22 @@ class Push(NamedTuple):
 
 
 class DartContact:
-    """Let the pairs of a contact collide, and nothing else; report their contact points.
+    """Collision of the pairs of a contact, and of no others, with a report of contact points.
 
     While joints are locked, some contacts must be left out: those on which no joint that is still
-    free can act, for which DART would compute an impulse of 0 / 0. `update_locks` does this when a
+    free can act, because DART would compute an impulse of 0 / 0. `update_locks` does this when a
     lock changes, `leave_out_borne` after each step.
 
     Args:
-        world: of DART, with the robot.
+        world: DART's world, with the robot.
         skeleton: the robot.
         contact: pairs, friction and fixtures.
         turn: from the world's axes to DART's (3, 3).
-        scale: of DART's lengths.
+        scale: factor on DART's lengths.
 
     Raises:
-        AccordError: for a pair that names nothing, or a mesh beside hulls that is not convex.
+        AccordError: for a pair with a body without shape, or a mesh that is not convex if there are
+            hulls.
     """
 
     def __init__(
@@ -99,15 +99,16 @@ class DartContact:
         self._skeleton, self._pairs = skeleton, Pairs(contact)
         self._solver = world.getConstraintSolver()
         self._colliding = list[BodyPair]()  # pairs that may touch
-        # While joints are locked: number of them, coordinates that are still free, and names of
-        # pairs whose contact the locks alone bear.
+        # While joints are locked: their number, indices of the coordinates that are still free, and
+        # names of pairs whose contact only locked joints bear.
         self._locked_count, self._free_dofs = 0, list[int]()
         self._borne_by_locks = set[tuple[str, str]]()
-        self._has_hulls, detectors = scale != 1.0, dartpy.collision
-        self._make_detector: Callable[[], dartpy.collision.CollisionDetector]
-        self._make_detector = detectors.OdeCollisionDetector
-        if self._has_hulls:
-            self._make_detector = detectors.BulletCollisionDetector
+        self._has_hulls = scale != 1.0
+        ode, bullet = (
+            dartpy.collision.OdeCollisionDetector,
+            dartpy.collision.BulletCollisionDetector,
+        )
+        self._make_detector = bullet if self._has_hulls else ode
         # Fixtures enter the world as skeletons that do not move.
         for fixture in contact.fixtures:
             if self._has_hulls and isinstance(fixture, MeshFixture) and not fixture.convex:
@@ -118,8 +119,8 @@ class DartContact:
         skeletons = [world.getSkeleton(i) for i in range(world.getNumSkeletons())]
         bodies = [s.getBodyNode(j) for s in skeletons for j in range(s.getNumBodyNodes())]
         self._pairs.check([body.getName() for body in bodies if body.getNumShapeNodes()])
-        # Pairs of bodies that the contact does not name are left out by the solver's own filter:
-        # dartpy returns its options as a copy, so another filter cannot be set.
+        # Other pairs of bodies are excluded by the solver's own filter, because another one cannot
+        # be set: dartpy returns the solver's options as a copy.
         excluded = self._solver.getCollisionOption().collisionFilter
         for i, first in enumerate(bodies):
             for second in bodies[:i]:
@@ -136,7 +137,7 @@ class DartContact:
     def forget(self) -> None:
         """Forget all contacts.
 
-        Bullet's detector keeps them from step to step, so a new one is made.
+        Bullet's detector remembers them from step to step, so it is replaced by a new one.
         """
         self._solver.clearLastCollisionResult()
         if self._has_hulls:
@@ -178,7 +179,7 @@ class DartContact:
         if len(locked) < self._locked_count:
             self._borne_by_locks.clear()
         self._locked_count = len(locked)
-        # Left out are pairs that are rigidly attached to each other, or rest on the locks.
+        # Excluded are pairs that are rigidly attached to each other, or borne by locked joints.
         excluded = self._solver.getCollisionOption().collisionFilter
         for first, second in self._colliding:
             rigid = _carrier(first) == _carrier(second)
@@ -189,7 +190,7 @@ class DartContact:
         self.leave_out_borne()
 
     def leave_out_borne(self) -> None:
-        """Leave out contacts of the last step that the joints which are not locked barely move."""
+        """Leave out contacts of the last step on which no joint that is still free can act."""
         if not self._free_dofs:
             return
         excluded = self._solver.getCollisionOption().collisionFilter

@@ -1,8 +1,8 @@
 """Fixtures in DART: obstacles that do not move, each as a skeleton of its own.
 
-`fixture_skeleton` makes a box or a mesh; another kind of fixture is a branch of it. dartpy makes
-the shape of a mesh only from a description that names a file, so the mesh is written to a temporary
-STL file first. test_hulls_in_engines checks contact with fixtures.
+`fixture_skeleton`, called by contact.py, makes a box or a mesh; another kind of fixture is a branch
+of it. dartpy makes the shape of a mesh only from a description that names a file, so the mesh is
+written to a temporary STL file first. test_hulls_in_engines checks contact with fixtures.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import yaw_matrix
 
-# A description whose only link has a mesh.
+# URDF of a robot whose only link has a mesh.
 DESCRIPTION = """<robot name="{name}"><link name="{name}"><collision><geometry>
 <mesh filename="file://{path}"/></geometry></collision></link></robot>"""
-# A triangle of a binary STL file.
+# Record of a triangle in a binary STL file.
 TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 
 
@@ -34,7 +34,7 @@ def fixture_skeleton(
         fixture: box or mesh.
         turn: from the world's axes to DART's (3, 3).
         scale: factor on lengths.
-        yaw: by which the fixture is turned about the vertical [rad].
+        yaw: angle by which the fixture is turned about the vertical [rad].
 
     Raises:
         AccordError: for a height field, which cannot be given to the detector through dartpy.

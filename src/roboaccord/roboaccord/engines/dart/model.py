@@ -1,13 +1,14 @@
 """DART's model of a robot: `DartMechanism` with its equations and properties, in SI units.
 
-DART may use another unit of length, because its collision detectors need large numbers (see
-contact.py): its metre and its second are then both smaller than SI's, by one factor `scale`.
-Speeds, masses, moments and energies keep their numbers. Numbers of lengths are `scale` times as
-large, those of inertias `scale` squared times, and those of forces, accelerations and angular rates
-are divided by `scale`. Every number that passes through this module is converted
-(test_hulls_in_engines: the motion is the same in other units).
+`DartMechanism` implements `Mechanism` of engines/mechanism.py for the simulator and the reader; a
+new property is first added there.
 
-A property is first added to `Mechanism` of engines/mechanism.py.
+DART may use other units, because its collision detectors need large numbers (see contact.py): its
+units of length and of time are then both smaller than SI's, by one factor `scale`. The values of
+speeds, masses, moments and energies are the same in both. Those of lengths are multiplied by
+`scale`, and those of inertias by its square; those of forces, linear accelerations and angular
+rates are divided by it. Every number that passes through this module is converted
+(test_hulls_in_engines: the motion is the same in other units).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from roboaccord.engines.dart.base import BASES
 from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import JointProperties, LinkProperties
 
-# Which coordinates of each kind of joint slide; those of other kinds all turn.
+# By DART's kind of joint: whether each coordinate is a length; those of other kinds are angles.
 SLIDING = {
     "PrismaticJoint": (True,),
     "PlanarJoint": (True, True, False),
@@ -33,8 +34,8 @@ SLIDING = {
     "TranslationalJoint": (True, True, True),
 }
 # Names of the degrees of freedom of joints that have several, by DART's kind of joint.
-MANY = {"PlanarJoint": DEGREES["planar"], "FreeJoint": DEGREES["floating"]}
-AXES = np.eye(3)  # DART's, if they are not turned against the world's
+MULTIPLE_DEGREES = {"PlanarJoint": DEGREES["planar"], "FreeJoint": DEGREES["floating"]}
+WORLD_AXES = np.eye(3)  # DART's axes, if they are those of the world
 
 
 def lengths(skeleton: dartpy.dynamics.Skeleton, scale: float) -> Array:
@@ -57,7 +58,7 @@ def degrees(skeleton: dartpy.dynamics.Skeleton) -> dict[str, int]:
         name, count = joint.getName(), joint.getNumDofs()
         names = [name]
         if count > 1:
-            names = [f"{name}_{degree}" for degree in MANY.get(joint.getType(), ())]
+            names = [f"{name}_{degree}" for degree in MULTIPLE_DEGREES.get(joint.getType(), ())]
         indices |= {key: joint.getIndexInSkeleton(i) for i, key in enumerate(names) if count}
     return indices
 
@@ -66,8 +67,8 @@ class DartMechanism(Mechanism):
     """DART's skeleton of a robot.
 
     Args:
-        skeleton: of the model.
-        body: that moves as the base.
+        skeleton: DART's form of the robot.
+        body: the body that moves as the base.
         base: how it moves.
         joints: names, in the order of states.
         turn: from the world's axes to DART's (3, 3).
@@ -86,7 +87,7 @@ class DartMechanism(Mechanism):
         body: dartpy.dynamics.BodyNode,
         base: Base,
         joints: Sequence[str],
-        turn: Array = AXES,
+        turn: Array = WORLD_AXES,
         scale: float = 1.0,
     ) -> None:
         self._skeleton, self._body, self._turn, self._scale = skeleton, body, turn, scale

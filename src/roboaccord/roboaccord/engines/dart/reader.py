@@ -1,9 +1,9 @@
 """DART's reading of a URDF, by its own loader, for `accord parity`.
 
-It must show what DART makes of a file by itself, so nothing is corrected here. One choice is the
-caller's: with `settings` "accord" a link without an inertial has no mass, as in skeleton.py;
-DART would give it 1 kg. Coordinates of planar and floating joints are converted by `Chart`s
-(engines/charts.py).
+`DartReading` is the `Reading` (engines/reading.py) that shows what DART itself makes of a file, so
+nothing is corrected here. One choice is the caller's: with the settings "accord", a link without
+the element `inertial` has no mass, as in skeleton.py; by default DART assumes 1 kg. Coordinates of
+planar and floating joints are converted by `Chart`s (engines/charts.py).
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ from roboaccord.engines.dart.model import DartMechanism, degrees
 from roboaccord.engines.dart.skeleton import captured_stderr, error_of
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
-# URDF's names of shapes, by DART's; others keep DART's name.
-KINDS = {
-    "BoxShape": "box", "SphereShape": "sphere", "CylinderShape": "cylinder", "MeshShape": "mesh",
+# URDF's names of shapes, by DART's names; other shapes are called as in DART.
+SHAPES = {
+    "BoxShape": "box",
+    "SphereShape": "sphere",
+    "CylinderShape": "cylinder",
+    "MeshShape": "mesh",
     "CapsuleShape": "capsule",
-}  # fmt: skip
+}
 MIMIC = dartpy.dynamics.ActuatorType.MIMIC
 
 
@@ -37,11 +40,12 @@ class DartReading(Reading):
     """Read a URDF with DART.
 
     Args:
-        text: of a URDF.
+        text: the URDF.
         question: base and joints.
-        settings: `accord` gives a link without an inertial no mass; DART's default is 1 kg.
+        settings: `accord`, or `default` for those of DART, by which a link without an inertial has
+            a mass of 1 kg.
         packages: folders of ROS packages by name.
-        file: with exactly this text, for paths relative to it; None where there is none.
+        file: with exactly this text, for paths relative to it; None if there is no such file.
 
     Raises:
         AccordError: if DART refuses it.
@@ -61,12 +65,12 @@ class DartReading(Reading):
         skeleton = _load(text, question, settings, packages, file)
         skeleton.disableSelfCollisionCheck()
         skeleton.setGravity(np.array([0.0, 0.0, -GRAVITY]))
-        # The joint that carries a free base is not one of the robot's own.
+        # The joint that carries a free base is not a joint of the robot.
         body = skeleton.getBodyNode(question.root) or skeleton.getRootBodyNode()
         base_joint = body.getParentJoint() if question.base == "free" else None
-        joints = [j for j in skeleton.getJoints() if j is not base_joint]
-        moving = [j for j in joints if j.getNumDofs() == 1]
-        with_several_degrees = [j for j in joints if j.getNumDofs() > 1]
+        joints = [joint for joint in skeleton.getJoints() if joint is not base_joint]
+        moving = [joint for joint in joints if joint.getNumDofs() == 1]
+        with_several_degrees = [joint for joint in joints if joint.getNumDofs() > 1]
         names = {i: name for name, i in degrees(skeleton).items()}
         indices = {j.getIndexInSkeleton(i) for j in joints for i in range(j.getNumDofs())}
         self.joints = tuple(names[i] for i in sorted(indices))
@@ -80,22 +84,22 @@ class DartReading(Reading):
             charts = {j.getName(): _chart(j, ours.get(j.getName())) for j in with_several_degrees}
             self.charts = Charts(question_joints, charts)
         nodes = skeleton.getBodyNodes()
-        self.links = self.linked(node.getName() for node in nodes)
+        self.links = self.properties_of(node.getName() for node in nodes)
         skeleton.setPositions(np.zeros(skeleton.getNumDofs()))
         home = body if base_joint else dartpy.dynamics.Frame.World()
         self.hinges = {joint.getName(): _hinge(joint, home) for joint in moving}
         shapes = [shape for node in nodes for shape in node.getShapeNodes()]
         kinds = [s.getShape().getType() for s in shapes if s.getCollisionAspect() is not None]
-        self.shapes = Counter(KINDS.get(kind, kind) for kind in kinds)
+        self.shapes = Counter(SHAPES.get(kind, kind) for kind in kinds)
         # Properties that are compared separately do not act.
-        self.apart = _apart(moving)
+        self.apart = _separate(moving)
         for joint in moving:
             joint.setDampingCoefficient(0, 0.0)
             joint.setCoulombFriction(0, 0.0)
 
 
-def _apart(moving: Sequence[dartpy.dynamics.Joint]) -> dict[str, dict[str, float]]:
-    """Return the properties that are compared separately, as `Reading.apart` has them."""
+def _separate(moving: Sequence[dartpy.dynamics.Joint]) -> dict[str, dict[str, float]]:
+    """Return the properties that are compared separately: the value of `Reading.apart`."""
     return {
         "damping": {j.getName(): j.getDampingCoefficient(0) for j in moving},
         "friction": {j.getName(): j.getCoulombFriction(0) for j in moving},
@@ -110,13 +114,12 @@ def _load(
     """Return DART's skeleton of a URDF; arguments and errors as of `DartReading`."""
     loader, options = dartpy.utils.DartLoader(), dartpy.utils.DartLoaderOptions()
     kinds = dartpy.utils.DartLoaderRootJointType
-    # Below another root that falls freely, the joint that carries ours floats by itself.
+    # If the file has another root, that carries the question's root by a floating joint of its own.
     floats = question.base == "free" and question.root == find_root(ET.fromstring(text), "URDF")
     options.mDefaultRootJointType = kinds.FLOATING if floats else kinds.FIXED
-    with captured_stderr():  # DART warns of an inertia of 0, which is meant here
+    with captured_stderr():  # DART warns of an inertia of 0, which is intended here
         if settings == "accord":
-            nothing = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
-            options.mDefaultInertia = nothing
+            options.mDefaultInertia = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
         loader.setOptions(options)
     for name, folder in packages.items():
         loader.addPackageDirectory(name, str(folder))
@@ -142,7 +145,8 @@ def _chart(joint: dartpy.dynamics.Joint, ours: Array | None) -> Chart:
         return plane_chart(turn @ axes, ours)
 
     def free(q: Array, qd: Array) -> tuple[Array, Array, Array]:
-        # DART's Jacobian J of its coordinates x: the twist is J x', its derivative J x'' + J' x'.
+        # With DART's Jacobian J of its coordinates x, the twist is J dx/dt, and its derivative by
+        # time is J d2x/dt2 + dJ/dt dx/dt.
         position, rotation, jacobian, drift = free_motion(q, qd)
         pose = dartpy.math.Isometry3()
         pose.set_rotation(rotation)

@@ -1,9 +1,9 @@
 """Settings of DART: the keys below `engine_options.dart` of a scenario.
 
-A setting may be added: a field with a default, DART's own where it has one, and a line under
-`Args:`; simulator.py or skeleton.py puts it into effect, and the option `--set` accepts it at once.
-`__post_init__` refuses, in one line, values that DART does not accept. Existing names and defaults
-stay: they are in scenarios and published figures.
+A scenario's values become a `DartSettings`, which refuses wrong ones; simulator.py and skeleton.py
+put them into effect. To add a setting, add a field with a default, DART's own if it has one, and a
+line under `Args:`; the option `--set` accepts it at once. Existing names and defaults stay: they
+are in scenarios and published figures.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Simulation with DART, through dartpy: semi-implicit Euler, of first order in the step.
 
-`DartSimulator` makes the world and takes the physics steps; what all engines share is in
-engines/base.py, loading in skeleton.py, equations in model.py, contact in contact.py, and a user's
-choices in settings.py. In `_substeps` forces are set again for each step, because DART clears them.
+`DartSimulator` makes DART's world and takes the physics steps. Its base class in engines/base.py
+contains what all engines share; loading is in skeleton.py, equations in model.py, contact in
+contact.py, the user's settings in settings.py. Forces are set again in each step, because DART
+clears them.
 
 A change of the integration method must also go into the `scheme` of __init__.py: the twin (our
 equations of motion under the same method) relies on it.
@@ -28,9 +29,9 @@ from roboaccord.numerics.rotations import turn_between
 from roboaccord.simulators.losses import Losses, mean_velocities
 
 STOPS = dartpy.constraint.JointConstraint
-# rad/s: speed at which a joint returns from beyond its stop. Stops are inelastic, but at DART's
-# default of 10 rad/s the joint would be kicked back. At a hundredth of it, 1 mrad takes 10 ms
-# (test_engines of the snake measures the speed).
+# [rad/s] Speed at which a joint returns from beyond its stop. Stops are inelastic, but DART's
+# default of 10 rad/s would throw the joint back. At a hundredth of it, a return by 1 mrad takes
+# 10 ms (test_engines of the snake measures the speed).
 STOP_RETURN = 0.1
 FREE, LOCKED = dartpy.dynamics.ActuatorType.FORCE, dartpy.dynamics.ActuatorType.LOCKED
 UP = (0.0, 0.0, 1.0)
@@ -50,7 +51,7 @@ class DartSimulator(EngineSimulator):
         self._scale = contact_scale(model.urdf, model.contact)
         self._skeleton = load_skeleton(model, self.tree, self._scale)
         free_joints(self._skeleton)
-        if model.contact is None:  # DART need not look for contacts
+        if model.contact is None:  # saves DART the detection of collisions
             for body in self._skeleton.getBodyNodes():
                 for i in range(body.getNumShapeNodes()):
                     body.getShapeNode(i).removeCollisionAspect()
@@ -69,10 +70,9 @@ class DartSimulator(EngineSimulator):
         self._is_scaled = self._scale != 1.0
         self._generalised = np.zeros(self._skeleton.getNumDofs())
         # Constant efforts on joints that take no commands, damping, and rotors.
-        preloaded = {
-            self._skeleton.getJoint(n).getIndexInSkeleton(0): e for n, e in model.preload.items()
-        }
-        self._preloaded, self._preload = list(preloaded), np.array(list(preloaded.values()))
+        preloaded_joints = [self._skeleton.getJoint(name) for name in model.preload]
+        self._preloaded = [joint.getIndexInSkeleton(0) for joint in preloaded_joints]
+        self._preload = np.array([*model.preload.values()])
         if model.damping is not None:
             for name, value in zip(self.joints, model.damping, strict=True):
                 mechanism.add_damping(name, value)
@@ -81,14 +81,14 @@ class DartSimulator(EngineSimulator):
             mechanism.add_rotors(self.armature)
         self._stop_return = STOP_RETURN / model.stop_softness
         rows = np.array(self._root.rows)
-        self._place_forces(self._dofs, self._dofs, rows, rows)
+        self._prepare_forces(self._dofs, self._dofs, rows, rows)
         self._contact: DartContact | None = None
         if model.contact:
             loaded = self._world, self._skeleton
             self._contact = DartContact(*loaded, model.contact, self._turn, self._scale)
 
     def _turn_joints(self) -> None:
-        """Turn the joints to the world with DART's axes, except one that moves the base freely."""
+        """Turn the joints to the world by DART's axes, except one that moves the base freely."""
         for joint in self._skeleton.getJoints():
             moves_base = self.base.tilts and joint.getChildBodyNode() is self._body
             if joint.getParentBodyNode() is None and not moves_base:
@@ -124,7 +124,7 @@ class DartSimulator(EngineSimulator):
         return (q / self._lengths, v / self._speeds) if self._is_scaled else (q, v)
 
     def _set_forces(self) -> None:
-        """Give DART the generalised forces in its units; they last one step."""
+        """Set DART's generalised forces for one step, in its units."""
         total = self._generalised
         if self._has_rotors:
             total = total + self._rotors * self._skeleton.getVelocities()
@@ -138,11 +138,11 @@ class DartSimulator(EngineSimulator):
     def _substeps(self, effort: Array, count: int) -> None:
         total = self._generalised
         # DART returns a joint from beyond its stop in one step, whatever the error reduction
-        # parameter, at up to this speed, which is global to all its worlds.
+        # parameter, but at most at this speed, which all its worlds share.
         STOPS.setMaxErrorReductionVelocity(self._stop_return / self._scale)
         total[self._root.rows] = 0.0
         total[self._preloaded] = self._preload
-        compiled = self._forces_at(effort)
+        compiled = self._compiled_forces(effort)
         for _ in range(count):
             if compiled:
                 compiled.apply(*self._coordinates(), total)
@@ -190,10 +190,12 @@ class DartSimulator(EngineSimulator):
         names = self._kinematics.names
         impacts = friction = 0.0
         for i, push in enumerate(pushes):
-            for name, side in zip(push.bodies, (1.0, -1.0), strict=True):
+            for name, sign in zip(push.bodies, (1.0, -1.0), strict=True):
                 if name in names:
                     velocity = velocities[names.index(name), i]
-                    pressing = float(push.normal @ velocity) * float(push.force @ push.normal)
-                    impacts -= side * self.physics_step * pressing
-                    friction -= side * self.physics_step * (float(push.force @ velocity) - pressing)
+                    # Power of the whole force, and of its normal part [W].
+                    power = float(push.force @ velocity)
+                    normal_power = float(push.normal @ velocity) * float(push.force @ push.normal)
+                    impacts -= sign * self.physics_step * normal_power
+                    friction -= sign * self.physics_step * (power - normal_power)
         return Losses(stops, impacts, friction)

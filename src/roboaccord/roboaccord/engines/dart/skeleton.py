@@ -1,9 +1,10 @@
 """Loading of a description into DART, and settings that make DART behave like the other engines.
 
-`load_skeleton` makes DART's skeleton of a URDF, with all lengths multiplied by one factor where
-DART needs larger numbers (model.py lists what that does to other units). Where DART differs from
-other engines by default, `free_joints` and `make_world` switch that off; more may be added there,
-with a test that compares engines. `choose_solver` applies the user's settings of contacts.
+The functions are called by simulator.py, one after the other. `load_skeleton` makes DART's
+skeleton, its form of a robot, from a URDF; all lengths may be multiplied by a factor, because DART
+needs large numbers (model.py lists what that does to other units). `free_joints` and `make_world`
+switch off what other engines do not have; more may be added there, with a test that compares
+engines. `choose_solver` applies the user's settings of contacts.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from roboaccord.description.xml_numbers import numbers, write_numbers
 from roboaccord.engines.dart.settings import DartSettings
 from roboaccord.engines.model import BASE_LINK, Ball, EngineModel, split_ball
 
-# Words of DART's warnings about links of 0 kg, which are intended here and not passed on.
+# Parts of DART's warnings about links of 0 kg, which are intended here and not passed on.
 MASSLESS = ("[Inertia::", "A negative or zero mass")
 
 _log = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynami
 
     Args:
         model: description and base.
-        tree: of the description.
+        tree: links and joints of the description.
         scale: factor on lengths.
 
     Raises:
@@ -52,7 +53,7 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynami
         options.mDefaultRootJointType = dartpy.utils.DartLoaderRootJointType.FIXED
     with captured_stderr() as messages:
         if any(link.mass == 0.0 for link in tree.links if link.name != "world"):
-            # DART would give a link without an inertial 1 kg; 0 kg is right.
+            # By default DART assumes 1 kg for a link without an inertial.
             options.mDefaultInertia = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
         loader.setOptions(options)
         skeleton = loader.parseSkeletonString(scale_description(local_files(urdf), scale), "")
@@ -140,17 +141,14 @@ def scale_description(urdf: str, scale: float) -> str:
     for tensor in root.iter("inertia"):
         for moment in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"):
             _multiply(tensor, moment, scale**2)
-    for geometry in root.iter("geometry"):
-        for shape in geometry:
-            if shape.tag == "mesh":
-                shape.set("scale", shape.get("scale", "1 1 1"))
-            for key in ("size", "radius", "length", "scale"):
-                _multiply(shape, key, scale)
-    for joint in root.findall("joint"):
-        if joint.get("type") == "prismatic":
-            for limit in joint.findall("limit"):
-                _multiply(limit, "lower", scale)
-                _multiply(limit, "upper", scale)
+    for shape in root.iterfind(".//geometry/*"):
+        if shape.tag == "mesh":
+            shape.set("scale", shape.get("scale", "1 1 1"))
+        for key in ("size", "radius", "length", "scale"):
+            _multiply(shape, key, scale)
+    for limit in root.iterfind("joint[@type='prismatic']/limit"):
+        _multiply(limit, "lower", scale)
+        _multiply(limit, "upper", scale)
     return ET.tostring(root, encoding="unicode")
 
 
@@ -161,7 +159,7 @@ def _multiply(element: ET.Element, key: str, factor: float) -> None:
 
 @contextmanager
 def captured_stderr() -> Iterator[list[str]]:
-    """Capture what DART writes to stderr; the list that is yielded gets its lines at the end.
+    """Capture the lines that DART writes to stderr; the list that is yielded gets them at the end.
 
     The file descriptor itself is redirected, because DART writes from C++.
     """
@@ -180,6 +178,6 @@ def captured_stderr() -> Iterator[list[str]]:
 
 
 def error_of(messages: list[str]) -> str:
-    """Return a colon and the first error among DART's messages, or "" where there is none."""
+    """Return a colon and the first error among DART's messages, or "" if there is none."""
     errors = (line.partition("Error:")[2].strip() for line in messages if "Error:" in line)
     return next((f": {error}" for error in errors), "")

@@ -1,11 +1,11 @@
 """MuJoCo behind the Simulator interface: its `EngineSpec`.
 
-Files: settings (of the user), model (loading of a description), contact, simulator (the physics
+Modules: settings (of the user), model (loading of a description), contact, simulator (the physics
 step); convert, mjcf and missing (MuJoCo's own file format MJCF), and reader (for `accord parity`).
 
-`lacks`, `formats`, `expert` and `_scheme` are facts of MuJoCo (test_expert, test_scheme,
-test_mujoco). A new integrator needs an entry in settings.py and a scheme here. Import nothing of
-mujoco in this file: every command reads it.
+`lacks`, `formats`, `expert` and `_scheme` are facts about MuJoCo (test_expert, test_scheme,
+test_mujoco). A new integrator needs an entry in settings.py and a scheme here. Do not import mujoco
+in this file, because every command reads it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def _scheme(model: EngineModel) -> Scheme:
-    """Return how MuJoCo steps a model, which depends on its integrator."""
+    """Return MuJoCo's integration method for a model, which depends on the user's settings."""
     settings = read_settings(model.options, "mujoco", MujocoSettings)
     name = settings.integrator_of(contact=model.contact is not None)
     kind: Final = "Runge-Kutta 4" if name == "rk4" else "semi-implicit Euler"
     # These two integrators also take the gyroscopic forces of a single free body at the end of the
     # step.
-    alone = not model.joints and name in ("implicitfast", "discrete")
-    return Scheme(kind, implicit=alone or name == "implicit", angular="own")
+    is_single_body = not model.joints and name in ("implicitfast", "discrete")
+    return Scheme(kind, implicit=is_single_body or name == "implicit", angular="own")
 
 
 # The settings of `expert` are those of docs/engines.md, Expert settings.

@@ -1,10 +1,11 @@
 """Contact in MuJoCo: fixtures, pairs that can touch, contact points, and losses of energy.
 
-`collide` adds to a model its fixtures (obstacles that do not move, by `add_fixture`) and the pairs
-of a `Contact`. `MujocoContact` reports contact points, with signs and order of the contract.
-`ConstraintMeter` measures how much energy stops, impacts and friction take in a step.
+`collide`, called when a model is compiled (model.py), adds the fixtures of a `Contact` (obstacles
+that do not move) and its pairs. For the simulator, `MujocoContact` reports contact points in the
+order and with the sign of the contract, and `ConstraintMeter` measures how much energy joint stops,
+impacts and friction take in a physics step.
 
-What a user may choose is in settings.py. CONTACT_IMPEDANCE and BOTTOM may be changed, but the first
+Settings of the user are in settings.py. CONTACT_IMPEDANCE and BOTTOM may be changed; but the first
 changes every motion with contact in MuJoCo, published figures, and the depth that test_cones
 checks.
 """
@@ -24,28 +25,27 @@ from roboaccord.engines.touch_events import Pairs
 from roboaccord.numerics.rotations import yaw_matrix, yaw_quaternion
 from roboaccord.simulators.losses import Losses
 
-# MuJoCo's `solimp`: impedance dmin and dmax, width [m], midpoint, power. Its defaults are .9,
-# .95, 1e-3, .5 and 2; here 1 - dmin and the width are a tenth of them. A sliding contact is
-# loaded by its normal force alone, so it need not be as rigid as a stop (STOP_IMPEDANCE of
-# simulator.py).
+# MuJoCo's `solimp` of contacts: impedances dmin and dmax, width [m], midpoint, power. The defaults
+# are 0.9, 0.95, 1e-3, 0.5 and 2; here 1 - dmin and the width are a tenth of these. A contact bears
+# only its normal force, so it need not be as rigid as a stop (STOP_IMPEDANCE of simulator.py).
 CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
-CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
 GEOMETRY = mujoco.mjtGeom
-# m: thickness of a height field below its lowest point: more than a body sinks in a physics step,
-# 1 cm at 10 m/s and 1 ms
+# [m] Thickness of a height field below its lowest point. It is more than a body sinks in a physics
+# step, which is 1 cm at 10 m/s and 1 ms.
 BOTTOM = 0.1
-# Weights of an integrator's stages, by their number: Euler's, and Runge-Kutta's of order 4.
-WEIGHTS = {1: (1.0,), 4: (1 / 6, 1 / 3, 1 / 3, 1 / 6)}
-# m: height of a flat field, as MuJoCo refuses 0: a hundredth of CONTACT_IMPEDANCE's width
+# [m] Height of a flat height field, because MuJoCo refuses 0: a hundredth of the width in
+# CONTACT_IMPEDANCE.
 FLAT = 1e-6
+# Weights of the stages of an integrator by their number: of Euler's method, and of Runge-Kutta 4.
+WEIGHTS = {1: (1.0,), 4: (1 / 6, 1 / 3, 1 / 3, 1 / 6)}
 LIMIT = mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT
 
 
 def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> None:
-    """Add the fixtures of a contact, and each of its pairs for all geometries of both bodies.
+    """Add the fixtures of a contact, and its pairs, to MuJoCo's specification of a model.
 
-    A contact of MuJoCo is a spring with a damper that cannot pull, so it rebounds with a fraction
-    of the speed (`contact.rebound`).
+    A contact of MuJoCo is a spring with a damper that cannot pull, so a body rebounds with a
+    fraction of its speed (`contact.rebound`).
 
     Raises:
         AccordError: for restitution, or a pair with a body that has no shape.
@@ -56,7 +56,7 @@ def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> 
         )
     for fixture in contact.fixtures:
         add_fixture(spec, fixture, contact.yaw)
-    # Each geometry gets a name, by which a pair refers to it.
+    # In MuJoCo a pair consists of two geometries, not bodies, and refers to them by name.
     geometries: dict[str, list[str]] = {}
     for body in spec.bodies:
         for number, geom in enumerate(body.geoms):
@@ -74,7 +74,7 @@ def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> 
                 solref=[float(settings.contact_time), float(settings.contact_damping)],
                 solimp=CONTACT_IMPEDANCE,
             )
-    spec.option.cone = CONES[settings.cone]
+    spec.option.cone = getattr(mujoco.mjtCone, f"mjCONE_{settings.cone.upper()}")
     spec.option.impratio = float(settings.impratio)
     if settings.diagexact:
         spec.option.enableflags |= mujoco.mjtEnableBit.mjENBL_DIAGEXACT
@@ -151,7 +151,7 @@ class ConstraintMeter:
 
     Args:
         model, data: MuJoCo's.
-        stages: of the integrator, 1 or 4.
+        stages: number of stages of the integrator, 1 or 4.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, stages: int) -> None:

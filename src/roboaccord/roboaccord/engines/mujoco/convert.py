@@ -1,9 +1,11 @@
 """Conversion of MJCF (MuJoCo's file format) to a URDF.
 
-The file is compiled by MuJoCo, and links and joints are taken from the compiled model, so that all
-defaults and derived numbers are MuJoCo's own. `_Conversion` gathers them; description/tree_text.py
-writes the URDF. mjcf.py reads actuators and equalities, and names what URDF cannot express.
-Numbers stay unrounded: test_formats compares random trees with MuJoCo's own motion.
+`convert` is the entry of `formats` in MuJoCo's `EngineSpec`, called by engines/formats.py when a
+user names a file in MJCF. MuJoCo compiles the file, and links and joints are read from the compiled
+model, so that all defaults and derived numbers are MuJoCo's own. `_Conversion` gathers them, and
+description/tree_text.py writes the URDF. mjcf.py reads actuators and equalities, and names the
+elements that URDF cannot express. Numbers stay unrounded: test_formats compares random trees with
+MuJoCo's own motion.
 """
 
 from __future__ import annotations
@@ -21,23 +23,23 @@ from roboaccord.description.tree import Joint, Link
 from roboaccord.description.tree_text import HERE, UP, WORLD, Converted, Pose, make_tree, write_tree
 from roboaccord.engines.mujoco.missing import compile_file
 from roboaccord.engines.mujoco.mjcf import lacks, left_out, mimics, name_of, servos
-from roboaccord.engines.mujoco.model import actuator_terms
+from roboaccord.engines.mujoco.model import actuator_terms, reason_of
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
-MOST_NAMES = 3  # names listed in a note: enough to find the place, and the line stays short
+MOST_NAMES = 3  # names listed in a note: enough to find them in the file, in a short line
 NOTHING = np.zeros(3), np.zeros((3, 3))  # centre of mass and inertia of a massless link
 
 
 def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Converted:
     """Return the URDF of a robot in MJCF.
 
-    Bodies keep their names and axes; the origin of a link is on its joint. A body with several
-    joints becomes a chain: all but the last joint lead to massless links.
+    Links have the names and axes of the bodies, and their origins on their joints. A body with
+    several joints becomes a chain in which all joints but the last lead to massless links.
 
     Args:
-        text: of the file.
-        path: of the file; None where the text is not that of a file.
+        text: content of the file.
+        path: path of the file; None if the text is not that of a file.
         _packages: not used, because MJCF has no packages.
 
     Raises:
@@ -46,8 +48,7 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
     try:
         model, missing, weightless = compile_file(text, path)
     except ValueError as error:
-        reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
-        raise AccordError(f"MuJoCo refuses it: {reason}") from None
+        raise AccordError(f"MuJoCo refuses it: {reason_of(error)}") from None
     if model.nbody == 1:
         raise AccordError("it holds no bodies")
     converted = _Conversion(model).result()
@@ -69,12 +70,12 @@ class _Conversion:
 
     Attributes:
         bodies: names, by MuJoCo's number of a body.
-        links, joints: of the URDF; a joint with the pose of its frame in the child.
+        links: links of the URDF.
+        joints: joints of the URDF, each with the pose of its frame in the child.
         made: names of the massless links between several joints of a body.
-        notes: for the user, on what is left out.
+        notes: lines for the user on elements that are left out.
         drives: reflected inertia and damping of actuators on each rate (2, nv).
-        mimics, servos: by MuJoCo's number of a joint.
-        free: whether the robot begins with a free joint.
+        mimics, servos: those of `mjcf.py`, by MuJoCo's number of a joint.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -84,21 +85,19 @@ class _Conversion:
         self.links, self.joints, self.made = list[Link](), list[tuple[Joint, Pose]](), list[str]()
         self.notes, self.drives = list(left_out(model)), actuator_terms(model)
         self.mimics, self.servos = dict(mimics(model)), dict(servos(model))
-        # Trees of bodies below the world; a loose one starts with a free joint.
-        roots = [int(model.body_rootid[body]) for body in model.dof_bodyid]  # one for each rate
-        first_joint = {root: int(model.body_jntadr[root]) for root in {*roots}}
-        free_joint = JOINT.mjJNT_FREE
-        loose = {r for r, k in first_joint.items() if k >= 0 and model.jnt_type[k] == free_joint}
-        # Of several bodies that move independently, the one with most joints is the robot.
-        robot_root = max(roots, key=lambda root: (roots.count(root), -root), default=0)
-        self.free = robot_root in loose
-        roots_of_robot = {robot_root} if self.free else {*map(int, model.body_rootid)} - loose
-        if not self.free:
+        # The robot is the tree of bodies with most rates; if it does not float, all trees that do
+        # not. A free joint belongs to the root of a floating tree.
+        root_of_rate = [int(model.body_rootid[body]) for body in model.dof_bodyid]
+        floating = {*model.jnt_bodyid[model.jnt_type == JOINT.mjJNT_FREE].tolist()}
+        largest = max(root_of_rate, key=lambda root: (root_of_rate.count(root), -root), default=0)
+        roots_of_robot = {largest}
+        if largest not in floating:
+            roots_of_robot = {*model.body_rootid.tolist()} - floating
             self.links.append(Link(WORLD, 0.0, *NOTHING, ()))
         for body in range(1, model.nbody):
             if model.body_rootid[body] in roots_of_robot:
                 self._add_body(body)
-        others = sorted({*map(int, model.body_rootid[1:])} - roots_of_robot)
+        others = sorted({*model.body_rootid[1:].tolist()} - roots_of_robot)
         if others:
             named = ", ".join(self.bodies[i] for i in others[:MOST_NAMES])
             self.notes.append(f"{len(others)} bodies beside the robot: left out: {named}")
@@ -147,7 +146,7 @@ class _Conversion:
             parent, pose = child, HERE
 
     def _joint(self, k: int, parent: str, child: str, pose: Pose) -> tuple[Joint, Pose]:
-        """Return a joint, and the pose of its frame in the child.
+        """Return joint number `k` of MuJoCo as a joint of the URDF, with its pose in the child.
 
         MuJoCo counts positions from `qpos0`, at which the body is in its given pose; in a URDF that
         is q = 0, so the frame is shifted or turned back by `qpos0`.
@@ -159,14 +158,14 @@ class _Conversion:
         """
         model, dof = self.model, int(self.model.jnt_dofadr[k])
         axis, anchor = model.jnt_axis[k].copy(), model.jnt_pos[k].copy()
-        ref, limited = float(model.qpos0[model.jnt_qposadr[k]]), bool(model.jnt_limited[k])
+        zero, limited = float(model.qpos0[model.jnt_qposadr[k]]), bool(model.jnt_limited[k])
         slides = model.jnt_type[k] == JOINT.mjJNT_SLIDE
         effort_limit = float(model.jnt_actfrcrange[k, 1]) if model.jnt_actfrclimited[k] else np.inf
         position, turn = pose[0] + pose[1] @ anchor, pose[1]
         if slides:
-            position = position - ref * (turn @ axis)
+            position = position - zero * (turn @ axis)
         else:
-            turn = turn @ axis_angle_matrix(axis, np.array(-ref))
+            turn = turn @ axis_angle_matrix(axis, np.array(-zero))
         joint = Joint(
             name=name_of(model, OBJECT.mjOBJ_JOINT, k),
             mimic=self.mimics.get(k),
@@ -189,10 +188,12 @@ class _Conversion:
 
 
 def _unused(name: str, taken: set[str]) -> str:
-    """Return a name, with a number if it is taken."""
-    return next(
-        new for new in (name, *(f"{name}_{i}" for i in range(1, 10_000))) if new not in taken
-    )
+    """Return a name that is not taken: the given one, with a number added if necessary."""
+    candidate, number = name, 0
+    while candidate in taken:
+        number += 1
+        candidate = f"{name}_{number}"
+    return candidate
 
 
 def _matrix(quaternion: Array) -> Array:

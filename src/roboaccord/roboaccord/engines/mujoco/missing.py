@@ -1,8 +1,9 @@
 """Loading of MJCF files (MuJoCo's format) whose meshes or textures are missing.
 
-MuJoCo refuses such a file. Here a cube takes the place of each missing mesh and a plain colour that
-of each texture, so that everything else can still be read. Bodies whose mass MuJoCo would compute
-from a missing mesh are named: their mass is that of the cube and must not be used.
+MuJoCo refuses such a file. Here a cube replaces each missing mesh and a plain colour each missing
+texture, so that everything else can still be read, by convert.py and reader.py. Bodies whose mass
+MuJoCo computes from a missing mesh are returned: their mass is that of the cube and must not be
+used.
 """
 
 from __future__ import annotations
@@ -13,16 +14,14 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-# m: corners (24,) of the cube that stands for a mesh; its size does not matter
+# [m] Coordinates of the eight corners (24,) of the cube that replaces a mesh; any size would do.
 CUBE = 0.1 * np.array([*product((-0.5, 0.5), repeat=3)]).ravel()
 
 
 def compile_file(
     text: str, path: Path | None
 ) -> tuple[mujoco.MjModel, list[str], list[mujoco.MjsBody]]:
-    """Return the compiled model of an MJCF file or text, the missing files, and unweighed bodies.
-
-    The last two are as `replace_missing` returns them.
+    """Return the compiled model of an MJCF file or text, and the results of `replace_missing`.
 
     Raises:
         ValueError: if MuJoCo refuses the file.
@@ -39,7 +38,7 @@ def replace_missing(spec: mujoco.MjSpec) -> tuple[list[str], list[mujoco.MjsBody
     """Put a cube for each mesh that is not found, and a plain colour for each texture.
 
     Args:
-        spec: of a file, changed in place.
+        spec: specification of a file, changed in place.
 
     Returns:
         Paths of the missing meshes and textures, and the bodies whose mass comes from the meshes.
@@ -69,7 +68,7 @@ def replace_missing(spec: mujoco.MjSpec) -> tuple[list[str], list[mujoco.MjsBody
 
 
 def _uses_mesh(body: mujoco.MjsBody, geom: mujoco.MjsGeom, meshes: set[str]) -> bool:
-    """Return whether a geom has one of the meshes and uses_geoms for the mass of its body.
+    """Return whether a geom has one of the meshes and counts for the mass of its body.
 
     MuJoCo weighs a body by its geoms if `inertiafromgeom` is true or the body has no inertial; only
     geoms with a mass or density, in the groups of `inertiagrouprange` (XML reference, `compiler`).

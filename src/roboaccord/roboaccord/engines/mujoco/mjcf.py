@@ -1,8 +1,9 @@
-"""Parts of a compiled MJCF file that are not links or joints: actuators, equalities, and the rest.
+"""Elements of an MJCF model besides links and joints: actuators, equalities, tendons, and others.
 
-`mimics` and `servos` translate what a URDF can express. `lacks` names each element that changes the
-motion and that URDF cannot express, `left_out` the others; an element that MuJoCo adds goes into
-one of the two. convert.py uses all of them.
+convert.py converts a compiled MJCF model to a URDF by means of these functions. `mimics` and
+`servos` translate the equalities and actuators that a URDF can express. `lacks` names each element
+without which the robot moves otherwise, and `left_out` the other elements for which URDF has no
+equivalent. A new element of MuJoCo's goes into one of the two.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import mujoco
 import numpy as np
 
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
-GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, MuJoCo's default: acts on converted robots; others get a note
+# [m/s^2] MuJoCo's default gravity, which acts on converted robots; any other gets a note.
+GRAVITY = (0.0, 0.0, -9.81)
 
 
 def mimics(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[str, float, float]]]:
@@ -25,7 +27,7 @@ def mimics(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[str, float, float
     for i in np.flatnonzero(model.eq_type == mujoco.mjtEq.mjEQ_JOINT):
         follower, lead = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
         offset, factor, *higher = model.eq_data[i, :5].tolist()
-        # Neither a constant, nor a polynomial of higher order, nor one that is switched off.
+        # Left out are constants, polynomials of higher order, and equalities that are switched off.
         if lead < 0 or any(higher) or not model.eq_active0[i] or model.jnt_type[lead] not in kinds:
             continue
         ref, ref_lead = model.qpos0[model.jnt_qposadr[[follower, lead]]]
@@ -58,21 +60,26 @@ def servos(model: mujoco.MjModel) -> Iterator[tuple[int, tuple[float, float, flo
         largest = gear * float(model.actuator_forcerange[i, 1]) if limited else np.inf
         numbers = (stiffness, damping, largest)
         by_joint.setdefault(int(model.actuator_trnid[i, 0]), []).append(numbers)
-    for joint, of_actuators in by_joint.items():
-        stiffness, damping, largest = (sum(column) for column in zip(*of_actuators, strict=True))
+    for joint, rows in by_joint.items():
+        stiffness, damping, largest = np.sum(rows, axis=0).tolist()
         yield joint, (stiffness, damping, largest)
 
 
 def lacks(model: mujoco.MjModel, mimics: Mapping[int, object]) -> Iterator[str]:
-    """Yield the names of elements that change the motion and that URDF cannot express."""
+    """Yield the names of elements that change the motion and that URDF cannot express.
+
+    Args:
+        model: MuJoCo's.
+        mimics: equalities that URDF can express, by number of the joint that follows another.
+    """
     mocaps = [i for i in range(model.nbody) if model.body_mocapid[i] >= 0]
-    for what, kind, indices in (
+    for element, kind, indices in (
         ("tendon", OBJECT.mjOBJ_TENDON, range(model.ntendon)),
         ("flex", OBJECT.mjOBJ_FLEX, range(model.nflex)),
         ("mocap body", OBJECT.mjOBJ_BODY, mocaps),
         ("plugin", OBJECT.mjOBJ_PLUGIN, range(model.nplugin)),
     ):
-        yield from (f"{what} {name_of(model, kind, i)}" for i in indices)
+        yield from (f"{element} {name_of(model, kind, i)}" for i in indices)
     for i in range(model.neq):
         word = mujoco.mjtEq(model.eq_type[i]).name.removeprefix("mjEQ_").lower()
         if word != "joint" or int(model.eq_obj1id[i]) not in mimics:
@@ -81,22 +88,21 @@ def lacks(model: mujoco.MjModel, mimics: Mapping[int, object]) -> Iterator[str]:
 
 
 def left_out(model: mujoco.MjModel) -> Iterator[str]:
-    """Yield a line for each thing that is left out because URDF has no element for it."""
-    free = np.isin(model.jnt_type, JOINT.mjJNT_FREE)
-    of_free = free[model.dof_jntid]
+    """Yield a line for each property that is left out because URDF has no element for it."""
+    is_free = np.isin(model.jnt_type, JOINT.mjJNT_FREE)[model.dof_jntid]  # by rate
+    of_free_joint = (model.dof_armature + model.dof_damping + model.dof_frictionloss)[is_free]
+    other_actuators = model.nu - len([*linear_actuators(model)])
     omitted = (
         ("springs that are not linear", model.jnt_stiffnesspoly.any() or model.nplastic),
         ("damping of higher order", model.dof_dampingpoly.any()),
-        ("armature, damping and friction of the free joint",
-         (model.dof_armature + model.dof_damping + model.dof_frictionloss)[of_free].any()),
+        ("armature, damping and friction of the free joint", of_free_joint.any()),
         ("gravity compensation", model.body_gravcomp.any()),
         ("density, viscosity and wind of the air", model.opt.density or model.opt.viscosity),
-        ("actuators not linear, with states, or not of a joint",
-         model.nu - len([*linear_actuators(model)])),
-    )  # fmt: skip
-    for what, is_present in omitted:
+        ("actuators not linear, with states, or not of a joint", other_actuators),
+    )
+    for properties, is_present in omitted:
         if is_present:
-            yield f"{what}: left out"
+            yield f"{properties}: left out"
     weightless = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
     gravity = (0.0, 0.0, 0.0) if weightless else tuple(model.opt.gravity)
     if gravity != GRAVITY:
@@ -105,6 +111,6 @@ def left_out(model: mujoco.MjModel) -> Iterator[str]:
 
 
 def name_of(model: mujoco.MjModel, kind: mujoco.mjtObj, i: int) -> str:
-    """Return the name of an object, or one made from its kind and number."""
+    """Return the name of an object; of one without a name, its kind and number, as in `body_3`."""
     word = kind.name.removeprefix("mjOBJ_").lower()
     return str(mujoco.mj_id2name(model, kind, i) or f"{word}_{i}")

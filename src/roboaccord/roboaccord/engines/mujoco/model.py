@@ -1,9 +1,9 @@
 """MuJoCo's model of a robot: loading of its description, and `MujocoMechanism` with its equations.
 
-`compile_model` loads a URDF with all links kept (by default MuJoCo fuses links that are fixed to
-each other, but levels compare links one by one) and with no collisions but the pairs of a contact.
-`MujocoMechanism` answers for simulator.py and reader.py in SI units and the order of the contract;
-MuJoCo's quaternions are w x y z, ours x y z w.
+`compile_model` loads a URDF for simulator.py. All links remain separate (by default MuJoCo fuses
+links that are fixed to each other, but levels compare links one by one), and only the pairs of a
+contact collide. `MujocoMechanism` is the `Mechanism` of simulator.py and reader.py, in SI units and
+the order of the contract; MuJoCo's quaternions are w x y z, ours x y z w.
 
 A property of links or joints is first added to `Mechanism` of engines/mechanism.py.
 """
@@ -36,18 +36,18 @@ from roboaccord.engines.mujoco.settings import MujocoSettings
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 
 NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-# kg and kg m^2: mass and moments of a moving body that has none, because MuJoCo requires more than
-# 1e-15 (mjMINVAL); for robots of grams it is below round-off
+# [kg] and [kg m^2] Mass and moments that replace those of a moving body which has none: MuJoCo
+# requires more than 1e-15 (mjMINVAL). For robots of grams it is below round-off.
 LEAST = 2e-15
 
 
 def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> mujoco.MjModel:
-    """Return MuJoCo's model, every link kept and nothing colliding but the pairs of a contact.
+    """Return MuJoCo's compiled model of a robot.
 
     Args:
         model: description, base and contact.
-        tree: of the description.
-        settings: of contacts.
+        tree: links and joints of the description.
+        settings: settings of contacts.
 
     Raises:
         AccordError: if MuJoCo refuses the description.
@@ -58,7 +58,7 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
         spec.compiler.fusestatic = False
         spec.compiler.discardvisual = True
         spec.compiler.balanceinertia = False
-        for name in _carriers(tree):
+        for name in _massless_carriers(tree):
             body = spec.body(name)
             body.mass, body.inertia, body.explicitinertial = LEAST, (LEAST,) * 3, True
         if ball:
@@ -73,12 +73,15 @@ def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> m
             collide(spec, model.contact, settings)
         return spec.compile()
     except ValueError as error:
-        # The second line names the link or joint.
-        reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
-        raise AccordError(f"MuJoCo refuses the description: {reason}") from None
+        raise AccordError(f"MuJoCo refuses the description: {reason_of(error)}") from None
 
 
-def _carriers(tree: Tree) -> set[str]:
+def reason_of(error: ValueError) -> str:
+    """Return the first two lines of MuJoCo's error; the second one names the link or joint."""
+    return "; ".join(line.strip() for line in str(error).splitlines()[:2])
+
+
+def _massless_carriers(tree: Tree) -> set[str]:
     """Return the names of massless links that move, by a joint, and carry links with mass."""
     with_mass = {link.name for link in tree.links if link.mass or link.inertia.any()}
     moved, carried = set[str](), set(with_mass)
@@ -90,15 +93,16 @@ def _carriers(tree: Tree) -> set[str]:
 
 
 def with_mesh_paths(urdf: str) -> str:
-    """Return a URDF with paths of meshes that MuJoCo finds: without `file://`, folders kept."""
+    """Return a URDF with paths of meshes that MuJoCo finds: complete, and without `file://`."""
     if "<mesh" not in urdf:
         return urdf
     root = element = ET.fromstring(urdf)
     for mesh in root.iter("mesh"):
         mesh.set("filename", mesh.get("filename", "").removeprefix("file://"))
-    for tag in ("mujoco", "compiler"):  # each may be there already
-        present = element.find(tag)
-        element = ET.SubElement(element, tag) if present is None else present
+    # In <mujoco><compiler strippath="false"/></mujoco>, where both elements may already exist.
+    for tag in ("mujoco", "compiler"):
+        existing = element.find(tag)
+        element = ET.SubElement(element, tag) if existing is None else existing
     element.set("strippath", "false")
     return ET.tostring(root, encoding="unicode")
 
@@ -138,8 +142,8 @@ class MujocoMechanism(Mechanism):
         model: MuJoCo's.
         base: how the base moves.
         joints: names, in the order of states.
-        body: name of the one that moves as the base.
-        flags: bits of `disableflags` that are set while accelerations are computed.
+        body: name of the body that moves as the base.
+        flags: bits of MuJoCo's `disableflags` that are set while accelerations are computed.
 
     Attributes:
         data: MuJoCo's state.
@@ -159,14 +163,14 @@ class MujocoMechanism(Mechanism):
         self._model, self.data, self._base = model, mujoco.MjData(model), base
         self._flags = flags
         moving = [model.joint(name) for name in joints]
-        self.q = np.array([j.qposadr[0] for j in moving], dtype=int)
-        self.v = np.array([j.dofadr[0] for j in moving], dtype=int)
+        self.q = np.array([joint.qposadr[0] for joint in moving], dtype=int)
+        self.v = np.array([joint.dofadr[0] for joint in moving], dtype=int)
         self.base_q = self.base_v = slice(0)
         if base.moves:
             joint = model.body(body).jntadr[0]
-            first, rate = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
-            self.base_q = slice(first, first + base.size)
-            self.base_v = slice(rate, rate + len(base.axes))
+            first_q, first_v = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
+            self.base_q = slice(first_q, first_q + base.size)
+            self.base_v = slice(first_v, first_v + len(base.axes))
         self.axes = np.array(base.axes, dtype=int)
 
     def place(self, state: RobotState) -> None:
@@ -229,11 +233,11 @@ class MujocoMechanism(Mechanism):
         model, joint = self._model, self._model.joint(name)
         body, dof = int(joint.bodyid[0]), int(joint.dofadr[0])
         turn = quaternion_matrix(np.roll(model.body_quat[body], -1))
-        bounded = np.array(joint.range) if joint.limited[0] else np.array([-np.inf, np.inf])
+        limits = np.array(joint.range) if joint.limited[0] else np.array([-np.inf, np.inf])
         return JointProperties(
             origin=np.array(model.body_pos[body]),
             axis=turn @ joint.axis,
-            limits=bounded,
+            limits=limits,
             damping=float(model.dof_damping[dof]),
             friction=float(model.dof_frictionloss[dof]),
             armature=float(model.dof_armature[dof]),

@@ -1,10 +1,10 @@
 """MuJoCo's reading of a URDF or of MJCF, by its own compiler, for `accord parity`.
 
-It must show what MuJoCo makes of a file by itself, so nothing is corrected here. One choice is the
-caller's: with `settings` "accord", links that MuJoCo would fuse are kept, as in model.py. Elements
-of MJCF that our trees do not have (actuators, equalities) are switched off, so that the same
-mechanism is compared. Coordinates of planar and floating joints need no conversion: ours are
-MuJoCo's (description/degrees.py).
+`MujocoReading` is the `Reading` (engines/reading.py) that shows what MuJoCo itself makes of a file,
+so nothing is corrected here. One choice is the caller's: with the settings "accord", links that
+MuJoCo would fuse remain separate, as in model.py. Elements of MJCF that our trees do not have
+(actuators, equalities) are switched off, so that the same mechanism is compared. Coordinates of
+planar and floating joints need no conversion, because ours are MuJoCo's (description/degrees.py).
 """
 
 from __future__ import annotations
@@ -24,12 +24,17 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.mujoco.missing import replace_missing
-from roboaccord.engines.mujoco.model import MujocoMechanism, actuator_terms, with_mesh_paths
+from roboaccord.engines.mujoco.model import (
+    MujocoMechanism,
+    actuator_terms,
+    reason_of,
+    with_mesh_paths,
+)
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 _log = logging.getLogger(__name__)
 FREE = mujoco.mjtJoint.mjJNT_FREE
-# A model, and the name of the body that moves as the base; "" where none does.
+# A model, and the name of the body that moves as the base; "" if none does.
 Loaded = tuple[mujoco.MjModel, str]
 
 
@@ -37,11 +42,12 @@ class MujocoReading(Reading):
     """Read a URDF or MJCF with MuJoCo.
 
     Args:
-        text: of a robot.
+        text: URDF or MJCF of a robot.
         question: base and joints.
-        settings: `accord` keeps the links that MuJoCo would fuse, and the folders of meshes.
+        settings: `accord`, or `default` for those of MuJoCo, which fuse links that are fixed to
+            each other, and ignore the folders of meshes.
         packages: not used, because MuJoCo knows no packages.
-        file: with exactly this text; None where there is none.
+        file: with exactly this text; None if there is no such file.
 
     Raises:
         AccordError: if MuJoCo refuses it.
@@ -64,8 +70,7 @@ class MujocoReading(Reading):
             load = _of_mjcf if is_mjcf else _of_urdf
             model, base_body = load(text, question, settings, file)
         except ValueError as error:
-            reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
-            raise AccordError(f"MuJoCo refuses it: {reason}") from None
+            raise AccordError(f"MuJoCo refuses it: {reason_of(error)}") from None
         # By default MuJoCo writes warnings to MUJOCO_LOG.TXT in the current folder.
         mujoco.set_mju_user_warning(_log.warning)
         model.opt.gravity = (0.0, 0.0, -GRAVITY)
@@ -84,7 +89,7 @@ class MujocoReading(Reading):
         self.mechanism = mechanism = MujocoMechanism(
             model, kind, question_joints, base_body, flags=0
         )
-        self.links = self.linked(model.body(i).name for i in range(1, model.nbody))
+        self.links = self.properties_of(model.body(i).name for i in range(1, model.nbody))
         for joint in moving if is_mjcf else ():  # a link's origin is on its last joint
             name = model.body(joint.bodyid[0]).name
             self.links[name] = replace(self.links[name], centre=model.body(name).ipos - joint.pos)
@@ -92,7 +97,7 @@ class MujocoReading(Reading):
         mujoco.mj_kinematics(model, mechanism.data)
         self.hinges = _hinges(mechanism.data, moving, question.root, is_mjcf=is_mjcf)
         # Properties that are compared separately do not act.
-        self.apart = _apart(model, moving)
+        self.apart = _separate(model, moving)
         kinds = model.geom_type[model.geom_contype > 0]
         self.shapes = Counter(
             mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower() for kind in kinds
@@ -125,9 +130,9 @@ def _hinges(
     return hinges
 
 
-def _apart(model: mujoco.MjModel, moving: Sequence[Any]) -> dict[str, dict[str, float]]:
-    """Return the properties that are compared separately, as `Reading.apart` has them."""
-    # By index: the joints of which a planar one consists have no names.
+def _separate(model: mujoco.MjModel, moving: Sequence[Any]) -> dict[str, dict[str, float]]:
+    """Return the properties that are compared separately: the value of `Reading.apart`."""
+    # By index, because the joints of which a planar one consists have no names in MuJoCo.
     dofs = {joint.name: int(joint.dofadr[0]) for joint in moving}
     armature = model.dof_armature + actuator_terms(model)[0]
     limited = {j.name: j.id for j in moving if model.jnt_actfrclimited[j.id]}
@@ -147,7 +152,7 @@ def _of_urdf(urdf: str, question: Question, settings: str, file: Path | None) ->
     If there is no file, the text must name meshes by complete paths.
     """
     accord = settings == "accord"
-    # Below another root, the joint that carries ours floats by itself.
+    # If the file has another root, that carries the question's root by a floating joint of its own.
     floats = question.base == "free" and question.root != find_root(ET.fromstring(urdf), "URDF")
     loads_file = file and not accord
     load = mujoco.MjSpec.from_file if loads_file else mujoco.MjSpec.from_string
@@ -157,28 +162,25 @@ def _of_urdf(urdf: str, question: Question, settings: str, file: Path | None) ->
         spec.compiler.fusestatic = floats
         spec.compiler.discardvisual = True
         spec.compiler.balanceinertia = False
-    moving_body = ""
-    if question.base == "free":
-        moving_body = question.root
-        if not floats:
-            body = spec.worldbody.bodies[0]
-            body.add_freejoint()
-            moving_body = body.name
-    return spec.compile(), moving_body
+    if question.base == "fixed":
+        return spec.compile(), ""
+    if floats:
+        return spec.compile(), question.root
+    body = spec.worldbody.bodies[0]
+    body.add_freejoint()
+    return spec.compile(), body.name
 
 
 def _leave_out(model: mujoco.MjModel) -> None:
-    """Switch off what the tree of an MJCF file does not have; mjcf.py names it for the user."""
+    """Switch off the elements of MJCF that our trees lack; mjcf.py names them for the user."""
     disable = mujoco.mjtDisableBit
     model.opt.disableflags |= disable.mjDSBL_EQUALITY | disable.mjDSBL_ACTUATION
     model.opt.disableflags &= ~int(disable.mjDSBL_GRAVITY)
     model.opt.density = model.opt.viscosity = 0.0
-    for values in (
-        model.actuator_damping, model.body_gravcomp, model.jnt_stiffnesspoly, model.dof_dampingpoly,
-        model.tendon_stiffness, model.tendon_damping, model.tendon_frictionloss,
-        model.tendon_armature,
-    ):  # fmt: skip
-        values[:] = 0.0
+    model.actuator_damping[:] = model.body_gravcomp[:] = 0.0
+    model.jnt_stiffnesspoly[:] = model.dof_dampingpoly[:] = 0.0  # terms of higher order
+    for name in ("stiffness", "damping", "frictionloss", "armature"):
+        getattr(model, f"tendon_{name}")[:] = 0.0
     model.dof_armature[model.jnt_type[model.dof_jntid] == FREE] = 0.0
 
 

@@ -1,9 +1,10 @@
 """Settings of MuJoCo: the keys below `engine_options.mujoco` of a scenario.
 
-A setting may be added: a field with a default and a line under `Args:`; model.py, contact.py or
-simulator.py puts it into effect, and the option `--set` accepts it at once. Existing names and
-defaults stay: they are in scenarios and published figures. A new integrator is an entry of ORDERS
-and a `Scheme` in __init__.py.
+A scenario's values become a `MujocoSettings`, which refuses wrong ones; model.py, contact.py and
+simulator.py put them into effect. To add a setting, add a field with a default and a line under
+`Args:`; the option `--set` accepts it at once. Existing names and defaults stay: they are in
+scenarios and published figures. A new integrator is an entry of ORDERS and a `Scheme` in
+__init__.py.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 
 from roboaccord.contract.errors import AccordError, check_known, check_switch, did_you_mean
 
-# Integrators, each with its order of accuracy, which the trajectory level expects.
+# Integrators by name, with their order of accuracy. The trajectory level of the cross-check expects
+# that order of convergence.
 ORDERS = {"euler": 1, "rk4": 4, "implicitfast": 1, "implicit": 1, "discrete": 1}
 CONES = ("pyramidal", "elliptic")
 

@@ -1,12 +1,13 @@
 """Simulation with MuJoCo: Runge-Kutta 4 or semi-implicit Euler, the force law in every stage.
 
-`MujocoSimulator` sets MuJoCo's options and takes the physics steps; what all engines share is in
-engines/base.py, loading in model.py, contact in contact.py, a user's choices in settings.py. Force
-laws and friction of joints are set in MuJoCo's control callback, which it calls in every evaluation
-of the dynamics: that is what makes them act in every stage.
+`MujocoSimulator` sets MuJoCo's options and takes the physics steps. Its base class in
+engines/base.py contains what all engines share; loading is in model.py, contact in contact.py, the
+user's settings in settings.py. Force laws and friction of joints are computed in MuJoCo's control
+callback, which MuJoCo calls in every evaluation of the dynamics: so they act in every stage of the
+integrator.
 
-STOP_STEPS and STOP_IMPEDANCE may be tuned within test_engines: stops are as stiff as MuJoCo allows,
-and softer ones let joints pass their limits.
+STOP_STEPS and STOP_IMPEDANCE may be tuned within the limits of test_engines. Stops are as stiff as
+MuJoCo allows; softer ones let joints pass their limits.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ from roboaccord.simulators.losses import Losses
 
 _log = logging.getLogger(__name__)
 
-TOLERANCE = 1e-8  # relative: at which the constraint solver ends, MuJoCo's default
-STOP_STEPS = 2.0  # physics steps: time constant of a joint stop, the shortest that MuJoCo allows
-# `solimp` of stops: impedances dmin and dmax at MuJoCo's upper bound (1 would be rigid), then width
-# [m], midpoint and power at its defaults
+TOLERANCE = 1e-8  # relative tolerance at which the constraint solver ends; MuJoCo's default
+# [physics steps] Time constant of joint stops and shortest one of contacts: MuJoCo allows no less.
+STOP_STEPS = 2.0
+# MuJoCo's `solimp` of stops: impedances dmin and dmax at their upper bound (1 would be rigid);
+# width [m], midpoint and power at MuJoCo's defaults.
 STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 
 
@@ -45,7 +47,7 @@ class MujocoSimulator(EngineSimulator):
 
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
-        # Settings of the user; a contact is never faster than MuJoCo allows.
+        # Settings of the user, with a time constant of contacts that MuJoCo allows.
         settings = read_settings(model.options, self.name, MujocoSettings)
         integrator = settings.integrator_of(contact=model.contact is not None)
         self.order = ORDERS[integrator]
@@ -57,44 +59,44 @@ class MujocoSimulator(EngineSimulator):
         self._set_options(integrator, model.gravity)
         # By default MuJoCo writes to stderr, and to MUJOCO_LOG.TXT in the current folder.
         mujoco.set_mju_user_warning(_log.info)
-        # The default stop is a spring of 20 ms: strong efforts push joints through it.
+        # MuJoCo's default stop has a time constant of 20 ms: strong efforts push joints through it.
         self._model.jnt_solref[:] = shortest * model.stop_softness, 1.0
         self._model.jnt_solimp[:] = STOP_IMPEDANCE
-        # Friction of joints is the model's, by the same law in every engine.
-        self._model.dof_damping[:] = 0.0
-        self._model.dof_frictionloss[:] = 0.0
-        # Rotors and damping of the joints.
-        dofs = [self._model.joint(name).dofadr[0] for name in self.joints]
-        self._model.dof_armature[dofs] = self.armature
-        if model.damping is not None:
-            self._model.dof_damping[dofs] = model.damping
+        # Indices of joints and base in MuJoCo's arrays.
         self.mechanism = mechanism = MujocoMechanism(self._model, self.base, self.joints)
         self._data = data = mechanism.data
-        self._contact = MujocoContact(self._model, model.contact) if model.contact else None
-        # Constant efforts on joints that take no commands.
-        preload = {self._model.joint(n).dofadr[0]: effort for n, effort in model.preload.items()}
-        self._preloaded, self._preload = np.array([*preload], int), np.array([*preload.values()])
-        data.qfrc_applied[self._preloaded] = self._preload
         self._q, self._v = mechanism.q, mechanism.v
-        self._constraints = ConstraintMeter(self._model, self._data, stages=self.order)
-        self._height = 0.0
         self._base_q, self._base_v = mechanism.base_q, mechanism.base_v
-        self._axes = mechanism.axes
+        self._axes, self._height = mechanism.axes, 0.0
+        # Friction of joints is the model's, by the same law in every engine. MuJoCo itself adds
+        # rotors, and only the damping that the model leaves to it.
+        self._model.dof_frictionloss[:] = 0.0
+        self._model.dof_damping[:] = 0.0
+        self._model.dof_armature[self._v] = self.armature
+        if model.damping is not None:
+            self._model.dof_damping[self._v] = model.damping
+        # Constant efforts on joints that take no commands.
+        self._preloaded = [int(self._model.joint(name).dofadr[0]) for name in model.preload]
+        self._preload = np.array([*model.preload.values()])
+        data.qfrc_applied[self._preloaded] = self._preload
+        # Contacts and losses.
+        self._contact = MujocoContact(self._model, model.contact) if model.contact else None
+        self._constraints = ConstraintMeter(self._model, self._data, stages=self.order)
         # Views of the engine's memory, because each access through `data` costs 0.25 us.
         self._all_q, self._all_v, self._applied = data.qpos, data.qvel, data.qfrc_applied
         self._pose, self._rates = self._all_q[self._base_q], self._all_v[self._base_v]
         rows = [range(s.start or 0, s.stop) for s in (self._base_q, self._base_v)]
-        self._place_forces(self._q, self._v, *map(np.array, rows))
+        self._prepare_forces(self._q, self._v, *map(np.array, rows))
 
     def _set_options(self, integrator: str, gravity: float) -> None:
-        """Set MuJoCo's options: step, integrator, gravity along -z [m/s^2] and two precautions."""
+        """Set MuJoCo's options: step, integrator, gravity along -z [m/s^2], and two precautions."""
         options = self._model.opt
         options.timestep = self.physics_step
         options.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
         options.gravity = (0.0, 0.0, -gravity)
-        # By default MuJoCo resets to zeros when numbers diverge, which nobody would notice.
+        # By default MuJoCo resets a diverging state to zeros, which would remain unnoticed.
         options.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-        # MuJoCo 4.0.0 has a wrong sparse Cholesky factor: these models are small, so dense.
+        # The sparse Cholesky factor of MuJoCo 4.0.0 is wrong, and these models are small.
         options.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
 
     def _compile(self) -> None:
@@ -128,14 +130,14 @@ class MujocoSimulator(EngineSimulator):
 
     def _substeps(self, effort: Array, count: int) -> None:
         self._applied[self._base_v] = 0.0
-        plain = self._law is None and self._friction is None and self._wrench is None
-        if plain and self._meter is None:
+        only_efforts = self._law is None and self._friction is None and self._wrench is None
+        if only_efforts and self._meter is None:
             self._applied[self._v] = effort
             mujoco.mj_step(self._model, self._data, count)
             return
-        # The callback runs in every evaluation of the dynamics, so in each stage of rk4.
-        compiled, metered = self._forces_at(effort), self._meter is not None
-        mujoco.set_mjcb_control(compiled.callback() if compiled and not metered else self._apply)
+        compiled, is_metered = self._compiled_forces(effort), self._meter is not None
+        callback = compiled.callback() if compiled and not is_metered else self._apply
+        mujoco.set_mjcb_control(callback)
         try:
             mujoco.mj_step(self._model, self._data, count)
         finally:
@@ -156,7 +158,7 @@ class MujocoSimulator(EngineSimulator):
         data.qfrc_applied[self._v] = effort
 
     def _apply_law(self, data: mujoco.MjData) -> Array:
-        """Set the forces on the base, wrench and force law, and return the law's on joints (n,)."""
+        """Set the forces on the base by wrench and force law; return the law's efforts (n,)."""
         q, v = data.qpos, data.qvel
         pose, rates, forces = q[self._base_q], v[self._base_v], data.qfrc_applied[self._base_v]
         rotation, position, twist = self.base.placed(pose, rates)
