@@ -13,7 +13,7 @@ from roboaccord.numerics.isolation import Crash
 from roboaccord_files.parity.answers import answered, examine_file
 from roboaccord_files.parity.bench import Bench, FileCase, ReadingOptions
 from roboaccord_files.parity.levels import LEVELS
-from roboaccord_files.parity.words import OF_OURS, status_of
+from roboaccord_files.parity.words import OF_CONVERTED, status_of
 from roboaccord_files.rules.find import findings
 from test_parity import SHIPPED, arm, examine, need, status
 
@@ -190,12 +190,12 @@ def test_an_engine_is_not_said_to_refuse_meshes_that_it_loads(
     check = SHIPPED.measure(FileCase(bench, engine))
     assert not check.geometry
     if engine == "mujoco" or raw:  # DART is told where packages are
-        assert (check.ended is None) is raw, check.refusal
+        assert (check.failure is None) is raw, check.refusal
     assert raw or mesh.startswith("package")
-    assert SHIPPED.measure(FileCase(bench, engine, "accord")).ended is None
+    assert SHIPPED.measure(FileCase(bench, engine, "accord")).failure is None
     if compiler:  # of a xacro file there is no other text
         path = path.rename(path.with_suffix(".urdf.xacro"))
-        assert SHIPPED.measure(FileCase(Bench(read_robot(path)), engine)).ended is None
+        assert SHIPPED.measure(FileCase(Bench(read_robot(path)), engine)).failure is None
 
 
 def test_a_mesh_behind_four_slashes_is_a_path(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_mesh_behind_four_slashes_is_a_path(tmp_path: Path) -> None:
     shape = f"<collision><geometry>{mesh}</geometry></collision></link>"
     (path := tmp_path / "arm.urdf.xacro").write_text(arm().replace("</link>", shape, 1))
     check = SHIPPED.measure(FileCase(Bench(read_robot(path)), "dart"))
-    assert (check.ended, check.geometry) == (None, {})
+    assert (check.failure, check.geometry) == (None, {})
 
 
 @pytest.mark.parametrize("name", ["bird.xml", "bird.model"])
@@ -252,7 +252,7 @@ def test_a_crash_on_a_text_that_only_we_wrote_is_no_verdict(tmp_path: Path) -> N
     robot = answered(replace(robot, versions=engines), asked)
     assert robot.status == {"dart": "undecided", "drake": "refused"}
     found = robot.to_json()["engines"]
-    assert found["dart"]["causes"][0]["fix"] == f"{OF_OURS}: crash: {crash.reason}"
+    assert found["dart"]["causes"][0]["fix"] == f"{OF_CONVERTED}: crash: {crash.reason}"
     assert [found["drake"]["causes"][0][key] for key in ("cause", "fix")] == ["crash", crash.reason]
 
 

@@ -288,10 +288,10 @@ class FileLevel(LevelOf[FileCase, C]):
         """Return whether what was measured is what it should be; users set no tolerance here."""
 
     @abstractmethod
-    def absent(self, ended: ParityCode, reason: str) -> C:
+    def absent(self, failure: ParityCode, reason: str) -> C:
         """Return the check that stands for one that crashed, or was not finished.
 
         Args:
-            ended: code of the reason.
+            failure: code of the reason.
             reason: the same in words.
         """

@@ -116,17 +116,17 @@ def reaches(tree: Tree) -> dict[str, float]:
     return lengths
 
 
-def finding_of(worst: Difference | None, ended: ParityCode | None, refusal: str) -> Finding:
+def finding_of(worst: Difference | None, failure: ParityCode | None, refusal: str) -> Finding:
     """Return the outcome of a reading: within the allowed errors, outside, or not judged.
 
     Args:
         worst: the largest difference; None if there is none.
-        ended: code of the reason why there is no reading; None if there is one.
+        failure: code of the reason why there is no reading; None if there is one.
         refusal: that reason in the engine's words.
     """
-    if ended:
-        reasons = because(ended), because(Code.TEXT, text=refusal)
-        return Finding.not_judged(*reasons) if ended in OPEN else Finding.outside(*reasons)
+    if failure:
+        reasons = because(failure), because(Code.TEXT, text=refusal)
+        return Finding.not_judged(*reasons) if failure in OPEN else Finding.outside(*reasons)
     if worst and worst.excess > 1.0:
         differs = because(ParityCode.DIFFERS, error=worst.error)
         where, size = worst.where, worst.finite
@@ -151,7 +151,7 @@ class ReadingOutcome:
     reference: ReferenceReading | None = None
 
     @property
-    def ended(self) -> ParityCode | None:
+    def failure(self) -> ParityCode | None:
         """REFUSED if the engine refuses the text, else None."""
         return ParityCode.REFUSED if self.reading is None else None
 
@@ -173,7 +173,7 @@ class ReadingOutcome:
     @property
     def finding(self) -> Finding:
         """The finding of this reading."""
-        return finding_of(self.worst, self.ended, self.refusal)
+        return finding_of(self.worst, self.failure, self.refusal)
 
     @property
     def agrees(self) -> bool:

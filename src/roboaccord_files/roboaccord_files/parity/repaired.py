@@ -24,7 +24,7 @@ from roboaccord_files.parity.collection import examine_all
 from roboaccord_files.parity.compare import reaches
 from roboaccord_files.parity.files import Source, read, shipped
 from roboaccord_files.parity.lumps import lump
-from roboaccord_files.parity.result import Body, Done, Repair, RobotParity, errors_of
+from roboaccord_files.parity.result import Done, Repair, RobotParity, RobotProperties, errors_of
 from roboaccord_files.repair.edits import applied, unified
 from roboaccord_files.repair.find import changes_for, find_traps
 from roboaccord_files.repair.joints import MIMIC
@@ -73,11 +73,11 @@ def with_text(file: UrdfFile, data: bytes) -> UrdfFile:
     return replace(file, text=plain_xml(decode_xml(data)), form="", origin="")
 
 
-def body_of(tree: Tree) -> Body:
+def robot_properties(tree: Tree) -> RobotProperties:
     """Return mass, principal moments and reach of a robot at q = 0."""
     whole = lump(tree, tree.links[0].name, [link.name for link in tree.links])
     moments = np.linalg.eigvalsh(whole.inertia)
-    return Body(whole.mass, tuple(map(float, moments)), max(reaches(tree).values()))
+    return RobotProperties(whole.mass, tuple(map(float, moments)), max(reaches(tree).values()))
 
 
 def write_repaired(
@@ -116,7 +116,7 @@ def write_repaired(
             make_folder(targets[i].parent)
             with writing(targets[i], ".urdf") as draft:
                 draft.write_bytes(text.data)
-            bodies = (body_of(Bench(f, options.base).tree) for f in (files[i], file))
+            bodies = (robot_properties(Bench(f, options.base).tree) for f in (files[i], file))
             remaining, fixed = causes_of(robot), tuple(trap.flaw for trap in text.done)
             result = Repair(
                 fixed, robot.status, tuple(sorted(remaining)), text.diff, text.needs, *bodies

@@ -15,7 +15,7 @@ from roboaccord_files.parity.bench import FileCase, FileLevel
 from roboaccord_files.parity.compare import finding_of
 from roboaccord_files.parity.files import shipped
 from roboaccord_files.parity.result import ShippedCheck
-from roboaccord_files.parity.words import OF_OURS, ParityCode
+from roboaccord_files.parity.words import OF_CONVERTED, ParityCode
 
 
 class ShippedLevel(FileLevel[ShippedCheck]):
@@ -41,7 +41,7 @@ class ShippedLevel(FileLevel[ShippedCheck]):
                 loaded = case.bench.read(case.engine, case.settings, urdf).shapes
             except AccordError as error:
                 if file.form:
-                    return ShippedCheck(ParityCode.CONVERTED, f"{OF_OURS}: {error}")
+                    return ShippedCheck(ParityCode.CONVERTED, f"{OF_CONVERTED}: {error}")
                 return ShippedCheck(ParityCode.REFUSED, str(error))
         counts = {kind: (in_file[kind], loaded[kind]) for kind in sorted({*in_file, *loaded})}
         return ShippedCheck(
@@ -50,11 +50,11 @@ class ShippedLevel(FileLevel[ShippedCheck]):
 
     def judge(self, check: ShippedCheck, tolerances: object = None) -> Finding:
         """Return whether the engine loads it; its collision shapes are not judged."""
-        return finding_of(None, check.ended, check.refusal)
+        return finding_of(None, check.failure, check.refusal)
 
-    def absent(self, ended: ParityCode, reason: str) -> ShippedCheck:
+    def absent(self, failure: ParityCode, reason: str) -> ShippedCheck:
         """Return the check of an engine that gave no answer."""
-        return ShippedCheck(ended, reason)
+        return ShippedCheck(failure, reason)
 
 
 def shapes_of(urdf: str) -> Counter[str]:

@@ -15,7 +15,7 @@ from roboaccord.cli.console import make_table
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.level import Entry
 
-from roboaccord_files.parity.page import apart_lines, body_lines, group_causes, message_lines
+from roboaccord_files.parity.page import body_lines, group_causes, message_lines, uncompared_lines
 from roboaccord_files.parity.result import Parity, RobotParity, errors_of
 from roboaccord_files.parity.words import STATUSES, status_of
 from roboaccord_files.rules.findings import Severity
@@ -65,7 +65,7 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
     if rest:
         rules.append(Text(f"{' and '.join(rest)} on the file: accord check {robot.file}"))
     words = [Text(line, "dim") for line in message_lines(robot, MESSAGES)]
-    apart = map(Text, apart_lines(robot))
+    apart = map(Text, uncompared_lines(robot))
     return [table, Text(versions), *causes_shown(robot), *words, *apart, *rules]
 
 
@@ -118,7 +118,7 @@ def fleet_shown(result: Parity) -> list[RenderableType]:
         causes = ", ".join(f"{cause} {count[cause]}" for cause in most)
         total.add_row(name, *(str(count[status]) for status in STATUSES), causes)
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
-    alike = f"all read {result.alike} of {len(result.robots)} robots alike; {versions}"
+    alike = f"all read {result.agreeing_count} of {len(result.robots)} robots alike; {versions}"
     wrong = sum(bool(errors_of(robot)) for robot in result.robots)
     rules = [Text(f"the rules find errors in {wrong}: accord check FILE")] if wrong else []
     return [table, total, Text(alike), *rules]
