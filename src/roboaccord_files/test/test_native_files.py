@@ -101,7 +101,7 @@ def test_an_engine_is_given_the_sdf_itself(tmp_path: Path, engine: str) -> None:
     bench = Bench(read_robot(path, packages := {"finger": models / "finger"}))
     assert bench.is_own(engine)
     assert len(bench.question.joints) == 4 and bench.question.base == "fixed"
-    reading = bench.read(engine, "default", bench.whole)
+    reading = bench.read(engine, "default", bench.full_text)
     (named := tmp_path / "named.sdf").write_text(  # as Drake wants it
         path.read_text().replace("//finger<", "//finger/model.sdf<")
     )

@@ -664,7 +664,7 @@ def test_mujoco_is_given_the_mjcf_and_others_what_was_converted_from_it(tmp_path
     if engine == "dart":
         assert found.uncompared.lost[0].startswith("rotor inertia of 1 joints, up to ")
     if engine == "mujoco":
-        assert {*robot.read(engine, "default", robot.whole).links} == {"body_1", "leg"}
+        assert {*robot.read(engine, "default", robot.full_text).links} == {"body_1", "leg"}
         raw = PLANAR.replace('armature=".3"', 'armature=".31"')
         planted = Bench(replace(robot.file, origin=raw, path=Path("-")))
         assert [(c.quantity, c.where) for c in examine(planted, engine).causes] == [

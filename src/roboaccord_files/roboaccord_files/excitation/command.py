@@ -1,7 +1,9 @@
 """The command `accord excite FILE`: find a motion that identifies a robot's parameters.
 
-The motion is searched (search.py), written as CSV and as a JointTrajectory, and described. The
-fields of `Excitation` are keys of `--json`, and stay.
+To identify masses, inertias and frictions by measured torques, a robot must move so that each of
+them shows. `excite_command` reads the robot, searches such a motion (search.py), writes it as CSV
+and as a trajectory_msgs/JointTrajectory, and prints what it identifies (`Excitation`). The fields
+of `Excitation` are keys of `--json`, and stay.
 """
 
 from __future__ import annotations
@@ -100,10 +102,9 @@ def excite_command(
     if not is_file(what):
         raise AccordError(f"{what}: name a robot's file (URDF, xacro, SDF or MJCF)")
     _, arguments = options.split_arguments(words or [])
-    setup = load_setup(
-        what, "", ["parameters.stops=1", *(changes or ())],
-        packages=options.read_packages(packages or []), arguments=arguments,
-    )  # fmt: skip
+    settings = ["parameters.stops=1", *(changes or ())]
+    folders = options.read_packages(packages or [])
+    setup = load_setup(what, "", settings, packages=folders, arguments=arguments)
     search = search_of(setup, duration, harmonics)
     with counted(tries, "motions") as done:
         best, random = search.best(tries, seed, lambda: done(1))
@@ -114,7 +115,7 @@ def excite_command(
 
 
 def run_line(what: str, excitation: Excitation) -> Text:
-    """Return the command that runs a motion in simulation, from its start."""
+    """Return a line with the command that runs a motion in simulation, from its start."""
     start = [f"initial.q.{name}={row['start']:.6g}" for name, row in excitation.joints.items()]
     file = shlex.quote(excitation.files[0])
     run = ["controller.name=follow", f"controller.file={file}", f"duration={excitation.duration:g}"]
@@ -136,7 +137,7 @@ def search_of(setup: Setup, duration: float, harmonics: int) -> Search:
 
 
 def velocity_limits(setup: Setup) -> Array:
-    """Return the velocity limits of the joints (n,) [rad/s or m/s], RATE where there is none."""
+    """Return the velocity limits of the joints (n,) [rad/s or m/s], RATE if the file has none."""
     joints = {joint.get("name"): joint for joint in ET.fromstring(setup.urdf()).findall("joint")}
     limits = [joints[name].find("limit") for name in setup.joints]
     stated = [0.0 if limit is None else float(limit.get("velocity", 0.0)) for limit in limits]
@@ -146,32 +147,32 @@ def velocity_limits(setup: Setup) -> Array:
 def excitation(
     joints: Sequence[str], search: Search, best: Tried, random: float, files: Sequence[Path]
 ) -> Excitation:
-    """Return the motion and what it identifies as numbers.
+    """Return the figures of a motion, and which parameters it identifies.
 
     Args:
         joints: names of n joints.
-        search: that found the motion.
+        search: search that found the motion.
         best: the motion.
         random: median condition number of random motions.
-        files: that were written.
+        files: files that were written.
     """
     q, qd, _ = best.motion.samples
-    columns = {
-        "start": q[0], "from": q.min(axis=0), "to": q.max(axis=0),
-        "velocity": np.abs(qd).max(axis=0), "effort": best.efforts,
-    }  # fmt: skip
-    by_joint = {
-        joint: {key: float(column[i]) for key, column in columns.items()}
-        for i, joint in enumerate(joints)
-    }
+    lowest, highest = q.min(axis=0), q.max(axis=0)
+    rows = zip(joints, q[0], lowest, highest, np.abs(qd).max(axis=0), best.efforts, strict=True)
+    keys = ("start", "from", "to", "velocity", "effort")
+    by_joint = {name: dict(zip(keys, map(float, row), strict=True)) for name, *row in rows}
     base = search.base
     combined = [base.combined(i) for i in range(len(base.kept))]
     return Excitation(
-        parameters=len(base.names), base=len(base.kept), condition=best.condition, random=random,
-        duration=best.motion.duration, joints=by_joint,
-        combinations=[{str(k): round(v, 9) for k, v in row.items()} for row in combined],
+        parameters=len(base.names),
+        base=len(base.kept),
+        condition=best.condition,
+        random=random,
+        duration=best.motion.duration,
+        joints=by_joint,
+        combinations=[{str(key): round(x, 9) for key, x in row.items()} for row in combined],
         files=[str(file) for file in files],
-    )  # fmt: skip
+    )
 
 
 def write(folder: Path, joints: Sequence[str], best: Tried, rate: int) -> list[Path]:
@@ -187,14 +188,12 @@ def write(folder: Path, joints: Sequence[str], best: Tried, rate: int) -> list[P
     q, qd, qdd = best.motion.at(times)
     lines = [",".join(["time", *joints])]
     lines += [",".join(f"{x:.9g}" for x in row) for row in np.column_stack([times, q])]
-    points = [
-        {
-            "positions": q[i].round(9).tolist(), "velocities": qd[i].round(9).tolist(),
-            "accelerations": qdd[i].round(9).tolist(),
-            "time_from_start": {"sec": int(time), "nanosec": round(1e9 * (time % 1.0))},
-        }
-        for i, time in enumerate(times)
-    ]  # fmt: skip
+    columns = {"positions": q, "velocities": qd, "accelerations": qdd}
+    points = []
+    for i, time in enumerate(times):
+        point = {key: column[i].round(9).tolist() for key, column in columns.items()}
+        point["time_from_start"] = {"sec": int(time), "nanosec": round(1e9 * (time % 1.0))}
+        points.append(point)
     message = {"joint_names": [*joints], "points": points}
     csv, trajectory = folder / "excite.csv", folder / "excite.yaml"
     write_text(csv, "\n".join(lines) + "\n", ".csv")
@@ -203,14 +202,14 @@ def write(folder: Path, joints: Sequence[str], best: Tried, rate: int) -> list[P
 
 
 def shown(result: Excitation) -> list[RenderableType]:
-    """Return what is printed: the condition, what the joints do, and the files."""
+    """Return the lines and the table to print: condition, ranges of the joints, and files."""
     table = make_table("joint", "start", "from", "to [rad]", "velocity [rad/s]", "effort [N m]")
     for name, row in result.joints.items():
         table.add_row(name, *(f"{value:.3g}" for value in row.values()))
-    rest = "from rest to rest: move there first, then repeat it"
+    use = "from rest to rest: move there first, then repeat it"
     lines = {
         "parameters": (f"{result.parameters}, of which motions can tell apart {result.base}", ""),
         "condition": (f"{result.condition:.3g}; of random motions {result.random:.3g}", ""),
-        "motion": (f"{result.duration:g} s, {rest}", ""),
+        "motion": (f"{result.duration:g} s, {use}", ""),
     }
     return [*figure_lines(lines), table, file_line(result.files)]

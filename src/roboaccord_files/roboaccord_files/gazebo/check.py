@@ -32,10 +32,10 @@ class System:
     topics: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
+# The content of systems.yaml: systems, parts of the window, and what the bridge knows.
 KNOWN: Mapping[str, Any] = parse_yaml(
     files(__package__).joinpath("systems.yaml").read_text(encoding="utf-8")
 )
-"""The content of systems.yaml: systems, parts of the window, and what the bridge knows."""
 PREFIX = "gz::sim::systems::"  # of the names of systems
 SYSTEMS = {f"{PREFIX}{name}": System(**entry) for name, entry in KNOWN["systems"].items()}
 # Systems that each world must have, each robot, and each robot whose joints move.

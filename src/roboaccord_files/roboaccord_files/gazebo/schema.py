@@ -25,8 +25,8 @@ TIMEOUT = 60.0
 VERSION = "1.9"
 VENDOR = "opt/ros/*/*/sdformat_vendor/share"  # of each release of ROS
 ROOTS = "usr/share", "usr/share/gz", VENDOR, f"{VENDOR}/gz"
+# How many numbers a value of a type has, by SDFormat's schema.
 NUMBERS = {"double": 1, "float": 1, "int": 1, "vector2d": 2, "vector3": 3, "pose": 6, "color": 4}
-"""How many numbers a value of a type has, by SDFormat's schema."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Undecided:
     to_json = __str__
 
 
+# A line about a file: what is wrong, or why that is not known.
 Problem = str | Undecided
-"""A line about a file: what is wrong, or why that is not known."""
 
 
 def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[Problem]:

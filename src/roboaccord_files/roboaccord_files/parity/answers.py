@@ -35,8 +35,8 @@ from roboaccord_files.rules.findings import RuleFinding
 # Rules that find text where a number must be, or too few numbers.
 NUMBER_RULES = ("number-invalid", "number-count")
 
+# What was measured, or the crash or timeout that prevented it, by engine and level.
 Checks = Mapping[tuple[str, str], Any | Crash]
-"""What was measured, or the crash or timeout that prevented it, by engine and level."""
 
 
 def examine_file(
@@ -53,8 +53,6 @@ def examine_file(
             mass=sum(link.mass for link in bench.tree.links),
             traps=tuple(trap.flaw for trap in find_traps(bench.stripped)),
             findings=tuple(findings(bench.file)),
-            settings=options.settings,
-            versions=versions,
             form=bench.file.form,
         )
     except AccordError as error:
@@ -64,7 +62,7 @@ def examine_file(
         for engine in versions
         for level in LEVELS
     }
-    return answered(robot, measured)
+    return answered(robot, measured, versions, options)
 
 
 def examine_one(source: Source, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
@@ -96,13 +94,18 @@ def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingO
     return replace(check, words=tuple(lines))
 
 
-def answered(robot: RobotParity, measured: Checks) -> RobotParity:
+def answered(
+    robot: RobotParity, measured: Checks, versions: Mapping[str, str], options: ReadingOptions
+) -> RobotParity:
     """Return a robot with the checks, findings and figures of all levels and engines.
 
     Args:
-        robot: the robot without checks.
+        robot: properties of the robot, without engines.
         measured: what each level has measured in each engine.
+        versions: of the engines, by name.
+        options: settings of the readers.
     """
+    robot = replace(robot, versions=versions, settings=options.settings)
     # Engines that were given a text converted from the file.
     converted = {e for e in robot.engines if robot.form and reader(e).form != robot.form}
     checks, rows = dict[str, Mapping[str, Any]](), dict[str, Mapping[str, Rows]]()
@@ -164,12 +167,7 @@ def unread(
     numbers = [finding.message for finding in found_by_rules if finding.rule in NUMBER_RULES]
     if numbers:  # the reader's own message would name no link
         reason = f"broken description {source.path.name}: {numbers[0]}"
-    robot = RobotParity(
-        name=source.path.name.partition(".")[0],
-        file=str(source.path),
-        findings=tuple(found_by_rules),
-        unread=reason,
-        settings=options.settings,
-        versions=versions,
-    )
-    return answered(robot, {(e, level.name): Crash(reason) for e in versions for level in LEVELS})
+    name, crash = source.path.name.partition(".")[0], Crash(reason)
+    robot = RobotParity(name, str(source.path), findings=tuple(found_by_rules), unread=reason)
+    measured = {(engine, level.name): crash for engine in versions for level in LEVELS}
+    return answered(robot, measured, versions, options)

@@ -139,8 +139,8 @@ def parity_command(
     packages = packages_in(models, package)
     if other:
         other_packages = read_packages(other_package) if other_package else packages
-        first = door.side_of(what, packages, arguments, note)
-        second = door.side_of(other, other_packages, other_arguments, note)
+        first = door.description_of(what, packages, arguments, note)
+        second = door.description_of(other, other_packages, other_arguments, note)
         partners = parse_name_pairs(names or [])
         pair = door.compare_pair(first, second, partners, tolerance, seed, command_line())
         return _pair_result(pair, second, page, annotations)

@@ -1,7 +1,8 @@
 """The result of `accord parity A B`: whether two files describe one robot, and how they differ.
 
-Fields of `Pair` and `PairDifference` are keys of the JSON. pair_comparison.py computes the result,
-and pair_shown.py makes tables and pages of it.
+`Pair` is computed by pair_comparison.py, printed and drawn by pair_shown.py, and returned by
+`ra.parity(a, b)`. The first robot is that of file A, the second that of file B. Names and order of
+the fields are those of the JSON, on which users' scripts rely.
 """
 
 from __future__ import annotations

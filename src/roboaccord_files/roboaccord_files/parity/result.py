@@ -248,8 +248,8 @@ class RobotParity:
         return {key: to_json(value) for key, value in data.items()}
 
 
+# Function that is called with each robot when its examination is finished.
 Done = Callable[[RobotParity], None]
-"""Function that is called with each robot when its examination is finished."""
 
 
 def errors_of(robot: RobotParity) -> list[RuleFinding]:

@@ -29,13 +29,9 @@ from roboaccord.gazebo.tool import print_sdf
 
 from roboaccord_files.parity.frames import Frames, pose_in, unique
 
-TRUE_WORDS = ("true", "1")  # texts of a boolean that is true
-UNCOMPARED = {
-    "damping": "dynamics/damping",
-    "friction": "dynamics/friction",
-    "effort": "limit/effort",
-}
-"""Quantities of joints that are listed without being compared, with their path in <axis>."""
+TRUE_WORDS = ("true", "1")  # texts of a boolean of SDF that is true
+# Path within <axis> of the quantities of joints that are listed without being compared.
+PATHS = {"damping": "dynamics/damping", "friction": "dynamics/friction", "effort": "limit/effort"}
 
 
 class SdfReading(TreeReading):
@@ -67,14 +63,11 @@ class SdfReading(TreeReading):
     ) -> None:
         model = _printed_model(text, packages, file)
         tree, elements = sdf_tree(model, question.root)
-        axes = dict[str, ET.Element]()
-        for joint in tree.moving:
-            axis = elements[joint.name].find("axis")
-            if axis is not None:
-                axes[joint.name] = axis
+        axis_of = {joint.name: elements[joint.name].find("axis") for joint in tree.moving}
+        axes = {name: axis for name, axis in axis_of.items() if axis is not None}
         uncompared = {
             quantity: {name: _number(axis, path) for name, axis in axes.items()}
-            for quantity, path in UNCOMPARED.items()
+            for quantity, path in PATHS.items()
         }
         uncompared["mimic"] = {n: 1.0 for n, axis in axes.items() if axis.find("mimic") is not None}
         super().__init__(tree, question, uncompared)
@@ -95,22 +88,20 @@ class SdfReading(TreeReading):
         moving = [e for e in model.findall("joint") if e.get("type") != "fixed" and not is_sdf]
         fixed = [] if is_sdf else ET.fromstring(text).findall("joint[@type='fixed']")
         fixed_names = {joint.get("name") for joint in fixed}
-        weightless = [e for e in model.iter("link") if not _has_gravity(e)]
-        springs = [e for e in moving if _number(e, "axis/dynamics/spring_stiffness")]
-        hinges = [e for e in moving if e.get("name") in fixed_names]
+        links = [*model.iter("link")]
         elements = {
-            "gazebo static": [model] if model.findtext("static") in TRUE_WORDS else [],
-            "gazebo gravity": weightless,
-            "gazebo spring": springs,
-            "gazebo hinge": hinges,
+            "gazebo static": [model] if _is_true(model, "static") else [],
+            "gazebo gravity": [e for e in links if not _is_true(e, "gravity", "true")],
+            "gazebo spring": [e for e in moving if _number(e, "axis/dynamics/spring_stiffness")],
+            "gazebo hinge": [e for e in moving if e.get("name") in fixed_names],
         }
         names = {cause: [e.get("name", "") for e in elements[cause]] for cause in elements}
         return {cause: names[cause] for cause in names if names[cause]}
 
 
-def _has_gravity(link: ET.Element) -> bool:
-    """Return whether gravity acts on a link of SDF."""
-    return link.findtext("gravity", "true").strip() in TRUE_WORDS
+def _is_true(element: ET.Element, tag: str, default: str = "false") -> bool:
+    """Return whether a boolean child of an element of SDF is true."""
+    return element.findtext(tag, default).strip() in TRUE_WORDS
 
 
 def _printed_model(text: str, packages: Mapping[str, Path], file: Path | None) -> ET.Element:

@@ -27,16 +27,15 @@ from roboaccord_files.parity.compare import SAME
 from roboaccord_files.parity.result import Uncompared
 from roboaccord_files.repair.joints import MIMIC
 
+# The quantities that are listed, by name: the element of a URDF's joint, and its attribute.
+#
+# For mimic, which has no number, the element counts as 1.
 QUANTITIES = {
     "damping": ("dynamics", "damping"),
     "friction": ("dynamics", "friction"),
     "effort": ("limit", "effort"),
     MIMIC: (MIMIC, ""),
 }
-"""The quantities that are listed, by name: the element of a URDF's joint, and its attribute.
-
-For mimic, which has no number, the element counts as 1.
-"""
 
 
 def _lost_by_conversion(case: FileCase) -> Iterator[str]:
@@ -44,7 +43,7 @@ def _lost_by_conversion(case: FileCase) -> Iterator[str]:
 
     Rotor inertias are compared with the inertia that their joint moves in the first state.
     """
-    reference = case.bench.reference(case.bench.whole, rounded=False)
+    reference = case.bench.reference(case.bench.full_text, rounded=False)
     moving = reference.tree.moving
     rotors = np.array([joint.armature for joint in moving])
     if rotors.any() and not reader(case.engine).holds_rotors:

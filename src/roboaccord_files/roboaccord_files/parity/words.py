@@ -28,20 +28,21 @@ class ParityCode(StrEnum):
     NOT_READ = auto()  # this project could not read the file, so no engine was asked
 
 
+# Words for the outcome of an engine, in the JSON.
 STATUSES = ("same", "differ", "refused", "undecided")
-"""Words for the outcome of an engine, in the JSON."""
+# Words before a reason that is not about the user's file, but about our conversion of it.
 OF_CONVERTED = "of the URDF converted from it"
-"""Words before a reason that is not about the user's file, but about our conversion of it."""
+# The cause that is listed where an engine has no reading.
 FAILURE_CAUSES = {
     ParityCode.CRASH: "crash",
     ParityCode.NO_ANSWER: "no verdict",
     ParityCode.CONVERTED: "no verdict",
     ParityCode.NOT_READ: "not read",
 }
-"""The cause that is listed where an engine has no reading."""
+# The cause where an engine does not load the meshes; after another code it gave no answer.
 LOADING_CAUSES = {ParityCode.REFUSED: "mesh", ParityCode.CRASH: "mesh"}
-"""The cause where an engine does not load the meshes; after another code it gave no answer."""
 LOST_WITH_CARRIER = "check the link that carries it: that was lost with all that is attached to it"
+# What to do about a cause that is no trap of the text.
 CURES = {
     "armature": "it has {have:.4g} kg m^2 of rotor inertia for {want:.4g}: of all readers Drake "
     "alone reads <drake:rotor_inertia>",
@@ -64,7 +65,6 @@ CURES = {
     "origin": "the joint's <origin> is read differently",
     "welded root": "compare total masses with a free base: what is welded to the world is left out",
 }
-"""What to do about a cause that is no trap of the text."""
 
 
 def status_of(finding: Finding) -> str:

@@ -31,13 +31,13 @@ NOTHING = ("", "0", "false", "no")  # values that ask for nothing
 JOINT, WELD = "joint that moves", "fixed joint"
 KEPT = "fixed joint with <preserveFixedJoint>"
 _TABLE = read_table("extensions.yaml")
+# What Gazebo does, and what to write instead, by rule.
 EFFECTS: Mapping[str, tuple[str, str]] = {n: (r["does"], r["cure"]) for n, r in _TABLE.items()}
-"""What Gazebo does, and what to write instead, by rule."""
+# The rule of each tag within <gazebo>, and the kinds of elements for which SDFormat reads it.
 TAGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     tag: (rule, tuple(places["of"]))
     for rule, row in _TABLE.items() for places in row["tags"] for tag in places["named"]
 }  # fmt: skip
-"""The rule of each tag within <gazebo>, and the kinds of elements for which SDFormat reads it."""
 
 
 def find_extensions(source: Source) -> Found:

@@ -33,13 +33,13 @@ from roboaccord_files.rules.units import units, weighed
 
 # Rules whose findings make a file unreadable for the search for traps, which is then left out.
 UNREADABLE = ("number-invalid", "number-count", "link-loop")
+# Rules that find the same fault of an element; only the first one that does is reported.
 CHAINS = (
     ("inertia-in-another-unit", "inertia-unit", "gyration-beyond-shape"),
     ("mass-unit", "density"), ("centre-of-mass-unit", "centre-outside-shape"),
 )  # fmt: skip
-"""Rules that find the same fault of an element; only the first one that does is reported."""
+# Rule, element, message and cure.
 Finding = tuple[str, ET.Element, str, str]
-"""Rule, element, message and cure."""
 FINDERS: tuple[Callable[[Source], Found], ...] = (
     names, references, blanks, units, joints, mimics, complete, drawn, meshes, find_extensions,
     plausible, find_readers, find_in_sdf,

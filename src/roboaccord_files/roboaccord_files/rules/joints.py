@@ -21,7 +21,7 @@ from roboaccord.description.tree import MOVING
 from roboaccord.description.tree_text import ENDLESS
 from roboaccord.engines.reading import read_tree
 
-from roboaccord_files.repair.joints import LONG
+from roboaccord_files.repair.joints import LENGTH_ERROR
 from roboaccord_files.rules.source import Source, norm
 
 # m; a joint farther from its parent is in another unit: 20 mm are 20 in mm, and no link of robots
@@ -73,7 +73,7 @@ def _type_and_geometry(joint: ET.Element) -> Found:
         if not length:
             cure = 'write an axis, such as xyz="0 0 1"'
             yield "axis-zero", axis, f"{label(joint)}: its axis is 0", cure
-        elif abs(length - 1.0) > LONG:
+        elif abs(length - 1.0) > LENGTH_ERROR:
             cure = f"divide it by {length:.6g}"
             yield "axis-length", axis, f"{label(joint)}: an axis of length {length:.4g}", cure
     if origin is not None and norm(numbers(origin, "xyz")) > FAR:

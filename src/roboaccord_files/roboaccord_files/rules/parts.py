@@ -18,13 +18,13 @@ from roboaccord.description.tree import MOVING
 
 from roboaccord_files.rules.source import Source
 
+# Attributes without which urdfdom drops an element, or refuses the file.
 ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
     **{tag: NUMBERS[tag] for tag in ("box", "sphere", "cylinder", "capsule", "mass", "inertia")},
     "mesh": ("filename",),
     "mimic": ("joint",),
     "safety_controller": ("k_velocity",),
 }
-"""Attributes without which urdfdom drops an element, or refuses the file."""
 CHILDREN = {"inertial": ("mass", "inertia"), "visual": ("geometry",), "collision": ("geometry",)}
 SCHEMES = ("package", "model")  # of addresses that name a package or a model
 BACK = "\\"

@@ -17,7 +17,7 @@ from roboaccord.contract.state import Array
 from roboaccord.description.broken import Found
 from roboaccord.description.source import label
 
-from roboaccord_files.repair.inertias import shortage
+from roboaccord_files.repair.inertias import violation
 from roboaccord_files.rules.bodies import Solid, bodies
 from roboaccord_files.rules.sides import mirrored
 from roboaccord_files.rules.source import Source
@@ -33,11 +33,11 @@ MARGIN = 1.5
 # kg/m^3, and ratio to the median of the robot's links; a denser hull is too heavy.
 STEEL, OTHERS = 8_000.0, 4.0
 LARGE = 0.08  # m; smaller links may be of solid metal: motors and gears of this size are
+# Densities of solid materials [kg/m^3]; a link of gears, motors and cables has others.
 MATERIALS = {
     "1000 kg/m^3 without a material": (990.0, 1_010.0), "aluminium": (2_640.0, 2_860.0),
     "titanium": (4_400.0, 4_550.0), "steel": (7_200.0, 8_100.0), "brass": (8_300.0, 9_000.0),
 }  # fmt: skip
-"""Densities of solid materials [kg/m^3]; a link of gears, motors and cables has others."""
 # Relative, and links; so many links with densities that are so near are no chance. 4 % of the
 # difference are the error of the hull's volume.
 ALIKE, SEVERAL = 0.06, 3
@@ -74,7 +74,7 @@ def beyond_shape(
     """
     least = LIGHT * sum(body.mass for body in links)
     for body in links:
-        if body.mass < least or shortage(body.inertia) > ROUND * abs(np.trace(body.inertia)):
+        if body.mass < least or violation(body.inertia) > ROUND * abs(np.trace(body.inertia)):
             continue  # a logo or a camera, whose mass is negligible; or an unphysical inertia
         allowance = slack[1] + slack[0] * body.size
         outside = float(-body.reach.min())

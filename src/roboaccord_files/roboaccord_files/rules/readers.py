@@ -19,13 +19,13 @@ from roboaccord.description.source import numbers
 from roboaccord_files.rules.bodies import shape_points
 from roboaccord_files.rules.source import Source
 
+# Attributes of <compiler> with MuJoCo's defaults for a URDF, by the rule that reports them.
 SETTINGS: Mapping[str, Mapping[str, str]] = {
     "mujoco-masses": {"inertiafromgeom": "auto", "balanceinertia": "false", "boundmass": "0",
                       "boundinertia": "0", "settotalmass": "-1"},
     "mujoco-links": {"fusestatic": "true"},
     "mujoco-meshes": {"discardvisual": "true", "strippath": "true", "meshdir": "", "assetdir": ""},
 }  # fmt: skip
-"""Attributes of <compiler> with MuJoCo's defaults for a URDF, by the rule that reports them."""
 CURES = {
     "mujoco-masses": "write the masses and inertias that are meant into the links",
     "mujoco-links": "the dynamics are the same: compare bodies by name",

@@ -67,8 +67,8 @@ def read_table(name: str) -> Mapping[str, Any]:
     return entries
 
 
+# The rules by name, in the order of the page.
 RULES: Mapping[str, Rule] = {name: Rule(**row) for name, row in read_table("rules.yaml").items()}
-"""The rules by name, in the order of the page."""
 
 
 def explain(name: str) -> str:
