@@ -1,6 +1,8 @@
-"""The findings of rules: place, message and cure, and how they are printed.
+"""The findings of rules: a line of a file, a message and a cure, and how they are printed.
 
-The fields are keys of the JSON, and editors parse `file:line: severity: message [rule]`: both stay.
+`RuleFinding` is what find.py returns and `accord check` prints. Its fields are keys of the JSON,
+and editors parse `file:line: severity: message [rule]`: both stay. `gathered` merges equal findings
+of several elements, for people.
 """
 
 from __future__ import annotations

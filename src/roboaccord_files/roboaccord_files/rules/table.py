@@ -1,7 +1,8 @@
 """Read the rules from rules.yaml, and explain them: for `--explain` and for docs/every_rule.md.
 
-Each rule of `accord check` is an entry of rules.yaml, whose keys are the fields of `Rule`. After a
-change there `python -m roboaccord_files.rules` writes the page docs/every_rule.md again;
+Each rule of `accord check` is an entry of rules.yaml, whose keys are the fields of `Rule`. RULES
+has them by name: find.py takes the severities from it, `explain` and `page` the texts. After a
+change of rules.yaml `python -m roboaccord_files.rules` writes the page docs/every_rule.md again;
 test_rules.py compares the two.
 """
 
