@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from roboaccord.bag.columns import columns, table
 from roboaccord.bag.reader import BagRun, read_run
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_target, writing
+from roboaccord.contract import AccordError, check_target, writing
 from roboaccord.contract.trajectory import OVER_TIME
 
 

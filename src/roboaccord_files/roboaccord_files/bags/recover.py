@@ -21,8 +21,7 @@ from roboaccord.bag.metadata import custom_data, read_metadata
 from roboaccord.bag.reader import run_of
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.storage import RunWriter
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Json
+from roboaccord.contract import AccordError, Json
 from rosbags.interfaces import Connection
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.rosbag2.metadata import parse_qos

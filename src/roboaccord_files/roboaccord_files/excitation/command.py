@@ -20,15 +20,12 @@ import typer
 import yaml
 from rich.console import RenderableType
 from rich.text import Text
-from roboaccord.cli import options, results
+from roboaccord.cli import Result, options, results
 from roboaccord.cli.console import counted, figure_lines, file_line, make_table
-from roboaccord.cli.result import Result
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description.tree_text import ENDLESS
 from roboaccord.run.output import write_text
-from roboaccord.scenario.installed import is_file
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, is_file
 from roboaccord.scenario.setups import load_setup
 
 from roboaccord_files.excitation.search import Limits, Search, Tried

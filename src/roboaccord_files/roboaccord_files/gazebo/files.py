@@ -13,10 +13,8 @@ from typing import Any
 
 from rich.console import RenderableType
 from roboaccord.cli.console import make_table, note
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_xml
+from roboaccord.contract import AccordError, Json, by_fields, read_xml
 from roboaccord.contract.outcome import Verdict
-from roboaccord.contract.results import Json, by_fields
 from roboaccord.description.urdf_file import NO_PACKAGES, STANDARD_INPUT, read_text
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines.formats import format_of, formats

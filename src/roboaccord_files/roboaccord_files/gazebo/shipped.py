@@ -14,8 +14,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.checks import check_world
 from roboaccord.description.resources import share
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
-from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.scenario import Setup, find_robot, load_scenario, scenario_names
 
 from roboaccord_files.gazebo.check import check_robot
 from roboaccord_files.gazebo.schema import Problem, sdformat_problems

@@ -21,16 +21,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Finding
+from roboaccord.contract import AccordError, Finding
 from roboaccord.crosscheck.level import LevelOf
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import UrdfFile, find_root, keep_prefixes, strip
-from roboaccord.engines import check_engine, specs
+from roboaccord.engines import EngineSpec, check_engine, specs
 from roboaccord.engines.differences import Difference
 from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_question, read_tree
-from roboaccord.engines.spec import EngineSpec
 
 from roboaccord_files.parity.compare import SAME, ReadingOutcome, ReferenceReading, compare
 from roboaccord_files.parity.files import shipped

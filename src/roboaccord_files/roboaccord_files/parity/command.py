@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
-from roboaccord.cli.completion import complete_robot
+from roboaccord.cli import Result, complete_robot
 from roboaccord.cli.console import command_line, counted, note
 from roboaccord.cli.options import Seed, in_pieces, listed, read_packages, split_arguments
-from roboaccord.cli.result import Result
+from roboaccord.contract import Ratio, check_target
 from roboaccord.contract.errors import AccordError, need
-from roboaccord.contract.files import check_target
-from roboaccord.contract.results import Ratio
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.reading import Base
 from roboaccord.run.output import write_text

@@ -17,9 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_inside, check_target
-from roboaccord.contract.modes import Modes
+from roboaccord.contract import AccordError, Modes, check_inside, check_target
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile
 from roboaccord.description.xacro_file import NO_ARGUMENTS
@@ -28,9 +26,7 @@ from roboaccord.engines import default_names, spec
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import Base
 from roboaccord.numerics.jit import DISABLED
-from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.installed import robot_names
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.scenario import Setup, find_robot, load_scenario, robot_names, scenario_names
 from roboaccord.scenario.setups import NO_PACKAGES
 
 from roboaccord_files.parity.bench import ReadingOptions, Settings, reader_names, version_of

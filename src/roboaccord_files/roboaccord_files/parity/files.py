@@ -14,8 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from xml.parsers import expat
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import is_file, read_bytes
+from roboaccord.contract import AccordError, is_file, read_bytes
 from roboaccord.description import urdf_file
 from roboaccord.description.source import parse_lines
 from roboaccord.description.urdf_file import LARGEST, NO_PACKAGES, UrdfFile, read_text

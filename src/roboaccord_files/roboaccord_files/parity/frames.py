@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description.tree_text import WORLD
 from roboaccord.numerics.rotations import rpy_matrix
 

@@ -13,8 +13,7 @@ from collections.abc import Container, Mapping, Sequence
 import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOVING, Tree
-from roboaccord.engines.model import LinkProperties
-from roboaccord.engines.reading import Reading
+from roboaccord.engines import LinkProperties, Reading
 
 
 def lumped_links(tree: Tree, reading: Reading) -> dict[str, LinkProperties]:

@@ -17,9 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, Array
 from roboaccord.contract.outcome import Cause
-from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOVING, Joint, Tree
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.differences import relative_at

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.tree import Tree
+from roboaccord.engines import LinkProperties, Reading
 from roboaccord.engines.differences import Difference
-from roboaccord.engines.model import LinkProperties
-from roboaccord.engines.reading import Reading
 
 from roboaccord_files.parity.compare import DYNAMICS, ReadingOutcome, ReferenceReading, compare
 from roboaccord_files.parity.lumps import lumped_links, lumps, relative_poses

@@ -19,11 +19,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.description.source import parse_lines
+from roboaccord.contract import AccordError, Array
+from roboaccord.description import UP, WORLD, Pose, make_tree, parse_lines
 from roboaccord.description.tree import MOMENTS, Joint, Link, Tree, symmetric
-from roboaccord.description.tree_text import UP, WORLD, Pose, make_tree
 from roboaccord.engines.reading import Question, TreeReading
 from roboaccord.gazebo.tool import print_sdf
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections import Counter
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Finding
+from roboaccord.contract import AccordError, Finding
 
 from roboaccord_files.parity.bench import FileCase, FileLevel
 from roboaccord_files.parity.compare import finding_of

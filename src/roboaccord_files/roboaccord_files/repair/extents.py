@@ -19,9 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_bytes
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array, read_bytes
 from roboaccord.description.meshes import read_mesh
 from roboaccord.numerics.rotations import axis_angle_matrix
 

@@ -18,8 +18,7 @@ from rich.text import Text
 from roboaccord.cli.console import note
 from roboaccord.cli.options import read_packages, split_arguments
 from roboaccord.cli.result import Result
-from roboaccord.contract.files import check_target
-from roboaccord.contract.modes import Modes
+from roboaccord.contract import Modes, check_target
 from roboaccord.engines.formats import read_robot
 from roboaccord.run.output import write_text
 from roboaccord.scenario.installed import robot_names

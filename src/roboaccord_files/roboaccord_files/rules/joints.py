@@ -12,8 +12,7 @@ import xml.etree.ElementTree as ET
 from contextlib import suppress
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import IDENTITY, ORIGIN
+from roboaccord.contract import IDENTITY, ORIGIN, AccordError
 from roboaccord.description.broken import Found
 from roboaccord.description.rotors import rotor_inertias
 from roboaccord.description.source import label, numbers
