@@ -65,11 +65,6 @@ class Shape:
 DEFAULT_SHAPE = Shape()
 
 
-def given_parameters(shape: Shape) -> dict[str, float]:
-    """Return the parameters that the user gives; the others have the surface's defaults."""
-    return {key: value for key, value in vars(shape).items() if value is not None}
-
-
 @dataclass(frozen=True)
 class Made:
     """A workspace just made: its folder, n and radius [voxels], its volumes and their recipe."""
@@ -146,7 +141,8 @@ def make_command(
         raise AccordError(f"--kind is one of {', '.join(KINDS[1:])}, not {kind}")
     recipe: Recipe = {"height": height}
     if surface is not None:
-        recipe = {"surface": surface, "parameters": given_parameters(shape)}
+        stated = {key: value for key, value in vars(shape).items() if value is not None}
+        recipe = {"surface": surface, "parameters": stated}
     elif xyz is not None:
         recipe = {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
     name, radius = name or surface or kind, n / size_workspace

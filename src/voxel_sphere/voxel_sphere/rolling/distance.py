@@ -207,14 +207,13 @@ def surface_points(solid: Solid) -> tuple[Array, Array]:
 
 
 def box_of(chosen: npt.NDArray[np.bool_], margin: int) -> tuple[slice, ...]:
-    """Return the box that holds all chosen voxels (n, n, n), and a margin about them."""
-    box = []
-    for axis in range(3):
-        others = tuple(other for other in range(3) if other != axis)
-        layers = np.flatnonzero(chosen.any(axis=others))
-        low, high = (layers[0], layers[-1] + 1) if len(layers) else (0, chosen.shape[axis])
-        box.append(slice(max(int(low) - margin, 0), min(int(high) + margin, chosen.shape[axis])))
-    return tuple(box)
+    """Return the box around all chosen voxels (n, n, n), with a margin; of none, the whole grid."""
+    boxes = scipy.ndimage.find_objects(chosen.astype(np.int8))
+    ranges = boxes[0] if boxes else [slice(0, n) for n in chosen.shape]
+    return tuple(
+        slice(max(r.start - margin, 0), min(r.stop + margin, n))
+        for r, n in zip(ranges, chosen.shape, strict=True)
+    )
 
 
 def level_points(level: Grid) -> Array:

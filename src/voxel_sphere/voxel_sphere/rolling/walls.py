@@ -38,7 +38,7 @@ AFTER = ("parallel", "reflected")  # what follows a hit: a turn along the wall, 
 MOVE = 0.2  # r; travel away from the wall before the turn: the source's r/5 steps of one voxel
 
 
-def projected_to_ground(m: Array, n: Array) -> Array | None:
+def project_to_ground(m: Array, n: Array) -> Array | None:
     """Return the unit vector (3,) of a wall's normal m projected onto the ground's plane.
 
     None if the projection is shorter than LEAST_WALL.

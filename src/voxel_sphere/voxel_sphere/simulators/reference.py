@@ -136,13 +136,9 @@ class HeavyReference(BallReference):
         super().__init__(setup)
         assert setup.contact is not None
         p, voxel = self.parameters, self._voxel
-        self._body = Body(
-            radius=self._ground.radius,
-            mass=float(p.mass),
-            inertia=p.inertia / voxel**2,
-            gravity=p.gravity / voxel,
-            mu=float(setup.contact.mu((BALL, GROUND))),
-        )
+        inertia, gravity = p.inertia / voxel**2, p.gravity / voxel
+        mu = float(setup.contact.mu((BALL, GROUND)))
+        self._body = Body(self._ground.radius, float(p.mass), inertia, gravity, mu)
         self._warm_up(setup.initial)
 
     def _place(self, state: RobotState) -> None:

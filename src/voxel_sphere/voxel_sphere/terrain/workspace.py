@@ -152,11 +152,9 @@ class Workspace:
         names = self.select(surface=surface, walls=walls, workspace=workspace)
         volumes = [self.volume(name) for name in names]
         grey = all(map(self.is_grey, names, volumes))
-        walls_volume = volumes[1] if len(volumes) > 1 else None
-        return Terrain(
-            n=self.n, radius=self.radius, voxel_size=self.voxel_size, surface=volumes[0],
-            walls=walls_volume, name="+".join(names), grey=grey,
-        )  # fmt: skip
+        ground, walls_volume = volumes[0], volumes[1] if len(volumes) > 1 else None
+        scale = self.n, self.radius, self.voxel_size
+        return Terrain(*scale, ground, walls_volume, name="+".join(names), grey=grey)
 
     def is_grey(self, name: str, volume: Volume) -> bool:
         """Return whether a volume is grey, by `workspace.yaml` or else by its values."""
