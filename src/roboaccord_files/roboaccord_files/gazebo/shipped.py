@@ -1,8 +1,8 @@
 """Check what this project ships for Gazebo: worlds, and robots as they are put into them.
 
-The rules are those of check.py; the bases of a robot follow from its scenarios
-(`setups_in_gazebo`), and each robot has a config/bridge.yaml. `accord check` without files and the
-conformance suite of robots call `problems_of_robot`, which must return an empty list.
+The rules are those of check.py. `problems_of_robot` checks the description of a robot with each
+base that it has in its scenarios (`setups_in_gazebo`), and its config/bridge.yaml. `accord check`
+without files and the conformance suite of robots call it; it must return an empty list.
 """
 
 from __future__ import annotations

@@ -38,21 +38,16 @@ from roboaccord_files.rules.sarif import sarif
 
 T = TypeVar("T", bound=str)  # one of the values that an option takes
 BASES: tuple[Base, ...] = ("fixed", "free")
+# Help of options that are too long for a line below.
+ROBOT = "URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see `accord list`."
+MORE = "Arguments of a xacro file; another robot or file, and its arguments."
+BASE = "How the root moves. Default: free, unless it is the world or has no mass."
+REPAIR = "Write the file with the repairs that are certain; for a folder, name a folder."
 RobotArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE|FOLDER|ROBOT",
-        autocompletion=complete_robot,
-        help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see "
-        "`accord list`.",
-    ),
+    str, typer.Argument(metavar="FILE|FOLDER|ROBOT", autocompletion=complete_robot, help=ROBOT)
 ]
 MoreWords = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[NAME:=VALUE]... [B [NAME:=VALUE]...]",
-        help="Arguments of a xacro file; another robot or file, and its arguments.",
-    ),
+    list[str] | None, typer.Argument(metavar="[NAME:=VALUE]... [B [NAME:=VALUE]...]", help=MORE)
 ]
 Engines = Annotated[
     str,
@@ -61,10 +56,8 @@ Engines = Annotated[
 EngineSettings = Annotated[
     str, typer.Option(metavar="default|accord", help="Settings of the engines: their own, or ours.")
 ]
-BASE_HELP = "How the root moves. Default: free, unless it is the world or has no mass."
-RootBase = Annotated[str, typer.Option(metavar="fixed|free", help=BASE_HELP)]
-REPAIR_HELP = "Write the file with the repairs that are certain; for a folder, name a folder."
-Repaired = Annotated[Path | None, typer.Option(metavar="OUT.urdf", help=REPAIR_HELP)]
+RootBase = Annotated[str, typer.Option(metavar="fixed|free", help=BASE)]
+Repaired = Annotated[Path | None, typer.Option(metavar="OUT.urdf", help=REPAIR)]
 Page = Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page.")]
 JUnit = Annotated[
     Path | None, typer.Option("--junit", metavar="FILE.xml", help="Write the result as JUnit.")

@@ -185,7 +185,7 @@ class Pairing:
             yield from self.link_differences(pair)
         carried = self._carried(match)
         for one, other in carried:
-            yield from self._axis_differences(one, other, match.pose)
+            yield from self._compare_axes(one, other, match.pose)
         joint_count = len(self._children(0, match.one)) + len(self._children(1, match.other))
         missing = Difference("joint", match.one.name, np.inf, self.allowed)
         yield from [missing] * (joint_count - 2 * len(carried))
@@ -218,14 +218,12 @@ class Pairing:
         assert one.joint and other.joint
         centre = in_frame(one.below, one.pose.inverse).centre
         other_centre = in_frame(other.below, pose.inverse.then(other.pose).inverse).centre
-        errors = [d.error for d in self._axis_differences(one, other, pose)]
+        errors = [d.error for d in self._compare_axes(one, other, pose)]
         errors.append(float(np.linalg.norm(centre - other_centre)) / self.size)
         errors.append(mass_difference(one.below, other.below))
         return sum(errors) + 0.1 * (one.joint.ends != other.joint.ends)
 
-    def _axis_differences(
-        self, one: RigidBody, other: RigidBody, pose: Frame
-    ) -> Iterator[Difference]:
+    def _compare_axes(self, one: RigidBody, other: RigidBody, pose: Frame) -> Iterator[Difference]:
         """Yield the differences of the axes of two joints; origins may be anywhere on an axis."""
         point, axis = one.line
         frame = pose.inverse.then(other.pose)

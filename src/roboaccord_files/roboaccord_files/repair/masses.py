@@ -114,7 +114,8 @@ def massless(top: ET.Element) -> Iterator[Trap]:
     no_inertial, fixed = "missing inertial", "0 kg link fixed to others"
     undetermined = ": its acceleration is not determined"
     yield Trap(no_inertial, truly_zero, advice, give_inertia(0.0, 0.0))
-    yield _needs_inertia(no_inertial, unknown, stand_in=(0.0, 0.0))
+    advice, needs = "give it its mass and inertia", "mass and inertia"
+    yield Trap(no_inertial, tuple(unknown), advice, give_inertia(0.0, 0.0), False, needs=needs)
     yield _needs_inertia("0 kg link in the middle", mid_chain, ": readers refuse or drop it")
     stated_ends = [name for name in chain_ends if name in links.stated]
     yield _needs_inertia("massless moving link", stated_ends, undetermined)
@@ -130,26 +131,18 @@ def massless(top: ET.Element) -> Iterator[Trap]:
         give_inertia(MASS, MOMENT)(top, all_links)
 
     advice = "give a link its mass and inertia: SDFormat drops all"
-    needs = "mass and inertia"
     yield Trap("robot of 0 kg", tuple(all_links[:1]), advice, fill_all, False, needs=needs)
 
 
-def _needs_inertia(
-    cause: str,
-    names: Collection[str],
-    consequence: str = "",
-    stand_in: tuple[float, float] = (MASS, MOMENT),
-) -> Trap:
+def _needs_inertia(cause: str, names: Collection[str], consequence: str) -> Trap:
     """Return the trap of links whose mass and inertia are missing and known to the user alone.
 
     Args:
         cause: name of the trap.
         names: of the links.
         consequence: what happens without these numbers, appended to the advice.
-        stand_in: mass [kg] and principal moments [kg m^2] that the links are given in a proof.
     """
-    repair = give_inertia(*stand_in)
-    advice = f"give it its mass and inertia{consequence}"
+    advice, repair = f"give it its mass and inertia{consequence}", give_inertia(MASS, MOMENT)
     return Trap(cause, tuple(names), advice, repair, certain=False, needs="mass and inertia")
 
 

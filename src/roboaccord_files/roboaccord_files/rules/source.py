@@ -91,11 +91,9 @@ class Source:
     @cached_property
     def sizes(self) -> dict[str, float]:
         """Largest distance of each link's shapes from its origin [m], as far as it is known."""
-        sizes = dict[str, float]()
-        for name, link in self.links.items():
-            if reach := max(map(self._reach, link.iterfind("*/geometry")), default=0.0):
-                sizes[name] = reach
-        return sizes
+        shapes = {name: link.iterfind("*/geometry") for name, link in self.links.items()}
+        reaches = {name: max(map(self._reach, shapes[name]), default=0.0) for name in shapes}
+        return {name: reach for name, reach in reaches.items() if reach}
 
     def _reach(self, geometry: ET.Element) -> float:
         """Return the largest distance of a shape from its link's origin [m]; 0 if unknown."""
