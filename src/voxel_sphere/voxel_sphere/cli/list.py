@@ -1,7 +1,7 @@
 """Command `accord voxel-sphere list`: the contents of a workspace, a folder of terrain as slices.
 
-The command reads all volumes and prints a row for each. Keys of Listed and VolumeRow are those of
-`--json` and stay, for scripts rely on them.
+The command reads all volumes of voxels and prints a row for each: kind, filled share, first and
+last layer. Keys of Listed and VolumeRow are those of `--json` and stay, for scripts rely on them.
 """
 
 from __future__ import annotations

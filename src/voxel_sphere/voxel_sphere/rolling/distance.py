@@ -1,9 +1,10 @@
 """Signed distance from a solid at each voxel, more accurate than a voxel, and its gradient.
 
-The solid is smoothed by a Gaussian, and its surface is where the smoothed solid passes one half.
-Small pieces of that surface (`Surfels`) give accurate distances in a band around the sphere's
-radius, where the sphere's centre moves. Elsewhere, and for solids too thin to be smoothed,
-distances are those between whole voxels (scipy's Euclidean distance transform).
+`distance_and_gradient` takes a volume of voxels and returns what field.py makes a field of. The
+solid is smoothed by a Gaussian, and its surface is where the smoothed solid passes one half. Small
+pieces of that surface (`Surfels`) give accurate distances in a band around the sphere's radius,
+where the sphere's centre moves. Elsewhere, and for solids too thin to be smoothed, distances are
+those between whole voxels (scipy's Euclidean distance transform).
 
 The constants, except VOXEL, may be tuned. They were measured against closed forms: narrower
 Gaussians let voxels show, wider ones round off edges, and each change moves every path on voxels
@@ -38,7 +39,8 @@ GREY_SURFACE = 1.0
 # 3: 9 and 40, 5: 14 and 47; on black and white slices 2 is better than 1 and 4.
 CURVATURE = 2.0
 VOXEL = 1 / 12  # voxel^2; variance of a voxel, over which a grey value is a mean
-# voxels; kept around a surface. scipy ends Gaussians at 4 sigma, which is 11.3 for both together.
+# voxels; margin around a surface in which it is smoothed. scipy ends Gaussians at 4 sigma, which is
+# 11.3 for both together.
 MARGIN = 12
 # voxels; a boundary voxel farther from the smoothed surface has been smoothed away: SURFACE, about
 # the distance by which smoothing rounds off an edge

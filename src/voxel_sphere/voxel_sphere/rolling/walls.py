@@ -35,7 +35,8 @@ APPROACH = 1e-12  # fraction of the speed; a smaller velocity towards a wall is 
 # the error of a heading at n = 200 (docs/voxel_rolling.md), which leaves the side to chance.
 HEAD_ON = 1e-3
 AFTER = ("parallel", "reflected")  # what follows a hit: a turn along the wall, or nothing more
-MOVE = 0.2  # r; travel away from the wall before the turn: the source's r/5 steps of one voxel
+# r; travel away from the wall before the turn parallel to it: the source's r/5 steps of one voxel.
+MOVE = 0.2
 
 
 def project_to_ground(m: Array, n: Array) -> Array | None:

@@ -1,8 +1,9 @@
-"""Voxels filled with a solid: below a height, inside a signed distance, and the robot's sphere.
+"""Fill voxels with a solid: below a height, inside a signed distance, and the robot's sphere.
 
-The value of a voxel is the part of it that is solid, averaged over PARTS of each of its edges, so
-slices are grey. PARTS and BAND stay: test_voxel_generate compares volumes with integrals. Where the
-robot is in its volume is fixed by the source.
+generate.py makes volumes (n, n, n) of surfaces by these functions. The value of a voxel is the part
+of it that is solid, averaged over PARTS of each of its edges, so slices are grey. PARTS and BAND
+stay: test_voxel_generate compares volumes with integrals. The position of the robot in its volume
+is fixed by the source.
 """
 
 from __future__ import annotations

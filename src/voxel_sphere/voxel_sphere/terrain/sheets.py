@@ -1,8 +1,10 @@
 """Sheets: pieces of surface in parametric form with a thickness, and the voxels that they fill.
 
-A sheet is a point P = (X, Y, Z) as a function of (s, t). The ball rolls on the side to which dP/ds
-x dP/dt points; the solid lies behind it. The sheet is sampled by a grid of points. The distance of
-a voxel is that from the tangent plane at the nearest point, cut off at the rim of the sheet.
+A sheet is a point P = (X, Y, Z) as a function of (s, t), for ground and walls that are no graph
+z = f(x, y), such as a tube. The ball rolls on the side to which dP/ds x dP/dt points; the solid is
+behind it. recipes.py makes a `Sheet` of expressions, and `Sheet.fill` its voxels. The sheet is
+sampled by a grid of points. The distance of a voxel is that from the tangent plane at the nearest
+point, cut off at the rim of the sheet.
 
 The constants trade accuracy for memory and may be tuned: test_voxel_generate fills a tube and
 tilted sheets with them, to 0.02.
@@ -24,8 +26,8 @@ from voxel_sphere.terrain.slices import Done, Volume, no_progress
 
 Index = npt.NDArray[np.int64]
 
-# voxels; between the points that sample the sheet. A voxel is then at most 0.18 beside the nearest
-# point, where a tangent plane of curvature radius 3 r is off by 0.18^2 / (6 r) voxels.
+# voxels; distance between the points that sample the sheet. A voxel is then at most 0.18 beside the
+# nearest point, where a tangent plane of curvature radius 3 r is off by 0.18^2 / (6 r) voxels.
 SPACING = 0.25
 # Points along s and t of a first grid, which gives the number of points of the final grid: any from
 # 20 to 200 would do, for that is refined until the points are close enough.
@@ -66,10 +68,10 @@ class Sheet:
         counts = _counts(self._sample(FIRST, FIRST))
         while counts[0] * counts[1] <= MOST_POINTS:
             grid = self._sample(*counts)
-            wide = [_gaps(grid, axis).max() > 2 * SPACING for axis in (0, 1)]
-            if not any(wide):
+            too_wide = [_gaps(grid, axis).max() > 2 * SPACING for axis in (0, 1)]
+            if not any(too_wide):
                 return grid
-            counts = counts[0] * (1 + wide[0]), counts[1] * (1 + wide[1])
+            counts = counts[0] * (1 + too_wide[0]), counts[1] * (1 + too_wide[1])
         raise AccordError("the surface is far larger than the grid, or is not continuous")
 
     @cached_property
