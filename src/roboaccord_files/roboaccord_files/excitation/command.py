@@ -137,8 +137,8 @@ def velocity_limits(setup: Setup) -> Array:
     """Return the velocity limits of the joints (n,) [rad/s or m/s], RATE if the file has none."""
     joints = {joint.get("name"): joint for joint in ET.fromstring(setup.urdf()).findall("joint")}
     limits = [joints[name].find("limit") for name in setup.joints]
-    stated = [0.0 if limit is None else float(limit.get("velocity", 0.0)) for limit in limits]
-    return np.array([rate if 0.0 < rate < ENDLESS else RATE for rate in stated])
+    velocities = [0.0 if limit is None else float(limit.get("velocity", 0.0)) for limit in limits]
+    return np.array([rate if 0.0 < rate < ENDLESS else RATE for rate in velocities])
 
 
 def excitation(

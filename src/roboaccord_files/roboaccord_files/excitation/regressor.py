@@ -65,9 +65,9 @@ def values_of(tree: Tree, joints: Sequence[str], friction: bool = True) -> Array
         c = link.centre
         shifted = link.inertia + link.mass * (c @ c * np.eye(3) - np.outer(c, c))
         values += [link.mass, *(link.mass * c), *shifted[upper]]
-    stated = {joint.name: joint for joint in tree.moving}
+    joint_of = {joint.name: joint for joint in tree.moving}
     for quantity in ("damping", "friction", "armature") if friction else ():
-        values += [getattr(stated[name], quantity) for name in joints]
+        values += [getattr(joint_of[name], quantity) for name in joints]
     return np.array(values)
 
 

@@ -128,10 +128,10 @@ def is_ours(path: Path) -> bool:
 def _has_known_version(path: Path) -> bool:
     """Return whether sdformat, if installed, knows a file's version; note where it does not."""
     version = read_xml(path).get("version", VERSION)
-    known = schema_folder(version) is not None or not schema_folder()
-    if not known:
+    is_known = schema_folder(version) is not None or not schema_folder()
+    if not is_known:
         note(f"{path.name}: SDF {version} is not known to sdformat here: its checker is not asked")
-    return known
+    return is_known
 
 
 def neighbours(path: Path) -> Iterator[str]:

@@ -83,12 +83,12 @@ class Frames:
                 reason = f"it leaves {path} out, and places a link by it"
                 raise AccordError(f"sdformat refuses it: {reason}")
             element = self.elements[path]
-            stated = element.find("pose")
+            pose_element = element.find("pose")
             default = element.get("attached_to") or element.findtext("child") or MODEL
-            base = default if stated is None else stated.get("relative_to") or default
+            base = default if pose_element is None else pose_element.get("relative_to") or default
             pose = self.pose(self.beside(path, base)).then(pose_in(element))
-            if placed := element.get("placement_frame"):
-                pose = pose.then(Frames(element).pose(placed).inverse)
+            if placement := element.get("placement_frame"):
+                pose = pose.then(Frames(element).pose(placement).inverse)
             self._poses[path] = pose
         return self._poses[path]
 

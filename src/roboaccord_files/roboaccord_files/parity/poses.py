@@ -122,10 +122,10 @@ def plain_poses(match: Match) -> Iterator[Frame]:
     """Yield the poses of the files: both frames coincide, or both bodies coincide at rest."""
     yield HERE
     if match.above:
-        rest, turn = match.at_rest(), match.tilted_at_rest()
-        yield match.through_axis(rest)
-        if turn is not None:
-            yield match.through_axis(Frame(rest.position, turn))
+        at_rest, rotation = match.at_rest(), match.tilted_at_rest()
+        yield match.through_axis(at_rest)
+        if rotation is not None:
+            yield match.through_axis(Frame(at_rest.position, rotation))
 
 
 def marked_poses(
@@ -167,9 +167,9 @@ def _marks(
         points.append(VectorPair(foot(first, second), foot(other_first, other_second)))
         points.append(VectorPair(foot(second, first), foot(other_second, other_first)))
     for centre, (axis, other_axis) in product(centres, axes):
-        near = foot(axis, Line(centre.one, axis.direction))
-        other_near = foot(other_axis, Line(centre.other, other_axis.direction))
-        directions.append(VectorPair(near - centre.one, other_near - centre.other))
+        foot_point = foot(axis, Line(centre.one, axis.direction))
+        other_foot = foot(other_axis, Line(centre.other, other_axis.direction))
+        directions.append(VectorPair(foot_point - centre.one, other_foot - centre.other))
     for end, start in combinations(points[:MAX_JOINED], 2):
         directions.append(VectorPair(end.one - start.one, end.other - start.other))
     return points, [pair for pair in directions if min(map(np.linalg.norm, pair)) > SHORT * size]

@@ -215,9 +215,9 @@ def _joint(
 
 def _with_axis(joint: Joint, element: ET.Element, frames: Frames, path: str) -> Joint:
     """Return a joint with the direction, limits, spring and mimic of its <axis>."""
-    stated = element.find("xyz")
-    direction = UP if stated is None else _vector(stated)
-    frame = "" if stated is None else stated.get("expressed_in", "")
+    xyz = element.find("xyz")
+    direction = UP if xyz is None else _vector(xyz)
+    frame = "" if xyz is None else xyz.get("expressed_in", "")
     if frame:
         rotation = frames.pose(frames.beside(path, frame)).turn
         direction = frames.pose(path).turn.T @ rotation @ direction

@@ -75,9 +75,9 @@ def change_inertia(change: Callable[[Array], Array]) -> RepairFunction:
     """Return the repair that applies a function to the inertias (3, 3) [kg m^2] of links."""
 
     def repair(top: ET.Element, names: Collection[str]) -> None:
-        stated = inertials(top)
+        inertial_of = inertials(top)
         for link, name in named_elements(top, "link", names):
-            mass, inertia = stated[name]
+            mass, inertia = inertial_of[name]
             write_inertial(link, mass, change(inertia))
 
     return repair

@@ -31,9 +31,9 @@ NEGLIGIBLE = 1e-6  # kg; SDFormat takes a mass up to this for 0 (test_parity.py 
 
 def weightless(top: ET.Element) -> Iterator[Trap]:
     """Yield the traps of links with an inertia and a mass of 0 kg or less."""
-    stated = inertials(top).items()
-    zero = tuple(name for name, (mass, inertia) in stated if mass == 0.0 and inertia.any())
-    negative = tuple(name for name, (mass, _) in stated if mass < 0.0)
+    links = inertials(top).items()
+    zero = tuple(name for name, (mass, inertia) in links if mass == 0.0 and inertia.any())
+    negative = tuple(name for name, (mass, _) in links if mass < 0.0)
     advice = "write its mass, or take the inertia away"
     yield Trap("0 kg link with an inertia", zero, advice, _make_positive, False, needs="mass")
     yield Trap("mass negative", negative, advice, _make_positive, False, needs="mass")
@@ -41,9 +41,9 @@ def weightless(top: ET.Element) -> Iterator[Trap]:
 
 def _make_positive(top: ET.Element, names: Collection[str]) -> None:
     """Reverse the sign of the negative masses of links, and replace masses of 0 by MASS."""
-    stated = inertials(top)
+    inertial_of = inertials(top)
     for link, name in named_elements(top, "link", names):
-        mass, inertia = stated[name]
+        mass, inertia = inertial_of[name]
         write_inertial(link, abs(mass) or MASS, inertia)
 
 
@@ -51,7 +51,7 @@ class _Links:
     """The links of a URDF: their masses, and the links that joints connect to each.
 
     Attributes:
-        stated: mass [kg] and inertia (3, 3) [kg m^2], by name of each link with an <inertial>.
+        inertials: mass [kg] and inertia (3, 3) [kg m^2], by name of each link with an <inertial>.
         names: all links but `world`.
         massless: those of `names` that have neither mass nor inertia, in the same order.
         is_moved: whether the joint above a link can move, by name of each link with a joint above.
@@ -60,7 +60,7 @@ class _Links:
     """
 
     def __init__(self, top: ET.Element) -> None:
-        self.stated = inertials(top)
+        self.inertials = inertials(top)
         self.names = [e.get("name", "") for e in top.findall("link") if e.get("name") != "world"]
         self.massless = [name for name in self.names if self._is_massless(name)]
         self.is_moved = dict[str, bool]()
@@ -73,7 +73,7 @@ class _Links:
             children.setdefault(parent, []).append(child)
 
     def _is_massless(self, name: str) -> bool:
-        mass, inertia = self.stated.get(name, (0.0, np.zeros((3, 3))))
+        mass, inertia = self.inertials.get(name, (0.0, np.zeros((3, 3))))
         return mass == 0.0 and not inertia.any()
 
     def has_mass(self, name: str) -> bool:
@@ -88,7 +88,7 @@ class _Links:
 
     def total_mass(self, name: str) -> float:
         """Return the mass of a link with all links fixed to it [kg]."""
-        mass = self.stated[name][0] if name in self.stated else 0.0
+        mass = self.inertials[name][0] if name in self.inertials else 0.0
         return mass + sum(self.total_mass(child) for child in self.fixed_children.get(name, ()))
 
 
@@ -107,7 +107,9 @@ def massless(top: ET.Element) -> Iterator[Trap]:
     all_links = others if len(others) == len(links.names) else []
     dropped = [] if all_links else _dropped_by_sdformat(links, others)
     # Links without <inertial>: their mass and inertia are 0, or only the user knows them.
-    silent = [name for name in links.names if name not in links.stated and name not in chain_ends]
+    silent = [
+        name for name in links.names if name not in links.inertials and name not in chain_ends
+    ]
     unknown = [name for name in silent if name in mid_chain or name in dropped]
     truly_zero = tuple(name for name in silent if name not in unknown)
     advice = 'write <inertial> with <mass value="0"/> and an <inertia> of zeros, or its true values'
@@ -117,9 +119,9 @@ def massless(top: ET.Element) -> Iterator[Trap]:
     advice, needs = "give it its mass and inertia", "mass and inertia"
     yield Trap(no_inertial, tuple(unknown), advice, give_inertia(0.0, 0.0), False, needs=needs)
     yield _needs_inertia("0 kg link in the middle", mid_chain, ": readers refuse or drop it")
-    stated_ends = [name for name in chain_ends if name in links.stated]
+    stated_ends = [name for name in chain_ends if name in links.inertials]
     yield _needs_inertia("massless moving link", stated_ends, undetermined)
-    silent_ends = [name for name in chain_ends if name not in links.stated]
+    silent_ends = [name for name in chain_ends if name not in links.inertials]
     yield _needs_inertia(no_inertial, silent_ends, undetermined)
     roots = [name for name in dropped if name not in links.is_moved]
     consequence = ", or name it world if it is fixed: SDFormat drops it with what it carries"
@@ -165,12 +167,12 @@ def _dropped_by_sdformat(links: _Links, candidates: Collection[str]) -> list[str
 def tiny(top: ET.Element) -> Iterator[Trap]:
     """Yield the trap of rigid bodies of at most NEGLIGIBLE kg, each by its first link."""
     links = _Links(top)
-    first_links = [name for name in links.stated if links.is_moved.get(name, True)]
+    first_links = [name for name in links.inertials if links.is_moved.get(name, True)]
     names = tuple(n for n in first_links if 0.0 < links.total_mass(n) <= NEGLIGIBLE)
 
     def give_mass(top: ET.Element, names: Collection[str]) -> None:
         for link, name in named_elements(top, "link", names):
-            write_inertial(link, MASS, links.stated[name][1])
+            write_inertial(link, MASS, links.inertials[name][1])
 
     advice = "write its mass: SDFormat takes one up to 1e-6 kg for 0, and drops the link"
     yield Trap("vanishing mass", names, advice, give_mass, certain=False, needs="mass")

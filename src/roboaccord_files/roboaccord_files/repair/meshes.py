@@ -51,12 +51,12 @@ def wrong_scales(file: UrdfFile) -> dict[str, float]:
         link.get("name", ""): max(_extent(file, mesh) for mesh in link.iter("mesh"))
         for link in with_mesh
     }
-    wrong = {name: extent for name, extent in extents.items() if extent > TOO_LARGE * size}
-    if not wrong and len(extents) > 1 and 0.0 < max(extents.values()) < TOO_SMALL * size:
-        wrong = {name: extent for name, extent in extents.items() if extent}
-    largest = max(wrong.values(), default=1.0)
+    misscaled = {name: extent for name, extent in extents.items() if extent > TOO_LARGE * size}
+    if not misscaled and len(extents) > 1 and 0.0 < max(extents.values()) < TOO_SMALL * size:
+        misscaled = {name: extent for name, extent in extents.items() if extent}
+    largest = max(misscaled.values(), default=1.0)
     factor = 10.0 ** round(math.log10(USUAL * size / largest))
-    return dict.fromkeys(wrong, factor)
+    return dict.fromkeys(misscaled, factor)
 
 
 def _extent(file: UrdfFile, mesh: ET.Element) -> float:

@@ -62,5 +62,5 @@ def gathered(findings: Sequence[RuleFinding]) -> list[RuleFinding]:
 
 def _others(more: Sequence[RuleFinding]) -> str:
     """Return the links and joints of findings in a list, or their lines."""
-    places = [match[0] for finding in more if (match := NAMED.match(finding.message))]
-    return ", ".join(places or [f"line {finding.line}" for finding in more])
+    elements = [match[0] for finding in more if (match := NAMED.match(finding.message))]
+    return ", ".join(elements or [f"line {finding.line}" for finding in more])

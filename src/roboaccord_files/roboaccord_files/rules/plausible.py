@@ -166,18 +166,18 @@ def _of_different_mass(links: Sequence[Solid]) -> list[Solid]:
 
 def signs(links: Sequence[Solid]) -> Found:
     """Yield the finding that products of inertia have the opposite sign, the convention of CAD."""
-    wrong, right = list[Solid](), 0
+    reversed_links, agreeing_count = list[Solid](), 0
     for body in links:
-        stated, shape = _products(body.spread), _products(body.hull[1])
-        if min(np.abs(stated).max(), np.abs(shape).max()) > CLEAR_PRODUCT:
-            cosine = stated @ shape / np.linalg.norm(stated) / np.linalg.norm(shape)
+        products, of_hull = _products(body.spread), _products(body.hull[1])
+        if min(np.abs(products).max(), np.abs(of_hull).max()) > CLEAR_PRODUCT:
+            cosine = products @ of_hull / np.linalg.norm(products) / np.linalg.norm(of_hull)
             if cosine < -CLEAR_SIGN:
-                wrong.append(body)
-            right += cosine > CLEAR_SIGN
-    if len(wrong) >= max(SEVERAL, MOSTLY * right):
-        message = f"products of inertia of {len(wrong)} links lean against their shapes"
+                reversed_links.append(body)
+            agreeing_count += cosine > CLEAR_SIGN
+    if len(reversed_links) >= max(SEVERAL, MOSTLY * agreeing_count):
+        message = f"products of inertia of {len(reversed_links)} links lean against their shapes"
         cure = "reverse ixy, ixz and iyz: URDF has them with a minus sign, CAD often without"
-        yield "products-sign", wrong[0].inertial, message, cure
+        yield "products-sign", reversed_links[0].inertial, message, cure
 
 
 def _products(moments: Array) -> Array:

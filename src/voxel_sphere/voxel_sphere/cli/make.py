@@ -146,8 +146,8 @@ def make_command(
         raise AccordError(f"--kind is one of {', '.join(KINDS[1:])}, not {kind}")
     recipe: Recipe = {"height": height}
     if surface is not None:
-        stated = {key: value for key, value in vars(shape).items() if value is not None}
-        recipe = {"surface": surface, "parameters": stated}
+        given = {key: value for key, value in vars(shape).items() if value is not None}
+        recipe = {"surface": surface, "parameters": given}
     elif xyz is not None:
         recipe = {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
     name, radius = name or surface or kind, n / size_workspace

@@ -60,12 +60,12 @@ def touching_patches(field: Field, centre: Array) -> list[Contact]:
     distance = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
     closest = max(float(distance.min()), r)
     skin = max(SKIN * r, 1.0)
-    near = np.nonzero(distance < closest + skin)[0]
-    points = field.surface.points[near]
+    nearby = np.nonzero(distance < closest + skin)[0]
+    points = field.surface.points[nearby]
     patches = cluster_numbers(points, max(LINKAGE * r, SHORTEST_LINK))
     touching = []  # distance and contact of each patch that touches
     for number in range(patches.max() + 1):
-        pieces = near[patches == number]
+        pieces = nearby[patches == number]
         gap = float(distance[pieces].min())
         if gap < closest + TOUCH:
             weight = closest + skin - distance[pieces]  # small at the edge, near corners

@@ -135,8 +135,8 @@ class AsDescribed:
         if self._tree.query(self.centre)[0] > r + TOUCH and not self._shift():
             self._end("contact_lost")
             return
-        near = np.array(self._tree.query_ball_point(self.centre, r + TOUCH))
-        points = self._voxels[near]
+        neighbours = np.array(self._tree.query_ball_point(self.centre, r + TOUCH))
+        points = self._voxels[neighbours]
         number = cluster_numbers(points, max(LINKAGE * r, SHORTEST_LINK))
         patches = [points[number == k] for k in range(number.max() + 1)]
         if len(patches) > 2:
@@ -166,16 +166,16 @@ class AsDescribed:
 
     def _voxels_near(self, point: Array, reach: float) -> Array:
         """Return the boundary voxels (k, 3) within a distance [r] of a point (3,)."""
-        near = self._tree.query_ball_point(point, max(reach * self._r, LEAST_REACH))
-        return np.asarray(self._voxels[near])
+        neighbours = self._tree.query_ball_point(point, max(reach * self._r, LEAST_REACH))
+        return np.asarray(self._voxels[neighbours])
 
     def _fit_slopes(self) -> None:
         """Fit the slopes z_x and z_y to the voxels within r/5, by least squares.
 
         A slope keeps its last value where the ground is upright and the fit has no solution.
         """
-        near = self._voxels_near(self.contact, SLOPE_REACH)
-        offsets = near - near.mean(axis=0)
+        neighbours = self._voxels_near(self.contact, SLOPE_REACH)
+        offsets = neighbours - neighbours.mean(axis=0)
         # Normal equations of z = z_x x + z_y y.
         plan = offsets[:, :2].T @ offsets[:, :2]
         for axis in (0, 1):
@@ -185,10 +185,10 @@ class AsDescribed:
 
     def _bounce(self, hit: Array) -> None:
         """Reflect at the wall with a contact `hit` (3,); its plane fits the voxels within r/10."""
-        n, v, near = self.normal, self.velocity, self._voxels_near(hit, WALL_REACH)
+        n, v, neighbours = self.normal, self.velocity, self._voxels_near(hit, WALL_REACH)
         # The last principal axis of the voxels is the normal of their plane.
-        _, sizes, axes = np.linalg.svd(near - near.mean(axis=0), full_matrices=False)
-        m = project_to_ground(axes[-1], n) if len(near) > 2 and sizes[1] > FLAT else None
+        _, sizes, axes = np.linalg.svd(neighbours - neighbours.mean(axis=0), full_matrices=False)
+        m = project_to_ground(axes[-1], n) if len(neighbours) > 2 and sizes[1] > FLAT else None
         if m is None:
             self._end("no_wall_normal")
             return

@@ -82,13 +82,13 @@ def fill_inside(
     for k in range(n):
         d = distance(*plan, np.full((n, n), k + 0.5))
         volume[:, :, k] = np.where(d < 0, SOLID, 0)
-        near = np.nonzero(np.abs(d) < BAND)
-        if len(near[0]) and not binary:
-            points = np.stack([near[0], near[1], np.full_like(near[0], k)], axis=-1) + 0.5
+        i, j = np.nonzero(np.abs(d) < BAND)  # voxels near the surface
+        if len(i) and not binary:
+            points = np.stack([i, j, np.full_like(i, k)], axis=-1) + 0.5
             # Content of each part: the surface through it is taken as parallel to one of its faces.
             of_parts = distance(*np.moveaxis(points[:, None] + offsets, -1, 0))
             content = np.clip(0.5 - PARTS * of_parts, 0.0, 1.0).mean(axis=1)
-            volume[near[0], near[1], k] = grey(content)
+            volume[i, j, k] = grey(content)
         done(1)
     return volume
 

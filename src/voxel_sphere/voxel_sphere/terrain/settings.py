@@ -75,5 +75,5 @@ def write_settings(folder: Path, settings: Settings) -> None:
     """Write settings, whole or not at all."""
     volumes = {name: dict(entry) for name, entry in settings.volumes.items()}
     data = {**vars(settings), "volumes": volumes}
-    stated = {key: value for key, value in data.items() if value is not None}
-    write_text(folder / FILE, yaml.safe_dump(stated, sort_keys=False))
+    present = {key: value for key, value in data.items() if value is not None}
+    write_text(folder / FILE, yaml.safe_dump(present, sort_keys=False))

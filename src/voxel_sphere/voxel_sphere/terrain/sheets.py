@@ -98,29 +98,29 @@ class Sheet:
 
         Farther away than the thickness and REACH they are that bound.
         """
-        places = np.stack(np.broadcast_arrays(x, y, z), axis=-1)
-        shape, places = places.shape[:-1], places.reshape(-1, 3)
+        positions = np.stack(np.broadcast_arrays(x, y, z), axis=-1)
+        shape, positions = positions.shape[:-1], positions.reshape(-1, 3)
         points, normals, cells = self.front
         bound = self.thickness + REACH
-        gaps, nearest = self._tree.query(places, distance_upper_bound=bound)
+        gaps, nearest = self._tree.query(positions, distance_upper_bound=bound)
         reached = np.flatnonzero(np.isfinite(gaps))
-        places, nearest = places[reached], nearest[reached]
-        above = np.einsum("ij,ij->i", places - points[nearest], normals[nearest])
+        positions, nearest = positions[reached], nearest[reached]
+        above = np.einsum("ij,ij->i", positions - points[nearest], normals[nearest])
         distance = np.full(len(gaps), bound)
         # Largest of three signed distances: from the front, from the back, and from the rim.
         distance[reached] = np.maximum.reduce(
-            [above, -self.thickness - above, self._beyond_rim(places, cells[nearest])]
+            [above, -self.thickness - above, self._beyond_rim(positions, cells[nearest])]
         )
         return distance.reshape(shape)
 
-    def _beyond_rim(self, places: Array, cells: Index) -> Array:
+    def _beyond_rim(self, positions: Array, cells: Index) -> Array:
         """Return how far places are beyond the rim [voxels], negative inside it, -inf far from it.
 
         Args:
             places: (m, 3) [voxels].
             cells: indices of the nearest points of the grid (m, 2).
         """
-        beyond = np.full(len(places), -np.inf)
+        beyond = np.full(len(positions), -np.inf)
         for axis in (0, 1):
             grid = np.moveaxis(self.grid, axis, 0)
             if np.abs(grid[0] - grid[-1]).max() < SPACING:
@@ -132,7 +132,7 @@ class Sheet:
                 across = cells[near, 1 - axis]
                 outward = grid[end, across] - grid[inner, across]
                 sizes = np.maximum(np.linalg.norm(outward, axis=1), 1e-9)
-                offset = places[near] - grid[end, across]
+                offset = positions[near] - grid[end, across]
                 lateral = np.einsum("ij,ij->i", offset, outward) / sizes
                 beyond[near] = np.maximum(beyond[near], lateral)
         return beyond

@@ -246,8 +246,8 @@ def sphere_radius(volume: Volume, place: Path) -> float:
     x, y, z = ((np.arange(n) + 0.5 - middle) ** 2 for middle in solid.mean(axis=0))
     distance = np.sqrt(x[:, None, None] + y[:, None] + z)
     # Full voxels more than one voxel outside the sphere, and empty ones as far inside.
-    wrong = (distance > radius + 1) & (volume >= 128) | (distance < radius - 1) & (volume < 128)
-    if wrong.any():
+    misplaced = (distance > radius + 1) & (volume >= 128) | (distance < radius - 1) & (volume < 128)
+    if misplaced.any():
         raise AccordError(f"{place}: not a sphere within one voxel")
     return radius
 
