@@ -36,6 +36,7 @@ def weightless(top: ET.Element) -> Iterator[Trap]:
     negative = tuple(name for name, (mass, _) in links if mass < 0.0)
     advice = "write its mass, or take the inertia away"
     yield Trap("0 kg link with an inertia", zero, advice, _make_positive, False, needs="mass")
+    advice = "write its mass"
     yield Trap("mass negative", negative, advice, _make_positive, False, needs="mass")
 
 
@@ -107,9 +108,7 @@ def massless(top: ET.Element) -> Iterator[Trap]:
     all_links = others if len(others) == len(links.names) else []
     dropped = [] if all_links else _dropped_by_sdformat(links, others)
     # Links without <inertial>: their mass and inertia are 0, or only the user knows them.
-    silent = [
-        name for name in links.names if name not in links.inertials and name not in chain_ends
-    ]
+    silent = [n for n in links.names if n not in links.inertials and n not in chain_ends]
     unknown = [name for name in silent if name in mid_chain or name in dropped]
     truly_zero = tuple(name for name in silent if name not in unknown)
     advice = 'write <inertial> with <mass value="0"/> and an <inertia> of zeros, or its true values'
