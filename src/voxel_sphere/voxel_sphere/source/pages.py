@@ -41,7 +41,7 @@ COLOURS = {"x": report.RED, "y": report.BLUE, "centre": report.RED, "contact": r
 COLOURS |= {"u": report.RED, "v": report.BLUE, "psi": report.GREEN}
 # Marks of an event in a chart: a dotted line over its whole height, an upright label at its top.
 EVENT_LINE = {"color": report.SOFT, "width": 1, "dash": "dot"}
-EVENT_LABEL = {"textangle": -90, "xanchor": "right", "yanchor": "top", "showarrow": False}
+EVENT_LABEL = {"showarrow": False, "textangle": -90, "xanchor": "right", "yanchor": "top"}
 CHART_HEIGHT, SPACE_HEIGHT = 380, 680  # pixels
 
 
@@ -207,8 +207,8 @@ def _chart(
         data.append(curve | {"y": report.plain(values), "line": line})
     shapes, labels = [], []
     for event in path.events:
-        upright = {"type": "line", "xref": "x", "yref": "paper", "line": EVENT_LINE}
-        shapes.append(upright | {"x0": event.time, "x1": event.time, "y0": 0, "y1": 1})
+        upright = {"type": "line", "xref": "x", "yref": "paper", "x0": event.time, "x1": event.time}
+        shapes.append(upright | {"y0": 0, "y1": 1, "line": EVENT_LINE})
         labels.append({"x": event.time, "y": 1, "yref": "paper", "text": event.kind} | EVENT_LABEL)
     axes = {"xaxis": report.axis("time [s]"), "yaxis": report.axis(unit), "legend": BELOW_CHART}
     layout = {**axes, "shapes": shapes, "annotations": labels}
