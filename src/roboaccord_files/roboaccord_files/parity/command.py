@@ -38,7 +38,7 @@ from roboaccord_files.rules.sarif import sarif
 
 T = TypeVar("T", bound=str)  # one of the values that an option takes
 BASES: tuple[Base, ...] = ("fixed", "free")
-# Help of options that are too long for a line below.
+# Texts of the help for arguments and options that would be too long in their lines below.
 ROBOT = "URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see `accord list`."
 MORE = "Arguments of a xacro file; another robot or file, and its arguments."
 BASE = "How the root moves. Default: free, unless it is the world or has no mass."

@@ -165,7 +165,7 @@ class Pairing:
         The best pose leaves the fewest differences. Among poses that leave equally many, a later
         one must have half the sum of errors to be better.
         """
-        best, fewest, smallest = Match(one, other, above), 10**9, np.inf
+        best, fewest, smallest = Match(one, other, above), np.inf, np.inf
         poses = chain(plain_poses(best), self._marked_poses(best))
         for number, pose in enumerate(islice(poses, CANDIDATES), 1):
             match = Match(one, other, above, pose)
@@ -238,10 +238,8 @@ class Pairing:
         mine, others = self._children(0, one), self._children(1, other)
         by_name = nearest(mine, others, self._rank_by_name, 0.0)
         pairings = [by_name]
-        if (
-            len(by_name) < min(len(mine), len(others))
-            and max(len(mine), len(others)) <= MAX_PERMUTED
-        ):
+        counts = len(mine), len(others)
+        if len(by_name) < min(counts) and max(counts) <= MAX_PERMUTED:
             pairings = [[*zip(mine, order, strict=False)] for order in permutations(others)]
         centres = [VectorPair(one.whole.centre, other.whole.centre)] if one.whole.mass else []
         for name in [n for n in one.links if n in other.links and self._lump(0, n, n).mass]:

@@ -47,9 +47,9 @@ class SdfReading(TreeReading):
         AccordError: if SDFormat refuses it.
     """
 
-    form = "sdf"
-    rounds = True
-    keeps_root = True
+    form = "sdf"  # format that it reads besides URDF
+    rounds = True  # angles of its text are rounded
+    keeps_root = True  # the root of a robot with a fixed base stays a link
 
     def __init__(
         self,
@@ -74,9 +74,9 @@ class SdfReading(TreeReading):
 
     @classmethod
     def beside(cls, text: str) -> Mapping[str, Sequence[str]]:
-        """Return the names of links and joints that Gazebo alone moves otherwise, by the cause.
+        """Return the links and joints on which something acts in Gazebo only, by its cause.
 
-        In a URDF the causes are <gazebo> elements, which SDFormat has converted.
+        In a URDF these causes are <gazebo> elements, which SDFormat has converted.
         """
         is_sdf = cls.is_own(text)
         model = (parse_lines(text)[0] if is_sdf else print_sdf(text)).find("model")

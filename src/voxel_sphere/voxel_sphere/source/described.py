@@ -227,10 +227,15 @@ class AsDescribed:
 
 
 def roll_as_described(
-    solid: Solid, radius: float, *, centre: Vector,
-    omega: Vector | Callable[[float], Vector], duration: float, samples: int = 500,
+    solid: Solid,
+    radius: float,
+    *,
+    centre: Vector,
+    omega: Vector | Callable[[float], Vector],
+    duration: float,
+    samples: int = 500,
     done: Done = no_progress,
-) -> RolledPath:  # fmt: skip
+) -> RolledPath:
     """Roll by the source's scheme, and return the path with one sample for each step.
 
     Args:
