@@ -32,8 +32,8 @@ from roboaccord_files.excitation.search import Limits, Search, Tried
 from roboaccord_files.excitation.suitable import check_fixed, check_joints
 
 RATE = 2.0  # rad/s or m/s; velocity limit of joints for which the file has none
-Robot = Annotated[str, typer.Argument(metavar="FILE", help="URDF, xacro, SDF or MJCF.")]
-ArgumentsIfAny = Annotated[
+RobotFile = Annotated[str, typer.Argument(metavar="FILE", help="URDF, xacro, SDF or MJCF.")]
+XacroArguments = Annotated[
     list[str] | None, typer.Argument(metavar="[NAME:=VALUE]...", help="Arguments of a xacro file.")
 ]
 # From 0.1 s on the 100 samples of a period (motion.py) are 1 ms apart or more, as drives step.
@@ -43,7 +43,7 @@ Harmonics = Annotated[int, typer.Option(min=2, max=20, help="Of the Fourier seri
 # With 10, two are draws and eight are changes (DRAWS in search.py): fewer are no search.
 Tries = Annotated[int, typer.Option(min=10, help="Motions that are tried.")]
 # Drives take 1 kHz; ten times as much bounds the files, a period of 10 s to 100,000 rows.
-Rate = Annotated[int, typer.Option(min=1, max=10_000, help="Points per second in the files.")]
+PointRate = Annotated[int, typer.Option(min=1, max=10_000, help="Points per second in the files.")]
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,14 @@ class Excitation:
 
 
 def excite_command(
-    what: Robot,
-    words: ArgumentsIfAny = None,
+    what: RobotFile,
+    words: XacroArguments = None,
     changes: options.Changes = None,
     packages: options.Packages = None,
     duration: Duration = 10.0,
     harmonics: Harmonics = 5,
     tries: Tries = 300,
-    rate: Rate = 100,
+    rate: PointRate = 100,
     seed: options.Seed = 0,
     folder: options.Out = None,
     force: options.Force = False,

@@ -20,8 +20,8 @@ from roboaccord.description.source import numbers
 from roboaccord_files.rules.bodies import shape_points
 from roboaccord_files.rules.source import Source
 
-# Attributes of <compiler> with MuJoCo's defaults for a URDF, by the rule that reports them.
 BOUNDS = {"boundmass": "0", "boundinertia": "0", "settotalmass": "-1"}
+# Attributes of <compiler> with MuJoCo's defaults for a URDF, by the rule that reports them.
 SETTINGS: Mapping[str, Mapping[str, str]] = {
     "mujoco-masses": {"inertiafromgeom": "auto", "balanceinertia": "false", **BOUNDS},
     "mujoco-links": {"fusestatic": "true"},
