@@ -18,14 +18,16 @@ from collections.abc import Sequence
 
 import numpy as np
 from roboaccord.contract import Array, Command, RobotState, Target, check_positive
-from roboaccord.contract.results import MetresPerSecond as Speed
-from roboaccord.contract.results import RadiansPerSecond as Rate
+from roboaccord.contract import results as si
 from roboaccord.numerics import quaternion_matrix
 from roboaccord.scenario import Setup
 
 NO_EFFORT = np.zeros(0)  # the ball has no joints
 END_OF_ROW = 1e-9  # s; a time this close before the end of a row counts as its end (round-off)
-Script = Sequence[Sequence[float]]  # rows of a duration and three rates
+# Types of arguments: a speed, an angular velocity, and rows of a duration and three rates.
+Speed = si.MetresPerSecond
+Rate = si.RadiansPerSecond
+Script = Sequence[Sequence[float]]
 UP = np.array([0.0, 0.0, 1.0])  # unit vector of the z axis
 
 
