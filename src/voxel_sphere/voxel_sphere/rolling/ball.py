@@ -81,8 +81,7 @@ class Ball:
     def __init__(self, field: Field, walls: Field | None, state: Vector, lost: float) -> None:
         self.field, self.walls = field, walls
         fields = field.arrays, (walls or field).arrays, walls is not None
-        guard = CORRECTED * lost
-        self._surroundings = Surroundings(*fields, field.radius, field.size, guard, lost)
+        self._surroundings = Surroundings(*fields, field.radius, field.size, CORRECTED * lost, lost)
         self.time, self.status, self.message = 0.0, DONE, MESSAGES[DONE]
         self.events: list[RollEvent] = []
         self._state = np.array(state, dtype=float)

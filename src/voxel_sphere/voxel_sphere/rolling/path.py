@@ -37,8 +37,7 @@ class Sample(NamedTuple):
     @classmethod
     def of(cls, sphere: Any) -> Sample:
         """Return the present state of a sphere of any scheme."""
-        omega = sphere.omega.copy()
-        return cls(sphere.time, sphere.centre, sphere.normal, sphere.orientation, omega)
+        return cls(sphere.time, sphere.centre, sphere.normal, sphere.orientation, sphere.omega)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -217,8 +217,7 @@ class AsDescribed:
 
     def _record(self, kind: str, detail: str) -> None:
         """Append an event at the present time and place."""
-        centre = tuple(self.centre.tolist())
-        self.events.append(RollEvent(self.time, kind, centre, detail))
+        self.events.append(RollEvent(self.time, kind, tuple(self.centre.tolist()), detail))
 
     def _end(self, status: str) -> None:
         """End the motion with a status, one of MESSAGES."""
