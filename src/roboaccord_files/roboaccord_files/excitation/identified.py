@@ -1,4 +1,4 @@
-"""Tell which base parameters of a robot a given motion identifies, and which it does not.
+"""Determine which base parameters of a robot a given motion identifies.
 
 A base parameter (base.py) is identified by a motion if its column of the regressor along the
 motion, without the part that other columns explain, is not too small compared with its size at

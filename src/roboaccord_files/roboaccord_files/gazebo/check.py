@@ -126,7 +126,7 @@ def _check_world(world: ET.Element, models: Sequence[Path]) -> Iterator[str]:
 
 
 def _check_config(path: Path) -> Iterator[str]:
-    """Yield what is wrong with the model.config beside a model."""
+    """Yield the errors of the model.config beside a model."""
     config = path.parent / "model.config"
     if not config.is_file():
         yield "model.config is missing beside it"
@@ -174,7 +174,7 @@ def _topics(plugins: Iterable[ET.Element]) -> Iterator[tuple[str, Sequence[str]]
 
 
 def _check_bridge(text: str, topics: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield what is wrong with a bridge, and topics that it lacks.
+    """Yield the errors of a bridge, and topics that it lacks.
 
     Args:
         text: its YAML.

@@ -47,7 +47,8 @@ Problem = str | Undecided
 
 
 def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[Problem]:
-    """Return what sdformat's checker reports about a file; each line on stderr is a problem.
+    """Return the problems that sdformat's checker reports about a file, one for each line on
+    stderr.
 
     A check that takes longer than TIMEOUT is undecided, for the machine may be slow.
 

@@ -21,7 +21,7 @@ from roboaccord_files.gazebo.schema import Problem, sdformat_problems
 
 
 def problems_of_robot(name: str, tool: str) -> list[Problem]:
-    """Return what is wrong with a robot's description and bridge, as it is put into Gazebo."""
+    """Return the errors of a robot's description and bridge, as it is put into Gazebo."""
     bridge = share(find_robot(name).package) / "config" / "bridge.yaml"
     if not bridge.is_file():
         return ["config/bridge.yaml is missing"]

@@ -66,7 +66,7 @@ def examine_file(
 
 
 def examine_one(source: Source, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
-    """Return what one level measures of a file in one engine; called in another process."""
+    """Return the check of one level for a file in one engine; called in another process."""
     return _measure(_bench(source, options), engine, level, options)
 
 
@@ -81,7 +81,7 @@ def _bench(source: Source, options: ReadingOptions) -> Bench:
 
 
 def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
-    """Return what a level measures, or why it was not finished, with the engine's messages."""
+    """Return the check of a level, or why there is none, with the engine's messages."""
     with recording_output() as lines:
         try:
             check: Any = level.measure(FileCase(bench, engine, options.settings))

@@ -165,7 +165,7 @@ def compare_pair(
 
 @contextmanager
 def interpreting() -> Iterator[None]:
-    """Let new processes interpret kernels: a short job is finished before numba is loaded."""
+    """Have new processes interpret kernels: a short job is finished before numba is loaded."""
     previous = os.environ.get(DISABLED)
     os.environ[DISABLED] = "1"
     try:

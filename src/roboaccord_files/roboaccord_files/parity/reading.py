@@ -47,7 +47,7 @@ class ReadingLevel(FileLevel[ReadingCheck]):
     name = "reading"
 
     def measure(self, case: FileCase) -> ReadingCheck:
-        """Return what the engine reads, and why it differs.
+        """Return the engine's reading, and the causes why it differs from the reference.
 
         Raises:
             AccordError: if the engine is not installed.
@@ -159,7 +159,7 @@ def _among(traps: list[Trap], causes: list[Flaw]) -> list[Trap]:
 
 
 def _outcome_without(case: FileCase, traps: list[Trap]) -> ReadingOutcome:
-    """Return what the engine makes of the text with some traps repaired."""
+    """Return the engine's reading of the text with some traps repaired."""
     return case.ask(repaired(case.text, traps) if traps else case.text)
 
 
@@ -211,7 +211,7 @@ def _remark(cause: str, *where: str, **figures: Any) -> Flaw:
 
 
 def _gazebo_flaws(case: FileCase) -> Iterator[Flaw]:
-    """Yield what an engine makes of <gazebo> elements, which the compared text does not have."""
+    """Yield the flaws that an engine has by <gazebo> elements, which the compared text lacks."""
     bench, engine = case.bench, case.engine
     text = bench.file.origin
     if not bench.is_own(engine):

@@ -95,7 +95,7 @@ def _of_block(
 
 
 def find_in_sdf(source: Source) -> Found:
-    """Yield what only Gazebo reads of a model in SDF, by the same rules: its own elements."""
+    """Yield findings by the same rules on the elements of a model in SDF."""
     if not source.file.notes or (top := source.original) is None:
         return
     for link in top.iter("link"):

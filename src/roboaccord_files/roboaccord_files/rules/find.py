@@ -50,7 +50,7 @@ FINDERS: tuple[Callable[[Source], Found], ...] = (
 
 
 def findings(file: UrdfFile | str | Path, mass: float = 0.0) -> list[RuleFinding]:
-    """Return what the rules find in a file, sorted by line.
+    """Return the findings of all rules in a file, sorted by line.
 
     Args:
         file: as it was read, or its path.

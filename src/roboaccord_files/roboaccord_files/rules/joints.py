@@ -63,7 +63,7 @@ def joints(source: Source) -> Found:
 
 
 def _type_and_geometry(joint: ET.Element) -> Found:
-    """Yield what is wrong with the type, the axis and the origin of a joint."""
+    """Yield findings on the type, the axis and the origin of a joint."""
     kind, axis, origin = joint.get("type"), joint.find("axis"), joint.find("origin")
     if kind not in TYPES:
         message = f"{label(joint)} is of type {kind}"
@@ -82,7 +82,7 @@ def _type_and_geometry(joint: ET.Element) -> Found:
 
 
 def _limits(source: Source, joint: ET.Element) -> Found:
-    """Yield what is wrong with the limits of a joint."""
+    """Yield findings on the limits of a joint."""
     kind, limit = joint.get("type"), joint.find("limit")
     if limit is None or kind not in ("revolute", "prismatic", "continuous"):
         return

@@ -56,7 +56,7 @@ class Rule:
         return " ".join(self.why.split())
 
     def to_json(self) -> Mapping[str, str]:
-        """Return what `--explain --json` prints; the example has the keys `bad` and `good`."""
+        """Return the JSON of `--explain`, in which the example has the keys `bad` and `good`."""
         data = {"severity": self.severity, "what": self.what, "text": self.text}
         return {**data, "bad": self.wrong, "good": self.right}
 
