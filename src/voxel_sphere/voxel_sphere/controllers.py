@@ -78,7 +78,7 @@ class DriveController:
     Args:
         setup: robot and scenario.
         vx, vy: velocity wanted while there is no target.
-        bandwidth: of the loop, by the inertia about the contact, I + m r^2.
+        bandwidth: bandwidth of the loop, by the inertia about the contact, I + m r^2.
     """
 
     def __init__(

@@ -37,7 +37,7 @@ class BaseParameters:
     Args:
         kept: numbers of the regressor's columns that are independent (b,).
         factors: factor of each parameter in each base parameter (b, p).
-        names: of all parameters (p,).
+        names: names of all parameters (p,).
         scale: rms of the kept columns at random states, with efforts relative to `efforts` (b,).
         efforts: rms efforts at the random states (n,) [N m or N].
     """

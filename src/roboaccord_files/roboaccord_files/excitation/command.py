@@ -55,7 +55,7 @@ class Excitation:
         base: number of their combinations that motions can tell apart.
         condition: condition number of these along the motion.
         random: median condition number of random motions.
-        duration: of a period [s].
+        duration: duration of a period [s].
         joints: start, range of the position, largest velocity and effort by joint, SI.
         combinations: each base parameter as parameters with their factors.
         files: that were written.

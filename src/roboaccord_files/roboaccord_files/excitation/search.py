@@ -120,7 +120,7 @@ class Search:
 
         Args:
             tries: motions that are evaluated.
-            seed: of the random numbers.
+            seed: seed of the random numbers.
             progress: called after each try.
 
         Raises:

@@ -27,8 +27,8 @@ def check_joints(setup: Setup, name: str, what: str) -> None:
     """Check that the regressor describes the robot's joints.
 
     Args:
-        setup: of the robot.
-        name: of its file, for the message.
+        setup: setup of the robot.
+        name: name of its file, for the message.
         what: what is possible only for other robots, such as "a log can be checked".
 
     Raises:

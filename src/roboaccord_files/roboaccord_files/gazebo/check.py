@@ -178,7 +178,7 @@ def _check_bridge(text: str, topics: Mapping[str, Sequence[str]]) -> Iterator[st
 
     Args:
         text: its YAML.
-        topics: of the robot's systems, each with its type and direction.
+        topics: topics of the robot's systems, each with its type and direction.
     """
     try:
         entries: list[Mapping[str, str]] = parse_yaml(text)

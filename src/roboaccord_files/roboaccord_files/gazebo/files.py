@@ -40,7 +40,7 @@ class Check:
     Args:
         files: problems by file or robot; an undecided one is an object, and not a text.
         missing: checkers that are not installed.
-        findings: of the rules in robots' files.
+        findings: findings of the rules in robots' files.
     """
 
     files: Mapping[str, Sequence[Problem]]

@@ -47,8 +47,7 @@ Problem = str | Undecided
 
 
 def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[Problem]:
-    """Return the problems that sdformat's checker reports about a file, one for each line on
-    stderr.
+    """Return the problems that sdformat's checker reports about a file, a line on stderr each.
 
     A check that takes longer than TIMEOUT is undecided, for the machine may be slow.
 

@@ -102,7 +102,7 @@ def answered(
     Args:
         robot: properties of the robot, without engines.
         measured: what each level has measured in each engine.
-        versions: of the engines, by name.
+        versions: versions of the engines, by name.
         options: settings of the readers.
     """
     robot = replace(robot, versions=versions, settings=options.settings)
@@ -153,7 +153,7 @@ def unread(
     Args:
         source: the file.
         reason: why it cannot be read.
-        versions: of the engines, by name.
+        versions: versions of the engines, by name.
         options: settings of the readers.
         judged: whether the rules are applied; they never are to a xacro file, which may need
             arguments.

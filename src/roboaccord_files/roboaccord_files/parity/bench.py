@@ -80,7 +80,7 @@ class ReadingOptions:
     Args:
         settings: `default` for the engine's own settings, `accord` for those of this project.
         base: `fixed` or `free`; the one that suits the root link if None.
-        seed: of the random states.
+        seed: seed of the random states.
     """
 
     settings: str = "default"
@@ -95,7 +95,7 @@ class Bench:
     Args:
         file: file of the robot.
         base: `fixed` or `free`; the one that suits the root link if None.
-        seed: of the random states.
+        seed: seed of the random states.
         planted: text with a fault that an engine is given instead, by engine, for tests.
 
     Attributes:
@@ -260,7 +260,7 @@ class FileCase:
     """The file of a robot in one engine, which the levels measure.
 
     Args:
-        bench: of the robot.
+        bench: bench of the robot.
         engine: its name.
         settings: `default` for the engine's own, `accord` for those of this project.
     """

@@ -53,7 +53,7 @@ def examine_all(
     processor time, each engine is asked again in a process of its own.
 
     Args:
-        files: of the robots.
+        files: files of the robots.
         engines: versions of the engines by name.
         options: settings, base and seed of the readers.
         done: called with each robot when it is examined.

@@ -211,7 +211,7 @@ def _progress(files: Sequence[Source], targets: Sequence[Path]) -> Iterator[Done
     several robots, a line with their status is printed, too.
 
     Args:
-        files: of the robots.
+        files: files of the robots.
         targets: files of the repaired robots; empty if none is repaired.
     """
     with counted(len(files) * (2 if targets else 1), "reading") as step:

@@ -136,7 +136,7 @@ class ReadingOutcome:
 
     Args:
         differences: from the reference, the worst first.
-        reading: of the engine; None if it refuses the text.
+        reading: reading of the engine; None if it refuses the text.
         refusal: why it does, in its words; "" if it does not.
         reference: reading with which it was compared; None if that has no accelerations.
     """

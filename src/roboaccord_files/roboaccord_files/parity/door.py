@@ -88,13 +88,13 @@ def parity(
         settings: of the engines: `default` for their own, `accord` for those of this project.
         base: how the root moves, `fixed` or `free`; as the file states it if None.
         packages: folders of ROS packages by name.
-        arguments: of a xacro file, by name.
+        arguments: arguments of a xacro file, by name.
         repair: files to which repaired files are written, or a folder of them.
         names: links and joints of the other by those of the first, if positions do not tell.
         tolerance: relative deviation of the other below which quantities count as equal.
         other_packages: packages of the other; the same if None.
         other_arguments: arguments of the other.
-        seed: of the random states.
+        seed: seed of the random states.
         done: called with each robot when it is finished.
         command: command line that repeats the check, shown on the page.
 

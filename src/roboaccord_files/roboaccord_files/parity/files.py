@@ -33,10 +33,10 @@ class Unread:
     """The file of a robot that is not read yet.
 
     Args:
-        path: of the file.
+        path: path of the file.
         digest: SHA-256 of its bytes, so that a changed file is another job for a cluster.
         packages: folders of ROS packages by name.
-        arguments: of a xacro file.
+        arguments: arguments of a xacro file.
     """
 
     path: Path
@@ -76,7 +76,7 @@ def find_files(
     Args:
         folder: searched with all folders in it.
         packages: folders of ROS packages by name.
-        arguments: of xacro files.
+        arguments: arguments of xacro files.
 
     Raises:
         AccordError: if there is none.

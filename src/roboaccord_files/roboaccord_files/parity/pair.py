@@ -28,7 +28,7 @@ class PairDifference:
         cause: the quantity, the link or joint of the first robot, and the difference: the second's
             value minus the first's, or relative to the first's if the unit is 1.
         other: name of the link or joint in the second robot.
-        values: of the first and of the second; None for what is no number.
+        values: values of the first and of the second; None for what is no number.
         effect: relative change of accelerations at random states due to this difference alone; None
             if it changes which joints there are, or accelerations are not determined.
     """

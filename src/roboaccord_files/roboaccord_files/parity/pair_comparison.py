@@ -45,7 +45,7 @@ def compare_files(
         one, other: the first and the second file, as they were read.
         names: links and joints of the second by those of the first, as the user states them.
         tolerance: relative deviation below which quantities count as equal.
-        seed: of the random states.
+        seed: seed of the random states.
 
     Returns:
         The differences, or the reason why nothing could be compared.

@@ -87,7 +87,7 @@ def difference(
     Args:
         cause: the quantity, where it is in the first robot, and by how much it differs.
         other: name of the link or joint in the other robot.
-        change: of the first robot's tree; None if joints would differ.
+        change: change of the first robot's tree; None if joints would differ.
         values: in the first robot, and in the other.
     """
     return PairDifference(cause, other, (values[0], values[1])), change

@@ -134,7 +134,7 @@ def marked_poses(
     """Yield the poses that bring marks of a body onto those of the other.
 
     Args:
-        match: of the bodies.
+        match: match of the bodies.
         pairings: ways to pair the bodies that they carry.
         centres: centres of mass.
         size: size of the robot [m].

@@ -40,7 +40,7 @@ def by_property(outcome: ReadingOutcome, traps: Sequence[Trap]) -> list[Flaw]:
 
     Args:
         outcome: reading of a text without the traps that the ablation has found.
-        traps: of the text that the engine is given, for the names of causes.
+        traps: traps of the text that the engine is given, for the names of causes.
     """
     reading, reference = outcome.reading, outcome.reference
     if reading is None or reference is None:
@@ -108,8 +108,8 @@ def _transplanted(tree: Tree, reading: Reading, name: str, members: Sequence[str
 
     Args:
         tree: links and joints to begin with.
-        reading: of the engine.
-        name: of the link or joint.
+        reading: reading of the engine.
+        name: name of the link or joint.
         members: links that the engine has merged into the link; they lose their mass.
     """
     links, joints = list(tree.links), list(tree.joints)

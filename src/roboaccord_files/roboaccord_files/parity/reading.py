@@ -168,7 +168,7 @@ def _combined_causes(case: FileCase, traps: list[Trap], causes: list[Flaw]) -> l
 
     Args:
         case: the file and the engine.
-        traps: of the text, without mimic.
+        traps: traps of the text, without mimic.
         causes: those that are proven already.
     """
     combined = list[Flaw]()

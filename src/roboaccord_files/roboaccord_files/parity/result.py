@@ -61,8 +61,8 @@ class ReadingCheck:
 
     Args:
         failure: why there is no reading; None if there is one.
-        causes: of the differences.
-        mass: of all links; None if the engine refuses the robot.
+        causes: causes of the differences.
+        mass: mass of all links; None if the engine refuses the robot.
         order: names of the joints in the engine's order; None likewise.
         worst: the difference with the largest error, relative to the error allowed.
         uncompared: differences that change no outcome.
@@ -109,7 +109,7 @@ class RobotProperties:
     """Properties of a robot as a whole, with all joints at q = 0.
 
     Args:
-        mass: of all links.
+        mass: mass of all links.
         moments: principal moments of inertia about the common centre of mass.
         reach: length of the longest chain of joint origins from the root.
     """
@@ -152,20 +152,20 @@ class RobotParity:
     """What the engines read from the file of one robot.
 
     Args:
-        name: of the robot.
+        name: name of the robot.
         file: path of its file.
         base: `fixed` or `free`.
         joints: number of joints that move.
-        mass: of all links.
+        mass: mass of all links.
         traps: passages of the file that readers interpret differently, or refuse.
         findings: what the rules of `accord check` find in the file.
         repair: None where none was asked for.
         unread: why the file cannot be read, or is not a tree; "" where it can.
-        settings: of the engines: `default` for their own, `accord` for this project's.
+        settings: settings of the engines: `default` for their own, `accord` for this project's.
         levels: the finding of each level and engine.
         checks: what each level measured, by level and engine.
         rows: the figures of each level, by level and engine.
-        versions: of the engines, by name.
+        versions: versions of the engines, by name.
         form: name of the first element of a file that is not URDF, such as "sdf"; "" for URDF.
     """
 
@@ -263,8 +263,8 @@ class Parity(Drawn):
 
     Args:
         robots: all robots, in the order of their files.
-        versions: of the engines, by name.
-        date: of the check.
+        versions: versions of the engines, by name.
+        date: date of the check.
         command: command line that repeats the check.
     """
 

@@ -36,7 +36,7 @@ class SdfReading(TreeReading):
     """Read a URDF or SDF with SDFormat, whose tree then has the reference's dynamics.
 
     Args:
-        text: of the URDF or SDF.
+        text: text of the URDF or SDF.
         question: base and joints whose motion is compared.
         settings: not used, for SDFormat has none.
         packages: folders of models, by name; meshes are not read.

@@ -51,7 +51,7 @@ def changes(data: bytes, edits: Sequence[tuple[str, Edit]], encoding: str = "") 
     Args:
         data: the text.
         edits: functions that change the parsed tree, each with its reason.
-        encoding: of the text; the one that it declares if empty.
+        encoding: encoding of the text; the one that it declares if empty.
 
     Raises:
         ValueError: if the tag of an element is not at its position: the element comes from an

@@ -140,7 +140,7 @@ def _needs_inertia(cause: str, names: Collection[str], consequence: str) -> Trap
 
     Args:
         cause: name of the trap.
-        names: of the links.
+        names: names of the links.
         consequence: what happens without these numbers, appended to the advice.
     """
     advice, repair = f"give it its mass and inertia{consequence}", give_inertia(MASS, MOMENT)
@@ -154,7 +154,7 @@ def _dropped_by_sdformat(links: _Links, candidates: Collection[str]) -> list[str
     names of joints, children first, and divides 0 by 0 where parent and child both have 0 kg.
 
     Args:
-        links: of the robot.
+        links: links of the robot.
         candidates: massless links, without those whose rigid body moves and has no mass at all.
     """
     fixed_children = links.fixed_children

@@ -27,7 +27,7 @@ class Flaw:
     """What is wrong in a file or in an engine's reading of it, with advice and proof.
 
     Args:
-        causes: of one quantity, one for each link or joint.
+        causes: causes of one quantity, one for each link or joint.
         before: largest relative error of the engine with these causes alone; None if the engine
             refuses the text, or nothing was proven.
         after: largest relative error without them; None likewise.

@@ -25,7 +25,7 @@ class RuleFinding:
 
     Args:
         rule: name of the rule, a key of `RULES`.
-        severity: of the rule.
+        severity: severity of the rule.
         file: path of the file, relative if it is in the current folder.
         line: in the file, from 1; of a xacro file the line where the name is first written.
         message: what is wrong, with the link or joint.

@@ -116,8 +116,8 @@ def _cure_of_missing(source: Source, name: str, package: str) -> str:
     """Return a cure: a file whose name differs in capitals only, or the folder that is searched.
 
     Args:
-        source: of the URDF.
-        name: of the mesh, as it is written.
+        source: source of the URDF.
+        name: name of the mesh, as it is written.
         package: that it names; "" for none.
     """
     inside = Path(name.replace(BACKSLASH, "/").rpartition("://")[2].removeprefix(f"{package}/"))

@@ -73,7 +73,7 @@ def _changed_masses(source: Source, stated: Mapping[str, str]) -> str:
     """Return the masses that MuJoCo changes, in words, as far as the shapes are known.
 
     Args:
-        source: of the URDF.
+        source: source of the URDF.
         stated: attributes of <compiler> that differ from the defaults, with their values.
     """
     changed = list[str]()

@@ -31,7 +31,7 @@ class Rule:
     """A rule of `accord check`, as an entry of rules.yaml has it.
 
     Args:
-        severity: of its findings.
+        severity: severity of its findings.
         what: what it finds, in a clause.
         why: what programs make of such a file, and the cure; broken into lines of the page.
         wrong, right: an example of XML that breaks the rule, and the same XML corrected; `right`

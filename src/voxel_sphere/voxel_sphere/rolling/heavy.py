@@ -42,7 +42,7 @@ class HeavyRoller(Ball):
     Args:
         field: distance field of the ground.
         body: radius, mass, moment of inertia, gravity and friction of the sphere.
-        centre: of the sphere at the start (3,) [voxels].
+        centre: centre of the sphere at the start (3,) [voxels].
         orientation: x y z w (4,).
         omega: angular velocity at the start (3,) [rad/s].
         velocity: of the centre at the start (3,) [voxels/s]; the sphere then starts sliding. None

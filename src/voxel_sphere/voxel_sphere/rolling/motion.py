@@ -54,12 +54,12 @@ class Roller(Ball):
 
     Args:
         field: the ground.
-        centre: of the sphere at the start (3,) [voxels], from `Field.place`.
+        centre: centre of the sphere at the start (3,) [voxels], from `Field.place`.
         orientation: x y z w (4,).
         walls: their field, or None.
         after: what follows a hit: with `parallel`, the source's rule, the sphere rolls off for
             `MOVE`, then parallel to the wall; with `reflected` it rolls on as it was reflected.
-        step: of the integration [s]; None for 0.02 rad of turn.
+        step: step of the integration [s]; None for 0.02 rad of turn.
         scheme: `exact`, or `local_plane`: the source's, which drops the ground's curvature.
     """
 

@@ -56,7 +56,7 @@ def reflected(v: Array, normals: list[Array]) -> Array | None:
 
     Args:
         v: velocity of the centre (3,).
-        normals: of the walls within the plane of the ground, each (3,).
+        normals: normals of the walls within the plane of the ground, each (3,).
     """
     for _ in range(REFLECTIONS):
         speed, k = min((v @ m, k) for k, m in enumerate(normals))

@@ -239,8 +239,8 @@ def roll_as_described(
 
     Args:
         solid: surface and walls in one (n, n, n), bool or grey.
-        radius: of the sphere [voxels].
-        centre: of the sphere at the start (3,) [voxels].
+        radius: radius of the sphere [voxels].
+        centre: centre of the sphere at the start (3,) [voxels].
         omega: angular velocity (3,) [rad/s], or a function that returns it at a time [s].
         duration: longest time of the motion [s].
         samples: number of equal parts of the duration, by which progress is reported.

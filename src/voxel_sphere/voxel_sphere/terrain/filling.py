@@ -29,7 +29,7 @@ def fill_below(height: Height, n: int, *, binary: bool = False, done: Done = no_
     """Return the volume below z = f(x, y), exact along z, averaged over 4 x 4 columns a voxel.
 
     Args:
-        height: of the ground.
+        height: height of the ground.
         n: size of the grid [voxels].
         binary: full where the centre of the voxel is below, else empty.
         done: called after each slice.
@@ -70,7 +70,7 @@ def fill_inside(
     """Return the volume where a signed distance is negative.
 
     Args:
-        distance: of the surface; it must change by at most 1 a voxel.
+        distance: distance of the surface; it must change by at most 1 a voxel.
         n: size of the grid [voxels].
         binary: full where the centre of the voxel is inside, else empty.
         done: called after each slice.

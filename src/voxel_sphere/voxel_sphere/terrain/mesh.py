@@ -111,8 +111,8 @@ def mesh_file(mesh: Mesh, ending: str, voxel_size: float) -> bytes:
     """Return the content of a file of a mesh in metres.
 
     Args:
-        mesh: of the terrain.
-        ending: of the file, such as `stl`.
+        mesh: mesh of the terrain.
+        ending: ending of the file, such as `stl`.
         voxel_size: edge of a voxel [m].
 
     Raises:

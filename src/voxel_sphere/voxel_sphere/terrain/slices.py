@@ -97,7 +97,7 @@ def read_volume(folder: Path, n: int, done: Done = no_progress) -> Volume:
     """Read a volume.
 
     Args:
-        folder: of n slices.
+        folder: folder of n slices.
         n: size of the grid [voxels].
         done: called after each slice.
 

@@ -33,8 +33,8 @@ class Surface:
     """Ground that is a graph z = f(x, y), solid below, and walls that stand on it.
 
     Args:
-        name: of the surface.
-        height: of the ground.
+        name: name of the surface.
+        height: height of the ground.
         ground: signed distance to the ground; None if only the height is known in closed form.
         walls: signed distance to the walls; None if there are no walls.
     """

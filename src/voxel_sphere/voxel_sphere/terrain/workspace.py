@@ -34,7 +34,7 @@ class Terrain:
 
     Args:
         n: size of the grid [voxels].
-        radius: of the sphere [voxels].
+        radius: radius of the sphere [voxels].
         voxel_size: edge of a voxel [m].
         surface: (n, n, n), indexed [x, y, z]; 0 empty, 255 solid.
         walls: the same, or None.
@@ -63,7 +63,7 @@ class Workspace:
     Args:
         path: the folder.
         n: size of the grid [voxels].
-        settings: of its `workspace.yaml`.
+        settings: settings of its `workspace.yaml`.
     """
 
     path: Path
