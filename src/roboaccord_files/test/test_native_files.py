@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -249,7 +248,7 @@ def test_a_crash_on_a_text_that_only_we_wrote_is_no_verdict(tmp_path: Path) -> N
     robot = examine_file(read_robot(tmp_path / "snake.sdf"), {}, ReadingOptions())
     crash, engines = Crash("its process ended with signal 11"), {"dart": "6", "drake": "1"}
     asked = {(engine, level.name): crash for engine in engines for level in LEVELS}
-    robot = answered(replace(robot, versions=engines), asked)
+    robot = answered(robot, asked, engines, ReadingOptions())
     assert robot.status == {"dart": "undecided", "drake": "refused"}
     found = robot.to_json()["engines"]
     assert found["dart"]["causes"][0]["fix"] == f"{OF_CONVERTED}: crash: {crash.reason}"
