@@ -80,7 +80,7 @@ def test_the_motion_keeps_its_limits_and_is_better_conditioned(tmp_path):
     found = excite_command(file, tries=40, folder=tmp_path / "out").data
     assert found.condition < found.random
     setup = load_setup(file, "", ["parameters.stops=1"])
-    limits = search_of(setup, 10.0, 5)._limits
+    limits = search_of(setup, 10.0, 5).limits
     names, times, q, qd = read_trajectory_file(tmp_path / "out/excite.yaml")
     assert (names, times[-1]) == ([*setup.joints], 10.0)
     assert (q >= limits.lower).all() and (q <= limits.upper).all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from roboaccord.numerics.isolation import Crash
 from roboaccord_files.parity.answers import answered, examine_file
 from roboaccord_files.parity.bench import Bench, FileCase, ReadingOptions
 from roboaccord_files.parity.levels import LEVELS
-from roboaccord_files.parity.words import OF_OURS, status_of
+from roboaccord_files.parity.words import OF_CONVERTED, status_of
 from roboaccord_files.rules.find import findings
 from test_parity import SHIPPED, arm, examine, need, status
 
@@ -101,7 +100,7 @@ def test_an_engine_is_given_the_sdf_itself(tmp_path: Path, engine: str) -> None:
     bench = Bench(read_robot(path, packages := {"finger": models / "finger"}))
     assert bench.is_own(engine)
     assert len(bench.question.joints) == 4 and bench.question.base == "fixed"
-    reading = bench.read(engine, "default", bench.whole)
+    reading = bench.read(engine, "default", bench.full_text)
     (named := tmp_path / "named.sdf").write_text(  # as Drake wants it
         path.read_text().replace("//finger<", "//finger/model.sdf<")
     )
@@ -190,12 +189,12 @@ def test_an_engine_is_not_said_to_refuse_meshes_that_it_loads(
     check = SHIPPED.measure(FileCase(bench, engine))
     assert not check.geometry
     if engine == "mujoco" or raw:  # DART is told where packages are
-        assert (check.ended is None) is raw, check.refusal
+        assert (check.failure is None) is raw, check.refusal
     assert raw or mesh.startswith("package")
-    assert SHIPPED.measure(FileCase(bench, engine, "accord")).ended is None
+    assert SHIPPED.measure(FileCase(bench, engine, "accord")).failure is None
     if compiler:  # of a xacro file there is no other text
         path = path.rename(path.with_suffix(".urdf.xacro"))
-        assert SHIPPED.measure(FileCase(Bench(read_robot(path)), engine)).ended is None
+        assert SHIPPED.measure(FileCase(Bench(read_robot(path)), engine)).failure is None
 
 
 def test_a_mesh_behind_four_slashes_is_a_path(tmp_path: Path) -> None:
@@ -206,7 +205,7 @@ def test_a_mesh_behind_four_slashes_is_a_path(tmp_path: Path) -> None:
     shape = f"<collision><geometry>{mesh}</geometry></collision></link>"
     (path := tmp_path / "arm.urdf.xacro").write_text(arm().replace("</link>", shape, 1))
     check = SHIPPED.measure(FileCase(Bench(read_robot(path)), "dart"))
-    assert (check.ended, check.geometry) == (None, {})
+    assert (check.failure, check.geometry) == (None, {})
 
 
 @pytest.mark.parametrize("name", ["bird.xml", "bird.model"])
@@ -249,10 +248,10 @@ def test_a_crash_on_a_text_that_only_we_wrote_is_no_verdict(tmp_path: Path) -> N
     robot = examine_file(read_robot(tmp_path / "snake.sdf"), {}, ReadingOptions())
     crash, engines = Crash("its process ended with signal 11"), {"dart": "6", "drake": "1"}
     asked = {(engine, level.name): crash for engine in engines for level in LEVELS}
-    robot = answered(replace(robot, versions=engines), asked)
+    robot = answered(robot, asked, engines, ReadingOptions())
     assert robot.status == {"dart": "undecided", "drake": "refused"}
     found = robot.to_json()["engines"]
-    assert found["dart"]["causes"][0]["fix"] == f"{OF_OURS}: crash: {crash.reason}"
+    assert found["dart"]["causes"][0]["fix"] == f"{OF_CONVERTED}: crash: {crash.reason}"
     assert [found["drake"]["causes"][0][key] for key in ("cause", "fix")] == ["crash", crash.reason]
 
 

@@ -365,13 +365,13 @@ def test_what_is_kept_apart(engine: str) -> None:
     urdf = urdf.replace('<link name="fore">', f'<link name="fore">{shapes}')
     found = examine(bench(urdf), engine)
     assert status(found) == ("same" if engine == "drake" else "differ")
-    assert set(found.apart.joints) == ({"effort"} if engine == "drake" else set())
+    assert set(found.uncompared.joints) == ({"effort"} if engine == "drake" else set())
     if engine != "drake":  # the reflected inertia is N^2 J
         assert [(c.quantity, c.where) for c in found.causes] == [("armature", ("elbow",))]
         assert found.causes[0].fix.startswith("it has 0 kg m^2 of rotor inertia for 0.25: of all")
         assert found.causes[0].after < 1e-8 < found.causes[0].before
     else:  # which limits what has a transmission
-        assert "elbow" not in found.apart.joints["effort"]
+        assert "elbow" not in found.uncompared.joints["effort"]
     assert SHIPPED.measure(FileCase(bench(urdf), engine)).geometry == {}
     capsule = urdf.replace('<sphere radius="0.1"/>', '<capsule radius="0.1" length="0.2"/>')
     lost = {} if engine in ("mujoco", "drake") else {"capsule": (1, 0)}  # as these versions do
@@ -654,7 +654,7 @@ def test_mujoco_is_given_the_mjcf_and_others_what_was_converted_from_it(tmp_path
     robot = Bench(read_robot(tmp_path / "hopper.xml"))
     found = examine(robot, engine)
     lost = {"dart": 2, "drake": 1}.get(engine, 0)
-    assert len(found.apart.left) == lost
+    assert len(found.uncompared.lost) == lost
     if engine == "sdformat":  # which drops what hangs on a link of no mass
         assert (status(found), found.causes) == ("undecided", ())
         assert found.refusal == "of the URDF converted from it: it keeps no link"
@@ -662,9 +662,9 @@ def test_mujoco_is_given_the_mjcf_and_others_what_was_converted_from_it(tmp_path
     assert status(found) == "same" and found.acceleration < 1e-11
     assert robot.is_own(engine) is (engine == "mujoco")
     if engine == "dart":
-        assert found.apart.left[0].startswith("rotor inertia of 1 joints, up to ")
+        assert found.uncompared.lost[0].startswith("rotor inertia of 1 joints, up to ")
     if engine == "mujoco":
-        assert {*robot.read(engine, "default", robot.whole).links} == {"body_1", "leg"}
+        assert {*robot.read(engine, "default", robot.full_text).links} == {"body_1", "leg"}
         raw = PLANAR.replace('armature=".3"', 'armature=".31"')
         planted = Bench(replace(robot.file, origin=raw, path=Path("-")))
         assert [(c.quantity, c.where) for c in examine(planted, engine).causes] == [

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from roboaccord.cli.main import run
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord_files.parity.bench import Bench
-from roboaccord_files.parity.repaired import Repaired, body_of, repair, with_text
+from roboaccord_files.parity.repaired import Repaired, repair, robot_properties, with_text
 from roboaccord_files.repair.edits import applied, changes
 from roboaccord_files.repair.find import find_traps
 from test_parity import DATA, TEN, examine, installed, need, status
@@ -227,7 +227,7 @@ def test_a_body_is_that_of_two_points() -> None:
     )
     joint = '<joint name="j" type="fixed"><origin xyz="0 0 2" rpy="1 0 0"/><parent link="a"/>'
     text = f'<robot name="r">{links}{joint}<child link="b"/></joint></robot>'
-    body = body_of(Bench(file_of(text)).tree)
+    body = robot_properties(Bench(file_of(text)).tree)
     assert (body.mass, body.reach) == (4.0, 2.0)
     assert body.moments == pytest.approx((0.0, 3.0, 3.0), abs=1e-12)
 
@@ -239,7 +239,7 @@ def test_repair_keeps_the_robot(name: str) -> None:
     file = read_urdf(DATA / f"{name}.urdf")
     found = repair(file, {*TEN[name].values(), "limits missing"})
     now = with_text(file, found.data)
-    before, after = (body_of(Bench(each).tree) for each in (file, now))
+    before, after = (robot_properties(Bench(each).tree) for each in (file, now))
     assert (before.mass, before.reach) == (after.mass, after.reach)
     assert np.allclose(before.moments, after.moments, rtol=1e-9, atol=0.0)
     assert now.text.count("<mimic") == file.text.count("<mimic")

@@ -1,8 +1,10 @@
 """Controllers of the ball: angular velocities for the kinematic one, torques for the heavy one.
 
-To roll on a plane with a velocity v, a ball of radius r needs the angular velocity w = z x v / r.
-RollController commands it, or a script of angular velocities, to the kinematic ball.
-DriveController controls it by a torque on the heavy ball.
+In each control step the loop of a run calls `update` with the state and, if an operator steers, a
+target, and passes the returned Command to the simulator. To roll on a plane with a velocity v, a
+ball of radius r needs the angular velocity w = z x v / r. RollController commands it, or a script
+of angular velocities, to the kinematic ball. DriveController controls it by a torque on the heavy
+ball.
 
 Arguments are keys of a scenario. A controller of your own returns a Command with a `twist` for the
 kinematic ball or a `wrench` for the heavy one, and is entered in robot.py; test_voxel_robot shows
@@ -22,6 +24,10 @@ from roboaccord.scenario import Setup
 
 NO_EFFORT = np.zeros(0)  # the ball has no joints
 END_OF_ROW = 1e-9  # s; a time this close before the end of a row counts as its end (round-off)
+# Types of arguments: a speed, an angular velocity, and rows of a duration and three rates.
+Speed = si.MetresPerSecond
+Rate = si.RadiansPerSecond
+Script = Sequence[Sequence[float]]
 UP = np.array([0.0, 0.0, 1.0])  # unit vector of the z axis
 
 
@@ -42,9 +48,8 @@ class RollController:
     """
 
     def __init__(
-        self, setup: Setup, wx: si.RadiansPerSecond = 0.0, wy: si.RadiansPerSecond = 0.0,
-        wz: si.RadiansPerSecond = 0.0, script: Sequence[Sequence[float]] = (),
-    ) -> None:  # fmt: skip
+        self, setup: Setup, wx: Rate = 0.0, wy: Rate = 0.0, wz: Rate = 0.0, script: Script = ()
+    ) -> None:
         rows = np.array(script or [[math.inf, wx, wy, wz]], dtype=float)
         if rows.ndim != 2 or rows.shape[1] != 4 or not (rows[:, 0] > 0).all():
             raise ValueError("script is rows of a duration above 0 and three rates")
@@ -73,13 +78,12 @@ class DriveController:
     Args:
         setup: robot and scenario.
         vx, vy: velocity wanted while there is no target.
-        bandwidth: of the loop, by the inertia about the contact, I + m r^2.
+        bandwidth: bandwidth of the loop, by the inertia about the contact, I + m r^2.
     """
 
     def __init__(
-        self, setup: Setup, vx: si.MetresPerSecond = 0.0, vy: si.MetresPerSecond = 0.0,
-        bandwidth: si.RadiansPerSecond = 10.0,
-    ) -> None:  # fmt: skip
+        self, setup: Setup, vx: Speed = 0.0, vy: Speed = 0.0, bandwidth: Rate = 10.0
+    ) -> None:
         p = setup.parameters
         check_positive({"bandwidth": bandwidth})
         self._velocity = np.array([vx, vy])  # without a target [m/s]

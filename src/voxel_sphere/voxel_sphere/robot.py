@@ -1,8 +1,9 @@
 """Registration of the voxel sphere in the workspace, and the figures of its runs.
 
-VoxelSphere names the controllers, contact laws and commands of the ball, and makes its simulators.
-By its URDF the ball has no joints, and its base is free. docs/voxel_sphere.md says what the source
-is (the description of a MATLAB program) and what it leaves open.
+The workspace finds ROBOT by the entry point in setup.cfg. VoxelSphere names the controllers,
+contact laws and commands of the ball, and makes its simulators. By its URDF the ball has no joints,
+and its base is free. docs/voxel_sphere.md describes the source (the description of a MATLAB
+program) and what it leaves open.
 
 Controllers, laws of contact and figures may be added; names that exist stay, for they are in
 scenarios and in `--json`. Kinds of terrain are added in terrain/surfaces.py.

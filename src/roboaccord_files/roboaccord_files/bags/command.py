@@ -1,7 +1,7 @@
 """The commands `accord recover` (make a cut or damaged bag valid) and `accord export`.
 
-The work is done in recover.py and export.py. Libraries for bags are imported when a command runs,
-since `accord --help` needs none.
+A bag is the recording of a run by ROS 2. The work is done in recover.py and export.py. Libraries
+for bags are imported when a command runs, since `accord --help` needs none.
 """
 
 from __future__ import annotations

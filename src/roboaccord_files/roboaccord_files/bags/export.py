@@ -1,8 +1,10 @@
-"""Export recorded runs to CSV, NumPy and MATLAB files.
+"""Export recorded runs to CSV, NumPy and MATLAB files: the work of `accord export`.
 
-The columns are those of `roboaccord.bag.columns`. Users' scripts read the arrays by name and order;
-new ones come at the end. All digits are kept. A format is a function like `_write_npz`, an argument
-of `export` and an ending in contract/files.py.
+`export` reads the recording of a run, a bag, and writes each format that is asked for. The columns
+of CSV are those of `roboaccord.bag.columns`; `arrays` has the named arrays of the other formats.
+Users' scripts read the arrays by name and order, so new ones come at the end. All digits are kept.
+A further format is a function like `_write_npz`, an argument of `export` and an ending in
+contract/files.py.
 """
 
 from __future__ import annotations
@@ -14,8 +16,7 @@ from typing import Any
 import numpy as np
 from roboaccord.bag.columns import columns, table
 from roboaccord.bag.reader import BagRun, read_run
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_target, writing
+from roboaccord.contract import AccordError, check_target, writing
 from roboaccord.contract.trajectory import OVER_TIME
 
 
@@ -24,16 +25,19 @@ def arrays(run: BagRun) -> dict[str, Any]:
     motion, events = run.trajectory, run.trajectory.events
     return {
         **{name: getattr(motion, name) for name in OVER_TIME},
-        "command_time": run.commands.time, "command_effort": run.commands.effort,
+        "command_time": run.commands.time,
+        "command_effort": run.commands.effort,
         "event_time": np.array([event.time for event in events]),
         "event_impulse": np.array([event.impulse for event in events]),
         "event_kind": _texts([event.kind for event in events]),
         "event_subject": _texts([event.subject for event in events]),
         "switches": np.array(list(motion.switches.values())).reshape(-1, len(motion)).T,
-        "switch_names": _texts(motion.switches), "joints": _texts(motion.joints),
-        "columns": _texts(columns(run)), "scenario": np.array(json.dumps(run.scenario)),
+        "switch_names": _texts(motion.switches),
+        "joints": _texts(motion.joints),
+        "columns": _texts(columns(run)),
+        "scenario": np.array(json.dumps(run.scenario)),
         "sha256": np.array(run.sha256 or ""),
-    }  # fmt: skip
+    }
 
 
 def export(
@@ -67,9 +71,8 @@ def export(
 
 
 def _write_csv(draft: Path, run: BagRun) -> None:
-    header = ",".join(columns(run))
-    text = {"fmt": "%.17g", "delimiter": ",", "comments": "", "encoding": "utf-8"}
-    np.savetxt(draft, table(run), header=header, **text)
+    style = {"fmt": "%.17g", "delimiter": ",", "comments": "", "encoding": "utf-8"}
+    np.savetxt(draft, table(run), header=",".join(columns(run)), **style)
 
 
 def _write_npz(draft: Path, run: BagRun) -> None:

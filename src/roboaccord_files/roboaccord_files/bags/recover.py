@@ -1,8 +1,9 @@
 """Make bags valid that were cut by a signal, crash or power cut, or damaged on their disk.
 
-All messages before the damage are copied into a new bag, which then replaces the old file; a
-complete bag is left alone. `_losses` names whatever does not come back, since nothing may be lost
-without a report. Reading is in records.py of the core, writing in storage.py.
+A bag is a recording of ROS 2 in MCAP, a format of messages in blocks with checksums. `recover`, the
+work of `accord recover`, copies all messages before the damage into a new bag, which then replaces
+the damaged file; a complete bag is left alone. `_losses` names all that is lost, since nothing may
+be lost without a report. Reading is in records.py of the core, writing in storage.py.
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ from roboaccord.bag.metadata import custom_data, read_metadata
 from roboaccord.bag.reader import run_of
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.storage import RunWriter
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Json
+from roboaccord.contract import AccordError, Json
 from rosbags.interfaces import Connection
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.rosbag2.metadata import parse_qos
@@ -83,7 +83,7 @@ def _replace(damaged: Path, custom: dict[str, str], bag: Path | None) -> int:
 
     Args:
         damaged: the file.
-        custom: data of the new one's metadata.
+        custom: custom data for the metadata of the new file.
         bag: folder of the bag, whose metadata are replaced, too; None for a single file.
 
     Raises:
@@ -104,7 +104,7 @@ def _replace(damaged: Path, custom: dict[str, str], bag: Path | None) -> int:
 
 
 def _motion_hash(content: Content) -> str:
-    """Return the hash of the motion that can be read, "" if there is none."""
+    """Return the hash of the motion that can be read; "" if there is no motion."""
     try:
         return run_of(content).trajectory.sha256()
     except AccordError:
@@ -112,7 +112,7 @@ def _motion_hash(content: Content) -> str:
 
 
 def _losses(content: Content, counted: Json, *, is_intact: bool) -> Iterator[str]:
-    """Yield a line for everything that the repaired bag has lost.
+    """Yield a line for each loss of the repaired bag.
 
     Args:
         content: what can be read of the damaged bag.
@@ -169,10 +169,13 @@ def _add_new_channels(writer: Writer, scan: McapScan, connections: dict[int, Con
         if schema is None:  # without their type bytes cannot be decoded
             continue
         connections[key] = writer.add_connection(
-            channel.topic, schema.name, msgdef=_definition(schema),
-            rihs01=_type_hash(schema, channel), serialization_format=channel.message_encoding,
+            channel.topic,
+            schema.name,
+            msgdef=_definition(schema),
+            rihs01=_type_hash(schema, channel),
+            serialization_format=channel.message_encoding,
             offered_qos_profiles=parse_qos(channel.metadata.get("offered_qos_profiles", "")),
-        )  # fmt: skip
+        )
 
 
 def _definition(schema: Schema) -> str:

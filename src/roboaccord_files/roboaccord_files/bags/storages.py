@@ -1,7 +1,9 @@
 """Read bags of `ros2 bag record` that are no plain MCAP: sqlite3, and zstd around either.
 
-Entry points `roboaccord.storages` name the classes by the ending of a file. Names of tables are
-those of rosbag2. `_LONGEST` and `_check_tables` keep a hostile database from filling the memory
+A bag is a recording of ROS 2. `PackedScan` and `SqliteScan` read one file each and yield its
+messages, as the core's McapScan does for plain MCAP; the core finds them by the entry points
+`roboaccord.storages`, which name the classes by the ending of a file. Names of tables are those of
+rosbag2. `_LONGEST` and `_check_tables` keep a hostile database from filling the memory
 (test_malformed).
 """
 

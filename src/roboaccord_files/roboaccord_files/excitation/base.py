@@ -1,8 +1,11 @@
 """Compute the base parameters of a robot: combinations of parameters that motions tell apart.
 
-At random states the regressor (the matrix of the equations of motion, regressor.py) is decomposed
-by QR [Gautier 1991]. A column that earlier ones span is dropped, and its parameter is added to
-theirs. STATES may be raised; DEPENDENT of the core's fit.py decides what is dependent.
+Masses, inertias and frictions of a robot act on its motion only in certain combinations, the base
+parameters [Gautier 1991]. `BaseParameters.of` finds them: at random states the columns of the
+regressor (the matrix of the equations of motion, regressor.py) are decomposed by QR. A column that
+earlier ones span is dropped, and its parameter is added to theirs. search.py and identified.py use
+them to judge motions. STATES may be raised; DEPENDENT of the core's fit.py decides what is
+dependent.
 """
 
 from __future__ import annotations
@@ -19,11 +22,11 @@ from roboaccord_files.excitation.regressor import Parameter, parameters_of, regr
 
 STATES = 100  # random states; even with one or two joints they give more rows than parameters
 FREE = np.pi  # rad or m; positions of a joint without stops are drawn between plus and minus this
-# Relative; smaller factors of a combination, and smaller columns, are round-off. In
-# own_log/arm.urdf none is between 1e-14 and 0.09.
+# Relative to the largest; smaller factors of a combination, and smaller columns, are round-off. In
+# own_log/arm.urdf no factor is between 1e-14 and 0.09.
 SMALL = 1e-9
-# Relative to the largest eigenvalue; a smaller one is round-off: a parameter is lost. Eigenvalues
-# have errors of some eps = 2e-16 of the largest, of which this is 50.
+# Relative to the largest eigenvalue; a smaller one is round-off, which means that a parameter has
+# no effect. The errors of eigenvalues are some eps = 2e-16 of the largest, and this is 50 eps.
 LOST = 1e-14
 
 
@@ -34,7 +37,7 @@ class BaseParameters:
     Args:
         kept: numbers of the regressor's columns that are independent (b,).
         factors: factor of each parameter in each base parameter (b, p).
-        names: of all parameters (p,).
+        names: names of all parameters (p,).
         scale: rms of the kept columns at random states, with efforts relative to `efforts` (b,).
         efforts: rms efforts at the random states (n,) [N m or N].
     """
@@ -54,13 +57,13 @@ class BaseParameters:
         Args:
             tree, joints, gravity, friction: as for `regressor`.
         """
-        # The regressor with a row for each state and joint, in units of the joint's rms effort.
+        # The regressor with a row for each state and joint, relative to the joint's rms effort.
         states = random_states(tree, joints)
         by_state = regressor(tree, joints, gravity, *states, friction)
         efforts = np.sqrt((by_state**2).sum(axis=2).mean(axis=0))
         units = np.maximum(efforts, 1e-12 * efforts.max())[:, None]  # no division by 0
         rows = (by_state / units).reshape(-1, by_state.shape[-1])
-        # Independent columns, and how these combine to all others.
+        # Independent columns, and the combinations of them that make all columns.
         size = np.linalg.norm(rows, axis=0)
         kept = [i for i in independent(rows.T) if size[i] > SMALL * size.max()]
         factors = np.linalg.lstsq(rows[:, kept], rows, rcond=None)[0]
@@ -70,7 +73,7 @@ class BaseParameters:
         return cls(tuple(kept), factors, names, scale, efforts)
 
     def combined(self, i: int) -> dict[Parameter, float]:
-        """Return the parameters that make a base parameter, with their factors."""
+        """Return the parameters that base parameter i combines, with their factors."""
         factors = self.factors[i]
         return {self.names[j]: float(factors[j]) for j in np.flatnonzero(factors)}
 
@@ -85,20 +88,21 @@ class BaseParameters:
         return np.asarray(rows.reshape(count, -1) / np.sqrt(count))
 
     def condition(self, rows: Array) -> float:
-        """Return the condition number of a regressor (k, n, p); infinite if a parameter is lost."""
+        """Return the condition number of a regressor (k, n, p), infinite if a parameter is lost."""
         columns = self.scaled(rows)
         return condition_of(np.asarray(np.linalg.eigvalsh(columns.T @ columns), float))
 
 
 def condition_of(values: Array) -> float:
-    """Return the condition number of columns A by the eigenvalues of A^T A, in rising order."""
+    """Return the condition number of a matrix A from the eigenvalues of A^T A, in rising order."""
     smallest, largest = values[0], values[-1]
     return float(np.sqrt(largest / smallest)) if smallest > LOST * largest else np.inf
 
 
 def random_states(tree: Tree, joints: Sequence[str]) -> tuple[Array, Array, Array]:
     """Return positions within limits, rates and accelerations (k, n) from a fixed seed."""
-    rng, ends = np.random.default_rng(0), {joint.name: joint.ends for joint in tree.moving}
+    rng = np.random.default_rng(0)
+    ends = {joint.name: joint.ends for joint in tree.moving}
     lower, upper = np.clip(np.array([ends[name] for name in joints]).T, -FREE, FREE)
     shape = STATES, len(joints)
     return rng.uniform(lower, upper, shape), rng.standard_normal(shape), rng.standard_normal(shape)

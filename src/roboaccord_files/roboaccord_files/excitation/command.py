@@ -1,7 +1,9 @@
 """The command `accord excite FILE`: find a motion that identifies a robot's parameters.
 
-The motion is searched (search.py), written as CSV and as a JointTrajectory, and described. The
-fields of `Excitation` are keys of `--json`, and stay.
+To identify masses, inertias and frictions by measured torques, a robot must move so that each of
+them shows. `excite_command` reads the robot, searches such a motion (search.py), writes it as CSV
+and as a trajectory_msgs/JointTrajectory, and prints what it identifies (`Excitation`). The fields
+of `Excitation` are keys of `--json`, and stay.
 """
 
 from __future__ import annotations
@@ -18,23 +20,20 @@ import typer
 import yaml
 from rich.console import RenderableType
 from rich.text import Text
-from roboaccord.cli import options, results
+from roboaccord.cli import Result, options, results
 from roboaccord.cli.console import counted, figure_lines, file_line, make_table
-from roboaccord.cli.result import Result
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description.tree_text import ENDLESS
 from roboaccord.run.output import write_text
-from roboaccord.scenario.installed import is_file
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, is_file
 from roboaccord.scenario.setups import load_setup
 
 from roboaccord_files.excitation.search import Limits, Search, Tried
 from roboaccord_files.excitation.suitable import check_fixed, check_joints
 
 RATE = 2.0  # rad/s or m/s; velocity limit of joints for which the file has none
-Robot = Annotated[str, typer.Argument(metavar="FILE", help="URDF, xacro, SDF or MJCF.")]
-ArgumentsIfAny = Annotated[
+RobotFile = Annotated[str, typer.Argument(metavar="FILE", help="URDF, xacro, SDF or MJCF.")]
+XacroArguments = Annotated[
     list[str] | None, typer.Argument(metavar="[NAME:=VALUE]...", help="Arguments of a xacro file.")
 ]
 # From 0.1 s on the 100 samples of a period (motion.py) are 1 ms apart or more, as drives step.
@@ -44,7 +43,7 @@ Harmonics = Annotated[int, typer.Option(min=2, max=20, help="Of the Fourier seri
 # With 10, two are draws and eight are changes (DRAWS in search.py): fewer are no search.
 Tries = Annotated[int, typer.Option(min=10, help="Motions that are tried.")]
 # Drives take 1 kHz; ten times as much bounds the files, a period of 10 s to 100,000 rows.
-Rate = Annotated[int, typer.Option(min=1, max=10_000, help="Points per second in the files.")]
+PointRate = Annotated[int, typer.Option(min=1, max=10_000, help="Points per second in the files.")]
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Excitation:
         base: number of their combinations that motions can tell apart.
         condition: condition number of these along the motion.
         random: median condition number of random motions.
-        duration: of a period [s].
+        duration: duration of a period [s].
         joints: start, range of the position, largest velocity and effort by joint, SI.
         combinations: each base parameter as parameters with their factors.
         files: that were written.
@@ -73,14 +72,14 @@ class Excitation:
 
 
 def excite_command(
-    what: Robot,
-    words: ArgumentsIfAny = None,
+    what: RobotFile,
+    words: XacroArguments = None,
     changes: options.Changes = None,
     packages: options.Packages = None,
     duration: Duration = 10.0,
     harmonics: Harmonics = 5,
     tries: Tries = 300,
-    rate: Rate = 100,
+    rate: PointRate = 100,
     seed: options.Seed = 0,
     folder: options.Out = None,
     force: options.Force = False,
@@ -100,10 +99,9 @@ def excite_command(
     if not is_file(what):
         raise AccordError(f"{what}: name a robot's file (URDF, xacro, SDF or MJCF)")
     _, arguments = options.split_arguments(words or [])
-    setup = load_setup(
-        what, "", ["parameters.stops=1", *(changes or ())],
-        packages=options.read_packages(packages or []), arguments=arguments,
-    )  # fmt: skip
+    settings = ["parameters.stops=1", *(changes or ())]
+    folders = options.read_packages(packages or [])
+    setup = load_setup(what, "", settings, packages=folders, arguments=arguments)
     search = search_of(setup, duration, harmonics)
     with counted(tries, "motions") as done:
         best, random = search.best(tries, seed, lambda: done(1))
@@ -114,7 +112,7 @@ def excite_command(
 
 
 def run_line(what: str, excitation: Excitation) -> Text:
-    """Return the command that runs a motion in simulation, from its start."""
+    """Return a line with the command that runs a motion in simulation, from its start."""
     start = [f"initial.q.{name}={row['start']:.6g}" for name, row in excitation.joints.items()]
     file = shlex.quote(excitation.files[0])
     run = ["controller.name=follow", f"controller.file={file}", f"duration={excitation.duration:g}"]
@@ -136,42 +134,42 @@ def search_of(setup: Setup, duration: float, harmonics: int) -> Search:
 
 
 def velocity_limits(setup: Setup) -> Array:
-    """Return the velocity limits of the joints (n,) [rad/s or m/s], RATE where there is none."""
+    """Return the velocity limits of the joints (n,) [rad/s or m/s], RATE if the file has none."""
     joints = {joint.get("name"): joint for joint in ET.fromstring(setup.urdf()).findall("joint")}
     limits = [joints[name].find("limit") for name in setup.joints]
-    stated = [0.0 if limit is None else float(limit.get("velocity", 0.0)) for limit in limits]
-    return np.array([rate if 0.0 < rate < ENDLESS else RATE for rate in stated])
+    velocities = [0.0 if limit is None else float(limit.get("velocity", 0.0)) for limit in limits]
+    return np.array([rate if 0.0 < rate < ENDLESS else RATE for rate in velocities])
 
 
 def excitation(
     joints: Sequence[str], search: Search, best: Tried, random: float, files: Sequence[Path]
 ) -> Excitation:
-    """Return the motion and what it identifies as numbers.
+    """Return the figures of a motion, and which parameters it identifies.
 
     Args:
         joints: names of n joints.
-        search: that found the motion.
+        search: search that found the motion.
         best: the motion.
         random: median condition number of random motions.
-        files: that were written.
+        files: files that were written.
     """
     q, qd, _ = best.motion.samples
-    columns = {
-        "start": q[0], "from": q.min(axis=0), "to": q.max(axis=0),
-        "velocity": np.abs(qd).max(axis=0), "effort": best.efforts,
-    }  # fmt: skip
-    by_joint = {
-        joint: {key: float(column[i]) for key, column in columns.items()}
-        for i, joint in enumerate(joints)
-    }
+    lowest, highest = q.min(axis=0), q.max(axis=0)
+    rows = zip(joints, q[0], lowest, highest, np.abs(qd).max(axis=0), best.efforts, strict=True)
+    keys = ("start", "from", "to", "velocity", "effort")
+    by_joint = {name: dict(zip(keys, map(float, row), strict=True)) for name, *row in rows}
     base = search.base
     combined = [base.combined(i) for i in range(len(base.kept))]
     return Excitation(
-        parameters=len(base.names), base=len(base.kept), condition=best.condition, random=random,
-        duration=best.motion.duration, joints=by_joint,
-        combinations=[{str(k): round(v, 9) for k, v in row.items()} for row in combined],
+        parameters=len(base.names),
+        base=len(base.kept),
+        condition=best.condition,
+        random=random,
+        duration=best.motion.duration,
+        joints=by_joint,
+        combinations=[{str(key): round(x, 9) for key, x in row.items()} for row in combined],
         files=[str(file) for file in files],
-    )  # fmt: skip
+    )
 
 
 def write(folder: Path, joints: Sequence[str], best: Tried, rate: int) -> list[Path]:
@@ -187,14 +185,12 @@ def write(folder: Path, joints: Sequence[str], best: Tried, rate: int) -> list[P
     q, qd, qdd = best.motion.at(times)
     lines = [",".join(["time", *joints])]
     lines += [",".join(f"{x:.9g}" for x in row) for row in np.column_stack([times, q])]
-    points = [
-        {
-            "positions": q[i].round(9).tolist(), "velocities": qd[i].round(9).tolist(),
-            "accelerations": qdd[i].round(9).tolist(),
-            "time_from_start": {"sec": int(time), "nanosec": round(1e9 * (time % 1.0))},
-        }
-        for i, time in enumerate(times)
-    ]  # fmt: skip
+    columns = {"positions": q, "velocities": qd, "accelerations": qdd}
+    points = []
+    for i, time in enumerate(times):
+        point = {key: column[i].round(9).tolist() for key, column in columns.items()}
+        point["time_from_start"] = {"sec": int(time), "nanosec": round(1e9 * (time % 1.0))}
+        points.append(point)
     message = {"joint_names": [*joints], "points": points}
     csv, trajectory = folder / "excite.csv", folder / "excite.yaml"
     write_text(csv, "\n".join(lines) + "\n", ".csv")
@@ -203,14 +199,14 @@ def write(folder: Path, joints: Sequence[str], best: Tried, rate: int) -> list[P
 
 
 def shown(result: Excitation) -> list[RenderableType]:
-    """Return what is printed: the condition, what the joints do, and the files."""
+    """Return the lines and the table to print: condition, ranges of the joints, and files."""
     table = make_table("joint", "start", "from", "to [rad]", "velocity [rad/s]", "effort [N m]")
     for name, row in result.joints.items():
         table.add_row(name, *(f"{value:.3g}" for value in row.values()))
-    rest = "from rest to rest: move there first, then repeat it"
+    use = "from rest to rest: move there first, then repeat it"
     lines = {
         "parameters": (f"{result.parameters}, of which motions can tell apart {result.base}", ""),
         "condition": (f"{result.condition:.3g}; of random motions {result.random:.3g}", ""),
-        "motion": (f"{result.duration:g} s, {rest}", ""),
+        "motion": (f"{result.duration:g} s, {use}", ""),
     }
     return [*figure_lines(lines), table, file_line(result.files)]

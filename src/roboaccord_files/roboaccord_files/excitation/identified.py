@@ -1,7 +1,9 @@
-"""Tell what a given motion can show of a robot: base parameters that it identifies, and which not.
+"""Determine which base parameters of a robot a given motion identifies.
 
-A base parameter (base.py) is identified if its column of the regressor, without what the other
-columns explain, is not too small compared with its size at random states.
+A base parameter (base.py) is identified by a motion if its column of the regressor along the
+motion, without the part that other columns explain, is not too small compared with its size at
+random states. The check of recorded logs (logs/check.py) calls `Identified.of`, to say which
+parameters the log cannot show.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ from roboaccord.description.tree import Tree
 from roboaccord_files.excitation.base import LOST, BaseParameters, condition_of
 from roboaccord_files.excitation.regressor import regressor
 
-# Relative to the size at random states; a column of which no more than this is its own is hidden by
-# the noise of logs: recorded torques have 1 % and more.
+# Relative to the size at random states; if the part of a column that no other column explains is
+# smaller, noise hides it: recorded torques have 1 % and more.
 SHOWN = 0.01
 
 
@@ -28,7 +30,7 @@ class Identified:
     Args:
         base: number of base parameters, with friction and rotors.
         condition: condition number of the regressor along the motion; infinite if one is lost.
-        unseen: names of base parameters that the motion does not identify.
+        unseen: names of the base parameters that the motion does not identify.
     """
 
     base: int
@@ -45,9 +47,10 @@ class Identified:
         *,
         friction: bool = True,
     ) -> Identified:
-        """Return what a motion identifies.
+        """Return which base parameters a motion identifies.
 
-        The part of column j that no other explains has the length 1 / sqrt(((A^T A)^-1)_jj).
+        The part of column j of A that no other column explains has the length
+        1 / sqrt(((A^T A)^-1)_jj).
 
         Args:
             tree, joints, gravity, friction: as for `regressor`.
@@ -58,7 +61,7 @@ class Identified:
         columns = base.scaled(regressor(tree, joints, gravity, q, qd, qdd, friction))
         values, axes = np.linalg.eigh(columns.T @ columns)
         bounded = np.maximum(values, LOST * values[-1])
-        alone = 1.0 / np.sqrt((axes**2 / bounded).sum(axis=1))
+        unexplained = 1.0 / np.sqrt((axes**2 / bounded).sum(axis=1))
         names = [str(base.names[i]) for i in base.kept]
-        unseen = [name for name, size in zip(names, alone.tolist()) if size < SHOWN]
+        unseen = [name for name, size in zip(names, unexplained.tolist()) if size < SHOWN]
         return cls(len(names), condition_of(values), unseen)

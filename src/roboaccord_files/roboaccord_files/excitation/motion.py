@@ -1,19 +1,20 @@
 """Motions by Fourier series, from rest to rest [Swevers et al. 1997].
 
-q(t) = q0 + sum over l of a_l sin(l w t) + b_l cos(l w t), w = 2 pi / T. The sums of l a_l and of
-l^2 b_l are 0: rates and accelerations are 0 at both ends.
+q(t) = q0 + sum over l of a_l sin(l w t) + b_l cos(l w t), with w = 2 pi / T and harmonics l = 1, 2,
+... The sums of l a_l and of l^2 b_l are 0, so that rates and accelerations are 0 at both ends.
+search.py draws the amplitudes at random and makes a `FourierMotion` of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from roboaccord.contract.state import Array
 
-# Samples of a period; at least 5 a period of the 20th harmonic, the highest in use. 50 and 1000
-# change the condition by 1 %.
+# Number of samples in a period: 5 for each period of the 20th harmonic, the highest in use. With 50
+# or 1000 samples the condition number changes by 1 %.
 STEPS = 100
 
 
@@ -62,9 +63,9 @@ class FourierMotion:
 
     def scaled(self, factors: Array) -> FourierMotion:
         """Return the motion with the amplitudes of each joint multiplied by a factor (n,)."""
-        sines, cosines = self.sines * factors[:, None], self.cosines * factors[:, None]
-        return FourierMotion(self.middle, sines, cosines, self.duration)
+        column = factors[:, None]
+        return replace(self, sines=self.sines * column, cosines=self.cosines * column)
 
     def shifted(self, middle: Array) -> FourierMotion:
         """Return the same motion about other positions `middle` (n,) [rad or m]."""
-        return FourierMotion(middle, self.sines, self.cosines, self.duration)
+        return replace(self, middle=middle)

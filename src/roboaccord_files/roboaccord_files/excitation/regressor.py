@@ -1,9 +1,12 @@
-"""Write the equations of motion as a matrix times the inertial, friction and rotor parameters.
+"""The regressor of a robot: its equations of motion as a matrix times its parameters.
 
-tau = Y(q, q', q'') phi. Each link that moves has ten parameters: mass m, first moment m c, and
-inertia about the origin of the link's frame, in that frame [Gautier and Khalil 1992; Featherstone
-2008, 2.9]. Then come viscous friction, dry friction and rotor inertia of each joint. The order is
-fixed: test_excitation.py compares all columns with Pinocchio's.
+The equations of motion are linear in masses, inertias and frictions: tau = Y(q, q', q'') phi, with
+the efforts tau of the joints, the parameters phi and the regressor Y. Each link that moves has ten
+parameters: mass m, first moment m c, and inertia about the origin of the link's frame, in that
+frame [Gautier and Khalil 1992; Featherstone 2008, 2.9]. Then come viscous friction, dry friction
+and rotor inertia of each joint. `parameters_of` names them, `values_of` has the values of a tree,
+and `regressor` computes Y. The order is fixed: test_excitation.py compares all columns with
+Pinocchio's.
 """
 
 from __future__ import annotations
@@ -16,11 +19,10 @@ from roboaccord.contract.state import Array
 from roboaccord.description.inverse import FrameMotion, cross, link_motions, rotated
 from roboaccord.description.tree import MOMENTS, Link, Tree
 
-# rad/s or m/s; dry friction F is smoothed to F v / sqrt(v^2 + SLOW^2). 0.5 % of the usual velocity
-# (command.RATE), so all but reversals is dry friction.
+# rad/s or m/s; dry friction F at a velocity v is smoothed to F v / sqrt(v^2 + SLOW^2). It is 0.5 %
+# of the usual velocity (command.RATE), so only reversals are smoothed.
 SLOW = 0.01
-FRICTION = ("damping", "dry friction")
-ROTOR = "armature"
+DRIVE = ("damping", "dry friction", "armature")  # quantities of each joint
 
 
 class Parameter(NamedTuple):
@@ -46,12 +48,12 @@ def moving_links(tree: Tree, joints: Sequence[str]) -> list[Link]:
 
 
 def parameters_of(tree: Tree, joints: Sequence[str], friction: bool = True) -> list[Parameter]:
-    """Return the p parameters, in the order of the columns."""
+    """Return the p parameters, in the order of the columns of the regressor."""
     of_link = [("mass", ""), *(("first moment", axis) for axis in "xyz")]
     of_link += [("inertia", moment[1:]) for moment in MOMENTS]
     names = [link.name for link in moving_links(tree, joints)]
-    inertial = [Parameter(quantity, name, part) for name in names for quantity, part in of_link]
-    drives = [Parameter(q, joint) for q in (*FRICTION, ROTOR) for joint in joints]
+    inertial = [Parameter(quantity, name, axis) for name in names for quantity, axis in of_link]
+    drives = [Parameter(quantity, joint) for quantity in DRIVE for joint in joints]
     return [*inertial, *(drives if friction else ())]
 
 
@@ -63,9 +65,9 @@ def values_of(tree: Tree, joints: Sequence[str], friction: bool = True) -> Array
         c = link.centre
         shifted = link.inertia + link.mass * (c @ c * np.eye(3) - np.outer(c, c))
         values += [link.mass, *(link.mass * c), *shifted[upper]]
-    stated = {joint.name: joint for joint in tree.moving}
+    joint_of = {joint.name: joint for joint in tree.moving}
     for quantity in ("damping", "friction", "armature") if friction else ():
-        values += [getattr(stated[name], quantity) for name in joints]
+        values += [getattr(joint_of[name], quantity) for name in joints]
     return np.array(values)
 
 
@@ -115,22 +117,20 @@ def unit_wrenches(motion: FrameMotion) -> tuple[Array, Array]:
     """
     turn, spin = motion.turn, motion.spin
     force, moment = np.zeros((2, len(turn), 3, 10))
-    turning = skew(spin)
+    spin_cross = skew(spin)
     force[:, :, 0] = motion.acc
-    force[:, :, 1:4] = (skew(motion.change) + turning @ turning) @ turn
+    force[:, :, 1:4] = (skew(motion.change) + spin_cross @ spin_cross) @ turn
     moment[:, :, 1:4] = -skew(motion.acc) @ turn
-    inner = (rotated(turn, vector, True) for vector in (motion.change, spin))
-    by_change, by_spin = (turn @ of_moments(vector) for vector in inner)
-    moment[:, :, 4:] = by_change + turning @ by_spin
+    # I w' and I w: the inertia is in the frame of the link, and so the vectors are turned there.
+    by_change = turn @ of_moments(rotated(turn, motion.change, True))
+    by_spin = turn @ of_moments(rotated(turn, spin, True))
+    moment[:, :, 4:] = by_change + spin_cross @ by_spin
     return force, moment
 
 
 def skew(rows: Array) -> Array:
     """Return the matrices (k, 3, 3) of cross products with vectors (k, 3)."""
-    x, y, z = rows.T
-    zero = np.zeros_like(x)
-    matrix = np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]])
-    return np.moveaxis(matrix, -1, 0)
+    return np.cross(rows[:, None], np.eye(3)).swapaxes(1, 2)
 
 
 def of_moments(rows: Array) -> Array:

@@ -1,10 +1,11 @@
-"""Search for the motion that identifies a robot best, within its limits.
+"""Search for the motion that identifies the parameters of a robot best, within its limits.
 
-The measure is the condition number of the base parameters along the motion: the smaller it is, the
-better the motion tells them apart. Random amplitudes of Fourier series are drawn; the best draw is
-then changed at random, and a change that lowers the condition is kept. The size of the changes
-follows the rule of one fifth [Rechenberg 1973]. The constants may be tuned: they give other motions
-for a seed.
+The measure is the condition number of the regressor of the base parameters (base.py) along the
+motion: the smaller it is, the better the motion tells these parameters apart. `Search.best` draws
+random amplitudes of Fourier series (motion.py), and then changes the best draw at random; a change
+that lowers the condition number is kept. The size of the changes follows the one-fifth rule of
+evolution strategies [Rechenberg 1973]. The constants may be tuned: other values give other motions
+for a seed. command.py runs the search.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description.tree import Tree
 
 from roboaccord_files.excitation.base import FREE, BaseParameters
@@ -22,15 +22,16 @@ from roboaccord_files.excitation.motion import FourierMotion
 from roboaccord_files.excitation.regressor import regressor, values_of
 
 # Share of the tries that are random draws; the others change the best one. From 0.05 to 0.4 the
-# condition of own_log/arm.urdf is 4.1 to 4.8 after 100 tries, by the seed alone.
+# condition number of own_log/arm.urdf is 4.1 to 4.8 after 100 tries, which is the scatter by seeds.
 DRAWS = 0.2
-STEP = 0.5  # standard deviations of a draw; size of the first change
-# Factors of the step after success and failure; with one success in five it stays the same. With
-# 1.1 and 1.7 the search ends as well, within its scatter over seeds.
+# Size of the first change, in standard deviations of a draw.
+STEP = 0.5
+# Factors of the size after a success and after a failure, so that it stays the same with one
+# success in five. With 1.1 and 1.7 the search ends equally well, within its scatter over seeds.
 WIDER, NARROWER = 1.3, 1.3**-0.25
 WITHIN = 0.9  # share of each limit that a motion uses; the rest is for tracking errors
-# Times that amplitudes are halved at most, to keep efforts within their limits. 0.4 % of the range
-# is left then, which shows no parameter.
+# Largest number of times that amplitudes are halved to keep efforts within their limits. 0.4 % of
+# the range is left then, which shows no parameter.
 HALVINGS = 8
 
 
@@ -55,58 +56,58 @@ class Limits:
 
 @dataclass(frozen=True)
 class Tried:
-    """A motion, its condition, and its largest efforts (n,) [N m or N]."""
+    """A motion, its condition number, and its largest efforts (n,) [N m or N]."""
 
     motion: FourierMotion
     condition: float
     efforts: Array
 
 
+@dataclass
 class Search:
-    """Search for a motion.
+    """Search for a motion of a robot.
 
     Args:
-        tree: on a fixed base.
-        joints: n of them.
+        tree: the robot, on a fixed base.
+        joints: names of n joints.
         gravity: acceleration of free fall (3,) [m/s^2].
-        limits: of the motion.
-        duration: of a period [s].
-        harmonics: of the series.
+        limits: limits of the motion.
+        duration: duration of a period [s].
+        harmonics: number h of harmonics of the series.
+
+    Attributes:
+        base: base parameters of the robot.
     """
 
-    def __init__(
-        self,
-        tree: Tree,
-        joints: Sequence[str],
-        gravity: Array,
-        limits: Limits,
-        duration: float,
-        harmonics: int,
-    ) -> None:
-        self._tree, self._joints, self._gravity = tree, joints, gravity
-        self._limits, self._duration = limits, duration
-        self._shape = 2, len(joints), harmonics
-        self._middle = 0.5 * (limits.lower + limits.upper)
-        self._values = values_of(tree, joints)
-        self.base = BaseParameters.of(tree, joints, gravity)
+    tree: Tree
+    joints: Sequence[str]
+    gravity: Array
+    limits: Limits
+    duration: float
+    harmonics: int
+
+    def __post_init__(self) -> None:
+        self._middle = 0.5 * (self.limits.lower + self.limits.upper)
+        self._values = values_of(self.tree, self.joints)
+        self.base = BaseParameters.of(self.tree, self.joints, self.gravity)
 
     def try_shape(self, shape: Array) -> Tried | None:
-        """Return the largest motion with given amplitudes (2, n, h), up to a factor, in the limits.
+        """Return the largest motion within the limits with amplitudes in given ratios (2, n, h).
 
-        None if no factor keeps the efforts within their limits, which gravity alone may exceed.
+        None if the efforts exceed their limits however small it is, as by gravity alone.
         """
-        # Scaled and shifted to the limits of positions and rates.
-        limits = self._limits
-        unscaled = FourierMotion.of(shape, np.zeros(shape.shape[1]), self._duration)
+        # Scale and shift it to the limits of positions and rates.
+        limits = self.limits
+        unscaled = FourierMotion.of(shape, np.zeros(shape.shape[1]), self.duration)
         q, qd, _ = unscaled.samples
         span, rate = limits.upper - limits.lower, np.abs(qd).max(axis=0)
         motion = unscaled.scaled(WITHIN * np.minimum(span / np.ptp(q, axis=0), limits.rate / rate))
         q = motion.samples[0]
         motion = motion.shifted(self._middle - 0.5 * (q.min(axis=0) + q.max(axis=0)))
-        # Made smaller until the efforts are within their limits.
+        # Make it smaller until the efforts are within their limits.
         for halving in range(HALVINGS):
             smaller = motion.scaled(np.full(len(span), 0.5**halving))
-            rows = regressor(self._tree, self._joints, self._gravity, *smaller.samples)
+            rows = regressor(self.tree, self.joints, self.gravity, *smaller.samples)
             efforts = np.abs(rows @ self._values).max(axis=0)
             if (efforts <= WITHIN * limits.effort).all():
                 return Tried(smaller, self.base.condition(rows), efforts)
@@ -119,13 +120,13 @@ class Search:
 
         Args:
             tries: motions that are evaluated.
-            seed: of the random numbers.
+            seed: seed of the random numbers.
             progress: called after each try.
 
         Raises:
             AccordError: if no drawn motion keeps within the limits of the efforts.
         """
-        # Random draws.
+        # Draw motions at random.
         rng, draws = np.random.default_rng(seed), max(int(DRAWS * tries), 1)
         drawn = list[tuple[Tried, Array]]()
         for _ in range(draws):
@@ -135,7 +136,7 @@ class Search:
                 drawn.append((tried, shape))
         if not drawn:
             raise AccordError(self._too_weak())
-        # Random changes of the best one.
+        # Change the best one at random.
         best, shape = min(drawn, key=lambda draw: draw[0].condition)
         step = STEP
         for _ in range(tries - draws):
@@ -151,12 +152,13 @@ class Search:
     def _too_weak(self) -> str:
         """Return the message that names the joint that cannot hold the robot mid-range."""
         middle, still = self._middle[None], np.zeros((1, len(self._middle)))
-        rows = regressor(self._tree, self._joints, self._gravity, middle, still, still)
-        required, limit = np.abs(rows @ self._values)[0], self._limits.effort
+        rows = regressor(self.tree, self.joints, self.gravity, middle, still, still)
+        required, limit = np.abs(rows @ self._values)[0], self.limits.effort
         worst = int(np.argmax(required - WITHIN * limit))
-        needs = f"{self._joints[worst]} needs {required[worst]:.3g} to hold the robot mid-range"
+        needs = f"{self.joints[worst]} needs {required[worst]:.3g} to hold the robot mid-range"
         return f"{needs}, and its effort limit is {limit[worst]:g}: no slow motion keeps within it"
 
     def _random_shape(self, rng: np.random.Generator) -> Array:
         """Return random amplitudes (2, n, h), smaller for higher harmonics."""
-        return rng.standard_normal(self._shape) / np.arange(1, self._shape[-1] + 1)
+        amplitudes = rng.standard_normal((2, len(self.joints), self.harmonics))
+        return amplitudes / np.arange(1, self.harmonics + 1)

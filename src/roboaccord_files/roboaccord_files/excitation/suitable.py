@@ -1,6 +1,7 @@
-"""Which robots the regressor describes: those on a fixed base, whose joints mimic no others.
+"""Check that the regressor describes a robot: one on a fixed base, whose joints mimic no others.
 
-A log is checked, and a motion is searched, for such robots only.
+The regressor (regressor.py) is the matrix of the equations of motion. A log is checked
+(logs/door.py), and a motion is searched (command.py), for such robots only.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ def check_joints(setup: Setup, name: str, what: str) -> None:
     """Check that the regressor describes the robot's joints.
 
     Args:
-        setup: of the robot.
-        name: of its file, for the message.
+        setup: setup of the robot.
+        name: name of its file, for the message.
         what: what is possible only for other robots, such as "a log can be checked".
 
     Raises:

@@ -1,9 +1,11 @@
 """Check worlds and models for Gazebo beyond sdformat's rules: systems, models, topics, the bridge.
 
-Gazebo ignores unknown parameters without a message, and so does the bridge to ROS. What is known of
-the systems of Gazebo (gz-sim 8 and 10), their parameters and their topics is from the headers of
-the systems and from ros_gz_bridge's table of types; it is listed in systems.yaml. A rule is a line
-that one of the `_check_...` yields, with a broken file in test/test_worlds.py.
+Gazebo ignores unknown parameters without a message, and so does ros_gz_bridge, which passes topics
+between Gazebo and ROS. `check_file` takes a world or model, `check_robot` a robot's description and
+the settings of its bridge; both return lines, one for each error. What is known of Gazebo's systems
+(plugins; gz-sim 8 and 10), their parameters and topics is in systems.yaml: it is from the headers
+of the systems and from ros_gz_bridge's table of types. A rule is a line that one of the
+`_check_...` yields, with a broken file in test/test_worlds.py.
 """
 
 from __future__ import annotations
@@ -25,19 +27,25 @@ from roboaccord_files.gazebo.schema import VERSION, schema_folder, unknown_eleme
 
 @dataclass(frozen=True)
 class System:
-    """A system's library, its parameters, and the type and direction of its topics."""
+    """A system of Gazebo.
+
+    Args:
+        library: name of its library, without `gz-sim-` and `-system`.
+        parameters: names of its parameters, separated by blanks.
+        topics: type and direction of each topic, by the parameter that names the topic.
+    """
 
     library: str
     parameters: str = ""
     topics: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-KNOWN: Mapping[str, Any] = parse_yaml(
+# The content of systems.yaml: systems, parts of the window, and what the bridge knows.
+TABLE: Mapping[str, Any] = parse_yaml(
     files(__package__).joinpath("systems.yaml").read_text(encoding="utf-8")
 )
-"""The content of systems.yaml: systems, parts of the window, and what the bridge knows."""
 PREFIX = "gz::sim::systems::"  # of the names of systems
-SYSTEMS = {f"{PREFIX}{name}": System(**entry) for name, entry in KNOWN["systems"].items()}
+SYSTEMS = {f"{PREFIX}{name}": System(**entry) for name, entry in TABLE["systems"].items()}
 # Systems that each world must have, each robot, and each robot whose joints move.
 IN_EVERY_WORLD = ("Physics", "UserCommands", "SceneBroadcaster")
 IN_EVERY_ROBOT = ("JointStatePublisher", "OdometryPublisher")
@@ -87,9 +95,9 @@ def check_robot(urdf: str, bridge: str, worlds: Sequence[Path] = ()) -> list[str
     missing = [name for name in needed if name not in names]
     problems += [f"robot: system {PREFIX}{name} is missing" for name in missing]
     links = {link.get("name") for link in root.iter("link")}
-    known = links | {joint.get("name") for joint in root.iter("joint")}
+    referable = links | {joint.get("name") for joint in root.iter("joint")}
     for tag in root.findall("gazebo[@reference]"):
-        if tag.get("reference") not in known:
+        if tag.get("reference") not in referable:
             problems.append(f"gazebo: no link or joint {tag.get('reference')} in the description")
     topics = dict(_topics(root.iter("plugin")))
     for path in worlds:
@@ -118,7 +126,7 @@ def _check_world(world: ET.Element, models: Sequence[Path]) -> Iterator[str]:
 
 
 def _check_config(path: Path) -> Iterator[str]:
-    """Yield what is wrong with the model.config beside a model."""
+    """Yield the errors of the model.config beside a model."""
     config = path.parent / "model.config"
     if not config.is_file():
         yield "model.config is missing beside it"
@@ -134,7 +142,7 @@ def _check_systems(root: ET.Element) -> Iterator[str]:
     for plugin in root.iter("plugin"):
         name, filename = plugin.get("name", ""), plugin.get("filename", "")
         if plugin in window:
-            if filename not in KNOWN["window"].split():
+            if filename not in TABLE["window"].split():
                 yield f"gui: {filename} is not a part of a window that this workspace knows"
             continue
         system = SYSTEMS.get(name)
@@ -166,11 +174,11 @@ def _topics(plugins: Iterable[ET.Element]) -> Iterator[tuple[str, Sequence[str]]
 
 
 def _check_bridge(text: str, topics: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield what is wrong with a bridge, and topics that it lacks.
+    """Yield the errors of a bridge, and topics that it lacks.
 
     Args:
         text: its YAML.
-        topics: of the robot's systems, each with its type and direction.
+        topics: topics of the robot's systems, each with its type and direction.
     """
     try:
         entries: list[Mapping[str, str]] = parse_yaml(text)
@@ -179,10 +187,10 @@ def _check_bridge(text: str, topics: Mapping[str, Sequence[str]]) -> Iterator[st
         yield f"bridge: it is not a list of topics: {str(error).splitlines()[0]}"
         return
     for topic, entry in bridged.items():
-        for key in entry.keys() - {*KNOWN["bridge_keys"].split()}:
+        for key in entry.keys() - {*TABLE["bridge_keys"].split()}:
             yield f"bridge: {topic}: unknown key {key}, which the bridge would ignore"
         ros_type, gz_type = entry.get("ros_type_name"), entry.get("gz_type_name")
-        if not gz_type or KNOWN["bridge_types"].get(ros_type) != gz_type:
+        if not gz_type or TABLE["bridge_types"].get(ros_type) != gz_type:
             yield f"bridge: {topic}: no bridge between {ros_type} and {gz_type}"
         if topic not in topics:
             yield f"bridge: {topic}: no system of the robot has this topic"

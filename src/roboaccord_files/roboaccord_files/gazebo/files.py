@@ -1,7 +1,9 @@
 """Find files for Gazebo, check them, and show what is wrong: a part of `accord check`.
 
-The rules are in check.py. A checker that is not installed is noted, and makes no problem. Keys of
-`Check.to_json` are read by users' scripts, and stay.
+`check_for_gazebo` checks worlds, models and robots by the rules of check.py and by sdformat's own
+checker (schema.py), and returns a `Check`, which `shown_of` prints. A checker that is not installed
+is noted, and makes no problem. rules/command.py calls these functions. Keys of `Check.to_json` are
+read by users' scripts, and stay.
 """
 
 from __future__ import annotations
@@ -13,10 +15,8 @@ from typing import Any
 
 from rich.console import RenderableType
 from roboaccord.cli.console import make_table, note
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_xml
+from roboaccord.contract import AccordError, Json, by_fields, read_xml
 from roboaccord.contract.outcome import Verdict
-from roboaccord.contract.results import Json, by_fields
 from roboaccord.description.urdf_file import NO_PACKAGES, STANDARD_INPUT, read_text
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines.formats import format_of, formats
@@ -40,7 +40,7 @@ class Check:
     Args:
         files: problems by file or robot; an undecided one is an object, and not a text.
         missing: checkers that are not installed.
-        findings: of the rules in robots' files.
+        findings: findings of the rules in robots' files.
     """
 
     files: Mapping[str, Sequence[Problem]]
@@ -97,13 +97,17 @@ def check_for_gazebo(files: Sequence[Path], models: Sequence[Path], robots: Sequ
 
 
 def shown_of(result: Check) -> list[RenderableType]:
-    """Return findings, and the problems of each file."""
-    shown = [*result.findings, *([table_of(result)] if result.files else [])]
-    return shown or ["nothing found"]
+    """Return the findings of the rules, and a table of the problems of each file for Gazebo."""
+    if not result.files:
+        return [*result.findings] or ["nothing found"]
+    table = make_table("file", "problems", text=["problems"])
+    for title, problems in result.files.items():
+        table.add_row(title, "\n".join(map(str, problems)) or "none")
+    return [*result.findings, table]
 
 
 def is_robot(path: Path) -> bool:
-    """Return whether a file is a robot's description, and not a world or a thing for Gazebo."""
+    """Return whether a file is a robot's description, and not a world or an object for Gazebo."""
     if path.suffix == ".xacro" or path == STANDARD_INPUT:
         return True
     text = read_text(path, NO_PACKAGES, NO_ARGUMENTS)
@@ -124,10 +128,10 @@ def is_ours(path: Path) -> bool:
 def _has_known_version(path: Path) -> bool:
     """Return whether sdformat, if installed, knows a file's version; note where it does not."""
     version = read_xml(path).get("version", VERSION)
-    known = schema_folder(version) is not None or not schema_folder()
-    if not known:
+    is_known = schema_folder(version) is not None or not schema_folder()
+    if not is_known:
         note(f"{path.name}: SDF {version} is not known to sdformat here: its checker is not asked")
-    return known
+    return is_known
 
 
 def neighbours(path: Path) -> Iterator[str]:
@@ -148,11 +152,3 @@ def neighbours(path: Path) -> Iterator[str]:
 def _title(path: Path) -> str:
     """Return the name of a file with its folder, which tells models apart."""
     return f"{path.absolute().parent.name}/{path.name}"
-
-
-def table_of(result: Check) -> RenderableType:
-    """Return the problems of each file."""
-    table = make_table("file", "problems", text=["problems"])
-    for title, problems in result.files.items():
-        table.add_row(title, "\n".join(map(str, problems)) or "none")
-    return table

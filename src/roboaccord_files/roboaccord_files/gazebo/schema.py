@@ -1,9 +1,10 @@
 """Check SDF by sdformat's own checker, if it is installed, and by its schema of elements.
 
-The checker is `gz sdf -k`, or `ign sdf -k` in Debian's packages. It ignores unknown elements, so
-that a misspelt <max_stepsize> silently becomes a default; elements and values are therefore also
-checked against the schema, whose folders are in ROOTS. A file that takes longer than TIMEOUT is
-undecided. VERSION is that of all SDF in this project, in its templates and in check.py, too.
+The checker, `gz sdf -k` or in Debian's packages `ign sdf -k`, ignores unknown elements, so that a
+misspelt <max_stepsize> silently becomes a default. `sdformat_problems` runs it; `unknown_elements`
+also checks elements and values against the schema, files whose folders are in ROOTS. files.py and
+check.py call them. A file that takes longer than TIMEOUT is undecided. VERSION is that of all SDF
+in this project, in its templates and in check.py, too.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-# Debian's ign prints this about itself, whatever the file.
+# Part of a line that Debian's ign prints about itself, whatever the file.
 NOT_ABOUT_THE_FILE = "libignition-tools-backward.so not found"
 # s; a check that takes longer is undecided. Loading `gz` takes seconds, and many times as long on a
 # busy machine.
 TIMEOUT = 60.0
-VERSION = "1.9"
+VERSION = "1.9"  # of SDF
 VENDOR = "opt/ros/*/*/sdformat_vendor/share"  # of each release of ROS
 ROOTS = "usr/share", "usr/share/gz", VENDOR, f"{VENDOR}/gz"
+# How many numbers a value of a type has, by SDFormat's schema.
 NUMBERS = {"double": 1, "float": 1, "int": 1, "vector2d": 2, "vector3": 3, "pose": 6, "color": 4}
-"""How many numbers a value of a type has, by SDFormat's schema."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,12 @@ class Undecided:
     to_json = __str__
 
 
+# A line about a file: what is wrong, or why that is not known.
 Problem = str | Undecided
-"""A line about a file: what is wrong, or why that is not known."""
 
 
 def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[Problem]:
-    """Return what sdformat's checker reports about a file; each line on stderr is a problem.
+    """Return the problems that sdformat's checker reports about a file, a line on stderr each.
 
     A check that takes longer than TIMEOUT is undecided, for the machine may be slow.
 
@@ -56,12 +57,12 @@ def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[Pro
         models: folders for `model://NAME`.
     """
     folders = os.pathsep.join(str(folder) for folder in models)
+    command = [tool, "sdf", "-k", str(path)]
+    env = {**os.environ, "SDF_PATH": folders, "GZ_SIM_RESOURCE_PATH": folders}
     try:
         done = subprocess.run(
-            [tool, "sdf", "-k", str(path)],
-            capture_output=True, text=True, errors="replace", check=False, timeout=TIMEOUT,
-            env={**os.environ, "SDF_PATH": folders, "GZ_SIM_RESOURCE_PATH": folders},
-        )  # fmt: skip
+            command, capture_output=True, errors="replace", check=False, timeout=TIMEOUT, env=env
+        )
     except subprocess.TimeoutExpired:
         return [Undecided(f"no answer of sdformat in {TIMEOUT:g} s")]
     errors = [line for line in done.stderr.splitlines() if NOT_ABOUT_THE_FILE not in line]
@@ -75,8 +76,10 @@ def schema_folder(version: str = VERSION) -> Path | None:
     """Return the folder of sdformat's schema of a version, or None if it is not installed."""
     if not re.fullmatch(r"\d+\.\d+", version):
         return None
-    found = [p for root in ROOTS for p in sorted(Path("/").glob(f"{root}/sdformat*/{version}"))]
-    return found[0] if found else None
+    for root in ROOTS:
+        if folders := sorted(Path("/").glob(f"{root}/sdformat*/{version}")):
+            return folders[0]
+    return None
 
 
 def unknown_elements(root: ET.Element, folder: Path) -> Iterator[str]:

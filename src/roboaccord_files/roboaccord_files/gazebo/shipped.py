@@ -1,8 +1,8 @@
 """Check what this project ships for Gazebo: worlds, and robots as they are put into them.
 
-The rules are those of check.py; the bases of a robot follow from its scenarios
-(`setups_in_gazebo`), and each robot has a config/bridge.yaml. `accord check` without files and the
-conformance suite of robots call `problems_of_robot`, which must return an empty list.
+The rules are those of check.py. `problems_of_robot` checks the description of a robot with each
+base that it has in its scenarios (`setups_in_gazebo`), and its config/bridge.yaml. `accord check`
+without files and the conformance suite of robots call it; it must return an empty list.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.checks import check_world
 from roboaccord.description.resources import share
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
-from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.scenario import Setup, find_robot, load_scenario, scenario_names
 
 from roboaccord_files.gazebo.check import check_robot
 from roboaccord_files.gazebo.schema import Problem, sdformat_problems
 
 
 def problems_of_robot(name: str, tool: str) -> list[Problem]:
-    """Return what is wrong with a robot's description and bridge, as it is put into Gazebo."""
+    """Return the errors of a robot's description and bridge, as it is put into Gazebo."""
     bridge = share(find_robot(name).package) / "config" / "bridge.yaml"
     if not bridge.is_file():
         return ["config/bridge.yaml is missing"]

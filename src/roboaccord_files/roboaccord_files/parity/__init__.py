@@ -4,12 +4,14 @@ Each engine (DART, MuJoCo, Drake, SDFormat) has a reader, which parses a file as
 Its reading is compared with that of a reference, the analytical model of this project.
 
 For one file in all engines, from below: words.py (codes and texts), result.py, lumps.py (links that
-engines merge), compare.py (a reading against the reference), bench.py (asks an engine for texts of
-one robot), ablation.py and properties.py (causes of differences), the levels reading.py and
-shipped.py, answers.py (one robot), collection.py (many, in separate processes), repaired.py.
-sdformat.py is the reader of SDFormat; the others come with their engines, by entry points.
+engines merge), compare.py (a reading against the reference), bench.py (lets engines read texts of
+one robot), ablation.py and properties.py (causes of differences), uncompared.py (what is listed
+only), the levels reading.py and shipped.py, answers.py (one robot), collection.py (many, in
+separate processes), repaired.py. shown.py, page.py, figure.py and junit.py show the result.
+sdformat.py is the reader of SDFormat, with frames.py; the others come with their engines, by entry
+points.
 
-For two files: rigid_bodies.py, poses.py and placing.py (which body is which, and where it lies),
+For two files: rigid_bodies.py, poses.py and placing.py (which body is which, and its pose),
 pair_differences.py, pair_comparison.py, pair.py (the result), pair_shown.py. door.py (the function
 `ra.parity`) and command.py (the command `accord parity`) come first.
 

@@ -1,8 +1,11 @@
-"""Ask engines about one robot in a separate process, and judge the answers.
+"""Examine one robot's file: measure all levels in all engines, and judge what was measured.
 
-A crash of an engine is a fault that counts; no answer in time is not judged. Neither is a crash on
-a text that was converted from the user's file, since that text is ours. test_parity.py and
-test_native_files.py test both.
+A level is a question to an engine about a file, such as how it reads the robot (levels.py). The
+`examine_...` functions measure levels; collection.py calls them in another process, since an engine
+may crash or hang on a broken file. `answered` makes findings of the measurements: a crash of an
+engine counts against it, no answer in time is not judged. Neither is a crash on a text that was
+converted from the user's file, since that text is ours. test_parity.py and test_native_files.py
+test both.
 """
 
 from __future__ import annotations
@@ -24,15 +27,16 @@ from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, ReadingOpt
 from roboaccord_files.parity.files import Source, read
 from roboaccord_files.parity.levels import LEVELS
 from roboaccord_files.parity.result import RobotParity
-from roboaccord_files.parity.words import OF_OURS, ParityCode
+from roboaccord_files.parity.words import OF_CONVERTED, ParityCode
 from roboaccord_files.repair.find import find_traps
 from roboaccord_files.rules.find import findings, unreadable
 from roboaccord_files.rules.findings import RuleFinding
 
-NUMBERS = ("number-invalid", "number-count")  # rules for text that no reader can read as numbers
+# Rules that find text where a number must be, or too few numbers.
+NUMBER_RULES = ("number-invalid", "number-count")
 
+# What was measured, or the crash or timeout that prevented it, by engine and level.
 Checks = Mapping[tuple[str, str], Any | Crash]
-"""What was measured, or why nothing was, by engine and level."""
 
 
 def examine_file(
@@ -42,23 +46,27 @@ def examine_file(
     try:
         bench = _bench(source, options)
         robot = RobotParity(
-            name=bench.file.name, file=str(bench.file.path), form=bench.file.form,
-            base=bench.question.base, joints=len(bench.tree.moving),
+            name=bench.file.name,
+            file=str(bench.file.path),
+            base=bench.question.base,
+            joints=len(bench.tree.moving),
             mass=sum(link.mass for link in bench.tree.links),
             traps=tuple(trap.flaw for trap in find_traps(bench.stripped)),
-            findings=tuple(findings(bench.file)), settings=options.settings, versions=versions,
-        )  # fmt: skip
+            findings=tuple(findings(bench.file)),
+            form=bench.file.form,
+        )
     except AccordError as error:
         return unread(source, str(error), versions, options)
     measured = {
         (engine, level.name): _measure(bench, engine, level, options)
-        for engine in versions for level in LEVELS
-    }  # fmt: skip
-    return answered(robot, measured)
+        for engine in versions
+        for level in LEVELS
+    }
+    return answered(robot, measured, versions, options)
 
 
 def examine_one(source: Source, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
-    """Return what one level measures of a file in one engine; called in another process."""
+    """Return the check of one level for a file in one engine; called in another process."""
     return _measure(_bench(source, options), engine, level, options)
 
 
@@ -73,8 +81,8 @@ def _bench(source: Source, options: ReadingOptions) -> Bench:
 
 
 def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingOptions) -> Any:
-    """Return what a level measures, or why it was not finished, with the engine's messages."""
-    with recording_output() as words:
+    """Return the check of a level, or why there is none, with the engine's messages."""
+    with recording_output() as lines:
         try:
             check: Any = level.measure(FileCase(bench, engine, options.settings))
         except AccordError as error:
@@ -83,47 +91,53 @@ def _measure(bench: Bench, engine: str, level: FileLevel[Any], options: ReadingO
             check = Crash(f"no answer of {engine} in {error.timeout:g} s", late=True)
         except Exception as error:  # noqa: BLE001 - libraries raise what they like
             check = Crash(f"{type(error).__name__}: {error}".splitlines()[0])
-    return replace(check, words=tuple(words))
+    return replace(check, words=tuple(lines))
 
 
-def answered(robot: RobotParity, measured: Checks) -> RobotParity:
+def answered(
+    robot: RobotParity, measured: Checks, versions: Mapping[str, str], options: ReadingOptions
+) -> RobotParity:
     """Return a robot with the checks, findings and figures of all levels and engines.
 
     Args:
-        robot: without them.
+        robot: properties of the robot, without engines.
         measured: what each level has measured in each engine.
+        versions: versions of the engines, by name.
+        options: settings of the readers.
     """
-    ended = ParityCode.NOT_READ if robot.unread else None
+    robot = replace(robot, versions=versions, settings=options.settings)
     # Engines that were given a text converted from the file.
     converted = {e for e in robot.engines if robot.form and reader(e).form != robot.form}
     checks, rows = dict[str, Mapping[str, Any]](), dict[str, Mapping[str, Rows]]()
     judged = list[Finding]()
     for level in LEVELS:
-        name = level.name
-        by_engine = {
-            e: _check(level, measured[e, name], ended, e in converted) for e in robot.engines
-        }
-        checks[name], rows[name] = by_engine, {e: level.rows(c) for e, c in by_engine.items()}
-        judged += [replace(level.judge(c), level=name, engine=e) for e, c in by_engine.items()]
+        by_engine = dict[str, Any]()
+        for engine in robot.engines:
+            check = measured[engine, level.name]
+            if isinstance(check, Crash):
+                check = _check_of_crash(level, check, bool(robot.unread), engine in converted)
+            by_engine[engine] = check
+            judged.append(replace(level.judge(check), level=level.name, engine=engine))
+        checks[level.name] = by_engine
+        rows[level.name] = {engine: level.rows(check) for engine, check in by_engine.items()}
     return replace(robot, levels=Levels.of(judged), checks=checks, rows=rows)
 
 
-def _check(level: FileLevel[Any], measured: Any, ended: ParityCode | None, converted: bool) -> Any:
-    """Return what a level measured, or the check that stands for a crash or no answer.
+def _check_of_crash(level: FileLevel[Any], crash: Crash, unread: bool, converted: bool) -> Any:
+    """Return the check that stands for a crash or no answer.
 
     Args:
         level: that was measured.
-        measured: its check, or the crash.
-        ended: why no engine was asked; None if one was.
+        crash: why there is no measurement.
+        unread: whether the file could not be read, so that no engine was asked.
         converted: whether the engine was given a text converted from the file: a crash on that
             text is not the file's fault.
     """
-    if not isinstance(measured, Crash):
-        return measured
-    code, reason = ParityCode.NO_ANSWER if measured.late else ParityCode.CRASH, measured.reason
+    code, reason = ParityCode.NO_ANSWER if crash.late else ParityCode.CRASH, crash.reason
     if code is ParityCode.CRASH and converted:
-        code, reason = ParityCode.CONVERTED, f"{OF_OURS}: crash: {reason}"
-    return replace(level.absent(ended or code, reason), words=measured.words)
+        code, reason = ParityCode.CONVERTED, f"{OF_CONVERTED}: crash: {reason}"
+    failure = ParityCode.NOT_READ if unread else code
+    return replace(level.absent(failure, reason), words=crash.words)
 
 
 def unread(
@@ -139,22 +153,21 @@ def unread(
     Args:
         source: the file.
         reason: why it cannot be read.
-        versions: of the engines, by name.
+        versions: versions of the engines, by name.
         options: settings of the readers.
         judged: whether the rules are applied; they never are to a xacro file, which may need
             arguments.
     """
-    wrong = list[RuleFinding]()
+    found_by_rules = list[RuleFinding]()
     if judged and (isinstance(source, UrdfFile) or source.path.suffix != ".xacro"):
         with contextlib.suppress(AccordError):
-            wrong = findings(read(source))
-        if not any(finding.severity == "error" for finding in wrong):
-            wrong.append(unreadable(source.path, reason))
-    numbers = [finding.message for finding in wrong if finding.rule in NUMBERS]
+            found_by_rules = findings(read(source))
+        if not any(finding.severity == "error" for finding in found_by_rules):
+            found_by_rules.append(unreadable(source.path, reason))
+    numbers = [finding.message for finding in found_by_rules if finding.rule in NUMBER_RULES]
     if numbers:  # the reader's own message would name no link
         reason = f"broken description {source.path.name}: {numbers[0]}"
-    robot = RobotParity(
-        name=source.path.name.partition(".")[0], file=str(source.path), findings=tuple(wrong),
-        unread=reason, settings=options.settings, versions=versions,
-    )  # fmt: skip
-    return answered(robot, {(e, level.name): Crash(reason) for e in versions for level in LEVELS})
+    name, crash = source.path.name.partition(".")[0], Crash(reason)
+    robot = RobotParity(name, str(source.path), findings=tuple(found_by_rules), unread=reason)
+    measured = {(engine, level.name): crash for engine in versions for level in LEVELS}
+    return answered(robot, measured, versions, options)

@@ -1,11 +1,13 @@
-"""Ask engines for their readings of texts about one robot, with the reference's reading of each.
+"""Let engines and the reference read texts of one robot, and compare what they have read.
 
-A `Bench` has one robot's file. The search for causes changes the text many times, and the bench
-gives each text to an engine's reader and to the reference (the analytical model), and compares the
-two. A reader is the `reader` of an engine's SPEC; none is named here. A reading is compared with
-the reference's of the same text; only a text that a test plants is compared with that of the file.
+A reader is an engine's class that parses a URDF as the engine does (`reader` of its EngineSpec);
+what it has read is a `Reading` (core engines/reading.py). The reference is the analytical model of
+the same text. The search for causes changes the text many times: `Bench.ask` gives a text to an
+engine's reader, compares the reading with the reference's of the same text, and returns a
+`ReadingOutcome` (compare.py). Only a text that a test plants is compared with that of the file.
 
-A `FileCase` is the file in one engine: what the levels of levels.py measure.
+A `FileCase` is a file in one engine, which the levels of levels.py measure; `FileLevel` is the base
+class of these levels.
 """
 
 from __future__ import annotations
@@ -19,16 +21,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Finding
+from roboaccord.contract import AccordError, Finding
 from roboaccord.crosscheck.level import LevelOf
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import UrdfFile, find_root, keep_prefixes, strip
-from roboaccord.engines import check_engine, specs
+from roboaccord.engines import EngineSpec, check_engine, specs
 from roboaccord.engines.differences import Difference
 from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_question, read_tree
-from roboaccord.engines.spec import EngineSpec
 
 from roboaccord_files.parity.compare import SAME, ReadingOutcome, ReferenceReading, compare
 from roboaccord_files.parity.files import shipped
@@ -37,8 +37,8 @@ from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
 from roboaccord_files.repair.names import duplicates
 
+# Settings of engines: `default` are their own, `accord` those of this project.
 Settings: TypeAlias = Literal["default", "accord"]
-"""Settings of engines: `default` are their own, `accord` those of this project."""
 SETTINGS: tuple[Settings, ...] = ("default", "accord")
 C = TypeVar("C")  # the check that a level returns
 
@@ -75,7 +75,13 @@ def _spec(engine: str) -> EngineSpec:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How readers are asked: settings, base (the one that suits the root if None), and seed."""
+    """Options of the readers.
+
+    Args:
+        settings: `default` for the engine's own settings, `accord` for those of this project.
+        base: `fixed` or `free`; the one that suits the root link if None.
+        seed: seed of the random states.
+    """
 
     settings: str = "default"
     base: Base | None = None
@@ -84,17 +90,17 @@ class ReadingOptions:
 
 @dataclass
 class Bench:
-    """Ask engines for texts of one robot.
+    """Let engines and the reference read texts of one robot.
 
     Args:
-        file: of the robot.
-        base: `fixed` or `free`; the one that suits its root link if None.
-        seed: of the random states.
-        planted: by engine, a text with a fault that it is given instead, for tests.
+        file: file of the robot.
+        base: `fixed` or `free`; the one that suits the root link if None.
+        seed: seed of the random states.
+        planted: text with a fault that an engine is given instead, by engine, for tests.
 
     Attributes:
-        stripped: the URDF without geometry, and without what only Gazebo reads.
-        text: the same without mimic: what the reference reads.
+        stripped: the URDF without shapes, and without elements that only Gazebo reads.
+        text: the same without mimic: the text that the reference reads.
     """
 
     file: UrdfFile
@@ -106,17 +112,18 @@ class Bench:
         keep_prefixes(self.file.text)
         self.stripped = self.file.stripped()
         self.text = without_mimic(self.stripped)
-        self._references = dict[tuple[str, bool], ReferenceReading]()  # by text, and if rounded
+        # Readings of the reference, by the text and whether angles are rounded.
+        self._references = dict[tuple[str, bool], ReferenceReading]()
 
     @cached_property
     def tree(self) -> Tree:
-        """The tree of the file, joints and links that share a name renamed."""
+        """The tree of the file; of joints, or links, with the same name all but one are renamed."""
         names = [*duplicates(ET.fromstring(self.text))]
         return read_tree(repaired(self.text, names), self.file.path.name)
 
     @cached_property
     def question(self) -> Question:
-        """What every engine is asked: base, joints, and random states.
+        """What every engine is asked for: base, joints, and random states.
 
         Raises:
             AccordError: if the robot's root does not allow the base that was asked for.
@@ -130,11 +137,11 @@ class Bench:
         return draw_question(self.tree, self.base or base_of(self.tree), self.seed)
 
     def reference(self, urdf: str, rounded: bool) -> ReferenceReading:
-        """Return the reference's reading of a text, which is computed once.
+        """Return the reference's reading of a text, from a cache if it was read before.
 
         Args:
             urdf: the text.
-            rounded: whether the engine in question reads it with rounded angles.
+            rounded: whether it is compared with an engine that rounds angles.
         """
         key = urdf, rounded
         if key not in self._references:
@@ -154,28 +161,28 @@ class Bench:
         Raises:
             AccordError: if the engine is missing, or refuses it.
         """
-        native = self.is_own(engine) and urdf == self.whole
-        text = self.file.origin if native else urdf
-        as_it_is = native or (not self.file.form and urdf == self.file.text)
-        file = shipped(self.file) if as_it_is else None
-        packages = self.packages if native or "<mesh" in urdf else {}
+        is_native = self.is_own(engine) and urdf == self.full_text
+        text = self.file.origin if is_native else urdf
+        is_unchanged = is_native or (not self.file.form and urdf == self.file.text)
+        file = shipped(self.file) if is_unchanged else None
+        packages = self.packages if is_native or "<mesh" in urdf else {}
         return reader(engine)(text, question or self.question, settings, packages, file)
 
     def is_own(self, engine: str) -> bool:
-        """Return whether the file, in another format, is given to the engine as it is."""
-        native = self.file.form and reader(engine).form == self.file.form
-        return bool(native) and engine not in self.planted
+        """Return whether the file is in an engine's own format, not URDF, and is given as it is."""
+        is_native = self.file.form and reader(engine).form == self.file.form
+        return bool(is_native) and engine not in self.planted
 
     @cached_property
-    def whole(self) -> str:
-        """The text with all that the tree holds, which stands for the file in its own format."""
+    def full_text(self) -> str:
+        """The text with all that the tree has: it stands for a file in an engine's own format."""
         return without_mimic(strip(self.file.text, ("material",)))
 
     def given(self, engine: str) -> str:
-        """Return the text that an engine is given, without geometry.
+        """Return the text that an engine is given, without shapes.
 
-        A URDF that is converted has rotors for the engines that read them. One whose `<mujoco>`
-        computes masses from shapes keeps these for MuJoCo.
+        A URDF that was converted from another format has rotors for engines that read them. For
+        MuJoCo a URDF keeps its shapes if its <mujoco> element makes masses of them.
         """
         compilers = ET.fromstring(self.file.text).iter("compiler")
         from_shapes = any(tag.get("inertiafromgeom") == "true" for tag in compilers)
@@ -184,12 +191,12 @@ class Bench:
         if engine in self.planted or not self.file.form:
             return self.planted.get(engine, self.stripped)
         if self.is_own(engine):
-            return self.whole
+            return self.full_text
         return self.stripped if reader(engine).holds_rotors else without_rotors(self.stripped)
 
     @cached_property
     def packages(self) -> dict[str, Path]:
-        """Folders of the packages that meshes name, where they are found."""
+        """Folders of the packages that meshes name, as far as they are found."""
         folders = dict(self.file.packages)
         for mesh in ET.fromstring(self.file.text).iter("mesh"):
             name = mesh.get("filename", "")
@@ -200,10 +207,10 @@ class Bench:
         return folders
 
     def ask(self, engine: str, settings: str, urdf: str) -> ReadingOutcome:
-        """Return what an engine makes of a text, compared with the reference of the same text.
+        """Return an engine's reading of a text, compared with the reference of the same text.
 
-        A planted text is compared with the file's own. If the reference has no accelerations, as
-        for masses of 0, the engine is only asked whether it has any.
+        A planted text is compared with that of the file. If the reference has no accelerations, as
+        for masses of 0, the engine must compute them all the same, so that it may refuse them.
         """
         reference_text = self.text if engine in self.planted else urdf
         try:
@@ -215,7 +222,7 @@ class Bench:
             reading = self.read(engine, settings, urdf, question)
             if reference is None:
                 if set(question.joints) == set(reading.joints):
-                    reading.accelerations(question.states)  # which the engine may refuse
+                    reading.accelerations(question.states)
                 difference = _undetermined(undetermined, self.tree)
                 return ReadingOutcome((difference,), reading, undetermined)
             differences = compare(reference, reading)
@@ -225,9 +232,9 @@ class Bench:
 
 
 def _undetermined(reason: str, tree: Tree) -> Difference:
-    """Return the difference that stands for accelerations that the description leaves open.
+    """Return the difference that stands for accelerations which the description leaves open.
 
-    It is at the first link or joint that the reference's reason names.
+    It is at the first link or joint that the reference names in its reason.
     """
     names = [*(link.name for link in tree.links), *(joint.name for joint in tree.joints)]
     named = [name for name in names if f" {name} " in f"{reason} "]
@@ -250,10 +257,10 @@ def without_mimic(urdf: str) -> str:
 
 @dataclass(frozen=True)
 class FileCase:
-    """A robot's file in an engine, which the levels measure.
+    """The file of a robot in one engine, which the levels measure.
 
     Args:
-        bench: of the robot.
+        bench: bench of the robot.
         engine: its name.
         settings: `default` for the engine's own, `accord` for those of this project.
     """
@@ -270,11 +277,11 @@ class FileCase:
 
     @cached_property
     def text(self) -> str:
-        """The same without mimic: what is compared with the reference."""
+        """The same without mimic: the text whose reading is compared with the reference."""
         return without_mimic(self.with_mimic)
 
     def ask(self, text: str) -> ReadingOutcome:
-        """Return what the engine makes of a text; it is asked once."""
+        """Return the engine's reading of a text, from a cache if it was asked before."""
         if text not in self._outcomes:
             self._outcomes[text] = self.bench.ask(self.engine, self.settings, text)
         return self._outcomes[text]
@@ -285,13 +292,13 @@ class FileLevel(LevelOf[FileCase, C]):
 
     @abstractmethod
     def judge(self, check: C, tolerances: object = None) -> Finding:
-        """Return whether what was measured is what it should be; users set no tolerance here."""
+        """Return the finding of a check; there are no tolerances for users to set."""
 
     @abstractmethod
-    def absent(self, ended: ParityCode, reason: str) -> C:
-        """Return the check that stands for one that crashed, or was not finished.
+    def absent(self, failure: ParityCode, reason: str) -> C:
+        """Return the check that stands for a crash, or for no answer.
 
         Args:
-            ended: code of the reason.
+            failure: code of the reason.
             reason: the same in words.
         """

@@ -1,14 +1,14 @@
 """Examine many robots in all engines, each file in a separate process with limits of time.
 
-An engine may crash or hang on a broken file. Then each engine is asked again alone, so that the
-others still answer. An engine that exceeds TIMEOUT or WAITING has no verdict, and is not wrong.
-Functions of answers.py run in the other processes; their arguments must be picklable.
+An engine may crash or hang on a broken file, and then takes the results of the other engines with
+it. `examine_all` therefore asks each engine again, alone, for such a file. An engine that exceeds
+TIMEOUT or WAITING has no verdict, and counts as no difference. The functions that run in the other
+processes are those of answers.py; their arguments must be picklable.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from multiprocessing import current_process
 from pathlib import Path
@@ -28,14 +28,14 @@ from roboaccord_files.parity.result import Done, RobotParity
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-# s; processor time for one robot in one engine, beyond which docs/parity.md has `undecided`. Usual
-# robots take seconds; it bounds a file that makes an engine hang.
+# s of processor time for one robot in one engine. Usual robots take seconds; a file that makes an
+# engine hang is `undecided` after this time (docs/parity.md).
 TIMEOUT = 60.0
-# Ratio; time by the clock that is waited for this processor time on a busy machine. A core that 20
-# processes share gives this much.
+# Longest time by the clock, as a multiple of the limit of processor time: that of a process that
+# shares a core with 19 others.
 WAITING = 20.0
 
-# A robot with one hinge, whose reading compiles the kernels.
+# A robot with one hinge; to read it compiles all kernels.
 HINGED = """<robot name="hinged"><link name="a"/><link name="b"><inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 <joint name="c" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
@@ -53,28 +53,30 @@ def examine_all(
     processor time, each engine is asked again in a process of its own.
 
     Args:
-        files: of the robots.
+        files: files of the robots.
         engines: versions of the engines by name.
         options: settings, base and seed of the readers.
         done: called with each robot when it is examined.
     """
     _compile()
     robots = dict[int, RobotParity]()
-    whole = [(file, engines, options) for file in files]
-    for i, result in run_isolated(examine_file, whole, TIMEOUT * len(engines)):
+    jobs = [(file, engines, options) for file in files]
+    for i, result in run_isolated(examine_file, jobs, TIMEOUT * len(engines)):
         if isinstance(result, RobotParity):
             robots[i] = result
             done(result)
     for i in range(len(files)):
         if i not in robots:
-            robots[i] = _one_by_one(files[i], engines, options)
+            robots[i] = _examine_one_by_one(files[i], engines, options)
             done(robots[i])
     return [robots[i] for i in range(len(files))]
 
 
-def _one_by_one(source: Source, engines: Mapping[str, str], options: ReadingOptions) -> RobotParity:
+def _examine_one_by_one(
+    source: Source, engines: Mapping[str, str], options: ReadingOptions
+) -> RobotParity:
     """Return how engines read a file, each in a process of its own."""
-    # What the file itself says, without an engine.
+    # The properties of the file itself, without an engine.
     ((_, robot),) = run_isolated(examine_file, [(source, {}, options)], TIMEOUT)
     if isinstance(robot, Crash):
         return unread(source, robot.reason, engines, options, judged=not robot.late)
@@ -85,35 +87,35 @@ def _one_by_one(source: Source, engines: Mapping[str, str], options: ReadingOpti
     for i, check in run_isolated(examine_one, jobs, TIMEOUT):
         _, engine, level, _ = jobs[i]
         checks[engine, level.name] = check
-    return answered(replace(robot, versions=engines), checks)
+    return answered(robot, checks, engines, options)
 
 
 def run_isolated(
     function: Callable[[*Ts], T], calls: Sequence[tuple[*Ts]], cpu: float
 ) -> Iterator[tuple[int, T | Crash]]:
-    """Yield the number and result of calls as they end, each in a process that may crash.
+    """Yield the index and the result of calls as they end, each in a process that may crash.
 
     Args:
         function, calls: as for `isolated`.
         cpu: limit of processor time of a process [s]; by the clock it is WAITING times as long.
     """
     if client := cluster.get():
-        alone: Callable[..., T | Crash] = partial(_isolate, function, cpu)
-        yield from on_workers(client, alone, dict(enumerate(calls)), False)  # type: ignore[arg-type]
+        in_process: Callable[..., T | Crash] = partial(_isolate, function, cpu)
+        yield from on_workers(client, in_process, dict(enumerate(calls)), False)  # type: ignore[arg-type]
     else:
         yield from isolated(function, calls, timeout=WAITING * cpu, cpu=cpu)
 
 
 def _isolate(function: Callable[[*Ts], T], cpu: float, *call: *Ts) -> T | Crash:
-    """Return the result of a call in a separate process, which Dask's workers may start only so."""
-    current_process().daemon = False
+    """Return the result of a call in a separate process."""
+    current_process().daemon = False  # a worker of Dask is a daemon, which may start no process
     result: T | Crash
     ((_, result),) = isolated(function, [call], timeout=WAITING * cpu, cpu=cpu, workers=1)
     return result
 
 
 def _compile() -> None:
-    """Compile the reference's kernels once in this process, so that the others need not."""
+    """Compile the kernels of the reference in this process; the others load them from the cache."""
     if not is_disabled():
         bench = Bench(UrdfFile(Path(), "hinged", HINGED))
         bench.reference(bench.text, False).allowed(0)

@@ -1,8 +1,9 @@
-"""The command `accord parity`: what each engine makes of a URDF, or how two files differ.
+"""The command `accord parity`: what engines read from a robot's file, or how two files differ.
 
-Options are parsed here, door.py does the work (so `ra.parity` does the same), and the files that
-were asked for are written here: a page, JUnit and SARIF. An option is a parameter here and a word
-of PARITY in door.py, by the kinds of input that take it.
+This module parses the options, lets door.py do the work (as the function `ra.parity` does, too),
+prints the result, and writes the files that the user asks for: an HTML page, JUnit XML for servers
+of continuous integration, and SARIF, the format of code checkers. A new option is a parameter of
+`parity_command` and a word of PARITY in door.py, which states for which kinds of input it is valid.
 """
 
 from __future__ import annotations
@@ -14,13 +15,11 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
-from roboaccord.cli.completion import complete_robot
+from roboaccord.cli import Result, complete_robot
 from roboaccord.cli.console import command_line, counted, note
 from roboaccord.cli.options import Seed, in_pieces, listed, read_packages, split_arguments
-from roboaccord.cli.result import Result
+from roboaccord.contract import Ratio, check_target
 from roboaccord.contract.errors import AccordError, need
-from roboaccord.contract.files import check_target
-from roboaccord.contract.results import Ratio
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.reading import Base
 from roboaccord.run.output import write_text
@@ -37,36 +36,33 @@ from roboaccord_files.parity.shown import shown_of
 from roboaccord_files.rules.command import Models, Package, Sarif, packages_in
 from roboaccord_files.rules.sarif import sarif
 
-T = TypeVar("T", bound=str)
+T = TypeVar("T", bound=str)  # one of the values that an option takes
 BASES: tuple[Base, ...] = ("fixed", "free")
-What = Annotated[str, typer.Argument(
-    metavar="FILE|FOLDER|ROBOT", autocompletion=complete_robot,
-    help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see `accord list`.",
-)]  # fmt: skip
-Words = Annotated[list[str] | None, typer.Argument(
-    metavar="[NAME:=VALUE]... [B [NAME:=VALUE]...]",
-    help="Arguments of a xacro file; another robot or file, and its arguments.",
-)]  # fmt: skip
+# Texts of the help for arguments and options that would be too long in their lines below.
+ROBOT = "URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see `accord list`."
+MORE = "Arguments of a xacro file; another robot or file, and its arguments."
+BASE = "How the root moves. Default: free, unless it is the world or has no mass."
+REPAIR = "Write the file with the repairs that are certain; for a folder, name a folder."
+RobotArgument = Annotated[
+    str, typer.Argument(metavar="FILE|FOLDER|ROBOT", autocompletion=complete_robot, help=ROBOT)
+]
+MoreWords = Annotated[
+    list[str] | None, typer.Argument(metavar="[NAME:=VALUE]... [B [NAME:=VALUE]...]", help=MORE)
+]
 Engines = Annotated[
     str,
     typer.Option(metavar="LIST", help=f"Of {', '.join(reader_names())}. Default: those installed."),
 ]
-WhoseSettings = Annotated[
+EngineSettings = Annotated[
     str, typer.Option(metavar="default|accord", help="Settings of the engines: their own, or ours.")
 ]
-RootBase = Annotated[str, typer.Option(
-    metavar="fixed|free",
-    help="How the root moves. Default: free, unless it is the world or has no mass.",
-)]  # fmt: skip
-Repaired = Annotated[Path | None, typer.Option(
-    metavar="OUT.urdf",
-    help="Write the file with the repairs that are certain; for a folder, name a folder.",
-)]  # fmt: skip
+RootBase = Annotated[str, typer.Option(metavar="fixed|free", help=BASE)]
+Repaired = Annotated[Path | None, typer.Option(metavar="OUT.urdf", help=REPAIR)]
 Page = Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page.")]
 JUnit = Annotated[
     Path | None, typer.Option("--junit", metavar="FILE.xml", help="Write the result as JUnit.")
 ]
-Names = Annotated[
+NamePairs = Annotated[
     list[str] | None,
     typer.Option("--map", metavar="A=B", help="A link or joint of A, and its name in B."),
 ]
@@ -81,10 +77,10 @@ Tolerance = Annotated[Ratio, typer.Option(help="Below which a quantity of B is n
 @door.PARITY
 @in_pieces()
 def parity_command(
-    what: What,
-    words: Words = None,
+    what: RobotArgument,
+    words: MoreWords = None,
     engines: Engines = "",
-    settings: WhoseSettings = "default",
+    settings: EngineSettings = "default",
     base: RootBase = "",
     models: Models = None,
     package: Package = None,
@@ -92,7 +88,7 @@ def parity_command(
     page: Page = None,
     report: JUnit = None,
     annotations: Sarif = None,
-    names: Names = None,
+    names: NamePairs = None,
     other_package: OtherPackage = None,
     tolerance: Tolerance = TOLERANCE,
     seed: Seed = 0,
@@ -134,23 +130,29 @@ def parity_command(
     packages = packages_in(models, package)
     if other:
         other_packages = read_packages(other_package) if other_package else packages
-        first = door.side_of(what, packages, arguments, note)
-        second = door.side_of(other, other_packages, other_arguments, note)
-        partners = partners_in(names or [])
+        first = door.description_of(what, packages, arguments, note)
+        second = door.description_of(other, other_packages, other_arguments, note)
+        partners = parse_name_pairs(names or [])
         pair = door.compare_pair(first, second, partners, tolerance, seed, command_line())
         return _pair_result(pair, second, page, annotations)
     root_base = one_of("--base", base, BASES) if base else None
     chosen_settings = one_of("--settings", settings, SETTINGS)
-    # Nothing is drawn: else importing mujoco starts a process that looks for a window library.
+    # Nothing is drawn; without this, importing mujoco starts a process to find a window library.
     os.environ.setdefault("MUJOCO_GL", "disable")
     readers = door.choose_readers(listed(engines), note)
     files = door.files_of(what, packages, arguments, note)
     targets = door.targets_of(repair, files, Path(what)) if repair else []
     with _progress(files, targets) as done:
         result = door.parity(
-            files, engines=[*readers], settings=chosen_settings, base=root_base, repair=targets,
-            seed=seed, done=done, command=command_line(),
-        )  # fmt: skip
+            files,
+            engines=[*readers],
+            settings=chosen_settings,
+            base=root_base,
+            repair=targets,
+            seed=seed,
+            done=done,
+            command=command_line(),
+        )
     assert isinstance(result, Parity)
     return _files_result(result, repair, page, report, annotations)
 
@@ -158,7 +160,7 @@ def parity_command(
 def _pair_result(
     pair: Pair, second: UrdfFile, page: Path | None, annotations: Path | None
 ) -> Result:
-    """Return what is shown of two robots, and write the files that were asked for."""
+    """Return the result of a comparison of two robots, and write the files that are asked for."""
     if page:
         write_text(page, render_pair(pair), ".html")
     if annotations:
@@ -173,7 +175,12 @@ def _files_result(
     report: Path | None,
     annotations: Path | None,
 ) -> Result:
-    """Return what is shown of robots in engines, and write the files that were asked for.
+    """Return the result of robots in engines, and write the files that are asked for.
+
+    Args:
+        result: what the engines read.
+        repair: file or folder of the repaired robots, which are written already.
+        page, report, annotations: files to write as HTML, JUnit and SARIF; None for none.
 
     Raises:
         AccordError: if there is one file, and it cannot be read.
@@ -187,20 +194,25 @@ def _files_result(
         write_text(page, render_parity(result), ".html")
     if report:
         write_text(report, junit(result), ".xml")
-    written = _written(repair, page, report, annotations)
-    return Result(result.to_json(), [*shown_of(result), *written], ok=result.ok)
+    lines = _written(repair, page, report, annotations)
+    return Result(result.to_json(), [*shown_of(result), *lines], ok=result.ok)
 
 
 def _written(*paths: Path | None) -> list[str]:
+    """Return a line for each file that is written."""
     return [f"written: {path}" for path in paths if path]
 
 
 @contextmanager
 def _progress(files: Sequence[Source], targets: Sequence[Path]) -> Iterator[Done]:
-    """Show a progress bar, and yield the function that counts a robot when it is finished.
+    """Show a progress bar, and yield the function to call with each robot that is finished.
 
-    Robots are counted as they are examined, and again as they are repaired; of several, each has a
-    line with its name.
+    Each robot counts once when it is examined, and once more when it is repaired. If there are
+    several robots, a line with their status is printed, too.
+
+    Args:
+        files: files of the robots.
+        targets: files of the repaired robots; empty if none is repaired.
     """
     with counted(len(files) * (2 if targets else 1), "reading") as step:
 
@@ -213,27 +225,29 @@ def _progress(files: Sequence[Source], targets: Sequence[Path]) -> Iterator[Done
 
 
 def split_words(words: list[str]) -> tuple[dict[str, str], str, dict[str, str]]:
-    """Return the arguments of a xacro file, another file or robot, "" for none, and its arguments.
+    """Return the arguments of the first file, the second file or robot, and its arguments.
+
+    The arguments are those of xacro files, by name; the second file is "" if there is none.
 
     Args:
-        words: `[NAME:=VALUE]... [B [NAME:=VALUE]...]`, as they stand after the first file.
+        words: `[NAME:=VALUE]... [B [NAME:=VALUE]...]`, the words after the first file.
 
     Raises:
         AccordError: for a third file or robot.
     """
-    index = next((i for i, word in enumerate(words) if ":=" not in word), len(words))
-    more, other_arguments = split_arguments(words[index + 1 :])
-    if more:
-        raise AccordError(f"one or two files or robots, and NAME:=VALUE of each; not {more[0]!r}")
-    _, arguments = split_arguments(words[:index])
-    return arguments, words[index] if index < len(words) else "", other_arguments
+    position = next((i for i, word in enumerate(words) if ":=" not in word), len(words))
+    third, other_arguments = split_arguments(words[position + 1 :])
+    if third:
+        raise AccordError(f"one or two files or robots, and NAME:=VALUE of each; not {third[0]!r}")
+    _, arguments = split_arguments(words[:position])
+    return arguments, "".join(words[position : position + 1]), other_arguments
 
 
-def partners_in(texts: list[str]) -> dict[str, str]:
-    """Return names of B by names of A, of texts `A=B`.
+def parse_name_pairs(texts: list[str]) -> dict[str, str]:
+    """Return names of robot B by names of robot A, from texts `A=B`.
 
     Raises:
-        AccordError: for a text that is not A=B.
+        AccordError: for a text of another form.
     """
     partners = dict[str, str]()
     for text in texts:
@@ -251,10 +265,10 @@ def status_line(robot: RobotParity) -> str:
 
 
 def one_of(option: str, value: str, values: Sequence[T]) -> T:
-    """Return the value of an option, if it is one of those that the option takes.
+    """Return the value of an option, checked to be one of the values that the option takes.
 
     Raises:
-        AccordError: for another one.
+        AccordError: if it is not.
     """
     for allowed in values:
         if value == allowed:

@@ -1,10 +1,11 @@
 """Compare an engine's reading of a robot with the reference's, quantity by quantity.
 
-The reference is the analytical model of the same text. Compared are joints (axis, origin, limits,
-rotor inertia), links (mass, centre, inertia), and for the whole robot mass matrix, gravity forces
-and accelerations at random states. Each difference has its relative error and the error allowed,
-which follows from round-off. Links that an engine merges into one are merged in the reference, too
-(lumps.py).
+The reference is the analytical model of the same text. `compare` takes both readings and returns
+their differences: in joints (axis, origin, limits, rotor inertia), in links (mass, centre, inertia)
+and, for the whole robot, in mass matrix, gravity forces and accelerations at random states. Each
+difference has its relative error and the error allowed, which follows from round-off
+(`ReferenceReading`). Links that an engine merges into one are merged in the reference, too
+(lumps.py). `ReadingOutcome` is the reading of an engine with its differences.
 """
 
 from __future__ import annotations
@@ -16,14 +17,8 @@ import numpy as np
 from roboaccord.contract.outcome import Code, Finding, Outcome, because
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Tree
-from roboaccord.engines.differences import (
-    Difference,
-    compare_axis,
-    compare_limits,
-    compare_link,
-    compare_value,
-    relative_at,
-)
+from roboaccord.engines import differences as differ
+from roboaccord.engines.differences import Difference, relative_at
 from roboaccord.engines.reading import GRAVITY, Question, Reading, TreeReading
 from roboaccord.numerics.ranking import ranked
 from roboaccord.numerics.rotations import rpy_matrix
@@ -31,23 +26,24 @@ from roboaccord.numerics.rotations import rpy_matrix
 from roboaccord_files.parity.lumps import lumped_links
 from roboaccord_files.parity.words import ParityCode
 
-# Relative; a smaller error is no difference. Half of the digits (sqrt(eps) = 1.5e-8), so that
-# numbers of six digits differ.
+# Relative; a smaller error is no difference. It is half of the digits, sqrt(eps) = 1.5e-8, so that
+# a number written with six digits differs from the exact one.
 SAME = 1e-8
-# States in which mass matrices and gravity forces are compared. A matrix has n^2 numbers, so few
-# states will do.
+# Number of states in which mass matrices and gravity forces are compared. A matrix has n^2 numbers,
+# so few states will do.
 STATICS = 10
-# Relative error of accelerations allowed for each unit of the mass matrix' condition number. Ten
-# eps are the errors of some ten operations on a number, which the condition number enlarges.
+# Relative error of accelerations allowed for each unit of the condition number of the mass matrix:
+# the errors of some ten operations, 10 eps, are enlarged by the condition number.
 EPSILONS = 10.0 * float(np.finfo(float).eps)
 # rad; error of angles in SDFormat's text, near a pitch of 90 degrees: sqrt(eps / 2), by arcsin.
 ROUNDED = 1e-8
 DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
-NOISE = 1e-13  # of m L^2; round-off of an inertia: 500 eps, for some 100 sums
+# Of the inertia m L^2; its round-off: 500 eps, for some 100 sums.
+NOISE = 1e-13
 # Of m g L; round-off of gravity forces, which cancel where a robot is balanced: 50 eps.
 ROUND_OFF = 1e-14
-# Codes of outcomes for which an engine is not to blame, and is not judged.
-OPEN = (ParityCode.NO_ANSWER, ParityCode.NOT_READ, ParityCode.CONVERTED)
+# Codes of failures for which an engine is not to blame, so that it is not judged.
+NOT_JUDGED = (ParityCode.NO_ANSWER, ParityCode.NOT_READ, ParityCode.CONVERTED)
 
 
 @dataclass
@@ -57,12 +53,12 @@ class ReferenceReading:
     Args:
         tree: links and joints of the text.
         question: base, joints and states that are compared.
-        rounded: whether the engine reads a text whose angles are rounded.
+        rounded: whether the engine reads a text with rounded angles.
 
     Attributes:
         reading: links, joints and dynamics of the tree.
         statics: mass matrix (m, m) and gravity forces (m,) in each state.
-        accelerations: (m,) in each state of the question.
+        accelerations: accelerations (m,) in each state of the question.
         tolerance: relative error allowed of all quantities but accelerations.
         gravity_tolerance: error allowed of gravity forces [N m or N], which cancel in part.
         size: largest coordinate of a joint's origin, but at least 0.1 [m].
@@ -97,7 +93,7 @@ class ReferenceReading:
         return GRAVITY * self.reading.mass * max(arms)
 
     def _error_by_rounding(self) -> float:
-        """Return ten times the relative change of accelerations if joint frames turn by ROUNDED."""
+        """Return ten times the change of accelerations, relative, by turning joints by ROUNDED."""
         rng = np.random.default_rng(0)
         joints = tuple(
             replace(j, rotation=j.rotation @ rpy_matrix(*rng.uniform(-ROUNDED, ROUNDED, 3)))
@@ -109,24 +105,24 @@ class ReferenceReading:
 
 
 def reaches(tree: Tree) -> dict[str, float]:
-    """Return the length of the chain of joint origins from the root to each link [m]."""
+    """Return the length of the chain of joint origins from the root to each link [m], by name."""
     lengths = {tree.links[0].name: 0.0}
     for joint in tree.joints:
         lengths[joint.child] = lengths[joint.parent] + float(np.linalg.norm(joint.position))
     return lengths
 
 
-def finding_of(worst: Difference | None, ended: ParityCode | None, refusal: str) -> Finding:
-    """Return the outcome of a reading: within the allowed errors, outside, or not judged.
+def finding_of(worst: Difference | None, failure: ParityCode | None, refusal: str) -> Finding:
+    """Return the finding of a reading: within the allowed errors, outside, or not judged.
 
     Args:
         worst: the largest difference; None if there is none.
-        ended: code of the reason why there is no reading; None if there is one.
+        failure: code of the reason why there is no reading; None if there is one.
         refusal: that reason in the engine's words.
     """
-    if ended:
-        reasons = because(ended), because(Code.TEXT, text=refusal)
-        return Finding.not_judged(*reasons) if ended in OPEN else Finding.outside(*reasons)
+    if failure:
+        reasons = because(failure), because(Code.TEXT, text=refusal)
+        return Finding.not_judged(*reasons) if failure in NOT_JUDGED else Finding.outside(*reasons)
     if worst and worst.excess > 1.0:
         differs = because(ParityCode.DIFFERS, error=worst.error)
         where, size = worst.where, worst.finite
@@ -136,13 +132,13 @@ def finding_of(worst: Difference | None, ended: ParityCode | None, refusal: str)
 
 @dataclass(frozen=True)
 class ReadingOutcome:
-    """What an engine makes of a text: its reading, or its refusal, and the differences.
+    """An engine's reading of a text, or its refusal, and the differences from the reference.
 
     Args:
         differences: from the reference, the worst first.
-        reading: of the engine; None if it refuses the text.
+        reading: reading of the engine; None if it refuses the text.
         refusal: why it does, in its words; "" if it does not.
-        reference: the reading that it was compared with; None if that has no accelerations.
+        reference: reading with which it was compared; None if that has no accelerations.
     """
 
     differences: tuple[Difference, ...]
@@ -151,7 +147,7 @@ class ReadingOutcome:
     reference: ReferenceReading | None = None
 
     @property
-    def ended(self) -> ParityCode | None:
+    def failure(self) -> ParityCode | None:
         """REFUSED if the engine refuses the text, else None."""
         return ParityCode.REFUSED if self.reading is None else None
 
@@ -173,7 +169,7 @@ class ReadingOutcome:
     @property
     def finding(self) -> Finding:
         """The finding of this reading."""
-        return finding_of(self.worst, self.ended, self.refusal)
+        return finding_of(self.worst, self.failure, self.refusal)
 
     @property
     def agrees(self) -> bool:
@@ -196,18 +192,19 @@ def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:
 def _joint_differences(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
     """Yield the differences of each joint: axis, origin, limits and rotor inertia."""
     allowed, size = reference.tolerance, reference.size
-    rotors = reference.reading.apart.get("armature", {}), reading.apart.get("armature", {})
+    expected_rotors = reference.reading.apart.get("armature", {})
+    rotors = reading.apart.get("armature", {})
     for name, expected in reference.reading.hinges.items():
         read = reading.hinges.get(name)
         if read is None:
             continue
-        yield compare_axis(name, expected.axis, read.axis, allowed)
-        yield compare_value("origin", name, expected.anchor, read.anchor, allowed, size, "m")
+        yield differ.compare_axis(name, expected.axis, read.axis, allowed)
+        yield differ.compare_value("origin", name, expected.anchor, read.anchor, allowed, size, "m")
         limits = (expected.lower, expected.upper), (read.lower, read.upper)
-        yield compare_limits(name, *limits, allowed)
-        expected_rotor, rotor = (inertia_by_joint.get(name, 0.0) for inertia_by_joint in rotors)
-        largest = max(expected_rotor, rotor) or 1.0
-        yield compare_value("armature", name, expected_rotor, rotor, allowed, largest, "kg m^2")
+        yield differ.compare_limits(name, *limits, allowed)
+        inertias = expected_rotors.get(name, 0.0), rotors.get(name, 0.0)
+        largest = max(inertias) or 1.0
+        yield differ.compare_value("armature", name, *inertias, allowed, largest, "kg m^2")
 
 
 def _link_differences(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
@@ -215,7 +212,7 @@ def _link_differences(reference: ReferenceReading, reading: Reading) -> Iterator
     allowed, size = reference.tolerance, reference.size
     for name, expected in lumped_links(reference.tree, reading).items():
         read = reading.links.get(name)
-        yield from compare_link(name, expected, read, allowed, size, NOISE * size**2)
+        yield from differ.compare_link(name, expected, read, allowed, size, NOISE * size**2)
 
 
 def _dynamics_differences(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
@@ -235,13 +232,11 @@ def _dynamics_differences(reference: ReferenceReading, reading: Reading) -> Iter
         if error / allowed > worst[quantity].excess:
             worst[quantity] = Difference(quantity, names[index % len(names)], error, allowed)
 
-    accelerations = reading.accelerations(question.states), reference.accelerations
-    for i, (read, expected) in enumerate(zip(*accelerations, strict=True)):
-        keep_worse("acceleration", read, expected, i)
+    for i, read in enumerate(reading.accelerations(question.states)):
+        keep_worse("acceleration", read, reference.accelerations[i], i)
     for i, state in enumerate(question.states[:STATICS]):
-        (mass, gravity), (expected_mass, expected_gravity) = (
-            reading.statics(state), reference.statics[i]
-        )  # fmt: skip
+        mass, gravity = reading.statics(state)
+        expected_mass, expected_gravity = reference.statics[i]
         keep_worse("mass matrix", mass, expected_mass, i)
         keep_worse("gravity forces", gravity, expected_gravity, i)
     yield from worst.values()

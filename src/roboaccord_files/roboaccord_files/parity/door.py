@@ -1,9 +1,10 @@
 """The function `ra.parity`: what engines read from a robot's file, or how two files differ.
 
-It finds the files, asks the engines (collection.py) or compares two files (pair_comparison.py), and
-repairs them if asked to. command.py makes the command `accord parity` of it. An option is a
-parameter of `parity` and in command.py, and a word of PARITY by the kinds of input that take it. A
-single file is examined without compiled kernels, which is faster.
+`parity` finds the files, examines them in all engines (collection.py) and repairs them if asked to
+(repaired.py), or compares two files (pair_comparison.py). command.py makes the command
+`accord parity` of it, and uses the other functions here, too. A new option is a parameter here and
+there, and a word of PARITY, which states for which kinds of input it is valid. Kernels are not
+compiled for a single file, which is faster.
 """
 
 from __future__ import annotations
@@ -16,9 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_inside, check_target
-from roboaccord.contract.modes import Modes
+from roboaccord.contract import AccordError, Modes, check_inside, check_target
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile
 from roboaccord.description.xacro_file import NO_ARGUMENTS
@@ -27,9 +26,7 @@ from roboaccord.engines import default_names, spec
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import Base
 from roboaccord.numerics.jit import DISABLED
-from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.installed import robot_names
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.scenario import Setup, find_robot, load_scenario, robot_names, scenario_names
 from roboaccord.scenario.setups import NO_PACKAGES
 
 from roboaccord_files.parity.bench import ReadingOptions, Settings, reader_names, version_of
@@ -42,7 +39,7 @@ from roboaccord_files.parity.result import Done, Parity
 
 
 def _modes(given: Mapping[str, Any]) -> list[str]:
-    """Return the kind of input that arguments of `parity` have, a key of PARITY."""
+    """Return the kind of input of a call of `parity`, a key of PARITY, in a list."""
     if given.get("other") or given.get("words"):
         return ["A B"]
     if not isinstance(what := given["what"], str | Path) or is_robot(str(what)):
@@ -50,13 +47,17 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
     return ["FOLDER" if Path(what).is_dir() else "FILE"]
 
 
-ALONE = "engines settings base repair junit cluster"  # of robots that are compared with none
-PARITY = Modes(_modes, {
+OF_ENGINES = "engines settings base repair junit cluster"
+OF_FILES = "models package trust :="
+# Options by the kind of input that takes them; those of "" are for all kinds.
+OPTIONS = {
     "": "page sarif seed",
-    "ROBOT": ALONE,
-    **dict.fromkeys(("FILE", "FOLDER"), f"{ALONE} models package trust :="),
+    "ROBOT": OF_ENGINES,
+    "FILE": f"{OF_ENGINES} {OF_FILES}",
+    "FOLDER": f"{OF_ENGINES} {OF_FILES}",
     "A B": "words other map tolerance models package other-package trust :=",
-})  # fmt: skip
+}
+PARITY = Modes(_modes, OPTIONS)
 
 
 @PARITY.guard
@@ -83,25 +84,27 @@ def parity(
     Args:
         what: a file, a folder, a robot's name, or what `files_of` returns.
         other: a file or a robot's name, with which the first is compared instead of in engines.
-        engines: readers; those installed where None.
-        settings: of the engines: their own, or ours.
-        base: how the root moves; by the file where None.
-        packages, arguments: of files.
-        repair: where repaired files go.
-        names: links and joints of the other by those of the first, where place does not tell.
-        tolerance: relative, below which a quantity of the other is no difference.
-        other_packages, other_arguments: of the other; the same packages where None.
-        seed: of the random states.
+        engines: names of engines; those installed if None.
+        settings: of the engines: `default` for their own, `accord` for those of this project.
+        base: how the root moves, `fixed` or `free`; as the file states it if None.
+        packages: folders of ROS packages by name.
+        arguments: arguments of a xacro file, by name.
+        repair: files to which repaired files are written, or a folder of them.
+        names: links and joints of the other by those of the first, if positions do not tell.
+        tolerance: relative deviation of the other below which quantities count as equal.
+        other_packages: packages of the other; the same if None.
+        other_arguments: arguments of the other.
+        seed: seed of the random states.
         done: called with each robot when it is finished.
-        command: the command line that repeats it, shown on the page.
+        command: command line that repeats the check, shown on the page.
 
     Raises:
-        AccordError: for what cannot be read or had.
+        AccordError: if a file cannot be read, or an engine is not installed.
     """
     if other is not None:
-        first = side_of(what, packages, arguments, common.tell)
+        first = description_of(what, packages, arguments, common.tell)
         folders = packages if other_packages is None else other_packages
-        second = side_of(other, folders, other_arguments, common.tell)
+        second = description_of(other, folders, other_arguments, common.tell)
         return compare_pair(first, second, names, tolerance, seed, command)
     versions = choose_readers(engines or (), common.tell)
     if isinstance(what, UrdfFile):
@@ -120,13 +123,13 @@ def parity(
     return Parity(tuple(robots), versions, datetime.now(UTC).date().isoformat(), command)
 
 
-def side_of(
+def description_of(
     what: str | Path | UrdfFile | Sequence[Source],
     packages: Mapping[str, Path],
     arguments: Mapping[str, str],
     tell: Callable[[str], None],
 ) -> UrdfFile:
-    """Return one of two robots to compare.
+    """Return the description of one of two robots to compare.
 
     Raises:
         AccordError: if it cannot be read, or is a folder.
@@ -147,7 +150,7 @@ def compare_pair(
     seed: int,
     command: str,
 ) -> Pair:
-    """Compare two descriptions in a process of their own.
+    """Compare two descriptions in a separate process; the arguments are those of `compare_files`.
 
     Raises:
         AccordError: if one is no tree, or its accelerations are not determined.
@@ -162,23 +165,23 @@ def compare_pair(
 
 @contextmanager
 def interpreting() -> Iterator[None]:
-    """Let processes that are started interpret kernels: a short job is done before numba loads."""
-    before = os.environ.get(DISABLED)
+    """Have new processes interpret kernels: a short job is finished before numba is loaded."""
+    previous = os.environ.get(DISABLED)
     os.environ[DISABLED] = "1"
     try:
         yield
     finally:
-        if before is None:  # any other value would have numba read its settings anew
+        if previous is None:  # with any value in its place, numba would read its settings again
             del os.environ[DISABLED]
         else:
-            os.environ[DISABLED] = before
+            os.environ[DISABLED] = previous
 
 
 def choose_readers(names: Sequence[str], tell: Callable[[str], None]) -> dict[str, str]:
-    """Return the versions of the engines named, or of all that are installed.
+    """Return the versions of the named engines, or of all that are installed if none is named.
 
     Raises:
-        AccordError: for an unknown one, or one named that is not installed.
+        AccordError: if a named engine is unknown or not installed, or none is installed at all.
     """
     versions = {}
     for name in names or reader_names():
@@ -200,15 +203,15 @@ def files_of(
     arguments: Mapping[str, str],
     tell: Callable[[str], None],
 ) -> Sequence[Source]:
-    """Return the robots that `what` names: of a file, of a folder, or an installed one."""
+    """Return the robots that `what` names: a file, all files of a folder, or an installed robot."""
     path = Path(what)
     if is_robot(what):
         return [file_of(what)]
     if path.is_dir():
         return find_files(path, packages, arguments)
-    is_there = path.exists() or path == STANDARD_INPUT
-    if not is_there and "/" not in what and not path.suffix:
-        find_robot(what)  # names what is like it
+    is_readable = path.exists() or path == STANDARD_INPUT
+    if not is_readable and "/" not in what and not path.suffix:
+        find_robot(what)  # raises an error that names similar robots
     file = read_robot(path, packages, arguments)
     for line in file.notes:
         tell(line)
@@ -216,12 +219,12 @@ def files_of(
 
 
 def is_robot(what: str) -> bool:
-    """Return whether a robot is named that is installed."""
+    """Return whether `what` is the name of an installed robot."""
     return what.replace("-", "_") in robot_names() and not Path(what).is_file()
 
 
 def file_of(name: str) -> UrdfFile:
-    """Return the URDF of an installed robot, its base as Gazebo has it."""
+    """Return the URDF of an installed robot, with the base that it has in Gazebo."""
     from roboaccord.gazebo.form import base_in_gazebo
 
     robot = find_robot(name)
@@ -232,7 +235,7 @@ def file_of(name: str) -> UrdfFile:
 
 
 def targets_of(out: Path, files: Sequence[Source], what: Path) -> list[Path]:
-    """Return where repaired files go: a folder's by their place in it.
+    """Return the files to which repaired files are written; those of a folder keep their paths.
 
     Raises:
         AccordError: if one cannot be written there.

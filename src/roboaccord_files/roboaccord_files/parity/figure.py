@@ -1,7 +1,7 @@
-"""Draw the result of a parity check: the largest error of each robot, a row of markers an engine.
+"""Draw the result of a parity check: the largest error of each robot in each engine.
 
-`errors` returns a Plotly figure as a dictionary. `plot(result)` calls it by the entry point
-`plot.Parity` in setup.cfg.
+`errors` takes a `Parity` (result.py) and returns a Plotly figure as a dictionary, with a curve of
+markers for each engine. `plot(result)` calls it by the entry point `plot.Parity` in setup.cfg.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Find the robots' files in a folder, and read them when they are examined.
+"""Find the files of robots in a folder, and read them when they are examined.
 
-A kind of file that is known by its name is a pattern in PATTERNS. Others (FOREIGN) are opened to
-see whether they hold a robot, by the element of MODELS. Results keep the order of paths.
+`find_files` searches a folder for the command `accord parity FOLDER`. Files that are known by their
+names match PATTERNS; files that match OTHER_PATTERNS are opened to see whether they describe a
+robot, by the element of ROBOT_ELEMENTS. A file that is not read yet is an `Unread`; `read` reads it
+in the process that examines it. Results are in the order of paths.
 """
 
 from __future__ import annotations
@@ -12,29 +14,29 @@ from hashlib import sha256
 from pathlib import Path
 from xml.parsers import expat
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import is_file, read_bytes
+from roboaccord.contract import AccordError, is_file, read_bytes
 from roboaccord.description import urdf_file
 from roboaccord.description.source import parse_lines
 from roboaccord.description.urdf_file import LARGEST, NO_PACKAGES, UrdfFile, read_text
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines.formats import formats, read_robot
 
-PATTERNS = ("*.urdf", "*.urdf.xacro")
-MODELS = {"sdf": "model/joint", "mujoco": "worldbody/body"}
-"""By format, what a robot has, and a world or a part to include has not."""
-FOREIGN = ("*.sdf", "*.xml")
+PATTERNS = ("*.urdf", "*.urdf.xacro")  # of files that are taken for robots by their names
+# Patterns of files that may be robots, worlds, scenes, or something else.
+OTHER_PATTERNS = ("*.sdf", "*.xml")
+# By the first element of a file, an element that a robot has, and a scene or fragment has not.
+ROBOT_ELEMENTS = {"sdf": "model/joint", "mujoco": "worldbody/body"}
 
 
 @dataclass(frozen=True)
 class Unread:
-    """A file that is still to be read.
+    """The file of a robot that is not read yet.
 
     Args:
-        path: of the file.
-        digest: SHA-256 of its bytes, so that changed files are other jobs.
+        path: path of the file.
+        digest: SHA-256 of its bytes, so that a changed file is another job for a cluster.
         packages: folders of ROS packages by name.
-        arguments: of a xacro file.
+        arguments: arguments of a xacro file.
     """
 
     path: Path
@@ -43,8 +45,8 @@ class Unread:
     arguments: Mapping[str, str]
 
 
+# A robot's file, read or still to be read.
 Source = UrdfFile | Unread
-"""A robot's file, read or still to be read."""
 
 
 def read(source: Source) -> UrdfFile:
@@ -59,7 +61,7 @@ def read(source: Source) -> UrdfFile:
 
 
 def shipped(file: UrdfFile) -> Path | None:
-    """Return the file that holds exactly a robot's text; None for xacro and for changed texts."""
+    """Return the path of a file that has the robot's text; None for xacro and changed texts."""
     if file.path.suffix == ".xacro" or not is_file(file.path):
         return None
     text = urdf_file.plain_xml(urdf_file.decode_xml(read_bytes(file.path, LARGEST)))
@@ -72,29 +74,30 @@ def find_files(
     """Return the robots' files in a folder and below: URDF, and other formats that engines read.
 
     Args:
-        folder: that is searched.
+        folder: searched with all folders in it.
         packages: folders of ROS packages by name.
-        arguments: of xacro files.
+        arguments: arguments of xacro files.
 
     Raises:
         AccordError: if there is none.
     """
     urdfs = {path for pattern in PATTERNS for path in folder.rglob(pattern)}
-    others = (path for pattern in FOREIGN for path in folder.rglob(pattern))
-    paths = sorted(urdfs | {path for path in others if path.is_file() and holds_robot(path)})
+    others = {path for pattern in OTHER_PATTERNS for path in folder.rglob(pattern)}
+    paths = urdfs | {path for path in others if path.is_file() and describes_robot(path)}
     if not paths:
         raise AccordError(f"no URDF, SDF or MJCF of a robot in {folder}")
-    files = ((path, read_bytes(path, LARGEST)) for path in paths if path.is_file())
-    return [
-        Unread(path, sha256(data).hexdigest(), dict(packages), dict(arguments))
-        for path, data in files
-    ]
+    files = []
+    for path in sorted(paths):
+        if path.is_file():
+            digest = sha256(read_bytes(path, LARGEST)).hexdigest()
+            files.append(Unread(path, digest, dict(packages), dict(arguments)))
+    return files
 
 
-def holds_robot(path: Path) -> bool:
-    """Return whether a file holds a whole robot in a format of an engine, and no world or scene."""
+def describes_robot(path: Path) -> bool:
+    """Return whether a file describes a robot in a format of an engine, and no world or scene."""
     try:
         top, _ = parse_lines(read_text(path, NO_PACKAGES, NO_ARGUMENTS))
     except (AccordError, expat.ExpatError, ValueError):
         return False
-    return top.tag in formats() and top.find(MODELS.get(top.tag, ".")) is not None
+    return top.tag in formats() and top.find(ROBOT_ELEMENTS.get(top.tag, ".")) is not None

@@ -1,8 +1,10 @@
-"""Find where links, joints, frames and nested models are in a model of SDF, by their paths.
+"""Poses of links, joints, frames and nested models in a model of SDF.
 
-A path is a name with those of the models around it, such as `left::tip`. A pose in SDF is relative
-to a frame that the element names, or to a default one. The rules are those of SDFormat
-(sdformat.org, Pose frame semantics). `Frame` is a pose, which other modules use, too.
+`Frames` takes the element <model> that SDFormat prints and computes the pose of each element in the
+frame of the model; sdformat.py makes a tree of links of them. An element is named by its path: its
+name after those of the nested models around it, such as `left::tip`. A pose in SDF is relative to a
+frame that the element names, or to a default one; the rules are those of SDFormat (sdformat.org,
+Pose frame semantics). `Frame`, a pose, is used by other modules, too.
 """
 
 from __future__ import annotations
@@ -13,8 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description.tree_text import WORLD
 from roboaccord.numerics.rotations import rpy_matrix
 
@@ -35,8 +36,8 @@ class Frame(NamedTuple):
         return Frame(self.position + self.turn @ other.position, self.turn @ other.turn)
 
 
-HERE = Frame(np.zeros(3), np.eye(3))  # the frame itself
-PLACED = ("link", "joint", "frame", "model")  # elements that have a pose
+HERE = Frame(np.zeros(3), np.eye(3))  # the identity: the pose of a frame in itself
+POSED_TAGS = ("link", "joint", "frame", "model")  # elements that have a pose
 MODEL = "__model__"  # SDFormat's name for the frame of the model around an element
 
 
@@ -57,8 +58,9 @@ class Frames:
     def _gather(self, scope: str, model: ET.Element) -> None:
         """Enter the elements of a model and of the models nested in it."""
         for element in model:
-            if element.tag in PLACED:
-                self.elements[path := joined(scope, element.get("name", ""))] = element
+            if element.tag in POSED_TAGS:
+                path = joined(scope, element.get("name", ""))
+                self.elements[path] = element
                 if element.tag == "model":
                     self._gather(path, element)
 
@@ -67,7 +69,7 @@ class Frames:
         return [path for path, element in self.elements.items() if element.tag == tag]
 
     def beside(self, path: str, name: str) -> str:
-        """Return the path of a name that the element of a path refers to."""
+        """Return the path of a name to which the element at a path refers, in the same model."""
         return WORLD if name == WORLD else joined(path.rpartition("::")[0], name)
 
     def pose(self, path: str) -> Frame:
@@ -81,17 +83,17 @@ class Frames:
                 reason = f"it leaves {path} out, and places a link by it"
                 raise AccordError(f"sdformat refuses it: {reason}")
             element = self.elements[path]
-            stated = element.find("pose")
+            pose_element = element.find("pose")
             default = element.get("attached_to") or element.findtext("child") or MODEL
-            base = default if stated is None else stated.get("relative_to") or default
+            base = default if pose_element is None else pose_element.get("relative_to") or default
             pose = self.pose(self.beside(path, base)).then(pose_in(element))
-            if placed := element.get("placement_frame"):
-                pose = pose.then(Frames(element).pose(placed).inverse)
+            if placement := element.get("placement_frame"):
+                pose = pose.then(Frames(element).pose(placement).inverse)
             self._poses[path] = pose
         return self._poses[path]
 
     def ends(self, path: str) -> tuple[str, str]:
-        """Return the paths of parent and child link of a joint, which may name other frames."""
+        """Return the paths of the links to which the parent and child frame of a joint belong."""
         joint = self.elements[path]
         parent, child = (self.beside(path, joint.findtext(end, "")) for end in ("parent", "child"))
         return self._link(parent), self._link(child)
@@ -104,23 +106,23 @@ class Frames:
         if element.tag == "model":
             first = (e.get("name", "") for tag in ("link", "model") for e in element.findall(tag))
             return self._link(joined(path, element.get("canonical_link") or next(first, "")))
-        holder = element.findtext("child") or element.get("attached_to") or MODEL
-        return self._link(self.beside(path, holder))
+        carrier = element.findtext("child") or element.get("attached_to") or MODEL
+        return self._link(self.beside(path, carrier))
 
 
 def joined(scope: str, name: str) -> str:
-    """Return the path of a name in a model."""
+    """Return the path of a name in the model at the path `scope`."""
     return scope if name == MODEL else f"{scope}::{name}".removeprefix("::")
 
 
-def unique(paths: Iterable[str], whole: Callable[[str], str]) -> dict[str, str]:
-    """Return the last name of each path, or the `whole` name where several paths end alike."""
+def unique(paths: Iterable[str], full_name: Callable[[str], str]) -> dict[str, str]:
+    """Return the last name of each path, or its full name where several paths end in that name."""
     last = {path: path.rpartition("::")[2] for path in paths}
     counts = Counter(last.values())
-    return {path: name if counts[name] == 1 else whole(path) for path, name in last.items()}
+    return {path: name if counts[name] == 1 else full_name(path) for path, name in last.items()}
 
 
 def pose_in(element: ET.Element) -> Frame:
-    """Return the pose that an element states."""
-    x, y, z, *turn = map(float, (element.findtext("pose") or "0 0 0 0 0 0").split())
-    return Frame(np.array([x, y, z]), rpy_matrix(*turn))
+    """Return the pose in an element's <pose>, the identity if there is none."""
+    x, y, z, *rpy = map(float, (element.findtext("pose") or "0 0 0 0 0 0").split())
+    return Frame(np.array([x, y, z]), rpy_matrix(*rpy))

@@ -1,8 +1,7 @@
 """Write the result of a parity check as JUnit XML, which CI servers show as tests.
 
-A robot is a test suite, and each engine one test case of it. JUNIT has the element of a case for
-each status; a status that is not in it is a success. The names of elements and attributes are those
-of JUnit.
+A robot is a test suite, and each engine a test case of it. command.py calls `junit` for the option
+`--junit`. The names of elements and attributes are those of JUnit.
 """
 
 from __future__ import annotations
@@ -12,23 +11,23 @@ from collections import Counter
 
 from roboaccord_files.parity.result import Parity
 
-JUNIT = {"differ": "failure", "refused": "error", "undecided": "skipped"}
+# Element within a test case for each status of an engine; a case without one is a success.
+ELEMENTS = {"differ": "failure", "refused": "error", "undecided": "skipped"}
 
 
 def junit(result: Parity) -> str:
     """Return the result as the text of a JUnit file; a case lists the causes with their cures."""
     top = ET.Element("testsuites", name="accord parity")
     for robot in result.robots:
-        kinds = Counter(robot.status.values())
-        suite = ET.SubElement(
-            top, "testsuite", name=robot.name, tests=str(len(robot.engines)),
-            failures=str(kinds["differ"]), errors=str(kinds["refused"]),
-            skipped=str(kinds["undecided"]),
-        )  # fmt: skip
+        counts = Counter(robot.status.values())
+        numbers = {"tests": len(robot.engines), "failures": counts["differ"]}
+        numbers |= {"errors": counts["refused"], "skipped": counts["undecided"]}
+        attributes = {"name": robot.name, **{key: str(n) for key, n in numbers.items()}}
+        suite = ET.SubElement(top, "testsuite", attributes)
         for name, status in robot.status.items():
             case = ET.SubElement(suite, "testcase", classname=robot.name, name=name)
-            if status in JUNIT:
+            if status in ELEMENTS:
                 causes = robot.checks["reading"][name].causes
-                lines = (f"{c.quantity} at {place}: {c.fix}" for c in causes for place in c.where)
-                ET.SubElement(case, JUNIT[status], message=status).text = "; ".join(lines)
+                lines = (f"{c.quantity} at {name}: {c.fix}" for c in causes for name in c.where)
+                ET.SubElement(case, ELEMENTS[status], message=status).text = "; ".join(lines)
     return ET.tostring(top, encoding="unicode")

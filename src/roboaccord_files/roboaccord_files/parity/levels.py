@@ -1,8 +1,8 @@
 """The levels of a parity check, in the order in which they are measured.
 
-A level is one question to an engine about a robot: how it reads the robot without geometry
-(reading.py), and whether it loads the file with its meshes (shipped.py). Another level is a file of
-its own and an entry of LEVELS.
+A level is one question to an engine about the file of a robot: how it reads the robot without
+shapes (reading.py), and whether it loads the file with its meshes (shipped.py). answers.py measures
+them in each engine. A further level is a module like these, and an entry of LEVELS.
 """
 
 from typing import Any

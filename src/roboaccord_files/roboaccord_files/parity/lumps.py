@@ -1,19 +1,19 @@
-"""Merge links that fixed joints hold together: what an engine's readers call lumping.
+"""Merge links that fixed joints connect, which readers call lumping.
 
 Many engines keep one link for each rigid body, and give it the mass of all links that are fixed to
-it. Before such a reading is compared, the links of the reference's tree are merged ("lumped") in
-the same way.
+it. Before such a reading is compared (compare.py), the links of the reference's tree are merged in
+the same way: `lumped_links` returns what each link of an engine should have. placing.py lumps the
+links of two files in each other's way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOVING, Tree
-from roboaccord.engines.model import LinkProperties
-from roboaccord.engines.reading import Reading
+from roboaccord.engines import LinkProperties, Reading
 
 
 def lumped_links(tree: Tree, reading: Reading) -> dict[str, LinkProperties]:
@@ -29,24 +29,34 @@ def lumped_links(tree: Tree, reading: Reading) -> dict[str, LinkProperties]:
 def lumps(tree: Tree, reading: Reading) -> dict[str, list[str]]:
     """Return, by the name of each link that a reading keeps, the links that it has merged into it.
 
-    A link that is lost without having been merged stands for itself. With a fixed base, links that
-    are welded to the world do not count.
+    A link that the reading lacks without having merged it is a member of itself. With a fixed base,
+    links that are welded to the world are left out.
     """
-    parents = {j.child: j.parent for j in tree.joints if j.kind not in MOVING}
+    parents = fixed_parents(tree)
     members_by_link = dict[str, list[str]]()
     for link in tree.links:
-        # The nearest link above that the reading keeps, and the first link of the rigid body.
-        holder = link.name
-        while holder not in reading.links and holder in parents:
-            holder = parents[holder]
-        first = holder
-        while first in parents:
-            first = parents[first]
-        if reading.question.base == "fixed" and first == tree.links[0].name:
+        kept = nearest_above(link.name, parents, reading.links)
+        first_of_body = nearest_above(link.name, parents, ())
+        if reading.question.base == "fixed" and first_of_body == tree.links[0].name:
             continue
-        name = holder if holder in reading.links else link.name
+        name = kept if kept in reading.links else link.name
         members_by_link.setdefault(name, []).append(link.name)
     return members_by_link
+
+
+def fixed_parents(tree: Tree) -> dict[str, str]:
+    """Return the parent of each link that a fixed joint connects with it."""
+    return {joint.child: joint.parent for joint in tree.joints if joint.kind not in MOVING}
+
+
+def nearest_above(link: str, parents: Mapping[str, str], kept: Container[str]) -> str:
+    """Return the first link of a rigid body that is in `kept`, from a link towards the root.
+
+    If none is, it is the first link of the body.
+    """
+    while link not in kept and link in parents:
+        link = parents[link]
+    return link
 
 
 def lump(tree: Tree, frame: str, members: Sequence[str]) -> LinkProperties:
@@ -65,12 +75,13 @@ def lump(tree: Tree, frame: str, members: Sequence[str]) -> LinkProperties:
     poses = relative_poses(tree, frame)
     mass = sum(links[name].mass for name in members)
     centres = {name: poses[name][0] + poses[name][1] @ links[name].centre for name in members}
-    moment = sum((links[name].mass * centres[name] for name in members), np.zeros(3))
-    centre = moment / (mass or 1.0)
+    first_moment = sum((links[name].mass * centres[name] for name in members), np.zeros(3))
+    centre = first_moment / (mass or 1.0)
     inertia = np.zeros((3, 3))
     for name in members:
-        link, turn = links[name], poses[name][1]
-        inertia += turn @ link.inertia @ turn.T + link.mass * steiner(centres[name] - centre)
+        link, rotation = links[name], poses[name][1]
+        shift = link.mass * steiner(centres[name] - centre)
+        inertia += rotation @ link.inertia @ rotation.T + shift
     return LinkProperties(float(mass), centre, inertia)
 
 
@@ -85,7 +96,8 @@ def relative_poses(tree: Tree, frame: str) -> dict[str, tuple[Array, Array]]:
     at_zero = np.zeros(len(joints)), np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
     origins, rotations = tree.forward(joints, *at_zero)
     index = {link.name: i for i, link in enumerate(tree.links)}
-    origin, turn = origins[index[frame]], rotations[index[frame]]
+    origin, to_frame = origins[index[frame]], rotations[index[frame]].T
     return {
-        name: (turn.T @ (origins[i] - origin), turn.T @ rotations[i]) for name, i in index.items()
+        name: (to_frame @ (origins[i] - origin), to_frame @ rotations[i])
+        for name, i in index.items()
     }

@@ -1,7 +1,8 @@
 """Write the HTML page of a parity check: all robots in all engines, with causes.
 
-The layout is in parity.html beside this file. The lines made here (causes, messages, what is listed
-apart) are also those that shown.py prints in the terminal.
+`render_parity` takes the result (result.py) and fills the template parity.html beside this file.
+The other functions make lines of text (causes, messages, uncompared quantities) that shown.py
+prints in the terminal, too.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 from roboaccord.contract.results import unit_of
 
-from roboaccord_files.parity.result import MOST, Parity, Repair, RobotParity
+from roboaccord_files.parity.result import MAX_MESSAGE_LINES, Parity, Repair, RobotParity
 from roboaccord_files.repair.trap import Flaw
 
 
@@ -21,15 +22,21 @@ def render_parity(result: Parity) -> str:
 
     robots, engines = result.robots, list(result.versions)
     title = robots[0].name if len(robots) == 1 else f"{len(robots)} robots"
+    agreeing = f"{result.agreeing_count} of {len(robots)}"
     return render_page(
-        "parity.html", package=__package__, title=f"What engines make of {title}",
-        lead=f"{result.alike} of {len(robots)} read alike by the reference, {', '.join(engines)}.",
-        result=result, command=result.command, engines=engines,
+        "parity.html",
+        package=__package__,
+        title=f"What engines make of {title}",
+        lead=f"{agreeing} read alike by the reference, {', '.join(engines)}.",
+        result=result,
+        command=result.command,
+        engines=engines,
         groups={robot.file: group_causes(robot) for robot in robots},
-        messages={robot.file: message_lines(robot, MOST) for robot in robots},
-        apart={robot.file: apart_lines(robot) for robot in robots},
-        body_lines=body_lines, unit=unit_of(RobotParity, "mass"),
-    )  # fmt: skip
+        messages={robot.file: message_lines(robot, MAX_MESSAGE_LINES) for robot in robots},
+        apart={robot.file: uncompared_lines(robot) for robot in robots},
+        body_lines=body_lines,
+        unit=unit_of(RobotParity, "mass"),
+    )
 
 
 def error_text(error: float | None) -> str:
@@ -58,76 +65,76 @@ def group_causes(robot: RobotParity) -> list[CauseRow]:
     Causes of one quantity with the same errors are one row, with all their links or joints; and so
     are equal rows of several engines.
     """
-    # One row for each quantity with the same errors in an engine.
-    of_engine = dict[tuple[str, str, float | None, float | None], CauseRow]()
+    # One row for each engine, quantity and pair of errors.
+    by_errors = dict[tuple[str, str, float | None, float | None], CauseRow]()
     for name, check in robot.checks["reading"].items():
         for cause in check.causes:
             key = name, cause.quantity, cause.before, cause.after
-            if key in of_engine:
-                first = of_engine[key].cause
+            if key in by_errors:
+                first = by_errors[key].cause
                 cause = replace(first, causes=(*first.causes, *cause.causes))
-            before = _error_with_it(cause, robot.status[name])
-            of_engine[key] = CauseRow(name, cause, before, error_text(cause.after))
-    # Equal rows of several engines joined.
-    joined = dict[tuple[str, tuple[str, ...], str, str], CauseRow]()
-    for row in of_engine.values():
+            before = _error_with_cause(cause, robot.status[name])
+            by_errors[key] = CauseRow(name, cause, before, error_text(cause.after))
+    # Equal rows of several engines become one.
+    merged = dict[tuple[str, tuple[str, ...], str, str], CauseRow]()
+    for row in by_errors.values():
         content = row.cause.quantity, row.cause.where, row.before, row.after
-        same = joined.get(content)
-        joined[content] = row._replace(engine=f"{same.engine}, {row.engine}") if same else row
-    return list(joined.values())
+        equal = merged.get(content)
+        merged[content] = row._replace(engine=f"{equal.engine}, {row.engine}") if equal else row
+    return list(merged.values())
 
 
-def _error_with_it(cause: Flaw, status: str) -> str:
-    """Return the error of an engine with this cause alone, in words; "" if it is not proven."""
+def _error_with_cause(cause: Flaw, status: str) -> str:
+    """Return the error of an engine with a cause alone, as text; "" if the cause is not proven."""
     if cause.before is not None or cause.after is None:
         return error_text(cause.before)
-    # What mimic does changes no status: an engine that reads the rest alike refuses that.
+    # Mimic changes no status: an engine of status "same" refuses the text with mimic.
     return "refused" if status in ("same", "refused") else "not finite"
 
 
-def message_lines(robot: RobotParity, most: int) -> list[str]:
+def message_lines(robot: RobotParity, limit: int) -> list[str]:
     """Return the messages of engines that differ, refuse, or do not load the file's meshes.
 
-    Where all causes of a difference are proven, the page alone has them.
+    Of a difference whose causes are all proven, messages are returned for the page only.
 
     Args:
         robot: with its engines.
-        most: lines of an engine.
+        limit: largest number of lines of an engine, MAX_MESSAGE_LINES for the page.
     """
     shown = list[str]()
     for name, status in robot.status.items():
         refusal = robot.checks["shipped"][name].refusal
         causes = robot.checks["reading"][name].causes
         proven = all(cause.before is None or cause.after is not None for cause in causes)
-        silent = status == "same" or (status == "differ" and proven and most < MOST)
-        messages = [refusal, *(() if silent else robot.messages(name))]
-        lines = [*dict.fromkeys(line for line in messages if line)]
-        shown += [f"{name}: {line}" for line in lines[:most]]
-        if len(lines) > most:
-            shown.append(f"{name}: {len(lines) - most} more lines: --json")
+        explained = status == "differ" and proven and limit < MAX_MESSAGE_LINES
+        messages = [] if status == "same" or explained else robot.messages(name)
+        lines = [line for line in dict.fromkeys([refusal, *messages]) if line]
+        shown += [f"{name}: {line}" for line in lines[:limit]]
+        if len(lines) > limit:
+            shown.append(f"{name}: {len(lines) - limit} more lines: --json")
     return shown
 
 
-def apart_lines(robot: RobotParity) -> list[str]:
-    """Return the lines on what engines read differently, but is not compared (apart.py).
+def uncompared_lines(robot: RobotParity) -> list[str]:
+    """Return lines on what engines read differently, but is not compared (uncompared.py).
 
-    Effort limits of an engine without motors are left out, and so is what a cause already names.
+    Effort limits of an engine without motors are not listed, and neither is what a cause names.
     """
     lines = list[str]()
     for name, check in robot.checks["reading"].items():
-        apart, causes = check.apart, {cause.quantity for cause in check.causes}
+        causes = {cause.quantity for cause in check.causes}
         differ = list[str]()
-        for quantity, pairs in apart.joints.items():
-            has_motors = any(in_engine for _, in_engine in pairs.values())
+        for quantity, values in check.uncompared.joints.items():
+            has_motors = any(in_engine for _, in_engine in values.values())
             if quantity not in causes and (quantity != "effort" or has_motors):
-                differ.append(f"{quantity} of {len(pairs)} joint{'' if len(pairs) == 1 else 's'}")
+                differ.append(f"{quantity} of {len(values)} joint{'' if len(values) == 1 else 's'}")
         for kind, (in_file, in_engine) in robot.checks["shipped"][name].geometry.items():
             differ.append(f"{in_engine} collision shapes of kind {kind} for {in_file}")
-        if apart.refused:
-            differ.append(f"with mimic and transmissions: {apart.refused}")
-        if apart.left:
-            lacks = "; ".join(apart.left)
-            lines.append(f"{name}: not in the URDF converted from it: {lacks}")
+        if check.uncompared.refused:
+            differ.append(f"with mimic and transmissions: {check.uncompared.refused}")
+        if check.uncompared.lost:
+            lost = "; ".join(check.uncompared.lost)
+            lines.append(f"{name}: not in the URDF converted from it: {lost}")
         if differ:
             lines.append(f"not compared, but different in {name}: {', '.join(differ)}")
     return lines

@@ -1,7 +1,8 @@
 """The result of `accord parity A B`: whether two files describe one robot, and how they differ.
 
-Fields of `Pair` and `PairDifference` are keys of the JSON. pair_comparison.py computes the result,
-and pair_shown.py makes tables and pages of it.
+`Pair` is computed by pair_comparison.py, printed and drawn by pair_shown.py, and returned by
+`ra.parity(a, b)`. The first robot is that of file A, the second that of file B. Names and order of
+the fields are those of the JSON, on which users' scripts rely.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class PairDifference:
         cause: the quantity, the link or joint of the first robot, and the difference: the second's
             value minus the first's, or relative to the first's if the unit is 1.
         other: name of the link or joint in the second robot.
-        values: of the first and of the second; None for what is no number.
+        values: values of the first and of the second; None for what is no number.
         effect: relative change of accelerations at random states due to this difference alone; None
             if it changes which joints there are, or accelerations are not determined.
     """

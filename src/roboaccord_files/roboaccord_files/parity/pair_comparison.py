@@ -1,8 +1,12 @@
 """Compare two descriptions: list what differs, and how much each difference changes accelerations.
 
-placing.py matches the bodies of the two robots, and pair_differences.py finds the differences. To
-measure the effect of a difference, the first robot's tree is given the second's value; the second's
-tree is never changed. `compare_files` runs in another process.
+Are two files, say of two versions, descriptions of one robot? placing.py matches the rigid bodies
+of the two robots, and pair_differences.py finds the differences of matched links and joints, each
+with a change: a function that gives the first robot's tree the value of the second. The effect of a
+difference is the largest relative change of accelerations at random states when this change alone
+is made. The second robot's tree is never changed.
+
+`compare_files` returns a `Pair` (pair.py). door.py calls it in another process.
 """
 
 from __future__ import annotations
@@ -13,9 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, Array
 from roboaccord.contract.outcome import Cause
-from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOVING, Joint, Tree
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.differences import relative_at
@@ -26,12 +29,7 @@ from roboaccord.numerics.rotations import rotation_vector
 from roboaccord_files.parity import pair_differences as differ
 from roboaccord_files.parity.bench import Bench
 from roboaccord_files.parity.pair import Pair
-from roboaccord_files.parity.pair_differences import (
-    NO_MIMIC,
-    Change,
-    DifferenceAndChange,
-    difference,
-)
+from roboaccord_files.parity.pair_differences import Change, DifferenceAndChange, difference
 from roboaccord_files.parity.placing import LinkPair, Pairing
 from roboaccord_files.parity.poses import Match
 from roboaccord_files.parity.result import RobotParity
@@ -41,13 +39,13 @@ from roboaccord_files.repair.joints import MIMIC
 def compare_files(
     one: UrdfFile, other: UrdfFile, names: Mapping[str, str], tolerance: float, seed: int
 ) -> Pair | str:
-    """Compare two descriptions, in a process from which exceptions do not come back.
+    """Compare two descriptions; called in another process, from which no exception comes back.
 
     Args:
-        one, other: the two files as they were read.
+        one, other: the first and the second file, as they were read.
         names: links and joints of the second by those of the first, as the user states them.
-        tolerance: relative; smaller deviations are no differences.
-        seed: of the random states.
+        tolerance: relative deviation below which quantities count as equal.
+        seed: seed of the random states.
 
     Returns:
         The differences, or the reason why nothing could be compared.
@@ -59,7 +57,7 @@ def compare_files(
 
 
 class Comparison:
-    """Two descriptions whose bodies are matched; the arguments are those of `compare_files`."""
+    """Comparison of two descriptions; the arguments are those of `compare_files`."""
 
     def __init__(
         self, one: UrdfFile, other: UrdfFile, names: Mapping[str, str], tolerance: float, seed: int
@@ -89,7 +87,7 @@ class Comparison:
         self._links = {pair.name: pair.partner for pair in links}
         mimics = differ.mimics_of(one), differ.mimics_of(other)
         leaders = {self._other_joint(n): self._other_joint(m[0]) for n, m in mimics[0].items()}
-        self._mimics = mimics[0], differ.turned_round(mimics[1], leaders)
+        self._mimics = mimics[0], differ.inverted_mimics(mimics[1], leaders)
         # Joints by each quantity that one of the two formats cannot state.
         self._unstated = dict[str, dict[str, None]]()
 
@@ -103,15 +101,11 @@ class Comparison:
         with_effects = [replace(d, effect=self._effect([change])) for d, change in differences]
         total_effect = self._effect([change for _, change in differences])
         ordered = ranked(with_effects, lambda d: -np.inf if d.effect is None else -d.effect)
-        one, other = (
-            RobotParity(bench.file.name, str(bench.file.path), bench.question.base,
-                        len(bench.tree.moving), sum(link.mass for link in bench.tree.links))
-            for bench in self._benches
-        )  # fmt: skip
-        partners = [*self._links.items(), *self._joints.items()]
-        names = {name: partner for name, partner in partners if name != partner}
+        robots = _summary(self._benches[0]), _summary(self._benches[1])
+        partners = self._links | self._joints
+        names = {name: partner for name, partner in partners.items() if name != partner}
         notes = tuple(self._notes())
-        return Pair((one, other), tuple(ordered), total_effect, names, notes, self._tolerance)
+        return Pair(robots, tuple(ordered), total_effect, names, notes, self._tolerance)
 
     def _differences(self) -> Iterator[DifferenceAndChange]:
         """Yield all differences: of bases, of joints that one robot lacks, then body by body."""
@@ -153,20 +147,17 @@ class Comparison:
 
         Quantities that the format of one file cannot state become a note instead.
         """
-        mimic = self._mimics[0].get(one.name, NO_MIMIC)
-        other_mimic = self._mimics[1].get(other.name, NO_MIMIC)
+        mimic = self._mimics[0].get(one.name, differ.NO_MIMIC)
+        other_mimic = self._mimics[1].get(other.name, differ.NO_MIMIC)
         if self._other_joint(mimic[0]) != other_mimic[0]:
             yield difference(Cause(MIMIC, one.name, axis="joint"), other.name, differ.unchanged)
-            mimic = other_mimic = NO_MIMIC
-        numbers, other_numbers = (
-            differ.numbers_of(one, mimic),
-            differ.numbers_of(other, other_mimic),
-        )
-        for found in differ.number_differences(one, other, numbers, other_numbers, self._tolerance):
-            quantity, is_finite = found[0].cause.quantity, found[0].cause.size is not None
+            mimic = other_mimic = differ.NO_MIMIC
+        mimics = mimic, other_mimic
+        for pair in differ.number_differences(one, other, mimics, self._tolerance):
+            quantity, is_finite = pair[0].cause.quantity, pair[0].cause.size is not None
             is_stated = quantity != differ.SERVO and (is_finite or quantity == "limit")
             if self._same_format or is_stated:
-                yield found
+                yield pair
             else:
                 self._unstated.setdefault(quantity, {})[one.name] = None
 
@@ -176,14 +167,16 @@ class Comparison:
         joints = [by_name[name] for name in self._question.joints]
         damping = np.array([joint.damping for joint in joints])
         friction = np.array([joint.friction for joint in joints])
-        states = [replace(s, effort=s.effort - damping * s.qd - friction * np.sign(s.qd))
-                  for s in self._question.states]  # fmt: skip
+        states = [
+            replace(state, effort=state.effort - damping * state.qd - friction * np.sign(state.qd))
+            for state in self._question.states
+        ]
         return TreeReading(tree, self._question).accelerations(states)
 
     def _effect(self, changes: Sequence[Change]) -> float | None:
-        """Return the largest relative change of accelerations due to changes of the first robot.
+        """Return the largest relative change of accelerations by changes of the first robot.
 
-        None if a change has no tree, or accelerations are not determined.
+        None if a difference has no change, or accelerations are not determined.
         """
         tree, before = self._one, self._accelerations
         for change in changes:
@@ -200,7 +193,7 @@ class Comparison:
         return None
 
     def _notes(self) -> Iterator[str]:
-        """Yield notes on what differs or is missing, but does not count as a difference."""
+        """Yield notes on what is not compared, or deviates without counting as a difference."""
         if self._bases[0] != self._bases[1]:
             yield f"the base is {self._bases[0]} in the first alone; compared {self._base}"
         pose = self._pairing.matches[self._one.links[0].name].pose
@@ -220,24 +213,32 @@ class Comparison:
             yield f"{key} is read from one alone, and not compared: {', '.join(names)}"
 
 
+def _summary(bench: Bench) -> RobotParity:
+    """Return name, file, base, number of joints and mass of a robot."""
+    mass = sum(link.mass for link in bench.tree.links)
+    path, joint_count = str(bench.file.path), len(bench.tree.moving)
+    return RobotParity(bench.file.name, path, bench.question.base, joint_count, mass)
+
+
 def check_names(names: Mapping[str, str], trees: Sequence[Tree]) -> None:
     """Check that the robots have the links and joints that the user matches.
 
     Raises:
         AccordError: if no link or joint of a robot has the name.
     """
-    for which, named, tree in (("first", [*names], trees[0]), ("second", names.values(), trees[1])):
-        known = {link.name for link in tree.links} | {joint.name for joint in tree.joints}
-        if unknown := [name for name in named if name not in known]:
-            raise AccordError(f"--map: the {which} has no link or joint {unknown[0]}")
+    first, second = ("first", names.keys(), trees[0]), ("second", names.values(), trees[1])
+    for robot, mapped, tree in (first, second):
+        existing = {link.name for link in tree.links} | {joint.name for joint in tree.joints}
+        if unknown := [name for name in mapped if name not in existing]:
+            raise AccordError(f"--map: the {robot} has no link or joint {unknown[0]}")
 
 
 def fixed_in_one(
     one: Tree, other: Tree, names: Mapping[str, str]
 ) -> tuple[Tree, Tree, dict[str, str]]:
-    """Return both trees with a joint fixed if it is fixed in one of them, and these joints.
+    """Return two trees whose joints are fixed if they are fixed in one of them, and these joints.
 
-    The joints are names in the second tree by names in the first.
+    The joints are names in the second tree, by names in the first.
     """
     moves_in_other = {joint.name: joint.kind in MOVING for joint in other.joints}
     fixed = dict[str, str]()
@@ -246,8 +247,8 @@ def fixed_in_one(
         if moves_in_other.get(partner, moves) != moves:
             fixed[joint.name] = partner
 
-    def with_fixed(tree: Tree, which: set[str]) -> Tree:
-        joints = (replace(j, kind="fixed") if j.name in which else j for j in tree.joints)
+    def with_fixed(tree: Tree, fixed_names: set[str]) -> Tree:
+        joints = (replace(j, kind="fixed") if j.name in fixed_names else j for j in tree.joints)
         return replace(tree, joints=tuple(joints))
 
     return with_fixed(one, {*fixed}), with_fixed(other, {*fixed.values()}), fixed

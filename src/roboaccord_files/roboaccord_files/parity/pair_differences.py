@@ -1,9 +1,10 @@
-"""Find how two robots differ in a link, in the origin and axis of a joint, and in its numbers.
+"""Find how two matched robots differ in links, in origins and axes of joints, and in their numbers.
 
-Each difference comes with a change that gives the first robot's tree the value of the second:
-pair_comparison.py uses it to measure the effect on accelerations. All numbers of `Joint` are
-compared. Mimics, which the tree does not have, are read from the text. Names of quantities are in
-the JSON, and stay.
+Each difference comes with a change: a function that gives the first robot's tree the value of the
+second, by which pair_comparison.py measures the effect on accelerations. In order of use:
+`link_difference` (mass, centre, inertia), `joint_pose_differences` (kind, origin, axis, zero),
+`number_differences` (limits, damping and all other numbers of `Joint`, and mimic, which a tree does
+not have and which is read from the text). Names of quantities are in the JSON, and stay.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.state import Array
-from roboaccord.description.tree import Joint, Tree
+from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.description.tree_text import ENDLESS
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.differences import compare_value
@@ -27,26 +28,27 @@ from roboaccord_files.parity.placing import LinkPair
 from roboaccord_files.parity.poses import Match
 from roboaccord_files.repair.joints import MIMIC
 
-# Relative to the largest moment; smaller products of inertia are the rounding of six digits, so two
-# inertias have the same principal axes. As pair.TOLERANCE.
+# Relative to the largest moment; below it products of inertia are the rounding of numbers with six
+# digits (as pair.TOLERANCE), so that two inertias have the same principal axes.
 PRINCIPAL = 1e-5
+E = TypeVar("E", Link, Joint)
 AXES = "xyz"
 TENSOR = [row + column for row in AXES for column in AXES]  # components of an inertia
 ENDS = ("lower", "upper")
-# Fields of Joint that are numbers, and those that are tuples of numbers.
+# Names of the fields of Joint that are numbers, and of those that are tuples of numbers.
 NUMBERS = [e.name for e in fields(Joint) if e.type == "float" and e.name not in ENDS]
 TUPLES = [e.name for e in fields(Joint) if str(e.type).startswith("tuple[float")]
 ACTING = {*NUMBERS, *TUPLES} - {"effort", "velocity"}  # fields that act on accelerations
 SERVO = "servo"  # a field that only MJCF states
+# Numbers of a joint, by quantity and component.
 Numbers: TypeAlias = Mapping[tuple[str, str], float]
-"""Numbers of a joint by quantity and component."""
+# The joint that one mimics, multiplier and offset [rad or m].
 Mimic: TypeAlias = tuple[str, float, float]
-"""The joint that one mimics, multiplier and offset [rad or m]."""
 NO_MIMIC: Mimic = ("", 0.0, 0.0)  # of a joint that mimics none
+# A function that gives the first robot's tree the second's value; None if joints would differ.
 Change: TypeAlias = Callable[[Tree], Tree] | None
-"""A function that gives the first robot's tree the second's value; None if joints would differ."""
+# A difference, whose effect is not measured yet, and its change.
 DifferenceAndChange: TypeAlias = tuple[PairDifference, Change]
-"""A difference, whose effect is not measured yet, and its change."""
 
 
 def unchanged(tree: Tree) -> Tree:
@@ -56,16 +58,17 @@ def unchanged(tree: Tree) -> Tree:
 
 def change_joint(name: str, **values: Any) -> Change:
     """Return the change that gives a joint new values of some fields."""
-    return lambda tree: replace(
-        tree, joints=tuple(replace(j, **values) if j.name == name else j for j in tree.joints)
-    )
+    return lambda tree: replace(tree, joints=with_values(tree.joints, {name: values}))
 
 
 def change_link(name: str, **values: Any) -> Change:
     """Return the change that gives a link new values of some fields."""
-    return lambda tree: replace(
-        tree, links=tuple(replace(k, **values) if k.name == name else k for k in tree.links)
-    )
+    return lambda tree: replace(tree, links=with_values(tree.links, {name: values}))
+
+
+def with_values(elements: Sequence[E], values: Mapping[str, Mapping[str, Any]]) -> tuple[E, ...]:
+    """Return links or joints with new values of some fields, by name of the link or joint."""
+    return tuple(replace(element, **values.get(element.name, {})) for element in elements)
 
 
 def with_lumped_masses(tree: Tree, pairs: Sequence[LinkPair]) -> Tree:
@@ -73,9 +76,7 @@ def with_lumped_masses(tree: Tree, pairs: Sequence[LinkPair]) -> Tree:
     massless: dict[str, Any] = {"mass": 0.0, "inertia": np.zeros((3, 3))}
     values = {name: massless for pair in pairs for name in pair.members}
     values |= {pair.name: vars(pair.one) for pair in pairs}
-    return replace(
-        tree, links=tuple(replace(link, **values.get(link.name, {})) for link in tree.links)
-    )
+    return replace(tree, links=with_values(tree.links, values))
 
 
 def difference(
@@ -86,7 +87,7 @@ def difference(
     Args:
         cause: the quantity, where it is in the first robot, and by how much it differs.
         other: name of the link or joint in the other robot.
-        change: of the first robot's tree; None if joints would differ.
+        change: change of the first robot's tree; None if joints would differ.
         values: in the first robot, and in the other.
     """
     return PairDifference(cause, other, (values[0], values[1])), change
@@ -102,7 +103,7 @@ def link_difference(pair: LinkPair, quantity: str) -> DifferenceAndChange:
         axes = TENSOR
     index, size = largest_component(second - first)
     values, unit = (float(first.flat[index]), float(second.flat[index])), "m"
-    if quantity != "centre":  # masses and inertias differ by a share, in the unit 1
+    if quantity != "centre":  # differences of masses and inertias are relative
         size /= values[0] or float(np.abs(first).max()) or values[1]
         unit = "1"
     new = {quantity: getattr(pair.other, quantity)}
@@ -119,8 +120,8 @@ def joint_pose_differences(
 
     Args:
         match: two bodies that these joints move.
-        allowed: difference that is none: relative, or an angle [rad].
-        size: of the robot, to which offsets are relative [m].
+        allowed: difference up to which quantities count as equal: relative, or an angle [rad].
+        size: size of the robot, to which offsets are relative [m].
     """
     joint, other, pose = match.one.joint, match.other.moved_by, match.joint_pose()
     assert joint and match.above
@@ -153,17 +154,19 @@ def joint_pose_differences(
 
 
 def number_differences(
-    joint: Joint, other: Joint, numbers: Numbers, other_numbers: Numbers, allowed: float
+    joint: Joint, other: Joint, mimics: tuple[Mimic, Mimic], allowed: float
 ) -> Iterator[DifferenceAndChange]:
     """Yield the differences of two joints in their numbers.
 
     Args:
         joint, other: the joints.
-        numbers, other_numbers: their numbers.
-        allowed: relative difference that is none; for limits below 1 it is absolute [rad or m].
+        mimics: what each of them mimics.
+        allowed: relative difference up to which numbers count as equal; for limits below 1 it is
+            absolute [rad or m].
     """
     length = "m" if joint.kind == "prismatic" else "rad"
-    for (quantity, component), first in numbers.items():
+    other_numbers = numbers_of(other, mimics[1])
+    for (quantity, component), first in numbers_of(joint, mimics[0]).items():
         second, is_limit = other_numbers[quantity, component], quantity == "limit"
         is_finite = bool(np.isfinite([first, second]).all())
         scale = max(abs(first), abs(second), 1.0 if is_limit else 0.0)
@@ -207,21 +210,21 @@ def mimics_of(file: UrdfFile) -> dict[str, Mimic]:
     return mimics
 
 
-def turned_round(mimics: Mapping[str, Mimic], leaders: Mapping[str, str]) -> dict[str, Mimic]:
-    """Return mimics turned round where the other file has the same coupling the other way round.
+def inverted_mimics(mimics: Mapping[str, Mimic], leaders: Mapping[str, str]) -> dict[str, Mimic]:
+    """Return mimics, inverted where the leader of one follows in the other file.
 
-    q_b = m q_a + c is the same as q_a = q_b / m - c / m.
+    The coupling q_b = m q_a + c is the same as q_a = q_b / m - c / m.
 
     Args:
         mimics: by the joint that follows.
-        leaders: in the other file, by the joint that follows there.
+        leaders: leader in the other file, by the joint that follows there.
     """
-    turned = dict(mimics)
+    inverted = dict(mimics)
     for name, (leader, multiplier, offset) in mimics.items():
         if leaders.get(leader) == name and leader not in mimics and multiplier:
-            del turned[name]
-            turned[leader] = name, 1.0 / multiplier, -offset / multiplier
-    return turned
+            del inverted[name]
+            inverted[leader] = name, 1.0 / multiplier, -offset / multiplier
+    return inverted
 
 
 def largest_component(values: Array) -> tuple[int, float]:

@@ -1,7 +1,9 @@
 """Show the result of `accord parity A B`: as a table in the terminal, a page, and SARIF findings.
 
-A row is a difference of a quantity, with both values and its effect on accelerations. Nothing is
-decided here. In a notebook `show(result)` prints the same.
+The input is a `Pair` (pair.py), the differences of two robots; nothing is decided here. A row of
+the table is the difference of one quantity, with both values and its effect on accelerations.
+`pair_shown` is for the terminal and, by `show(result)`, for notebooks; `render_pair` makes the HTML
+page, and `pair_findings` findings at lines of the second file, which command.py writes as SARIF.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from roboaccord_files.rules.findings import RuleFinding
 from roboaccord_files.rules.source import Source
 from roboaccord_files.rules.table import RULES
 
-RULE = "description-differs"
-MOST = 40  # rows in the terminal; further ones are counted, as many as a screen has
+RULE = "description-differs"  # rule of the findings, in rules.yaml
+MAX_ROWS = 40  # rows in the terminal, as many as a screen has; further ones are counted
+# Units of the two values of a quantity; those of limits are in the difference.
 UNITS = {"mass": "kg", "centre": "m", "origin": "m", "inertia": "kg m^2", "zero": "rad"}
-SCALES = {"1": (100.0, "%"), "m": (1e3, "mm"), "rad": (180.0 / math.pi, "deg")}  # of sizes
+# By the unit of a difference, the factor and the unit in which it is shown.
+SCALES = {"1": (100.0, "%"), "m": (1e3, "mm"), "rad": (180.0 / math.pi, "deg")}
 HEADS = ("effect", "quantity", "where", "first", "second", "off by")
 
 
@@ -36,8 +40,8 @@ def row_of(difference: PairDifference) -> tuple[str, ...]:
     values = [first, f"{second} {unit}".rstrip() if second else ""]
     if cause.quantity == "joint":
         values = ["there" if name else "missing" for name in (cause.where, other)]
-    factor, unit = SCALES.get(cause.unit, (1.0, cause.unit))
-    size = "" if cause.size is None else f"{factor * cause.size:+.3g} {unit}".rstrip()
+    factor, shown_unit = SCALES.get(cause.unit, (1.0, cause.unit))
+    size = "" if cause.size is None else f"{factor * cause.size:+.3g} {shown_unit}".rstrip()
     effect = "unknown" if difference.effect is None else f"{difference.effect:.1e}"
     effect = "0" if difference.effect == 0.0 else effect
     return effect, f"{cause.quantity} {cause.axis}".rstrip(), where, *values, size
@@ -56,7 +60,7 @@ def pair_lines(pair: Pair) -> list[str]:
     return [verdict, *pair.notes, *matched]
 
 
-def sides_of(pair: Pair) -> list[str]:
+def robot_lines(pair: Pair) -> list[str]:
     """Return a line for each of the two robots."""
     return [
         f"{which}: {robot.file}: {robot.name}, {robot.joints} joints, {robot.mass:.6g} kg, "
@@ -68,12 +72,12 @@ def sides_of(pair: Pair) -> list[str]:
 def pair_shown(pair: Pair) -> list[RenderableType]:
     """Return both robots, the differences by effect, and the verdict."""
     table = make_table(*HEADS, words=HEADS[1:3], text=HEADS[2:3])
-    for difference in pair.differences[:MOST]:
+    for difference in pair.differences[:MAX_ROWS]:
         table.add_row(*map(Text, row_of(difference)))
     rows: list[RenderableType] = [table] if pair.differences else []
-    if len(pair.differences) > MOST:
-        rows.append(f"{len(pair.differences) - MOST} more: --json")
-    return [*sides_of(pair), *rows, *pair_lines(pair)]
+    if len(pair.differences) > MAX_ROWS:
+        rows.append(f"{len(pair.differences) - MAX_ROWS} more: --json")
+    return [*robot_lines(pair), *rows, *pair_lines(pair)]
 
 
 def render_pair(pair: Pair) -> str:
@@ -82,7 +86,7 @@ def render_pair(pair: Pair) -> str:
 
     rows = [row_of(difference) for difference in pair.differences]
     title = f"{pair.robots[0].name} and {pair.robots[1].name}"
-    values = {"heads": HEADS, "rows": rows, "lines": pair_lines(pair), "sides": sides_of(pair)}
+    values = {"heads": HEADS, "rows": rows, "lines": pair_lines(pair), "sides": robot_lines(pair)}
     return render_page("pair.html", __package__, title=title, command=pair.command, **values)
 
 

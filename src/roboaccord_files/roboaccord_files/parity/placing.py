@@ -1,13 +1,14 @@
 """Match the bodies of two robots, and find where each body of the second lies in the first.
 
-A body is a set of links that fixed joints hold together. Two files of one robot may use other names
-and other frames. Bodies are matched from the root outwards: the joints of two matched bodies by
-name, by the links that they carry, and the remaining ones by position. For each pair the candidates
-of poses.py are tried, and that pose is taken in which the fewest quantities of the two bodies
-differ, so that one changed quantity shows as one difference.
+A body is a set of links that fixed joints connect. Two files of one robot may use other names and
+other frames, so `Pairing` matches bodies from the root outwards: those that the joints of two
+matched bodies carry, first by names of joints and links, and the remaining ones by position. For
+each pair of bodies the candidate poses of poses.py are tried. The pose in which the fewest
+quantities of the two bodies differ is taken, so that one changed quantity of a file shows as one
+difference. pair_comparison.py uses the result.
 
-CANDIDATES bounds the time of this search; it may be tuned, as NEAR and ALIKE may. In this module
-`one` is what belongs to the first robot, and `other` its counterpart in the second.
+In this module `one` belongs to the first robot, and `other` is its counterpart in the second.
+CANDIDATES bounds the time of the search; it may be tuned, as NEAR and ALIKE may.
 """
 
 from __future__ import annotations
@@ -18,39 +19,42 @@ from itertools import chain, islice, permutations
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from roboaccord.description.tree import MOVING, Tree
+from roboaccord.description.tree import Tree
 from roboaccord.engines.differences import Difference, compare_axis, compare_link, compare_value
 from roboaccord.engines.model import LinkProperties
 from roboaccord.numerics.ranking import ranked
 
 from roboaccord_files.parity.compare import NOISE
 from roboaccord_files.parity.frames import Frame
-from roboaccord_files.parity.lumps import lump
+from roboaccord_files.parity.lumps import fixed_parents, lump, nearest_above
 from roboaccord_files.parity.poses import Match, VectorPair, marked_poses, plain_poses
 from roboaccord_files.parity.rigid_bodies import RigidBody, bodies_of, in_frame
 
 T = TypeVar("T")
-# Poses that are tried for a body at most; bounds the time with many joints, as 24 orders of FEW
-# joints have more.
+# Number of poses that are tried for a body at most, which bounds the time for bodies with many
+# joints.
 CANDIDATES = 2000
-# The first of these are the poses of the file; one that leaves a single difference is taken.
-PLAIN = 3
-FEW = 4  # joints; so many on one body are matched in every order (24)
-# Largest distance of joints that may be the same: the sum of relative differences and angles [rad].
+# Number of the first poses, which are those of the file (poses.plain_poses). Beyond them a pose is
+# taken as soon as it leaves a single difference.
+PLAIN_POSES = 3
+# Number of joints of a body up to which they are matched in every order: 24 orders of four.
+MAX_PERMUTED = 4
+# Largest distance of two joints that may be the same: the sum of relative differences and angles
+# [rad] by `_distance`.
 NEAR = 1.0
-# The same for fixed links, of which several may be alike: such a pair may differ by 20 % of the
-# mass, or by a fifth of the robot's size.
+# The same for fixed links, of which a body may have several that resemble each other: two matched
+# links may differ by 20 % of the mass, or in place by a fifth of the robot's size.
 ALIKE = 0.2
 
 
 class LinkPair(NamedTuple):
-    """A link of each robot, each with the links that are lumped in it.
+    """A link of each robot, each with the links that are lumped in it (lumps.py).
 
     Args:
         name, partner: names of the link in the first robot and in the other.
-        members: names of the first robot's links that are lumped in it, itself included.
-        one, other: properties in the first robot and in the other, both in the frame of the first's
-            link; the same where one of them is not known.
+        members: names of the first robot's links that are lumped in this one, itself included.
+        one, other: mass properties in the first robot and in the other, both in the frame of the
+            first robot's link; equal where one of them is not known.
     """
 
     name: str
@@ -66,12 +70,13 @@ class Pairing:
     Args:
         one, other: trees of the two robots.
         names: links and joints of the other by those of the first, as the user states them.
-        allowed: relative difference that is none.
-        unweighed: links of the first, and of the other, whose mass is not known.
+        allowed: relative difference up to which quantities count as equal.
+        unweighed: links of unknown mass in the first robot, and in the other.
 
     Attributes:
-        matches: by name of the first's body, each after the one that carries it.
-        unmatched: joints that only the first has, and only the other.
+        matches: matched bodies by name of the first robot's body, each after the one that carries
+            it.
+        unmatched: names of joints that only the first robot has, and that only the other has.
         size: largest coordinate of a joint's origin in the first robot, but at least 0.1 [m].
     """
 
@@ -117,47 +122,50 @@ class Pairing:
             yield LinkPair(name, partner, members[name], one, other)
 
     def _link_partners(self, match: Match) -> dict[str, str]:
-        """Return the links of the other body by those of the first: by name, then by likeness."""
-        mine = {n: in_frame(self._lump(0, n, n), pose.inverse)
-                for n, pose in match.one.links.items()}  # fmt: skip
-        others = {n: in_frame(self._lump(1, n, n), match.pose.inverse.then(pose).inverse)
-                  for n, pose in match.other.links.items()}  # fmt: skip
+        """Return the links of the other body by those of the first, by names, then by nearness."""
+        to_other = match.pose.inverse
+        mine = {n: self._single(0, n, pose) for n, pose in match.one.links.items()}
+        others = {
+            n: self._single(1, n, to_other.then(pose)) for n, pose in match.other.links.items()
+        }
 
         def distance(name: str, partner: str) -> float:
             if self._other_name(name) == partner:
                 return -1.0
             one, other = mine[name], others[partner]
-            away = float(np.linalg.norm(one.centre - other.centre)) / self.size
-            return away + mass_difference(one, other) if one.mass and other.mass else np.inf
+            offset = float(np.linalg.norm(one.centre - other.centre)) / self.size
+            return offset + mass_difference(one, other) if one.mass and other.mass else np.inf
 
         partners = dict(nearest([*mine], [*others], distance, ALIKE))
         return partners or {match.one.name: match.other.name}
+
+    def _single(self, robot: int, name: str, pose: Frame) -> LinkProperties:
+        """Return the properties of one link of a robot in the frame in which it has a pose."""
+        return in_frame(self._lump(robot, name, name), pose.inverse)
 
     def _other_name(self, name: str) -> str:
         """Return the name in the other robot of a link or joint of the first."""
         return self._names.get(name, name)
 
     def _members(self, robot: int, body: RigidBody, kept: Sequence[str]) -> dict[str, list[str]]:
-        """Return the links of a body that are lumped in each of the links that are kept.
+        """Return the links of a body that are lumped in each of the links `kept`.
 
-        A link is lumped in the nearest one above it that is kept, else in the first of them.
+        A link is lumped in the nearest one of them above it, else in the first of them.
         """
-        joints = self._trees[robot].joints
-        parents = {joint.child: joint.parent for joint in joints if joint.kind not in MOVING}
+        parents = fixed_parents(self._trees[robot])
         members = dict[str, list[str]]()
         for name in body.links:
-            holder = name
-            while holder not in kept and holder in parents:
-                holder = parents[holder]
-            members.setdefault(holder if holder in kept else kept[0], []).append(name)
+            link = nearest_above(name, parents, kept)
+            members.setdefault(link if link in kept else kept[0], []).append(name)
         return members
 
     def _match(self, one: RigidBody, other: RigidBody, above: Match | None = None) -> None:
         """Match two bodies in the best pose, and then the bodies that they carry.
 
-        The best pose leaves the fewest differences; of equal ones, clearly smaller differences.
+        The best pose leaves the fewest differences. Among poses that leave equally many, a later
+        one must have half the sum of errors to be better.
         """
-        best, fewest, smallest = Match(one, other, above), 10**9, np.inf
+        best, fewest, smallest = Match(one, other, above), np.inf, np.inf
         poses = chain(plain_poses(best), self._marked_poses(best))
         for number, pose in enumerate(islice(poses, CANDIDATES), 1):
             match = Match(one, other, above, pose)
@@ -165,22 +173,22 @@ class Pairing:
             count, total = len(errors), sum(min(error, 1.0) for error in errors)
             if count < fewest or (count == fewest and total < 0.5 * smallest):
                 best, fewest, smallest = match, count, total
-            if fewest == 0 or (fewest == 1 and number >= PLAIN):
+            if fewest == 0 or (fewest == 1 and number >= PLAIN_POSES):
                 break
         self.matches[one.name] = best
         for carried, other_carried in self._carried(best):
             self._match(carried, other_carried, best)
 
     def _differences(self, match: Match) -> Iterator[Difference]:
-        """Yield how two bodies differ in a pose: links, joint, and axes of what they carry."""
+        """Yield how two bodies differ in a pose: links, joint, and the axes of carried bodies."""
         for pair in self.links(match):
             yield from self.link_differences(pair)
         carried = self._carried(match)
         for one, other in carried:
-            yield from self._of_axes(one, other, match.pose)
-        joints = len(self._children(0, match.one)) + len(self._children(1, match.other))
+            yield from self._compare_axes(one, other, match.pose)
+        joint_count = len(self._children(0, match.one)) + len(self._children(1, match.other))
         missing = Difference("joint", match.one.name, np.inf, self.allowed)
-        yield from [missing] * (joints - 2 * len(carried))
+        yield from [missing] * (joint_count - 2 * len(carried))
         if match.above:
             joint, name = match.joint_pose(), match.one.name
             yield compare_value("origin", name, 0.0, joint.offset, self.allowed, self.size)
@@ -210,13 +218,13 @@ class Pairing:
         assert one.joint and other.joint
         centre = in_frame(one.below, one.pose.inverse).centre
         other_centre = in_frame(other.below, pose.inverse.then(other.pose).inverse).centre
-        errors = [d.error for d in self._of_axes(one, other, pose)]
+        errors = [d.error for d in self._compare_axes(one, other, pose)]
         errors.append(float(np.linalg.norm(centre - other_centre)) / self.size)
         errors.append(mass_difference(one.below, other.below))
         return sum(errors) + 0.1 * (one.joint.ends != other.joint.ends)
 
-    def _of_axes(self, one: RigidBody, other: RigidBody, pose: Frame) -> Iterator[Difference]:
-        """Yield the differences of two joints' axes, wherever on them their origins are."""
+    def _compare_axes(self, one: RigidBody, other: RigidBody, pose: Frame) -> Iterator[Difference]:
+        """Yield the differences of the axes of two joints; origins may be anywhere on an axis."""
         point, axis = one.line
         frame = pose.inverse.then(other.pose)
         yield compare_axis(one.name, axis, frame.turn @ other.axis, self.allowed)
@@ -225,17 +233,18 @@ class Pairing:
             yield compare_value("origin", one.name, 0.0, offset, self.allowed, self.size)
 
     def _marked_poses(self, match: Match) -> Iterator[Frame]:
-        """Yield candidates of poses by marks of two bodies, and of what they carry."""
+        """Yield candidate poses that bring marks of two bodies onto each other (poses.py)."""
         one, other = match.one, match.other
         mine, others = self._children(0, one), self._children(1, other)
         by_name = nearest(mine, others, self._rank_by_name, 0.0)
         pairings = [by_name]
-        if len(by_name) < min(len(mine), len(others)) and max(len(mine), len(others)) <= FEW:
+        counts = len(mine), len(others)
+        if len(by_name) < min(counts) and max(counts) <= MAX_PERMUTED:
             pairings = [[*zip(mine, order, strict=False)] for order in permutations(others)]
         centres = [VectorPair(one.whole.centre, other.whole.centre)] if one.whole.mass else []
         for name in [n for n in one.links if n in other.links and self._lump(0, n, n).mass]:
-            link = in_frame(self._lump(0, name, name), one.links[name].inverse)
-            other_link = in_frame(self._lump(1, name, name), other.links[name].inverse)
+            link = self._single(0, name, one.links[name])
+            other_link = self._single(1, name, other.links[name])
             centres.append(VectorPair(link.centre, other_link.centre))
         yield from marked_poses(match, pairings, centres, self.size)
 
@@ -246,12 +255,18 @@ def mass_difference(one: LinkProperties, other: LinkProperties) -> float:
 
 
 def nearest(
-    mine: Sequence[T], others: Sequence[T], distance: Callable[[T, T], float], most: float
+    mine: Sequence[T], others: Sequence[T], distance: Callable[[T, T], float], limit: float
 ) -> list[tuple[T, T]]:
-    """Return pairs of nearest items, each item once, and no pair farther apart than `most`."""
+    """Return pairs of the nearest items, each item at most once, in the order of `mine`.
+
+    Args:
+        mine, others: items to pair.
+        distance: function that measures how far two items differ.
+        limit: distance that a pair must be below.
+    """
     distances = {(i, k): distance(a, b) for i, a in enumerate(mine) for k, b in enumerate(others)}
     partners = dict[int, int]()
     for i, k in ranked([*distances], distances.__getitem__):
-        if i not in partners and k not in partners.values() and distances[i, k] < most:
+        if i not in partners and k not in partners.values() and distances[i, k] < limit:
             partners[i] = k
     return [(mine[i], others[k]) for i, k in sorted(partners.items())]

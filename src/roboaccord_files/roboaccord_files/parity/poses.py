@@ -1,9 +1,10 @@
-"""Propose where a body of one robot may lie in the frame of the body that is matched with it.
+"""Propose poses of a body of one robot in the frame of the body that it is matched with.
 
-The two files may put the frame of a body anywhere. Candidates are: the same frame; both bodies
-standing alike at rest; and poses that bring marks of the first body onto those of the other. Marks
-are axes of joints, centres of mass and feet of perpendiculars: a point and two directions fix a
-pose. placing.py chooses the best candidate.
+The two files may put the frame of a body anywhere, so the pose between both frames is unknown.
+Candidates are: the same frame; the pose in which both bodies have the same pose at rest (q = 0);
+and poses that bring marks of the first body onto those of the other. Marks are axes of joints,
+centres of mass and feet of perpendiculars: a point and two directions determine a pose. placing.py
+tries the candidates and chooses the best one.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from roboaccord.numerics.rotations import rotation_vector, turn_between
 from roboaccord_files.parity.frames import HERE, Frame
 from roboaccord_files.parity.rigid_bodies import Line, RigidBody
 
-# Of the robot's size, or of 1; a shorter vector has no direction, for texts have six digits.
-# Rounding then turns a direction by 1e-3 rad at most.
+# Relative to the robot's size, or to 1; a shorter vector has no reliable direction. The rounding of
+# numbers to six digits turns the direction of a vector of this length by 1e-3 rad at most.
 SHORT = 1e-3
-# Cosine of 177.4 degrees; beyond it an axis is reversed, and not tilted. Axes of files are rounded
-# to six digits, so any from 90.1 to 179.9 degrees would do.
+# Cosine of 177.4 degrees; an axis beyond this angle is reversed, and not tilted. Axes of files are
+# rounded to six digits, so any angle from 90.1 to 179.9 degrees would do.
 REVERSED = -0.999
-# Points whose differences are directions; their six pairs bound the search. Five would be ten.
-JOINED = 4
+# Number of points of which the differences in pairs are directions; four have six pairs, five would
+# have ten. It bounds the search.
+MAX_JOINED = 4
 
-
+# Bodies of the first robot, each with its counterpart in the other.
 BodyPairs: TypeAlias = Sequence[tuple[RigidBody, RigidBody]]
-"""Bodies of the first robot, each with its counterpart in the other."""
 
 
 class VectorPair(NamedTuple):
@@ -43,13 +44,13 @@ class VectorPair(NamedTuple):
 
 @dataclass(frozen=True)
 class JointPose:
-    """How a joint of the other robot lies in the frames of the first.
+    """Pose of a joint of the other robot in the frames of the first robot.
 
     Args:
-        offset: of its origin from that of the first's joint, in the frame of the body that carries
-            it (3,) [m].
-        axis: the axis of the other's joint at rest, in the frame of the first's joint (3,).
-        tilt: smallest rotation from the first's axis to it (3, 3); none if it is reversed.
+        offset: vector from the origin of the first robot's joint to that of the other's, in the
+            frame of the body that carries it (3,) [m].
+        axis: axis of the other's joint at rest, in the frame of the first's joint (3,).
+        tilt: smallest rotation from the first's axis to it (3, 3); the identity if it is reversed.
         is_tilted: whether the body is tilted with the axis; if not, the axis alone differs.
         zero: rotation vector of the body at rest, without the tilt (3,) [rad].
     """
@@ -67,8 +68,8 @@ class Match:
 
     Args:
         one, other: the bodies.
-        above: the match of those that carry them; None for roots.
-        pose: of the first's frame in the other's.
+        above: match of the bodies that carry them; None for roots.
+        pose: pose of the first body's frame in that of the other.
     """
 
     one: RigidBody
@@ -77,7 +78,7 @@ class Match:
     pose: Frame = HERE
 
     def joint_pose(self) -> JointPose:
-        """Return how the joint of the other lies in the frames of the first."""
+        """Return the pose of the other body's joint in the frames of the first robot."""
         assert self.above
         pose = self.one.pose
         other_pose = self.above.pose.inverse.then(self.other.pose).then(self.pose)
@@ -85,25 +86,26 @@ class Match:
         axis = turn @ self.pose.turn.T @ self.other.axis
         is_reversed = self.one.axis @ axis <= REVERSED
         tilt = np.eye(3) if is_reversed else turn_between(self.one.axis, axis)
-        whole, rest = rotation_vector(turn), rotation_vector(tilt.T @ turn)
-        is_tilted = bool(np.linalg.norm(rest) < np.linalg.norm(whole))
+        rotation, without_tilt = rotation_vector(turn), rotation_vector(tilt.T @ turn)
+        is_tilted = bool(np.linalg.norm(without_tilt) < np.linalg.norm(rotation))
         offset = other_pose.position - pose.position
-        return JointPose(offset, axis, tilt, is_tilted, rest if is_tilted else whole)
+        zero = without_tilt if is_tilted else rotation
+        return JointPose(offset, axis, tilt, is_tilted, zero)
 
     def through_axis(self, pose: Frame) -> Frame:
-        """Return the pose with the first's origin on the axis of the other's joint, if it turns."""
+        """Return a pose, shifted so that the first's origin is on the axis of the other's hinge."""
         axis = self.other.axis
         if not self.above or self.other.slides:
             return pose
         return Frame(axis * (axis @ pose.position), pose.turn)
 
     def at_rest(self) -> Frame:
-        """Return the pose in which both bodies stand alike at rest."""
+        """Return the pose in which both bodies have the same pose at rest."""
         assert self.above
         return self.above.pose.inverse.then(self.other.pose).inverse.then(self.one.pose)
 
     def tilted_at_rest(self) -> Array | None:
-        """Return the rotation (3, 3) at rest, tilted so that the axes of both joints are one.
+        """Return the rotation (3, 3) at rest, tilted so that the axes of both joints coincide.
 
         None for roots, and where the axes are opposite.
         """
@@ -117,13 +119,13 @@ class Match:
 
 
 def plain_poses(match: Match) -> Iterator[Frame]:
-    """Yield the plain poses: both frames are one, or both bodies stand alike at rest."""
+    """Yield the poses of the files: both frames coincide, or both bodies coincide at rest."""
     yield HERE
     if match.above:
-        rest, turn = match.at_rest(), match.tilted_at_rest()
-        yield match.through_axis(rest)
-        if turn is not None:
-            yield match.through_axis(Frame(rest.position, turn))
+        at_rest, rotation = match.at_rest(), match.tilted_at_rest()
+        yield match.through_axis(at_rest)
+        if rotation is not None:
+            yield match.through_axis(Frame(at_rest.position, rotation))
 
 
 def marked_poses(
@@ -132,10 +134,10 @@ def marked_poses(
     """Yield the poses that bring marks of a body onto those of the other.
 
     Args:
-        match: of the bodies.
+        match: match of the bodies.
         pairings: ways to pair the bodies that they carry.
-        centres: of masses.
-        size: of the robot [m].
+        centres: centres of mass.
+        size: size of the robot [m].
     """
     at_rest = match.tilted_at_rest()
     turns = [] if at_rest is None else [at_rest]
@@ -165,10 +167,10 @@ def _marks(
         points.append(VectorPair(foot(first, second), foot(other_first, other_second)))
         points.append(VectorPair(foot(second, first), foot(other_second, other_first)))
     for centre, (axis, other_axis) in product(centres, axes):
-        near = foot(axis, Line(centre.one, axis.direction))
-        other_near = foot(other_axis, Line(centre.other, other_axis.direction))
-        directions.append(VectorPair(near - centre.one, other_near - centre.other))
-    for end, start in combinations(points[:JOINED], 2):
+        foot_point = foot(axis, Line(centre.one, axis.direction))
+        other_foot = foot(other_axis, Line(centre.other, other_axis.direction))
+        directions.append(VectorPair(foot_point - centre.one, other_foot - centre.other))
+    for end, start in combinations(points[:MAX_JOINED], 2):
         directions.append(VectorPair(end.one - start.one, end.other - start.other))
     return points, [pair for pair in directions if min(map(np.linalg.norm, pair)) > SHORT * size]
 
@@ -178,18 +180,18 @@ def foot(line: Line, other: Line) -> Array:
 
     If they are parallel, it is the point that is nearest to the other line's point.
     """
-    cosine, away = float(line.direction @ other.direction), other.point - line.point
+    cosine, offset = float(line.direction @ other.direction), other.point - line.point
     sine_squared = 1.0 - cosine * cosine
-    along = line.direction @ away
+    along = line.direction @ offset
     if sine_squared >= SHORT**2:
-        along = (along - cosine * (other.direction @ away)) / sine_squared
+        along = (along - cosine * (other.direction @ offset)) / sine_squared
     return np.asarray(line.point + line.direction * along)
 
 
 def triad(one: Array, other: Array) -> Array | None:
     """Return axes (3, 3) in columns, the first along a vector, the second towards another.
 
-    None if the two vectors are parallel, but for rounding.
+    None if the two vectors are parallel within rounding.
     """
     normal = np.cross(one, other)
     if np.linalg.norm(normal) < SHORT * np.linalg.norm(one) * np.linalg.norm(other):

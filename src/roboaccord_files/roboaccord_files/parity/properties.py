@@ -1,9 +1,10 @@
 """Name the causes of differences by the property that an engine reads differently, with proof.
 
-For each link or joint that differs, the reference (the analytical model) is given the property as
-the engine has read it: if the rest then agrees, the property is proven to be the cause. `_cause_of`
-and `_name_link` find its name, such as "axis flipped"; the cures are in words.py. Names are keys of
-`counts` in the JSON. A new property must also be handed over in `_transplanted`.
+`by_property` takes an engine's reading that differs from the reference, the analytical model of the
+same text. For each link or joint that differs, the reference is given the property as the engine
+has read it (`_transplanted`): if the readings then agree, the property is proven to be the cause.
+`_cause_of` and `_name_link` find its name, such as "axis flipped"; words.py has the advice. Names
+are keys of `counts` in the JSON. A new property must also be handed over in `_transplanted`.
 """
 
 from __future__ import annotations
@@ -15,23 +16,22 @@ from typing import Any
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.tree import Tree
+from roboaccord.engines import LinkProperties, Reading
 from roboaccord.engines.differences import Difference
-from roboaccord.engines.model import LinkProperties
-from roboaccord.engines.reading import Reading
 
 from roboaccord_files.parity.compare import DYNAMICS, ReadingOutcome, ReferenceReading, compare
 from roboaccord_files.parity.lumps import lumped_links, lumps, relative_poses
 from roboaccord_files.parity.words import cure
 from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 
-DOUBLE = "duplicate joint name"
-OF_LINKS = ("link", "mass", "centre", "inertia")
+DUPLICATE = "duplicate joint name"  # trap after which an engine lacks a joint
+OF_LINKS = ("link", "mass", "centre", "inertia")  # quantities of links
 DEGREES = 180.0 / np.pi  # degrees in a radian
-# Relative; numbers this near are the same: it is above SDFormat's rounding of angles (1e-8), and
-# below six digits.
-LIKE = 1e-6
-# Relative; limits whose ratio is this near to DEGREES are in degrees, as 57.3 for 57.2958. The
-# ratio of 57.3 is 7e-5 off, that of 57 would be 5e-3.
+# Relative error up to which numbers count as equal: above SDFormat's rounding of angles (1e-8), and
+# below the rounding of numbers with six digits.
+EQUAL = 1e-6
+# Relative error of a ratio of limits that counts as DEGREES: the ratio 57.3 for 57.2958 is 7e-5
+# off, 57 would be 5e-3 off.
 RATIO = 1e-3
 
 
@@ -40,7 +40,7 @@ def by_property(outcome: ReadingOutcome, traps: Sequence[Trap]) -> list[Flaw]:
 
     Args:
         outcome: reading of a text without the traps that the ablation has found.
-        traps: of the text that the engine is given, for the names of causes.
+        traps: traps of the text that the engine is given, for the names of causes.
     """
     reading, reference = outcome.reading, outcome.reference
     if reading is None or reference is None:
@@ -49,27 +49,29 @@ def by_property(outcome: ReadingOutcome, traps: Sequence[Trap]) -> list[Flaw]:
     for d in outcome.differences:
         if d.excess > 1.0 and d.quantity not in DYNAMICS:
             differences.setdefault(d.where, []).append(d)
-    wrong = _upmost(reference.tree, differences)
-    after = _error_with(reference, reading, wrong) if wrong else None
+    differing = _primary(reference.tree, differences)
+    after = _error_with(reference, reading, differing) if differing else None
     flaws = []
-    for name in wrong:
-        others = [other for other in wrong if other != name]
+    for name in differing:
+        others = [other for other in differing if other != name]
         before = _error_with(reference, reading, others)
         cause, fix = _cause_of(differences[name], reference, reading, traps)
-        doubles = [trap for trap in traps if trap.cause == DOUBLE and cause == "joint dropped"]
-        cause, where = (DOUBLE, doubles[0].where) if doubles else (cause, (name,))
+        where: tuple[str, ...] = (name,)
+        duplicates = [trap for trap in traps if trap.cause == DUPLICATE]
+        if duplicates and cause == "joint dropped":
+            cause, where = DUPLICATE, duplicates[0].where
         flaws.append(Flaw(causes_at(cause, where), before, after, fix))
     return list(dict.fromkeys(flaws))
 
 
-def _upmost(tree: Tree, differences: Mapping[str, Sequence[Difference]]) -> list[str]:
-    """Return the links and joints that differ, in the order of the tree.
+def _primary(tree: Tree, differences: Mapping[str, Sequence[Difference]]) -> list[str]:
+    """Return the links and joints that differ by themselves, in the order of the tree.
 
-    A joint whose difference follows from one nearer to the root is left out.
+    A joint is left out if its difference follows from a displaced joint nearer to the root.
     """
     joint_above = {joint.child: joint for joint in tree.joints}
-    displaced = {name for name, of_name in differences.items()
-                 if any(d.quantity in ("origin", "joint") for d in of_name)}  # fmt: skip
+    moves = ("origin", "joint")  # quantities that displace all links which the joint carries
+    displaced = {n for n, found in differences.items() if any(d.quantity in moves for d in found)}
 
     def is_carried(link: str) -> bool:
         """Return whether a joint between a link and the root is displaced."""
@@ -86,9 +88,10 @@ def _upmost(tree: Tree, differences: Mapping[str, Sequence[Difference]]) -> list
 
 
 def _error_with(reference: ReferenceReading, reading: Reading, names: list[str]) -> float | None:
-    """Return the error of a reading if the reference has some links and joints as the engine.
+    """Return the error of a reading after some links and joints of the reference are replaced.
 
-    None if it is not finite, or the reference then has no accelerations.
+    They are given the properties that the engine has read. None if the error is not finite, or the
+    reference then has no accelerations.
     """
     tree = reference.tree
     for name in names:
@@ -105,8 +108,8 @@ def _transplanted(tree: Tree, reading: Reading, name: str, members: Sequence[str
 
     Args:
         tree: links and joints to begin with.
-        reading: of the engine.
-        name: of the link or joint.
+        reading: reading of the engine.
+        name: name of the link or joint.
         members: links that the engine has merged into the link; they lose their mass.
     """
     links, joints = list(tree.links), list(tree.joints)
@@ -120,13 +123,16 @@ def _transplanted(tree: Tree, reading: Reading, name: str, members: Sequence[str
     for i, joint in enumerate(joints):
         if joint.name == name and name in reading.hinges:
             hinge, poses = reading.hinges[name], relative_poses(tree, tree.links[0].name)
-            origin, turn = poses[joint.parent]
+            origin, rotation = poses[joint.parent]
             joints[i] = replace(
-                joint, position=turn.T @ (hinge.anchor - origin),
-                axis=poses[joint.child][1].T @ hinge.axis, lower=hinge.lower, upper=hinge.upper,
+                joint,
+                position=rotation.T @ (hinge.anchor - origin),
+                axis=poses[joint.child][1].T @ hinge.axis,
+                lower=hinge.lower,
+                upper=hinge.upper,
                 kind="revolute" if joint.kind == "continuous" else joint.kind,
                 armature=reading.apart.get("armature", {}).get(name, 0.0),
-            )  # fmt: skip
+            )
     return replace(tree, links=tuple(links), joints=tuple(joints))
 
 
@@ -154,7 +160,7 @@ def _cause_of(
         return _named("armature", have=in_engine, want=in_file)
     expected, read = reference.reading.hinges[where], reading.hinges[where]
     if "axis" in text_by_quantity:
-        if np.allclose(expected.axis, -read.axis, atol=LIKE):
+        if np.allclose(expected.axis, -read.axis, atol=EQUAL):
             return _named("axis flipped")
         return _named("axis", how=text_by_quantity["axis"])
     if "origin" in text_by_quantity:
@@ -175,7 +181,7 @@ def _named(cause: str, **figures: Any) -> tuple[str, str]:
 def _name_link(
     expected: LinkProperties, read: LinkProperties, text_by_quantity: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Return the name of what is wrong in a link, and its cure.
+    """Return the name of the property that differs in a link, and its cure.
 
     Args:
         expected: properties of the link in the reference.
@@ -191,10 +197,10 @@ def _name_link(
         return _named("centre")
     moments, axes = np.linalg.eigh(read.inertia)
     expected_moments, expected_axes = np.linalg.eigh(expected.inertia)
-    if np.allclose(moments, expected_moments, rtol=LIKE, atol=0.0):
-        # The smallest rotation between the axes: those of equal moments are free, and are aligned
-        # by the orthogonal Procrustes problem.
-        are_equal = np.isclose(moments, moments[:, None], rtol=LIKE, atol=0.0)
+    if np.allclose(moments, expected_moments, rtol=EQUAL, atol=0.0):
+        # The smallest rotation between the principal axes. Axes of equal moments are free in their
+        # plane, and are aligned by the orthogonal Procrustes problem.
+        are_equal = np.isclose(moments, moments[:, None], rtol=EQUAL, atol=0.0)
         u, _, v = np.linalg.svd(np.where(are_equal, expected_axes.T @ axes, 0.0))
         turn = expected_axes @ u @ v @ axes.T
         angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))

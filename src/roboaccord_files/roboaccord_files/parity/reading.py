@@ -1,9 +1,11 @@
-"""The level `reading`: how an engine reads a robot without geometry, and why it differs.
+"""The level `reading`: how an engine reads a robot without shapes, and why it differs.
 
-The engine's reading is compared with the reference's, and that alone decides the outcome. Causes
-are then sought in this order: traps of the text (ablation.py), properties of links and joints
-(properties.py), and what the file itself has wrong. What <gazebo> and <mimic> change is listed as
-a cause, too.
+A level is a question to an engine about a robot's file (levels.py). `ReadingLevel.measure` lets the
+engine read the text and compares the reading with that of the reference, the analytical model; this
+comparison alone decides the outcome. The causes of a difference are then searched in this order:
+traps, which are passages that readers interpret differently (ablation.py), properties of links and
+joints (properties.py), and mistakes of the file itself. Changes by <gazebo> and <mimic> elements
+are listed as causes, too.
 """
 
 from __future__ import annotations
@@ -19,40 +21,40 @@ from roboaccord.crosscheck.level import Entry, Rows
 from roboaccord.description.urdf_file import strip
 
 from roboaccord_files.parity.ablation import ablate, jointly
-from roboaccord_files.parity.apart import read_apart
 from roboaccord_files.parity.bench import Bench, FileCase, FileLevel, reader, without_mimic
 from roboaccord_files.parity.compare import SAME, ReadingOutcome, finding_of
 from roboaccord_files.parity.properties import by_property
-from roboaccord_files.parity.result import Apart, ReadingCheck
-from roboaccord_files.parity.words import ENDED, OF_OURS, ParityCode, cure, status_of
+from roboaccord_files.parity.result import ReadingCheck
+from roboaccord_files.parity.uncompared import read_uncompared
+from roboaccord_files.parity.words import FAILURE_CAUSES, OF_CONVERTED, ParityCode, cure, status_of
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
 from roboaccord_files.repair.meshes import large_meshes
 from roboaccord_files.repair.trap import Flaw, Trap, causes_at
 from roboaccord_files.rules.extensions import EFFECTS
 
-FOR_ALL = ("limit in degrees",)  # traps that every reader falls for alike
+MISREAD_BY_ALL = ("limit in degrees",)  # traps that every reader takes alike, and wrongly
 GAZEBO_REFUSED = "gazebo refused"
 UNEXPLAINED = "not explained"
 
 
 class ReadingLevel(FileLevel[ReadingCheck]):
-    """Compare an engine's reading of a robot whose joints mimic none with the reference's.
+    """Compare an engine's reading of a robot without mimic joints with that of the reference.
 
-    What mimic changes is a cause of its own, which changes no outcome.
+    What mimic changes is a cause by itself, and changes no outcome.
     """
 
     name = "reading"
 
     def measure(self, case: FileCase) -> ReadingCheck:
-        """Return what the engine reads, and why it differs.
+        """Return the engine's reading, and the causes why it differs from the reference.
 
         Raises:
             AccordError: if the engine is not installed.
         """
         bench, outcome, traps = case.bench, case.ask(case.text), find_traps(case.with_mimic)
         reading = outcome.reading
-        # What an engine says of a text that we converted is not about the file.
+        # A refusal of a text that this project has converted is not about the user's file.
         converted = bool(bench.file.form) and not bench.is_own(case.engine)
         causes = [] if bench.file.form and outcome.agrees else _causes(case, traps)
         named = {cause.quantity for cause in causes}
@@ -60,24 +62,29 @@ class ReadingLevel(FileLevel[ReadingCheck]):
         gazebo = [] if converted else [*_gazebo_flaws(case)]
         if reading is None:  # its refusal has causes of its own
             gazebo = [flaw for flaw in gazebo if flaw.quantity != GAZEBO_REFUSED]
-        ended, refusal = outcome.ended, outcome.refusal
+        failure, refusal = outcome.failure, outcome.refusal
         if converted:
-            ended, refusal, causes = _about_conversion(outcome, causes)
+            failure, refusal, causes = _about_conversion(outcome, causes)
         if any(flaw.quantity == GAZEBO_REFUSED for flaw in gazebo):
-            ended = ParityCode.REFUSED
+            failure = ParityCode.REFUSED
         errors = [d.finite for d in outcome.differences if d.quantity == "acceleration"]
-        return ReadingCheck(
-            ended=ended, causes=(*causes, *gazebo), worst=outcome.worst, gazebo=bool(gazebo),
-            mass=reading.mass if reading else None, order=reading.joints if reading else None,
-            apart=read_apart(case, reading) if reading else Apart(),
-            accord=_with_our_settings(case, converted=converted),
-            acceleration=errors[0] if errors else None, refusal=refusal,
-        )  # fmt: skip
+        check = ReadingCheck(
+            failure,
+            (*causes, *gazebo),
+            worst=outcome.worst,
+            gazebo=bool(gazebo),
+            acceleration=errors[0] if errors else None,
+            refusal=refusal,
+        )
+        if reading:
+            uncompared = read_uncompared(case, reading)
+            check = replace(check, mass=reading.mass, order=reading.joints, uncompared=uncompared)
+        return replace(check, accord=_with_our_settings(case, converted=converted))
 
     def judge(self, check: ReadingCheck, tolerances: object = None) -> Finding:
         """Return whether the engine reads the robot as the reference does, but for round-off."""
-        last = "".join(cause.fix for cause in check.causes[-1:])
-        finding = finding_of(check.worst, check.ended, check.refusal or last)
+        last_advice = "".join(cause.fix for cause in check.causes[-1:])
+        finding = finding_of(check.worst, check.failure, check.refusal or last_advice)
         if finding.outcome is Outcome.WITHIN and check.gazebo:
             cause = check.causes[-1].causes[0]
             differs = because(ParityCode.DIFFERS)
@@ -94,9 +101,9 @@ class ReadingLevel(FileLevel[ReadingCheck]):
             "error": Entry(worst.finite if worst else None, "1", ".0e"),
         }
 
-    def absent(self, ended: ParityCode, reason: str) -> ReadingCheck:
+    def absent(self, failure: ParityCode, reason: str) -> ReadingCheck:
         """Return the check of an engine that gave no answer."""
-        return ReadingCheck(ended, (Flaw(causes_at(ENDED[ended]), fix=reason),))
+        return ReadingCheck(failure, (Flaw(causes_at(FAILURE_CAUSES[failure]), fix=reason),))
 
 
 def _with_our_settings(case: FileCase, *, converted: bool) -> Finding | None:
@@ -104,29 +111,27 @@ def _with_our_settings(case: FileCase, *, converted: bool) -> Finding | None:
     if not reader(case.engine).has_settings:
         return None
     outcome = case.bench.ask(case.engine, "accord", case.text)
-    ended = ParityCode.CONVERTED if converted and outcome.is_incomplete else outcome.ended
-    return finding_of(outcome.worst, ended, outcome.refusal)
+    failure = ParityCode.CONVERTED if converted and outcome.is_incomplete else outcome.failure
+    return finding_of(outcome.worst, failure, outcome.refusal)
 
 
 def _about_conversion(
     outcome: ReadingOutcome, causes: list[Flaw]
 ) -> tuple[ParityCode | None, str, list[Flaw]]:
-    """Return outcome, refusal and causes of a converted text, each said to be about that text.
+    """Return failure, refusal and causes of a converted text, in words about that text.
 
-    A text that an engine refuses, or reads without some of its links and joints, is no verdict.
+    There is no verdict if an engine refuses the text, or reads not all of its links and joints.
     """
     if outcome.is_incomplete:
         reason = outcome.refusal.partition("refuses it: ")[2] or outcome.refusal
         reason = reason or "it has not all of its links and joints"
-        return ParityCode.CONVERTED, f"{OF_OURS}: {reason}", []
-    return (
-        outcome.ended, outcome.refusal,
-        [replace(flaw, fix=f"{OF_OURS}: {flaw.fix}") for flaw in causes],
-    )  # fmt: skip
+        return ParityCode.CONVERTED, f"{OF_CONVERTED}: {reason}", []
+    causes = [replace(flaw, fix=f"{OF_CONVERTED}: {flaw.fix}") for flaw in causes]
+    return outcome.failure, outcome.refusal, causes
 
 
 def _causes(case: FileCase, traps: list[Trap]) -> list[Flaw]:
-    """Return what is proven to make an engine differ or refuse a text, and what mimic does."""
+    """Return the proven causes why an engine differs or refuses a text, and the effect of mimic."""
     outcome = case.ask(case.text)
     if case.bench.is_own(case.engine):
         return by_property(outcome, traps)
@@ -154,7 +159,7 @@ def _among(traps: list[Trap], causes: list[Flaw]) -> list[Trap]:
 
 
 def _outcome_without(case: FileCase, traps: list[Trap]) -> ReadingOutcome:
-    """Return what the engine makes of the text with some traps repaired."""
+    """Return the engine's reading of the text with some traps repaired."""
     return case.ask(repaired(case.text, traps) if traps else case.text)
 
 
@@ -163,7 +168,7 @@ def _combined_causes(case: FileCase, traps: list[Trap], causes: list[Flaw]) -> l
 
     Args:
         case: the file and the engine.
-        traps: of the text, without mimic.
+        traps: traps of the text, without mimic.
         causes: those that are proven already.
     """
     combined = list[Flaw]()
@@ -178,22 +183,23 @@ def _combined_causes(case: FileCase, traps: list[Trap], causes: list[Flaw]) -> l
 
 
 def _remarks(bench: Bench, outcome: ReadingOutcome, traps: list[Trap]) -> Iterator[Flaw]:
-    """Yield what changes no dynamics, and misleads all the same.
+    """Yield flaws that change no accelerations, but mislead users.
 
-    Joint order and a welded root are the engine's; traps that no reader sees are the file's.
+    In the engine these are the order of joints and a welded root, in the file traps that all
+    readers fall into, and meshes in millimetres.
     """
-    if (reading := outcome.reading) and not bench.file.form:  # of a file, not of our text
+    if (reading := outcome.reading) and not bench.file.form:  # not of a converted text
         names = [joint.get("name") for joint in ET.fromstring(bench.text).findall("joint")]
         in_file = [name for name in names if name in reading.joints]
         if list(reading.joints) != in_file and len(in_file) == len(reading.joints):
             pairs = zip(reading.joints, in_file, strict=True)
             yield _remark("joint order", next(name for name, other in pairs if name != other))
         root, total = bench.tree.links[0], sum(link.mass for link in bench.tree.links)
-        is_lost = root.name not in reading.links and reading.mass < total * (1.0 - SAME)
-        if is_lost and bench.question.base == "fixed" and not reading.keeps_root:
+        root_is_lost = root.name not in reading.links and reading.mass < total * (1.0 - SAME)
+        if root_is_lost and bench.question.base == "fixed" and not reading.keeps_root:
             yield _remark("welded root", root.name)
     for trap in traps:
-        if trap.cause in FOR_ALL:
+        if trap.cause in MISREAD_BY_ALL:
             yield trap.flaw
     if large := large_meshes(bench.file):
         yield _remark("mesh scale", *large)
@@ -205,7 +211,7 @@ def _remark(cause: str, *where: str, **figures: Any) -> Flaw:
 
 
 def _gazebo_flaws(case: FileCase) -> Iterator[Flaw]:
-    """Yield what an engine makes of `<gazebo>`, which is taken out of what is compared."""
+    """Yield the flaws that an engine has by <gazebo> elements, which the compared text lacks."""
     bench, engine = case.bench, case.engine
     text = bench.file.origin
     if not bench.is_own(engine):

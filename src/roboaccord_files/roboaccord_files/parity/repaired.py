@@ -1,9 +1,10 @@
-"""Repair files: write the certain repairs, and ask the engines again.
+"""Repair robots' files: write the certain repairs, and examine the repaired files in all engines.
 
-A repair is certain if it follows from the file, without a number that only the user knows; each
-trap (text that programs read differently, roboaccord_files.repair) says whether its repair is.
-`flaws_of` also lists what is repaired although no engine stumbles over it. Bytes that no repair
-changes stay as they are (test_repair.py).
+A repair is certain if it follows from the file, without a number that only the user knows. Each
+trap, a passage that readers interpret differently (roboaccord_files.repair), states whether its
+repair is certain. `write_repaired` does this for `accord parity --repair`; `flaws_of` selects what
+is repaired, some of it even if no engine reads it wrongly. Bytes that no repair changes stay as
+they are (test_repair.py).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from roboaccord_files.parity.collection import examine_all
 from roboaccord_files.parity.compare import reaches
 from roboaccord_files.parity.files import Source, read, shipped
 from roboaccord_files.parity.lumps import lump
-from roboaccord_files.parity.result import Body, Done, Repair, RobotParity, errors_of
+from roboaccord_files.parity.result import Done, Repair, RobotParity, RobotProperties, errors_of
 from roboaccord_files.repair.edits import applied, unified
 from roboaccord_files.repair.find import changes_for, find_traps
 from roboaccord_files.repair.joints import MIMIC
@@ -38,9 +39,9 @@ class Repaired:
 
     Args:
         data: the text.
-        diff: from what was shipped, unified, with why.
-        done: what was repaired.
-        needs: numbers that only the robot's maker knows, a line each.
+        diff: unified diff from the file as shipped, with the reason for each hunk.
+        done: traps that were repaired.
+        needs: lines that name the numbers which only the maker of the robot knows.
     """
 
     data: bytes
@@ -73,11 +74,11 @@ def with_text(file: UrdfFile, data: bytes) -> UrdfFile:
     return replace(file, text=plain_xml(decode_xml(data)), form="", origin="")
 
 
-def body_of(tree: Tree) -> Body:
-    """Return mass, principal moments and reach of a robot at q = 0."""
+def robot_properties(tree: Tree) -> RobotProperties:
+    """Return mass, principal moments of inertia and reach of a robot at q = 0."""
     whole = lump(tree, tree.links[0].name, [link.name for link in tree.links])
     moments = np.linalg.eigvalsh(whole.inertia)
-    return Body(whole.mass, tuple(map(float, moments)), max(reaches(tree).values()))
+    return RobotProperties(whole.mass, tuple(map(float, moments)), max(reaches(tree).values()))
 
 
 def write_repaired(
@@ -94,14 +95,14 @@ def write_repaired(
 
     Args:
         sources: files of the robots.
-        robots: what was found of them.
+        robots: their results before the repair.
         targets: files to write.
-        engines, options, done: as of `examine_all`.
+        engines, options, done: as for `examine_all`.
 
     Returns:
         The robots with their repair.
     """
-    # Robots by their number: files as shipped, and causes that are repaired in the next round.
+    # For each robot, by its index: its result, and the causes that are repaired in the next round.
     repaired, causes = list(robots), [flaws_of(robot) for robot in robots]
     unfinished = [i for i, robot in enumerate(robots) if not robot.unread]
     files = {i: read(sources[i]) for i in unfinished}
@@ -116,10 +117,15 @@ def write_repaired(
             make_folder(targets[i].parent)
             with writing(targets[i], ".urdf") as draft:
                 draft.write_bytes(text.data)
-            bodies = (body_of(Bench(f, options.base).tree) for f in (files[i], file))
-            remaining, fixed = causes_of(robot), tuple(trap.flaw for trap in text.done)
+            remaining = causes_of(robot)
             result = Repair(
-                fixed, robot.status, tuple(sorted(remaining)), text.diff, text.needs, *bodies
+                repairs=tuple(trap.flaw for trap in text.done),
+                repaired=robot.status,
+                left=tuple(sorted(remaining)),
+                diff=text.diff,
+                needs=text.needs,
+                before=robot_properties(Bench(files[i], options.base).tree),
+                after=robot_properties(Bench(file, options.base).tree),
             )
             repaired[i] = replace(robots[i], repair=result)
             if remaining - causes[i]:
@@ -130,14 +136,17 @@ def write_repaired(
 
 
 def flaws_of(robot: RobotParity) -> set[str]:
-    """Return the flaws to repair: causes, errors of the rules, and what no reader should meet."""
+    """Return the names of the traps to repair.
+
+    These are causes of differences, errors of the rules, and two traps that are always repaired.
+    """
     errors = {finding.rule for finding in errors_of(robot)}
-    wrong = {trap.quantity for trap in robot.traps if rule_of(trap.quantity) in errors}
-    return causes_of(robot) | wrong | {"number blanks", "axis length"}
+    erroneous = {trap.quantity for trap in robot.traps if rule_of(trap.quantity) in errors}
+    return causes_of(robot) | erroneous | {"number blanks", "axis length"}
 
 
 def causes_of(robot: RobotParity) -> set[str]:
-    """Return the causes that make an engine differ from the reference, or refuse the robot."""
+    """Return the names of the causes why engines differ from the reference, or refuse the robot."""
     differing = [e for e, finding in robot.reading.items() if finding.outcome is Outcome.OUTSIDE]
     causes = [cause for e in differing for cause in robot.checks["reading"][e].causes]
     return {cause.quantity for cause in causes} - {MIMIC}

@@ -1,9 +1,17 @@
-"""The result of a parity check: what each engine makes of each robot, and why.
+"""The result of a parity check: what each engine reads from each robot's file, and why.
 
-`Parity` has the robots, each a `RobotParity` with the checks of all levels by engine. As in a
-cross-check's report, these are: levels (the findings), checks (what was measured), rows (figures)
-and engines. The names of fields and their order are the JSON of `accord parity`; `to_json` makes
-some of it flat, as users' scripts expect. `verdict` and `ok` of Parity decide the exit status.
+A parity check gives the file of a robot to several physics engines and compares what their readers
+make of it (joints, masses, accelerations) with a reference, the analytical model of this project.
+`Parity`, which `ra.parity` returns and `accord parity` prints, has one `RobotParity` for each
+robot. Both have in common with the report of a cross-check:
+
+    level    a question to an engine: `reading` (what it reads, without shapes), `shipped` (whether
+             it loads the file with its meshes)
+    check    what a level has measured in one engine: ReadingCheck, ShippedCheck
+    finding  the outcome of a check; rows are its figures
+
+`Parity.verdict` and `ok` decide the exit status. Names and order of fields are those of the JSON of
+`accord parity`, on which users' scripts rely; where the JSON differs, `to_json` says so.
 """
 
 from __future__ import annotations
@@ -18,58 +26,59 @@ from roboaccord.contract.results import Drawn, Json, Kilograms, Metres, Quantity
 from roboaccord.crosscheck.level import Rows
 from roboaccord.engines.differences import Difference
 
-from roboaccord_files.parity.words import SHIPPED, STATUSES, ParityCode, status_of
+from roboaccord_files.parity.words import LOADING_CAUSES, STATUSES, ParityCode, status_of
 from roboaccord_files.repair.trap import Flaw
 from roboaccord_files.rules.findings import RuleFinding
 
-MOST = 40  # lines of an engine's messages that are kept, and shown on a page: a screen
+# Lines of an engine's messages that are kept, and shown on a page: as many as a screen has.
+MAX_MESSAGE_LINES = 40
 
 
 @dataclass(frozen=True)
-class Apart:
-    """What an engine reads differently, but is listed apart from the comparison (apart.py).
+class Uncompared:
+    """What an engine reads differently, in quantities that are not compared (uncompared.py).
 
     Args:
-        joints: by quantity and joint, the value in the file and in the engine.
+        joints: value in the file and value in the engine, by quantity and joint.
         refused: why the engine refuses the text with mimic and transmissions; "" if it does not.
-        left: what is left out of the URDF that was converted from the file for this engine.
+        lost: what the URDF lacks that was converted from the file for this engine.
     """
 
     joints: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
     refused: str = ""
-    left: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
     def to_json(self) -> Mapping[str, Json]:
         """Return what the URDF lacks, or the refusal, or the quantities by joint."""
-        if self.left:
-            return {"left out": list(self.left)}
+        if self.lost:
+            return {"left out": list(self.lost)}
         return {"refused": self.refused} if self.refused else self.joints
 
 
 @dataclass(frozen=True)
 class ReadingCheck:
-    """What an engine makes of a robot without geometry.
+    """What an engine reads from a robot's file without shapes.
 
     Args:
-        ended: why there is no reading; None if there is one.
-        causes: of the differences.
-        mass: of all links; None if the engine refuses the robot.
+        failure: why there is no reading; None if there is one.
+        causes: causes of the differences.
+        mass: mass of all links; None if the engine refuses the robot.
         order: names of the joints in the engine's order; None likewise.
-        worst: the largest difference, relative to what is allowed.
-        apart: what is listed, and changes no outcome.
-        gazebo: whether <gazebo> makes another robot of it in Gazebo.
+        worst: the difference with the largest error, relative to the error allowed.
+        uncompared: differences that change no outcome.
+        gazebo: whether <gazebo> elements make another robot of it in Gazebo.
         accord: the outcome with this project's settings; None if the engine has no settings.
         acceleration: largest error of accelerations; None if there is none, or it is not finite.
         refusal: why the engine refuses the robot, in its words.
         words: lines that the engine printed.
     """
 
-    ended: ParityCode | None = None
+    failure: ParityCode | None = None
     causes: tuple[Flaw, ...] = ()
     mass: Annotated[float | None, Quantity("kg", "mass")] = None
     order: tuple[str, ...] | None = None
     worst: Difference | None = None
-    apart: Apart = Apart()
+    uncompared: Uncompared = Uncompared()
     gazebo: bool = False
     accord: Finding | None = None
     acceleration: Annotated[float | None, Quantity("1", "largest error of accelerations")] = None
@@ -82,26 +91,26 @@ class ShippedCheck:
     """Whether an engine loads a file with its meshes.
 
     Args:
-        ended: why it does not; None if it does.
+        failure: why it does not; None if it does.
         refusal: the engine's own words.
-        geometry: numbers of collision shapes by kind in the file and in the engine, where they
-            differ.
+        geometry: numbers of collision shapes in the file and in the engine, by kind of shape, where
+            they differ.
         words: lines that it printed meanwhile.
     """
 
-    ended: ParityCode | None = None
+    failure: ParityCode | None = None
     refusal: str = ""
     geometry: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Body:
-    """A robot as a whole, at q = 0.
+class RobotProperties:
+    """Properties of a robot as a whole, with all joints at q = 0.
 
     Args:
-        mass: of all links.
-        moments: principal moments of inertia about the centre of mass.
+        mass: mass of all links.
+        moments: principal moments of inertia about the common centre of mass.
         reach: length of the longest chain of joint origins from the root.
     """
 
@@ -117,7 +126,7 @@ class Repair:
     Args:
         repairs: the flaws that were repaired.
         repaired: the status of each engine with the repaired file, such as "same".
-        left: causes that remain.
+        left: causes that remain, by name.
         diff: unified diff of the text, with the reason for each hunk.
         needs: numbers that the user must supply, a line each.
         before, after: the robot as shipped, and repaired.
@@ -128,11 +137,11 @@ class Repair:
     left: tuple[str, ...]
     diff: str
     needs: tuple[str, ...]
-    before: Body
-    after: Body
+    before: RobotProperties
+    after: RobotProperties
 
     def to_json(self) -> dict[str, Json]:
-        """Return the first three fields as keys of the robot, and the others under `repair`."""
+        """Return the first three fields as keys of the robot, the others in its key `repair`."""
         data = by_fields(self)
         of_robot = {key: data.pop(key) for key in ("repairs", "repaired", "left")}
         return {**of_robot, "repair": data}
@@ -140,23 +149,24 @@ class Repair:
 
 @dataclass(frozen=True)
 class RobotParity:
-    """What the engines make of a robot; `levels` to `versions` as in a cross-check's report.
+    """What the engines read from the file of one robot.
 
     Args:
-        name, file: of the robot.
+        name: name of the robot.
+        file: path of its file.
         base: `fixed` or `free`.
-        joints: number of those that move.
-        mass: of all links.
-        traps: of the file.
-        findings: of the rules.
+        joints: number of joints that move.
+        mass: mass of all links.
+        traps: passages of the file that readers interpret differently, or refuse.
+        findings: what the rules of `accord check` find in the file.
         repair: None where none was asked for.
         unread: why the file cannot be read, or is not a tree; "" where it can.
-        settings: of the engines: their own, or ours.
+        settings: settings of the engines: `default` for their own, `accord` for this project's.
         levels: the finding of each level and engine.
         checks: what each level measured, by level and engine.
-        rows: the figures of each level, likewise.
-        versions: of the engines, by name.
-        form: first element of the file, of another format than URDF.
+        rows: the figures of each level, by level and engine.
+        versions: versions of the engines, by name.
+        form: name of the first element of a file that is not URDF, such as "sdf"; "" for URDF.
     """
 
     name: str
@@ -182,12 +192,12 @@ class RobotParity:
 
     @property
     def reading(self) -> Findings:
-        """What was found of the robot without geometry, by engine: the verdict depends on this."""
+        """The finding of the level `reading` in each engine, on which the verdict depends."""
         return self.levels.get("reading", {})
 
     @property
     def verdict(self) -> Verdict | None:
-        """Whether all engines read it as the reference does; None without engines."""
+        """Whether all engines read the robot as the reference does; None without engines."""
         return verdict_of([*self.reading.values()])
 
     @property
@@ -196,13 +206,13 @@ class RobotParity:
         return {engine: status_of(finding) for engine, finding in self.reading.items()}
 
     def messages(self, engine: str) -> list[str]:
-        """Return the first lines that an engine printed."""
+        """Return the first lines that an engine printed, each once."""
         reading, shipped = self.checks["reading"][engine], self.checks["shipped"][engine]
-        lines = filter(None, (reading.refusal, *reading.words, *shipped.words))
-        return [*dict.fromkeys(lines)][:MOST]
+        lines = [reading.refusal, *reading.words, *shipped.words]
+        return [line for line in dict.fromkeys(lines) if line][:MAX_MESSAGE_LINES]
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return levels and checks by engine, and the repair's fields beside those of the robot."""
+        """Return the fields, with levels and checks by engine, and with those of the repair."""
         names = "name file base joints mass traps engines findings unread".split()
         engines = {engine: self._engine(engine) for engine in self.engines}
         data = {name: to_json(getattr(self, name)) for name in names} | {"engines": engines}
@@ -212,46 +222,49 @@ class RobotParity:
         """Return the robot's entry of one engine in the JSON."""
         check: ReadingCheck = self.checks["reading"][engine]
         shipped: ShippedCheck = self.checks["shipped"][engine]
+        causes = [
+            {"cause": cause.quantity, "where": cause.where, **by_fields(flaw)}
+            for flaw in check.causes
+            for cause in flaw.causes
+        ]
         geometry = {"geometry": shipped.geometry} if shipped.geometry else {}
+        mesh_cause = LOADING_CAUSES.get(shipped.failure, "no answer") if shipped.failure else ""
+        loading = status_of(self.levels.shipped[engine])
         data = {
-            "status": self.status[engine], "settings": self.settings,
+            "status": self.status[engine],
+            "settings": self.settings,
             "version": self.versions[engine],
-            **{name: getattr(check, name) for name in ("mass", "order", "worst")},
-            "causes": [
-                {"cause": cause.quantity, "where": cause.where, **by_fields(flaw)}
-                for flaw in check.causes for cause in flaw.causes
-            ],
-            "apart": {**check.apart.to_json(), **geometry},
+            "mass": check.mass,
+            "order": check.order,
+            "worst": check.worst,
+            "causes": causes,
+            "apart": {**check.uncompared.to_json(), **geometry},
             "accord": status_of(check.accord or self.reading[engine]),
             "acceleration": check.acceleration,
             "said": check.refusal,
-            "shipped": {
-                "status": status_of(self.levels.shipped[engine]),
-                "cause": SHIPPED.get(shipped.ended, "no answer") if shipped.ended else "",
-                "said": shipped.refusal,
-            },
+            "shipped": {"status": loading, "cause": mesh_cause, "said": shipped.refusal},
             "messages": self.messages(engine),
-        }  # fmt: skip
+        }
         return {key: to_json(value) for key, value in data.items()}
 
 
+# Function that is called with each robot when its examination is finished.
 Done = Callable[[RobotParity], None]
-"""Called with each robot when it is examined."""
 
 
 def errors_of(robot: RobotParity) -> list[RuleFinding]:
-    """Return the errors that the rules find in a robot's file."""
+    """Return the findings of the rules in a robot's file that are errors."""
     return [finding for finding in robot.findings if finding.severity == "error"]
 
 
 @dataclass(frozen=True)
 class Parity(Drawn):
-    """What the engines make of all robots.
+    """What the engines read from the files of all robots.
 
     Args:
-        robots: all of them.
-        versions: of the engines, by name.
-        date: of the check.
+        robots: all robots, in the order of their files.
+        versions: versions of the engines, by name.
+        date: date of the check.
         command: command line that repeats the check.
     """
 
@@ -261,15 +274,15 @@ class Parity(Drawn):
     command: str
 
     @property
-    def alike(self) -> int:
-        """How many robots all engines read as the reference does."""
+    def agreeing_count(self) -> int:
+        """Number of robots that all engines read as the reference does."""
         return sum(robot.verdict in ("pass", None) for robot in self.robots)
 
     @property
     def verdict(self) -> Verdict:
-        """Whether all engines read all robots as the reference does, and no rule finds an error.
+        """`pass` if all engines read all robots as the reference does, without errors of the rules.
 
-        As far as the engines answered, of robots that can be read.
+        Robots that cannot be read do not count, and neither do engines that gave no answer.
         """
         if any(errors_of(robot) for robot in self.robots):
             return "fail"
@@ -284,7 +297,7 @@ class Parity(Drawn):
 
     @property
     def counts(self) -> Mapping[str, Mapping[str, int]]:
-        """How many robots have each status in an engine, and each cause, by engine."""
+        """Numbers of robots with each status, and with each cause, by engine."""
         counts = {}
         for name in self.versions:
             statuses = Counter(robot.status[name] for robot in self.robots)
@@ -296,7 +309,7 @@ class Parity(Drawn):
         return counts
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return verdict and counts too."""
+        """Return the fields, with verdict and counts after the robots."""
         data = by_fields(self)
         judged = {"verdict": self.verdict, "counts": self.counts}
         return {"robots": data.pop("robots"), **judged, **data}

@@ -1,7 +1,8 @@
-"""The rigid bodies of a robot's tree: links that fixed joints hold together, and what they carry.
+"""The rigid bodies of a robot's tree: links that fixed joints connect, and what they carry.
 
-Two files of one robot may divide it into links differently, but its rigid bodies are the same. A
-body has the frame of its first link.
+Two files of one robot may divide it into links differently, but its rigid bodies are the same.
+`bodies_of` returns them for placing.py, which matches those of two files. A body has the frame of
+its first link. All poses are at rest: at q = 0 of all joints.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ class RigidBody:
     """Links that are fixed to each other.
 
     Args:
-        name: name of its first link, whose frame is the body's.
+        name: name of its first link, whose frame is that of the body.
         joint: joint that moves it; None for the root.
-        parent: name of the body that carries it.
-        pose: of its frame in that of its parent, at q = 0.
+        parent: name of the body that carries it; "" for the root.
+        pose: pose of its frame in that of its parent.
         links: poses of its links in its frame, by name.
-        whole: mass properties of the body.
-        below: mass properties of the body with all bodies that it carries, at q = 0.
+        whole: mass properties of the body, in its frame.
+        below: mass properties of the body with all bodies that it carries, in its frame.
     """
 
     name: str
@@ -72,9 +73,10 @@ class RigidBody:
 def bodies_of(tree: Tree) -> list[RigidBody]:
     """Return the bodies of a tree, each after the one that carries it."""
     root = tree.links[0].name
-    # Of each link its body, and its pose in it. A body has the name of its first link.
+    # Of each link the name of its body, and its pose in the frame of the body.
     body_of, pose_of = {root: root}, {root: HERE}
-    moved: dict[str, tuple[Joint | None, str, Frame]] = {root: (None, "", HERE)}  # by body
+    # Of each body its joint, the name of its parent, and its pose in the frame of the parent.
+    moved: dict[str, tuple[Joint | None, str, Frame]] = {root: (None, "", HERE)}
     for joint in tree.joints:
         parent, child = body_of[joint.parent], joint.child
         pose = pose_of[joint.parent].then(Frame(joint.position, joint.rotation))
@@ -84,21 +86,19 @@ def bodies_of(tree: Tree) -> list[RigidBody]:
         else:
             body_of[child], pose_of[child] = parent, pose
     poses = {body: {n: pose_of[n] for n, b in body_of.items() if b == body} for body in moved}
-    # Links of each body and of all that it carries.
+    # Links of each body and of all bodies that it carries.
     carried = {body: [*links] for body, links in poses.items()}
     for body, (_, parent, _) in reversed(moved.items()):
         if parent:
             carried[parent] += carried[body]
-    return [
-        RigidBody(
-            name, joint, parent, pose, poses[name],
-            whole=lump(tree, name, [*poses[name]]), below=lump(tree, name, carried[name]),
-        )
-        for name, (joint, parent, pose) in moved.items()
-    ]  # fmt: skip
+    bodies = []
+    for name, (moved_by, parent, pose) in moved.items():
+        whole, below = lump(tree, name, [*poses[name]]), lump(tree, name, carried[name])
+        bodies.append(RigidBody(name, moved_by, parent, pose, poses[name], whole, below))
+    return bodies
 
 
 def in_frame(link: LinkProperties, pose: Frame) -> LinkProperties:
-    """Return the properties of a link in another frame, whose pose in the present one is given."""
+    """Return the properties of a link in another frame, given the pose of that frame."""
     centre, inertia = link.centre - pose.position, pose.turn.T @ link.inertia @ pose.turn
     return LinkProperties(link.mass, pose.turn.T @ centre, inertia)

@@ -1,9 +1,12 @@
 """Read a URDF or SDF with SDFormat, the parser of Gazebo.
 
-SDFormat's tool converts the file to SDF, which is read back into a tree, with the reference's
-dynamics. Nothing that SDFormat makes of the file is repaired here, its rounding of angles
-(`rounds`) included, for the robot is judged as Gazebo would simulate it. sdformat_engine.py
-registers this reader as an engine.
+`SdfReading` is the reader that a parity check asks what Gazebo would simulate. SDFormat's tool
+`gz sdf` converts the file to SDF; `sdf_tree` reads that text into a tree of links and joints, whose
+dynamics are computed as those of the reference. Mistakes that SDFormat makes are kept, its rounding
+of angles (`rounds`) included, for the robot is judged as Gazebo would simulate it.
+
+Elements are named by paths such as `left::tip`, a link in a nested model (frames.py).
+sdformat_engine.py registers this reader as an engine.
 """
 
 from __future__ import annotations
@@ -16,41 +19,37 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.description.source import parse_lines
+from roboaccord.contract import AccordError, Array
+from roboaccord.description import UP, WORLD, Pose, make_tree, parse_lines
 from roboaccord.description.tree import MOMENTS, Joint, Link, Tree, symmetric
-from roboaccord.description.tree_text import UP, WORLD, Pose, make_tree
 from roboaccord.engines.reading import Question, TreeReading
 from roboaccord.gazebo.tool import print_sdf
 
 from roboaccord_files.parity.frames import Frames, pose_in, unique
 
-YES = ("true", "1")  # texts of a boolean that is true
-APART = {
-    "damping": "dynamics/damping", "friction": "dynamics/friction", "effort": "limit/effort",
-}  # fmt: skip
-"""Quantities that are listed beside the comparison, and their element in the axis of a joint."""
+TRUE_WORDS = ("true", "1")  # texts of a boolean of SDF that is true
+# Path within <axis> of the quantities of joints that are listed without being compared.
+PATHS = {"damping": "dynamics/damping", "friction": "dynamics/friction", "effort": "limit/effort"}
 
 
 class SdfReading(TreeReading):
     """Read a URDF or SDF with SDFormat, whose tree then has the reference's dynamics.
 
     Args:
-        text: of the URDF or SDF.
+        text: text of the URDF or SDF.
         question: base and joints whose motion is compared.
-        settings: not used.
+        settings: not used, for SDFormat has none.
         packages: folders of models, by name; meshes are not read.
-        file: path of the file with this text, which the tool reads; included models are searched in
-            its folder.
+        file: path of the file with this text; the models that it includes are searched in its
+            folder.
 
     Raises:
         AccordError: if SDFormat refuses it.
     """
 
-    form = "sdf"
-    rounds = True
-    keeps_root = True
+    form = "sdf"  # format that it reads besides URDF
+    rounds = True  # angles of its text are rounded
+    keeps_root = True  # the root of a robot with a fixed base stays a link
 
     def __init__(
         self,
@@ -62,12 +61,14 @@ class SdfReading(TreeReading):
     ) -> None:
         model = _printed_model(text, packages, file)
         tree, elements = sdf_tree(model, question.root)
-        found = {joint.name: elements[joint.name].find("axis") for joint in tree.moving}
-        axes = {name: axis for name, axis in found.items() if axis is not None}
-        apart = {quantity: {name: _number(axis, path) for name, axis in axes.items()}
-                 for quantity, path in APART.items()}  # fmt: skip
-        apart["mimic"] = {n: 1.0 for n, axis in axes.items() if axis.find("mimic") is not None}
-        super().__init__(tree, question, apart)
+        axis_of = {joint.name: elements[joint.name].find("axis") for joint in tree.moving}
+        axes = {name: axis for name, axis in axis_of.items() if axis is not None}
+        uncompared = {
+            quantity: {name: _number(axis, path) for name, axis in axes.items()}
+            for quantity, path in PATHS.items()
+        }
+        uncompared["mimic"] = {n: 1.0 for n, axis in axes.items() if axis.find("mimic") is not None}
+        super().__init__(tree, question, uncompared)
         self.shapes = Counter(e.tag for e in model.iterfind(".//link/collision/geometry/*"))
         self.joints = tuple(sorted(self.joints, key=[*elements].index))
 
@@ -75,25 +76,30 @@ class SdfReading(TreeReading):
     def beside(cls, text: str) -> Mapping[str, Sequence[str]]:
         """Return the links and joints on which something acts in Gazebo only, by its cause.
 
-        Of a URDF that is what `<gazebo>` has become.
+        In a URDF these causes are <gazebo> elements, which SDFormat has converted.
         """
         is_sdf = cls.is_own(text)
         model = (parse_lines(text)[0] if is_sdf else print_sdf(text)).find("model")
         if model is None:
             return {}
-        joints = [e for e in model.findall("joint") if e.get("type") != "fixed" and not is_sdf]
+        # Of a URDF the joints that move in SDF, and the names of those that are fixed in the file.
+        moving = [e for e in model.findall("joint") if e.get("type") != "fixed" and not is_sdf]
         fixed = [] if is_sdf else ET.fromstring(text).findall("joint[@type='fixed']")
-        fixed_in_urdf = {joint.get("name") for joint in fixed}
+        fixed_names = {joint.get("name") for joint in fixed}
+        links = [*model.iter("link")]
         elements = {
-            "gazebo static": [model] if model.findtext("static") in YES else [],
-            "gazebo gravity": [e for e in model.iter("link")
-                               if e.findtext("gravity", "true").strip() not in YES],
-            "gazebo spring": [e for e in joints if _number(e, "axis/dynamics/spring_stiffness")],
-            "gazebo hinge": [e for e in joints if e.get("name") in fixed_in_urdf],
-        }  # fmt: skip
-        return {
-            cause: [e.get("name", "") for e in some] for cause, some in elements.items() if some
+            "gazebo static": [model] if _is_true(model, "static") else [],
+            "gazebo gravity": [e for e in links if not _is_true(e, "gravity", "true")],
+            "gazebo spring": [e for e in moving if _number(e, "axis/dynamics/spring_stiffness")],
+            "gazebo hinge": [e for e in moving if e.get("name") in fixed_names],
         }
+        names = {cause: [e.get("name", "") for e in elements[cause]] for cause in elements}
+        return {cause: names[cause] for cause in names if names[cause]}
+
+
+def _is_true(element: ET.Element, tag: str, default: str = "false") -> bool:
+    """Return whether a boolean child of an element of SDF is true."""
+    return element.findtext(tag, default).strip() in TRUE_WORDS
 
 
 def _printed_model(text: str, packages: Mapping[str, Path], file: Path | None) -> ET.Element:
@@ -102,7 +108,7 @@ def _printed_model(text: str, packages: Mapping[str, Path], file: Path | None) -
     Raises:
         AccordError: if it prints none, or one that it does not load.
     """
-    with TemporaryDirectory() as models:  # the tool takes a folder's own name for the model's
+    with TemporaryDirectory() as models:  # the tool takes a folder's name for that of the model
         for name in packages:
             if name.strip("."):  # no `..`
                 Path(models, name).symlink_to(packages[name])
@@ -111,8 +117,8 @@ def _printed_model(text: str, packages: Mapping[str, Path], file: Path | None) -
     if model is None:
         raise AccordError("sdformat refuses it: it prints no model; accord check may say why")
     links = {link.get("name") for link in model.findall("link")}
-    for joint in model.findall("joint"):  # which it prints, and then does not load
-        if joint.get("name") in links:
+    for joint in model.findall("joint"):
+        if joint.get("name") in links:  # SDFormat prints such a model, but does not load it
             shared = f"joint and link share the name {joint.get('name')}"
             raise AccordError(f"sdformat refuses it: {shared}")
     return model
@@ -126,11 +132,11 @@ def _number(element: ET.Element, path: str) -> float:
 def sdf_tree(model: ET.Element, root: str = "") -> tuple[Tree, dict[str, ET.Element]]:
     """Return the tree of a model, and the elements of its joints by name.
 
-    The tree has a first link and all that is joined to it. Names that several nested models have
-    get the model's name before them.
+    The tree has a first link and all links that joints connect with it. A name that several nested
+    models have gets the name of its model before it.
 
     Args:
-        model: as SDFormat prints it.
+        model: element <model> as SDFormat prints it.
         root: link that is preferred as the first.
 
     Raises:
@@ -147,21 +153,29 @@ def sdf_tree(model: ET.Element, root: str = "") -> tuple[Tree, dict[str, ET.Elem
     joint_names = unique(ends, lambda path: f"{names[ends[path][1]]}_{path.rpartition('::')[2]}")
     joints = [_joint(frames, path, name, names, *ends[path]) for path, name in joint_names.items()]
     links = {name: _link(name, frames.elements.get(path)) for path, name in names.items()}
-    # The links that joints connect with the first one, the nearest ones first.
-    children = {joint.child for joint, _ in joints}
+    reached = _reachable([joint for joint, _ in joints], [*links], root)
+    connecting = [(joint, pose) for joint, pose in joints if joint.child in reached]
+    elements = {name: frames.elements[path] for path, name in joint_names.items()}
+    return make_tree([links[name] for name in reached], connecting), elements
+
+
+def _reachable(joints: Sequence[Joint], links: Sequence[str], root: str) -> list[str]:
+    """Return the links that joints connect with the first one, the nearest first.
+
+    The first link is the world if a joint hangs on it, else `root`, else a link without a parent.
+    """
+    children = {joint.child for joint in joints}
     first = root if root in links else next(name for name in links if name not in children)
-    reached = [WORLD if any(joint.parent == WORLD for joint, _ in joints) else first]
-    pairs = [(joint.parent, joint.child) for joint, _ in joints]
+    reached = [WORLD if any(joint.parent == WORLD for joint in joints) else first]
+    pairs = [(joint.parent, joint.child) for joint in joints]
     for name in reached:  # grows as links are reached
         neighbours = [end for pair in pairs if name in pair for end in pair]
         reached += dict.fromkeys(end for end in neighbours if end not in reached)
-    kept = [(joint, pose) for joint, pose in joints if joint.child in reached]
-    elements = {name: frames.elements[path] for path, name in joint_names.items()}
-    return make_tree([links[name] for name in reached], kept), elements
+    return reached
 
 
 def _link(name: str, element: ET.Element | None) -> Link:
-    """Return a link from its element; without an element it is the world."""
+    """Return the link of an element; None stands for the world."""
     if element is None:
         return Link(name, 0.0, np.zeros(3), np.zeros((3, 3)), ())
     inertial = element.find("inertial")
@@ -183,15 +197,16 @@ def _joint(
     """Return a joint between two links, and the pose of its frame in its child link.
 
     Args:
-        frames: of the model.
-        path, name: of the joint.
-        names: of the links by their paths.
+        frames: frames of the model.
+        path: path of the joint.
+        name: name that the joint is to have.
+        names: names of the links, by path.
         parent, child: paths of the links.
     """
-    pose, element = frames.pose(path), frames.elements[path]
-    position, turn = frames.pose(parent).inverse.then(pose)
+    element, pose = frames.elements[path], frames.pose(path)
+    position, rotation = frames.pose(parent).inverse.then(pose)
     kind, ends = element.get("type", "fixed"), (names[parent], names[child])
-    joint = Joint(name, kind, *ends, position, turn, UP, -np.inf, np.inf)
+    joint = Joint(name, kind, *ends, position, rotation, axis=UP, lower=-np.inf, upper=np.inf)
     axis = element.find("axis")
     if axis is not None:
         joint = _with_axis(joint, axis, frames, path)
@@ -200,24 +215,28 @@ def _joint(
 
 def _with_axis(joint: Joint, element: ET.Element, frames: Frames, path: str) -> Joint:
     """Return a joint with the direction, limits, spring and mimic of its <axis>."""
-    direction, stated = UP, element.find("xyz")
-    if stated is not None:
-        direction = _vector(stated)
-        if frame := stated.get("expressed_in"):
-            turn = frames.pose(frames.beside(path, frame)).turn
-            direction = frames.pose(path).turn.T @ turn @ direction
-    spring = (_number(element, f"dynamics/spring_{key}") for key in ("stiffness", "reference"))
-    joint = replace(
-        joint, axis=direction / np.linalg.norm(direction),  # SDFormat moves along the unit axis
-        lower=float(element.findtext("limit/lower", "-inf")),
-        upper=float(element.findtext("limit/upper", "inf")), spring=(next(spring), next(spring)),
-    )  # fmt: skip
+    xyz = element.find("xyz")
+    direction = UP if xyz is None else _vector(xyz)
+    frame = "" if xyz is None else xyz.get("expressed_in", "")
+    if frame:
+        rotation = frames.pose(frames.beside(path, frame)).turn
+        direction = frames.pose(path).turn.T @ rotation @ direction
+    stiffness = _number(element, "dynamics/spring_stiffness")
     leader = element.find("mimic")
-    if leader is None:
-        return joint
-    multiplier, offset = leader.findtext("multiplier", "1"), leader.findtext("offset", "0")
-    return replace(joint, mimic=(leader.get("joint", ""), float(multiplier), float(offset)))
+    mimic = None
+    if leader is not None:
+        multiplier, offset = leader.findtext("multiplier", "1"), leader.findtext("offset", "0")
+        mimic = leader.get("joint", ""), float(multiplier), float(offset)
+    return replace(
+        joint,
+        axis=direction / np.linalg.norm(direction),  # SDFormat moves along the unit axis
+        lower=float(element.findtext("limit/lower", "-inf")),
+        upper=float(element.findtext("limit/upper", "inf")),
+        spring=(stiffness, _number(element, "dynamics/spring_reference")),
+        mimic=mimic,
+    )
 
 
 def _vector(element: ET.Element) -> Array:
+    """Return the numbers of an element's text (n,)."""
     return np.array([float(word) for word in (element.text or "").split()])

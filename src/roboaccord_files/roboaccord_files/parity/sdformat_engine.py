@@ -11,6 +11,7 @@ from roboaccord.engines.spec import EngineSpec, imported
 
 
 def _version() -> str:
+    """Return the version of SDFormat's tool, which is imported when it is asked for."""
     version: str = imported("roboaccord.gazebo.tool:tool_version")()()
     return version
 

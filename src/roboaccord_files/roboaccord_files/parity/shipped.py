@@ -1,6 +1,8 @@
-"""The level `shipped`: whether an engine loads a file as it is, with its meshes.
+"""The level `shipped`: whether an engine loads a robot's file as it is, with its meshes.
 
-No verdict depends on this level, since whether meshes are found depends on the machine.
+A level is a question to an engine about a file (levels.py). This one also counts the collision
+shapes that the engine lacks or adds. No verdict depends on it, since whether meshes are found
+depends on the machine.
 """
 
 from __future__ import annotations
@@ -8,31 +10,31 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections import Counter
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Finding
+from roboaccord.contract import AccordError, Finding
 
 from roboaccord_files.parity.bench import FileCase, FileLevel
 from roboaccord_files.parity.compare import finding_of
 from roboaccord_files.parity.files import shipped
 from roboaccord_files.parity.result import ShippedCheck
-from roboaccord_files.parity.words import OF_OURS, ParityCode
+from roboaccord_files.parity.words import OF_CONVERTED, ParityCode
 
 
 class ShippedLevel(FileLevel[ShippedCheck]):
     """Load the file with its meshes.
 
-    By default each engine gets the file; with our settings, and of xacro, the paths of its meshes.
+    With the engine's own settings the engine gets the file as it is. With this project's, and for
+    xacro, it gets the text with paths of the meshes in place of the names of packages.
     """
 
     name = "shipped"
 
     def measure(self, case: FileCase) -> ShippedCheck:
-        """Return whether the engine loads it, and collision shapes that it lacks or adds."""
+        """Return whether the engine loads the file, and where numbers of its shapes differ."""
         file = case.bench.file
         urdf = file.text if case.settings == "default" and shipped(file) else file.resolved()
         in_file = shapes_of(urdf)
         loaded = in_file
-        if case.bench.is_own(case.engine):  # which has loaded it, if all is there
+        if case.bench.is_own(case.engine):  # it has loaded the file already, if no mesh is missing
             if file.missing:
                 return ShippedCheck(ParityCode.REFUSED, f"{file.missing[0]} is not there")
             in_file = loaded = Counter()
@@ -41,7 +43,7 @@ class ShippedLevel(FileLevel[ShippedCheck]):
                 loaded = case.bench.read(case.engine, case.settings, urdf).shapes
             except AccordError as error:
                 if file.form:
-                    return ShippedCheck(ParityCode.CONVERTED, f"{OF_OURS}: {error}")
+                    return ShippedCheck(ParityCode.CONVERTED, f"{OF_CONVERTED}: {error}")
                 return ShippedCheck(ParityCode.REFUSED, str(error))
         counts = {kind: (in_file[kind], loaded[kind]) for kind in sorted({*in_file, *loaded})}
         return ShippedCheck(
@@ -49,14 +51,14 @@ class ShippedLevel(FileLevel[ShippedCheck]):
         )
 
     def judge(self, check: ShippedCheck, tolerances: object = None) -> Finding:
-        """Return whether the engine loads it; its collision shapes are not judged."""
-        return finding_of(None, check.ended, check.refusal)
+        """Return whether the engine loads the file; its collision shapes are not judged."""
+        return finding_of(None, check.failure, check.refusal)
 
-    def absent(self, ended: ParityCode, reason: str) -> ShippedCheck:
+    def absent(self, failure: ParityCode, reason: str) -> ShippedCheck:
         """Return the check of an engine that gave no answer."""
-        return ShippedCheck(ended, reason)
+        return ShippedCheck(failure, reason)
 
 
 def shapes_of(urdf: str) -> Counter[str]:
-    """Return how many collision shapes of each kind a text has."""
+    """Return the number of collision shapes of each kind in a URDF."""
     return Counter(shape.tag for shape in ET.fromstring(urdf).iterfind("link/collision/geometry/*"))

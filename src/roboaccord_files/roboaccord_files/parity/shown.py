@@ -1,13 +1,14 @@
 """Show the result of a parity check in the terminal: tables of engines, causes, robots, repairs.
 
-Lines that the HTML page has, too, come from page.py. Nothing is decided here. In a notebook
-`show(result)` prints the same, by the entry point `show.Parity`.
+`shown_of` takes a `Parity` (result.py) and returns tables and lines for the library rich; nothing
+is decided here. Lines that the HTML page has, too, come from page.py. In a notebook `show(result)`
+prints the same, by the entry point `show.Parity`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -15,17 +16,18 @@ from roboaccord.cli.console import make_table
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.level import Entry
 
-from roboaccord_files.parity.page import apart_lines, body_lines, group_causes, message_lines
+from roboaccord_files.parity.page import body_lines, group_causes, message_lines, uncompared_lines
 from roboaccord_files.parity.result import Parity, RobotParity, errors_of
 from roboaccord_files.parity.words import STATUSES, status_of
 from roboaccord_files.rules.findings import Severity
 
+# Colours of the statuses.
 COLOURS = dict(zip(STATUSES, ("green", "red", "yellow", "magenta"), strict=True))
-# Links or joints of a cause that the table names; further ones are counted, so that a cause is one
-# row.
-NAMED = 3
-REST: tuple[Severity, ...] = ("warning", "note")  # findings that are counted, and not printed
-MESSAGES = 3  # lines of an engine's messages that are printed; the page and --json have more
+# Links or joints of a cause that the table names; further ones are counted, so that each cause fits
+# into a row.
+MAX_NAMED = 3
+COUNTED: tuple[Severity, ...] = ("warning", "note")  # findings that are counted, and not printed
+MAX_MESSAGES = 3  # lines of an engine's messages that are printed; the page and --json have more
 
 
 def shown_of(result: Parity) -> list[RenderableType]:
@@ -36,59 +38,55 @@ def shown_of(result: Parity) -> list[RenderableType]:
     return [*shown, *(line for robot in robots for line in repair_lines(robot, alone))]
 
 
-def status_text(status: str) -> Text:
-    """Return a status in its colour."""
-    return Text(status, COLOURS[status])
-
-
 def robot_shown(robot: RobotParity) -> list[RenderableType]:
     """Return the tables of one robot: engines, then causes."""
     unit = unit_of(RobotParity, "mass")
-    table = make_table(
-        "engine", "settings", "as read", "with\nours", "as\nshipped", f"mass\n{unit}", "worst",
-        "error", title=f"{robot.name}: {robot.joints} joints, {robot.mass:.6g} {unit}, "
-        f"base {robot.base}",
-        words=["settings", "as read", "with\nours", "as\nshipped"], text=["worst"],
-    )  # fmt: skip
+    words = ["settings", "as read", "with\nours", "as\nshipped"]  # columns of words, not numbers
+    figures = f"{robot.joints} joints, {robot.mass:.6g} {unit}, base {robot.base}"
+    columns = ["engine", *words, f"mass\n{unit}", "worst", "error"]
+    table = make_table(*columns, title=f"{robot.name}: {figures}", words=words, text=["worst"])
     for name, status in robot.status.items():
         rows = robot.rows["reading"][name]
         shipped = status_of(robot.levels.shipped[name])
         ours, mass, worst, error = map(cell, rows.values())
-        as_read = status_text(status)
+        as_read = Text(status, COLOURS[status])
         table.add_row(name, robot.settings, as_read, ours, shipped, mass, worst or " ", error)
-    versions = ", ".join(f"{name} {version}" for name, version in robot.versions.items())
     rules = rule_lines(robot)
     counts = Counter(finding.severity for finding in robot.findings)
-    rest = [
-        f"{counts[kind]} {kind}{'s' if counts[kind] > 1 else ''}" for kind in REST if counts[kind]
-    ]
-    if rest:
-        rules.append(Text(f"{' and '.join(rest)} on the file: accord check {robot.file}"))
-    words = [Text(line, "dim") for line in message_lines(robot, MESSAGES)]
-    apart = map(Text, apart_lines(robot))
-    return [table, Text(versions), *causes_shown(robot), *words, *apart, *rules]
+    others = [f"{counts[k]} {k}{'s' if counts[k] > 1 else ''}" for k in COUNTED if counts[k]]
+    if others:
+        rules.append(Text(f"{' and '.join(others)} on the file: accord check {robot.file}"))
+    messages = [Text(line, "dim") for line in message_lines(robot, MAX_MESSAGES)]
+    uncompared = map(Text, uncompared_lines(robot))
+    versions = Text(version_text(robot.versions))
+    return [table, versions, *causes_shown(robot), *messages, *uncompared, *rules]
+
+
+def version_text(versions: Mapping[str, str]) -> str:
+    """Return the names and versions of engines in a line."""
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def rule_lines(robot: RobotParity) -> list[RenderableType]:
     """Return the errors of the rules; a cure that was already printed is not repeated."""
-    cures, lines = {row.cause.fix for row in group_causes(robot)}, list[RenderableType]()
+    printed_cures, lines = {row.cause.fix for row in group_causes(robot)}, list[RenderableType]()
     for finding in errors_of(robot):
         line = finding.__rich__()
-        lines.append(line.split("\n")[0] if finding.cure in cures else line)
-        cures.add(finding.cure)
+        lines.append(line.split("\n")[0] if finding.cure in printed_cures else line)
+        printed_cures.add(finding.cure)
     return lines
 
 
 def cell(entry: Entry) -> str:
-    """Return an entry as text, nothing for none."""
+    """Return the text of an entry in its format; "" for None."""
     value = entry.value
     return f"{value:{entry.form}}" if isinstance(value, float | int) else str(value or "")
 
 
 def causes_shown(robot: RobotParity) -> list[RenderableType]:
     """Return the table of causes, and a line for each cure."""
-    table = make_table("engine", "cause", "where", "with it", "without", words=["cause"],
-                       text=["where"])  # fmt: skip
+    columns = "engine", "cause", "where", "with it", "without"
+    table = make_table(*columns, words=["cause"], text=["where"])
     rows = group_causes(robot)
     for row in rows:
         where = Text(places_text(row.cause.where))
@@ -100,9 +98,9 @@ def causes_shown(robot: RobotParity) -> list[RenderableType]:
 
 
 def places_text(places: Sequence[str]) -> str:
-    """Return the first places, and how many there are more."""
-    more = f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
-    return ", ".join(places[:NAMED]) + more
+    """Return the first MAX_NAMED names of links or joints, and the number of further ones."""
+    more = f" and {len(places) - MAX_NAMED} more" if len(places) > MAX_NAMED else ""
+    return ", ".join(places[:MAX_NAMED]) + more
 
 
 def fleet_shown(result: Parity) -> list[RenderableType]:
@@ -110,22 +108,27 @@ def fleet_shown(result: Parity) -> list[RenderableType]:
     engines = list(result.versions)
     table = make_table("robot", "joints", *engines, words=engines)
     for robot in result.robots:
-        cells = map(status_text, robot.status.values())
+        cells = [Text(status, COLOURS[status]) for status in robot.status.values()]
         table.add_row(robot.name, str(robot.joints), *cells)
     total = make_table("engine", *COLOURS, "causes", text=["causes"])
     for name, count in result.counts.items():
-        most = sorted([*count][len(STATUSES) :], key=lambda cause: -count[cause])
-        causes = ", ".join(f"{cause} {count[cause]}" for cause in most)
+        by_frequency = sorted([*count][len(STATUSES) :], key=lambda cause: -count[cause])
+        causes = ", ".join(f"{cause} {count[cause]}" for cause in by_frequency)
         total.add_row(name, *(str(count[status]) for status in STATUSES), causes)
-    versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
-    alike = f"all read {result.alike} of {len(result.robots)} robots alike; {versions}"
-    wrong = sum(bool(errors_of(robot)) for robot in result.robots)
-    rules = [Text(f"the rules find errors in {wrong}: accord check FILE")] if wrong else []
-    return [table, total, Text(alike), *rules]
+    agreeing = f"all read {result.agreeing_count} of {len(result.robots)} robots alike"
+    summary = Text(f"{agreeing}; {version_text(result.versions)}")
+    erroneous = sum(bool(errors_of(robot)) for robot in result.robots)
+    rules = [Text(f"the rules find errors in {erroneous}: accord check FILE")] if erroneous else []
+    return [table, total, summary, *rules]
 
 
 def repair_lines(robot: RobotParity, alone: bool) -> Iterator[str]:
-    """Yield repairs, what they need, and the engines' verdicts; of one robot the diff, too."""
+    """Yield lines on the repairs of a robot, and the verdicts of the engines after them.
+
+    Args:
+        robot: the robot; without a repair there are no lines.
+        alone: whether it is the only one, so that the diff and its properties are shown, too.
+    """
     if robot.repair is None:
         return
     for flaw in robot.repair.repairs:

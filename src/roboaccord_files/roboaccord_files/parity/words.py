@@ -1,8 +1,10 @@
 """The codes of a parity check, and the words for them in the JSON, the terminal and the page.
 
-`ParityCode` says why an engine does not read a robot as the reference does. STATUSES, ENDED and
-SHIPPED are words of the JSON, and stay. CURES has the advice for differences that are no trap;
-traps (text that programs read differently) have theirs in roboaccord_files.repair.
+A parity check compares what a physics engine reads from a robot's file with a reference, the
+analytical model of this project. `ParityCode` says why an engine does not read a robot as the
+reference does; the dictionaries have the words for it. CURES is the advice on each cause of a
+difference that has no advice of its own: traps (text that readers interpret differently) have
+theirs in roboaccord_files.repair. Words of the JSON must not change, for users' scripts read them.
 """
 
 from __future__ import annotations
@@ -21,21 +23,26 @@ class ParityCode(StrEnum):
     DIFFERS = auto()
     REFUSED = auto()
     CRASH = auto()
-    NO_ANSWER = auto()  # for which the robot is not to blame
-    CONVERTED = auto()  # a text that we made of the file, which is not to blame
-    NOT_READ = auto()  # by us, so that no engine was asked
+    NO_ANSWER = auto()  # in time: not the fault of the robot's file
+    CONVERTED = auto()  # it refuses a text that we converted from the file: not the file's fault
+    NOT_READ = auto()  # this project could not read the file, so no engine was asked
 
 
+# Words for the outcome of an engine, in the JSON.
 STATUSES = ("same", "differ", "refused", "undecided")
-OF_OURS = "of the URDF converted from it"  # said of what is not about the user's file
-ENDED = {
-    ParityCode.CRASH: "crash", ParityCode.NO_ANSWER: "no verdict",
-    ParityCode.CONVERTED: "no verdict", ParityCode.NOT_READ: "not read",
-}  # fmt: skip
-"""The cause that is listed where there is no reading."""
-SHIPPED = {ParityCode.REFUSED: "mesh", ParityCode.CRASH: "mesh"}
-"""The cause why meshes are not loaded; of all others, that there is no answer."""
-LOST = "check the link that carries it: that was lost with all that is attached to it"
+# Words before a reason that is not about the user's file, but about our conversion of it.
+OF_CONVERTED = "of the URDF converted from it"
+# The cause that is listed where an engine has no reading.
+FAILURE_CAUSES = {
+    ParityCode.CRASH: "crash",
+    ParityCode.NO_ANSWER: "no verdict",
+    ParityCode.CONVERTED: "no verdict",
+    ParityCode.NOT_READ: "not read",
+}
+# The cause where an engine does not load the meshes; after another code it gave no answer.
+LOADING_CAUSES = {ParityCode.REFUSED: "mesh", ParityCode.CRASH: "mesh"}
+LOST_WITH_CARRIER = "check the link that carries it: that was lost with all that is attached to it"
+# What to do about a cause that is no trap of the text.
 CURES = {
     "armature": "it has {have:.4g} kg m^2 of rotor inertia for {want:.4g}: of all readers Drake "
     "alone reads <drake:rotor_inertia>",
@@ -46,11 +53,11 @@ CURES = {
     "gazebo refused": "with <gazebo>, {error}",
     "inertia": "the moments of inertia are read differently",
     "inertial rotated": "the inertial's axes are {angle:.3g} degrees off: look at rpy",
-    "joint dropped": LOST,
+    "joint dropped": LOST_WITH_CARRIER,
     "joint order": "map joints by name, never by index",
     "limit": "write lower and upper: it has {lower:.4g} to {upper:.4g}",
     "limit in degrees": "write lower and upper in rad",
-    "link dropped": LOST,
+    "link dropped": LOST_WITH_CARRIER,
     "mass": "the mass is {how}: {have:.6g} kg for {want:.6g}",
     "mesh scale": MILLIMETRES,
     "missing inertial": "the link has no mass there: write its <inertial>",
@@ -58,11 +65,10 @@ CURES = {
     "origin": "the joint's <origin> is read differently",
     "welded root": "compare total masses with a free base: what is welded to the world is left out",
 }
-"""What to do about a cause that is no trap of the text."""
 
 
 def status_of(finding: Finding) -> str:
-    """Return an outcome in the word of `--json`."""
+    """Return the word of the JSON for an outcome, such as "same" or "refused"."""
     if finding.outcome is Outcome.WITHIN:
         return "loaded" if finding.level == "shipped" else "same"
     if finding.outcome is Outcome.NOT_JUDGED:
@@ -71,5 +77,5 @@ def status_of(finding: Finding) -> str:
 
 
 def cure(cause: str, **figures: Any) -> str:
-    """Return what to do about a cause that is no trap."""
+    """Return the advice of CURES on a cause, with figures filled in."""
     return CURES[cause].format(**figures)

@@ -1,9 +1,10 @@
 """Edit an XML text so that every byte outside the edits stays, and show the changes as a diff.
 
-The text is parsed together with the position of each tag. Edits are functions that change the
-parsed tree. Comparing the tree before and after each edit gives the changes, which are then made in
-the bytes of the text: attributes of start tags, new elements, and elements that are removed.
-test_repair.py checks encodings, namespaces, entities and blanks.
+An edit is a function that changes a parsed tree. `changes` parses a text together with the position
+of each tag, applies edits, compares the tree before and after each, and returns the changes in the
+bytes of the text: attributes of start tags, new elements, and elements that are removed. `applied`
+makes them, and `unified` shows them. find.py repairs files in this way. test_repair.py checks
+encodings, namespaces, entities and blanks.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from itertools import compress
 from typing import NamedTuple
 from xml.parsers import expat
 
+# A start tag, an attribute in it, and the head of a hunk of a unified diff.
 TAG = re.compile(rb"<[^\s/>\"'<!?]+(?:[^\"'<>]|\"[^\"]*\"|'[^']*')*>")
 ATTRIBUTE = re.compile(rb"\s+([^\s=]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
 HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))?")
@@ -49,13 +51,13 @@ def changes(data: bytes, edits: Sequence[tuple[str, Edit]], encoding: str = "") 
     Args:
         data: the text.
         edits: functions that change the parsed tree, each with its reason.
-        encoding: of the text; the one that it declares if empty.
+        encoding: encoding of the text; the one that it declares if empty.
 
     Raises:
         ValueError: if the tag of an element is not at its position: the element comes from an
             entity, or the text is in UTF-16.
     """
-    # The elements that each edit changes, with its reason.
+    # The reasons of the edits that change each element.
     parsed = _parse(data, encoding)
     original = before = _state(parsed)
     reasons = dict[ET.Element, list[str]]()
@@ -79,7 +81,7 @@ def changes(data: bytes, edits: Sequence[tuple[str, Edit]], encoding: str = "") 
 
 
 def applied(data: bytes, pieces: Sequence[Change]) -> bytes:
-    """Return a text with changes made, which must be sorted and not overlap."""
+    """Return a text after changes, which must be sorted and not overlap."""
     for change in reversed(pieces):
         data = data[: change.start] + change.new + data[change.end :]
     return data

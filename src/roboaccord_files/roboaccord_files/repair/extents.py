@@ -1,9 +1,11 @@
-"""Measure how far a mesh reaches, from its vertices alone: STL, OBJ and DAE.
+"""Measure the extent of a mesh from its vertices alone: STL, OBJ and DAE (COLLADA).
 
-These formats are read here, without a library and fast, since checking a file may read dozens of
-meshes. Small files of other formats go through `read_mesh` of the core. A mesh that cannot be read,
-or that would take long, has no extent (None), and no rule judges it. A format is added as a case of
-`_points`; test_extents.py tests meshes of known size.
+`mesh_extent` takes a file and returns an `Extent`: how far the mesh reaches from its origin, its
+extreme points, and its volume. meshes.py and the rules of `accord check` use it. The three formats
+are read here, without a library and fast, since checking a file may read dozens of meshes; small
+files of other formats go through `read_mesh` of the core. A mesh that cannot be read, or that would
+take long, has no extent (None), and no rule judges it. A format is added as a case of `_points`;
+test_extents.py tests meshes of known size.
 """
 
 from __future__ import annotations
@@ -19,40 +21,40 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_bytes
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array, read_bytes
 from roboaccord.description.meshes import read_mesh
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 # A triangle of a binary STL, whose layout is fixed.
-STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")])
-# Bytes of a binary STL; the last 4 are the number of triangles (80 of a title before them).
+STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+# Bytes at the start of a binary STL; the last 4 are the number of triangles (80 of a title before).
 HEADER = 84
-MOST = 10_000_000  # bytes; larger texts are not read: this size takes 0.2 s
-QUICK = 1_000_000  # bytes; larger files of other formats are not read: this size takes as long
+MAX_TEXT = 10_000_000  # bytes; larger texts are not read: this size takes 0.2 s
+MAX_OTHER = 1_000_000  # bytes; larger files of other formats are not read: this takes as long
 # Coordinates of a point in a text of STL, and of OBJ; arrays and indices of COLLADA (DAE).
 CORNER = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)")
 POINT = re.compile(rb"^v\s+(\S+)\s+(\S+)\s+(\S+)", re.MULTILINE)
 ARRAY = re.compile(rb"(<float_array\b[^>]*\bid=[\"']([^\"']+)[\"'][^>]*>)([^<]*)")
 INDICES = re.compile(rb"<(p|vcount|v)>[^<]*<")
-# Meshes with more points are thinned to the farthest point in each cell of directions; CELLS is
-# their number from 0 to 1 along an axis. 8 leave some 1100 cells, four times as many as DIRECTIONS.
-MANY, CELLS = 4000, 8
+# Number of points above which a mesh is thinned to the farthest point in each cell of directions.
+MANY = 4000
+# Number of these cells from 0 to 1 along an axis. 8 leave some 1100 cells, four times as many as
+# DIRECTIONS.
+CELLS = 8
 # Directions from the middle of a 7 x 7 x 7 lattice to its points, each direction once. No direction
-# is farther than 12.6 degrees from one of them, so no extent is more than 2.4 % short.
+# is more than 12.6 degrees from one of them, so no extent is more than 2.4 % short.
 LATTICE = [d for d in product(range(-3, 4), repeat=3) if math.gcd(*d) == 1]
 DIRECTIONS = np.array([np.divide(d, math.hypot(*d)) for d in LATTICE])  # (290, 3)
 NAMESPACE = re.compile(rb"\sxmlns=[\"'][^\"']*[\"']")
 
 
 class Extent(NamedTuple):
-    """How far a mesh reaches.
+    """The extent of a mesh.
 
     Args:
-        coordinate: the largest one [m].
-        distance: the largest from the origin [m].
-        extremes: the points that are farthest in some direction of DIRECTIONS (k, 3) [m].
+        coordinate: largest coordinate of a point [m].
+        distance: largest distance of a point from the origin [m].
+        extremes: points that are farthest in some direction of DIRECTIONS (k, 3) [m].
         volume: enclosed by its triangles [m^3]; nan if these are not read.
     """
 
@@ -63,14 +65,14 @@ class Extent(NamedTuple):
 
 
 def mesh_extent(path: Path) -> Extent | None:
-    """Return how far a mesh reaches; None if it cannot be read, or is too large."""
+    """Return the extent of a mesh; None if the file cannot be read, or is too large."""
     status = path.stat()
     return _extent(path, status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=1024)
 def _extent(path: Path, size: int, _changed: int) -> Extent | None:
-    """Return the extent of a file of a size [bytes], computed anew if its time has changed."""
+    """Return the extent of a file of a size [bytes]; another time of change is another key."""
     points = None
     with suppress(AccordError, OSError, ET.ParseError, ValueError, KeyError, RecursionError):
         points = _points(path, size)
@@ -121,14 +123,14 @@ def _points(path: Path, size: int) -> Array | None:
             corners = np.fromfile(path, STL, offset=HEADER)["corners"]
             return np.asarray(corners.reshape(-1, 3), float)
     if kind in (".stl", ".obj", ".dae"):
-        if size > MOST:
+        if size > MAX_TEXT:
             return None
-        data = read_bytes(path, MOST)
+        data = read_bytes(path, MAX_TEXT)
         if kind == ".dae":
             return _of_dae(data)
         pattern = CORNER if kind == ".stl" else POINT
         return np.array(pattern.findall(data)).astype(float).reshape(-1, 3)
-    return read_mesh(path)[0] if size < QUICK else None
+    return read_mesh(path)[0] if size < MAX_OTHER else None
 
 
 def _of_dae(data: bytes) -> Array | None:
@@ -145,10 +147,9 @@ def _of_dae(data: bytes) -> Array | None:
     unit = top.find("asset/unit")
     meter = float(unit.get("meter", "1")) if unit is not None else 1.0
     shapes = {f"#{e.get('id')}": _of_geometry(e, arrays) for e in top.iter("geometry")}
-    placed = [
-        points for node in top.iterfind("library_visual_scenes/visual_scene/node")
-        for points in _of_node(node, np.eye(4), shapes)
-    ]  # fmt: skip
+    placed = list[Array]()
+    for node in top.iterfind("library_visual_scenes/visual_scene/node"):
+        placed += _of_node(node, np.eye(4), shapes)
     scene = placed or list(shapes.values())
     return meter * np.concatenate(scene) if scene else None
 

@@ -1,13 +1,13 @@
 """Find the traps of a URDF, and repair its text.
 
-A trap is something in the text of a URDF that engines read differently or refuse, such as a mass of
-0 or a mimic joint. Each has a repair of the text. Whether a trap matters in an engine is decided by
-ablation: the engine reads the text with and without it (parity/ablation.py). `accord repair` writes
-a repair into the user's file only if it is certain, which means that it follows from the file: the
-robot stays the same, and no number is invented.
+A trap is a passage in a URDF that engines read differently or refuse, such as a mass of 0 or a
+mimic joint (trap.py). Each has a repair of the text. Whether a trap matters to an engine is decided
+by ablation: the engine reads the text with and without it (parity/ablation.py). A repair is written
+into the user's file (`accord parity --repair`) only if it is certain, which means that it follows
+from the file: the robot stays the same, and no number is invented.
 
-A trap may be added: a function in the module of its subject, and its name in FINDERS. Repairs are
-made in the order of FINDERS, so a trap must come after those whose repair it relies on.
+A new trap is a function in the module of its subject, and its name in FINDERS. Repairs are made in
+the order of FINDERS, so a trap must come after those whose repair it relies on.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def repaired(urdf: str, traps: Collection[Trap]) -> str:
 def changes_for(data: bytes, traps: Collection[Trap]) -> list[Change]:
     """Return the changes of a file's bytes that repair the given traps.
 
-    Elements that come from XML entities have no place in the file; the one change then replaces the
-    whole file by its text with entities expanded.
+    Elements from XML entities are not in the file itself; if there are any, the only change
+    replaces the whole file by its text with entities expanded.
     """
     edits = [(trap.cause, trap.edit) for trap in traps]
     try:
@@ -48,9 +48,9 @@ def changes_for(data: bytes, traps: Collection[Trap]) -> list[Change]:
         return [Change(0, len(data), new, "without its entities")]
 
 
+# Functions that yield the traps of a parsed text, in the order in which traps are repaired.
 FINDERS = (
     names.undeclared_world, joints.several_degrees, joints.loops, names.blanks, names.duplicates,
     inertias.unphysical, masses.weightless, masses.massless, masses.tiny, joints.axes, joints.mimic,
     limits.limits, names.nameless, inertial.inertial_twice, joints.steep, names.shared_names,
 )  # fmt: skip
-"""Functions that yield the traps of a parsed text, in the order in which traps are repaired."""

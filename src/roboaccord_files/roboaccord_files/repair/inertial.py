@@ -1,8 +1,8 @@
-"""Read and write the <inertial> of a link, and find links that have two of them.
+"""Read and write the <inertial> element of a link, and find links that have two of them.
 
-`give_inertia` and `change_inertia` return the repairs of wrong masses and inertias that masses.py
-and inertias.py use: functions that edit the XML of given links. Attributes whose value does not
-change keep the digits in which they were written.
+`give_inertia` and `change_inertia` return the repairs that masses.py and inertias.py use: functions
+that take the parsed <robot> element of a URDF and the names of links, and change the XML of these
+links. Attributes whose value does not change keep the digits in which they were written.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOMENTS, symmetric
 
-from roboaccord_files.repair.trap import RepairFunction, Trap, named_elements
+from roboaccord_files.repair.trap import RepairFunction, Trap, named_elements, remove_children
 
 
 def inertials(top: ET.Element) -> dict[str, tuple[float, Array]]:
@@ -31,7 +31,7 @@ def read_inertial(inertial: ET.Element, missing: str = "0") -> tuple[float, Arra
 
     Args:
         inertial: the element.
-        missing: text of the number that stands for an attribute or element that is absent.
+        missing: text of the number that stands for an absent attribute or element.
     """
     mass, tensor = inertial.find("mass"), inertial.find("inertia")
     moments = {} if tensor is None else tensor.attrib
@@ -54,7 +54,7 @@ def write_inertial(link: ET.Element, mass: float, inertia: Array) -> None:
 def _set_numbers(element: ET.Element, values: Mapping[str, float]) -> None:
     """Set attributes of an element to numbers; those that already have the value stay as written.
 
-    A number is written with the digits that give back the same float.
+    A number is written with the fewest digits from which the same float is read.
     """
     for key, value in values.items():
         if key not in element.attrib or float(element.attrib[key]) != value:
@@ -64,20 +64,20 @@ def _set_numbers(element: ET.Element, values: Mapping[str, float]) -> None:
 def give_inertia(mass: float, moment: float) -> RepairFunction:
     """Return the repair that sets the mass [kg] of links and three equal moments [kg m^2]."""
 
-    def repair(top: ET.Element, places: Collection[str]) -> None:
-        for link, _ in named_elements(top, "link", places):
+    def repair(top: ET.Element, names: Collection[str]) -> None:
+        for link, _ in named_elements(top, "link", names):
             write_inertial(link, mass, moment * np.eye(3))
 
     return repair
 
 
 def change_inertia(change: Callable[[Array], Array]) -> RepairFunction:
-    """Return the repair that replaces the inertia (3, 3) of links by `change` of it."""
+    """Return the repair that applies a function to the inertias (3, 3) [kg m^2] of links."""
 
-    def repair(top: ET.Element, places: Collection[str]) -> None:
-        stated = inertials(top)
-        for link, name in named_elements(top, "link", places):
-            mass, inertia = stated[name]
+    def repair(top: ET.Element, names: Collection[str]) -> None:
+        inertial_of = inertials(top)
+        for link, name in named_elements(top, "link", names):
+            mass, inertia = inertial_of[name]
             write_inertial(link, mass, change(inertia))
 
     return repair
@@ -89,10 +89,6 @@ def inertial_twice(top: ET.Element) -> Iterator[Trap]:
         link.get("name", "") for link in top.findall("link") if len(link.findall("inertial")) > 1
     )
 
-    def keep_first(top: ET.Element, places: Collection[str]) -> None:
-        for link, _ in named_elements(top, "link", places):
-            for inertial in link.findall("inertial")[1:]:
-                link.remove(inertial)
-
-    fix = "keep one: readers take the first, or the last, or refuse the file"
-    yield Trap("inertial twice", names, fix, keep_first, certain=False)
+    advice = "keep one: readers take the first, or the last, or refuse the file"
+    keep_first = remove_children("link", "inertial", first=1)
+    yield Trap("inertial twice", names, advice, keep_first, certain=False)

@@ -1,15 +1,17 @@
-"""Find traps of inertias: tensors that no body can have, or that only round-off makes so.
+"""Find traps of inertias: tensors that no body can have, or that only round-off makes impossible.
 
-A trap is text that readers interpret differently or refuse (trap.py). Principal moments must be
-positive, and none may be larger than the sum of the others. A repair is certain if it keeps the
-body: a sign is turned, or a moment is raised by 1e-9 of the largest; a tensor that is wrong
+A trap is text in a URDF that readers interpret differently or refuse (trap.py). The principal
+moments of a body are positive, and none is larger than the sum of the other two. `unphysical` takes
+the parsed <robot> element and yields one `Trap` for each kind of fault: the links that have it,
+advice, and a function that repairs them. find.py calls it. A repair is certain if it keeps the
+body: a sign is reversed, or a moment is raised by 1e-9 of the largest. A tensor that is wrong
 altogether needs numbers from the user. Names of traps are names of rules, too, and stay.
 """
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from roboaccord.contract.state import Array
@@ -20,49 +22,59 @@ from roboaccord_files.repair.trap import Trap
 
 REFUSED = 1e-14  # kg m^2; MuJoCo refuses smaller principal moments (mjEPS of its compiler)
 LEAST = 2.0 * REFUSED  # kg m^2; smallest principal moment after a repair that raises it
-# Relative to the largest moment: rounding of the numbers in a file, and round-off of eigenvalues.
-# Nine digits are more than files have; 1e-12 is 5000 eps.
-ROUND, SLACK = 1e-9, 1e-12
+# Relative to the largest moment: rounding of the numbers in a file. Files have fewer than nine
+# digits.
+ROUNDING = 1e-9
+# Relative to the largest moment: round-off of eigenvalues, 5000 eps.
+ROUND_OFF = 1e-12
 
 
 def unphysical(top: ET.Element) -> Iterator[Trap]:
     """Yield the traps of inertias that are not physical, or are so only by round-off."""
     faults = {name: _fault(mass, inertia) for name, (mass, inertia) in inertials(top).items()}
-    bad, thin = "non-physical inertia", "zero principal moment"
-    for fault, cause, change, fix in (
-        ("negative", bad, _upright, "reverse the negative moment's sign: no other entry is wrong"),
-        ("rounded", "rounded inertia", _nudged,
-         "raise the moment that rounding cut, by 1e-9 of it"),
-        ("broken", bad, _sphere, "correct the inertia: no body has these principal moments"),
-        ("flat", thin, _nudged, "give the link a thickness: 1e-9 of its largest moment is enough"),
-        ("point", thin, _sphere, "give the link an inertia: one of 0 is refused"),
-        ("vanishing", "vanishing inertia", _sphere,
-         "give it its inertia, or take <inertial> away"),
-    ):  # fmt: skip
+    impossible, thin = "non-physical inertia", "zero principal moment"
+
+    def trap(fault: str, cause: str, change: Callable[[Array], Array], advice: str) -> Trap:
         names = tuple(name for name in faults if faults[name] == fault)
         certain = change is not _sphere
         needs = "" if certain else "inertia"
-        yield Trap(cause, names, fix, change_inertia(change), certain, needs=needs)
+        return Trap(cause, names, advice, change_inertia(change), certain, needs=needs)
+
+    advice = "reverse the negative moment's sign: no other entry is wrong"
+    yield trap("negative", impossible, _with_positive_diagonal, advice)
+    advice = "raise the moment that rounding cut, by 1e-9 of it"
+    yield trap("rounded", "rounded inertia", _raised, advice)
+    advice = "correct the inertia: no body has these principal moments"
+    yield trap("broken", impossible, _sphere, advice)
+    advice = "give the link a thickness: 1e-9 of its largest moment is enough"
+    yield trap("flat", thin, _raised, advice)
+    advice = "give the link an inertia: one of 0 is refused"
+    yield trap("point", thin, _sphere, advice)
+    advice = "give it its inertia, or take <inertial> away"
+    yield trap("vanishing", "vanishing inertia", _sphere, advice)
 
 
 def _fault(mass: float, inertia: Array) -> str:
-    """Return in a word what is wrong with the inertia (3, 3) of a link; "" if nothing is."""
-    moments, short = np.linalg.eigvalsh(inertia), shortage(inertia)
+    """Return a word for the fault of the inertia (3, 3) [kg m^2] of a link; "" for none."""
+    moments, excess = np.linalg.eigvalsh(inertia), violation(inertia)
     if mass <= 0.0 and not inertia.any():
         return ""
-    if short > SLACK * abs(moments[2]):
-        if np.sum(np.diag(inertia) < 0.0) == 1 and shortage(_upright(inertia)) <= 0.0:
+    if excess > ROUND_OFF * abs(moments[2]):
+        if (
+            np.sum(np.diag(inertia) < 0.0) == 1
+            and violation(_with_positive_diagonal(inertia)) <= 0.0
+        ):
             return "negative"
-        return "rounded" if short <= ROUND * moments[2] else "broken"
-    if moments[0] <= SLACK * moments[2]:
-        return "flat" if moments[2] >= LEAST / ROUND else "point"
+        return "rounded" if excess <= ROUNDING * moments[2] else "broken"
+    if moments[0] <= ROUND_OFF * moments[2]:
+        return "flat" if moments[2] >= LEAST / ROUNDING else "point"
     if moments[0] < REFUSED:
         return "vanishing"
     return "rounded" if _is_on_edge(inertia) else ""
 
 
-def shortage(inertia: Array) -> float:
-    """Return by how much principal moments break a condition [kg m^2]; 0 or less if none is broken.
+def violation(inertia: Array) -> float:
+    """Return by how much principal moments violate a condition [kg m^2]; at most 0 if none.
 
     The conditions: no moment is negative, and the largest is at most the sum of the others.
     """
@@ -71,7 +83,7 @@ def shortage(inertia: Array) -> float:
 
 
 def moments_text(inertia: Array) -> str:
-    """Return the condition that the principal moments of an inertia (3, 3) break, in words."""
+    """Return, in words, the condition that the principal moments of an inertia (3, 3) violate."""
     moments = np.linalg.eigvalsh(inertia)
     first, second, third = (f"{moment:.6g}" for moment in moments)
     if moments[0] < 0.0:
@@ -83,26 +95,29 @@ def _is_on_edge(inertia: Array) -> bool:
     """Return whether round-off decides if the largest moment is more than the sum of the others."""
     first, second, third = np.linalg.eigvalsh(inertia)
     if np.count_nonzero(inertia - np.diag(np.diag(inertia))):
-        return bool(abs(third - second - first) <= SLACK * third)
+        return bool(abs(third - second - first) <= ROUND_OFF * third)
     return bool(first + second < third)
 
 
-def _upright(inertia: Array) -> Array:
-    """Return an inertia with the signs of negative diagonal entries turned."""
+def _with_positive_diagonal(inertia: Array) -> Array:
+    """Return an inertia in which negative diagonal entries are positive."""
     return np.asarray(inertia + 2.0 * np.diag(np.maximum(-np.diag(inertia), 0.0)))
 
 
-def _nudged(inertia: Array) -> Array:
-    """Return a physical inertia near to one that is nearly so: one entry raised, or all three."""
+def _raised(inertia: Array) -> Array:
+    """Return a physical inertia close to one that violates a condition by round-off.
+
+    The smallest diagonal entry is raised, or a larger one, or all three: the first that suffices.
+    """
     largest = np.linalg.eigvalsh(inertia)[2]
-    step = float(f"{max(shortage(inertia), 0.0) + ROUND * largest:.1e}")
+    step = float(f"{max(violation(inertia), 0.0) + ROUNDING * largest:.1e}")
     order = np.argsort(np.diag(inertia))
-    for rows in (*order[:, None], order):
-        new = inertia.copy()
-        new[rows, rows] += step
-        if shortage(new) < 0.0:
+    for entries in (*order[:, None], order):
+        raised = inertia.copy()
+        raised[entries, entries] += step
+        if violation(raised) < 0.0:
             break
-    return new
+    return raised
 
 
 def _sphere(inertia: Array) -> Array:

@@ -1,8 +1,9 @@
 """Find traps of joints: axes not of length 1, rare types, mimics, loops, pitches near 90 degrees.
 
-A trap is text that readers interpret differently or refuse (trap.py). Each function here yields
-`Trap` objects, with the joints concerned and the function that repairs them, and is listed in
-find.py. Names of traps are used in docs, in the JSON and in parity/, and stay.
+A trap is text in a URDF that readers interpret differently or refuse (trap.py). Each finder here
+takes the parsed <robot> element and yields `Trap` objects: the joints that have a fault, advice,
+and the function that repairs them. find.py lists the finders. Names of traps are used in docs, in
+the JSON and in parity/, and stay.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from collections.abc import Collection, Iterator
 from roboaccord.description.degrees import DEGREES
 from roboaccord.description.tree import MOVING
 
-from roboaccord_files.repair.trap import Trap, named_elements
+from roboaccord_files.repair.trap import Trap, named_elements, remove_children
 
-STEEP = 0.99999  # sine of the pitch; from there on urdfdom reads it as 90 degrees
-# Largest deviation of an axis's length from 1 that is no trap: rounding, of axes written with three
+STEEP = 0.99999  # sine of the pitch; above it urdfdom reads the pitch as 90 degrees
+# Largest deviation of an axis's length from 1 that is no trap: the rounding of axes to three
 # digits.
-LONG = 1e-3
-# rad; a pitch this near to 90 degrees is meant to be it: numbers of eight digits.
-RIGHT = 1e-7
+LENGTH_ERROR = 1e-3
+# rad; a pitch this close to 90 degrees is meant to be 90 degrees, written with eight digits.
+RIGHT_ANGLE_ERROR = 1e-7
 MIMIC = "mimic"  # name of the trap, and of its element
 
 
@@ -32,14 +33,14 @@ def axes(top: ET.Element) -> Iterator[Trap]:
         axis = joint.find("axis")
         if joint.get("type") in MOVING and axis is not None:
             length = math.hypot(*map(float, axis.get("xyz", "1 0 0").split()))
-            if length and abs(length - 1.0) > LONG:
+            if length and abs(length - 1.0) > LENGTH_ERROR:
                 names.append(joint.get("name", ""))
     yield Trap("axis length", tuple(names), "divide it by its length", _normalise, of="joint")
 
 
-def _normalise(top: ET.Element, places: Collection[str]) -> None:
+def _normalise(top: ET.Element, names: Collection[str]) -> None:
     """Divide the axes of joints by their length."""
-    for joint, _ in named_elements(top, "joint", places):
+    for joint, _ in named_elements(top, "joint", names):
         for axis in joint.findall("axis"):
             values = [float(word) for word in axis.get("xyz", "1 0 0").split()]
             words = (repr(x / math.hypot(*values)).removesuffix(".0") for x in values)
@@ -49,14 +50,8 @@ def _normalise(top: ET.Element, places: Collection[str]) -> None:
 def mimic(top: ET.Element) -> Iterator[Trap]:
     """Yield joints that mimic others."""
     names = tuple(e.get("name", "") for e in top.findall("joint") if e.find(MIMIC) is not None)
-    fix = "state the constraint in each engine's own model; no two readers take <mimic> alike"
-
-    def repair(top: ET.Element, places: Collection[str]) -> None:
-        for joint, _ in named_elements(top, "joint", places):
-            for element in joint.findall(MIMIC):
-                joint.remove(element)
-
-    yield Trap(MIMIC, names, fix, repair, certain=False, of="joint")
+    advice = "state the constraint in each engine's own model; no two readers take <mimic> alike"
+    yield Trap(MIMIC, names, advice, remove_children("joint", MIMIC), certain=False, of="joint")
 
 
 def steep(top: ET.Element) -> Iterator[Trap]:
@@ -68,19 +63,20 @@ def steep(top: ET.Element) -> Iterator[Trap]:
     names = []
     for joint in top.findall("joint[@type='fixed']"):
         pitch = _pitch(joint)
-        is_right_angle = abs(abs(pitch) - math.pi / 2) <= RIGHT
+        is_right_angle = abs(abs(pitch) - math.pi / 2) <= RIGHT_ANGLE_ERROR
         if not is_right_angle and abs(math.sin(pitch)) > STEEP:
             names.append(joint.get("name", ""))
 
-    def upright(top: ET.Element, places: Collection[str]) -> None:
-        for joint, _ in named_elements(top, "joint", places):
+    def write_right_angle(top: ET.Element, names: Collection[str]) -> None:
+        for joint, _ in named_elements(top, "joint", names):
             origin = joint.find("origin")
             if origin is not None:
                 roll, _, yaw = origin.get("rpy", "0 0 0").split()
                 origin.set("rpy", f"{roll} {math.copysign(math.pi / 2, _pitch(joint))!r} {yaw}")
 
-    fix = "urdfdom takes the pitch for 90 degrees: write it so, or turn the link's own frame"
-    yield Trap("pitch near 90 degrees", tuple(names), fix, upright, certain=False, of="joint")
+    advice = "urdfdom takes the pitch for 90 degrees: write it so, or turn the link's own frame"
+    cause = "pitch near 90 degrees"
+    yield Trap(cause, tuple(names), advice, write_right_angle, certain=False, of="joint")
 
 
 def _pitch(joint: ET.Element) -> float:
@@ -93,27 +89,29 @@ def several_degrees(top: ET.Element) -> Iterator[Trap]:
     """Yield joints of types with several degrees of freedom, or of unknown types."""
     for kind in DEGREES:
         names = tuple(e.get("name", "") for e in top.findall(f"joint[@type='{kind}']"))
-        fix = f"few readers know a {kind} joint: write slides and hinges, or let the base be free"
-        yield Trap(f"{kind} joint", names, fix, _weld, certain=False, of="joint")
-    known = (*MOVING, "fixed", *DEGREES)
-    names = tuple(e.get("name", "") for e in top.findall("joint") if e.get("type") not in known)
-    fix = "URDF has no such type: write slides and hinges"
-    yield Trap("joint type", names, fix, _weld, certain=False, of="joint")
+        advice = (
+            f"few readers know a {kind} joint: write slides and hinges, or let the base be free"
+        )
+        yield Trap(f"{kind} joint", names, advice, _weld, certain=False, of="joint")
+    types = (*MOVING, "fixed", *DEGREES)
+    names = tuple(e.get("name", "") for e in top.findall("joint") if e.get("type") not in types)
+    advice = "URDF has no such type: write slides and hinges"
+    yield Trap("joint type", names, advice, _weld, certain=False, of="joint")
 
 
-def _weld(top: ET.Element, places: Collection[str]) -> None:
+def _weld(top: ET.Element, names: Collection[str]) -> None:
     """Make joints fixed."""
-    for joint, _ in named_elements(top, "joint", places):
+    for joint, _ in named_elements(top, "joint", names):
         joint.set("type", "fixed")
 
 
 def loops(top: ET.Element) -> Iterator[Trap]:
     """Yield joints that close a loop."""
     names = tuple(e.get("name", "") for e in top.findall("loop_joint"))
-    fix = "URDF has no loops: state the constraint in each engine's own model"
+    advice = "URDF has no loops: state the constraint in each engine's own model"
 
-    def cut(top: ET.Element, places: Collection[str]) -> None:
-        for element, _ in named_elements(top, "loop_joint", places):
+    def cut(top: ET.Element, names: Collection[str]) -> None:
+        for element, _ in named_elements(top, "loop_joint", names):
             top.remove(element)
 
-    yield Trap("loop joint", names, fix, cut, certain=False, of="loop_joint")
+    yield Trap("loop joint", names, advice, cut, certain=False, of="loop_joint")

@@ -1,8 +1,9 @@
-"""Find traps of names: names used twice, blanks around numbers, a world that is not declared.
+"""Find traps of names and numbers: names used twice, blanks around numbers, no world declared.
 
-A trap is text that readers interpret differently or refuse (trap.py); each function that yields
-`Trap` is listed in find.py. Renaming a joint also renames what refers to it (`_rename`). If
-anything else in the file has the same name, the repair is not certain, and not written.
+A trap is text in a URDF that readers interpret differently or refuse (trap.py). Each finder here
+takes the parsed <robot> element and yields `Trap` objects; find.py lists the finders. To rename a
+joint also renames it where other elements refer to it (`_rename`). If anything else in the file has
+the same name, this repair is not certain, and not written.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ def duplicates(top: ET.Element) -> Iterator[Trap]:
     """Yield the traps of joints, and of links, that have the same name as another."""
     for kind in ("joint", "link"):
         counts = Counter(e.get("name", "") for e in top.findall(kind))
-        names = tuple(name for name, count in counts.items() if count > 1)
-        fix = f"give each {kind} a name of its own"
-        yield Trap(f"duplicate {kind} name", names, fix, _numbering(kind), kind == "joint", kind)
+        names = tuple(name for name in counts if counts[name] > 1)
+        advice = f"give each {kind} a name of its own"
+        yield Trap(f"duplicate {kind} name", names, advice, _numbering(kind), kind == "joint", kind)
 
 
 def _numbering(kind: str) -> RepairFunction:
@@ -32,8 +33,8 @@ def _numbering(kind: str) -> RepairFunction:
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
         for name in places:
-            same = [e for e in top.findall(kind) if e.get("name") == name]
-            for element in same[1:]:
+            namesakes = [e for e in top.findall(kind) if e.get("name") == name]
+            for element in namesakes[1:]:
                 element.set("name", free_name(top, f"{name}_{{}}"))
 
     return repair
@@ -52,10 +53,10 @@ def shared_names(top: ET.Element) -> Iterator[Trap]:
     names = [e.get("name", "") for e in top.findall("joint") if e.get("name", "") in links]
     elsewhere = {e.get("reference", "") for e in top.findall("gazebo")}
     elsewhere |= {(e.text or "").strip() for e in top.iter()}
-    fix = "rename the joint, as NAME_joint: SDF has one namespace for links and joints"
+    advice = "rename the joint, as NAME_joint: SDF has one namespace for links and joints"
     for certain in (True, False):
-        here = tuple(name for name in names if (name not in elsewhere) == certain)
-        yield Trap("joint and link share a name", here, fix, _rename, certain, "joint")
+        joints = tuple(name for name in names if (name not in elsewhere) == certain)
+        yield Trap("joint and link share a name", joints, advice, _rename, certain, "joint")
 
 
 def _rename(top: ET.Element, places: Collection[str]) -> None:
@@ -98,20 +99,21 @@ def nameless(top: ET.Element) -> Iterator[Trap]:
     """Yield the trap of a robot without a name."""
     where = () if top.get("name", "").strip() else ("",)
 
-    def name(top: ET.Element, _: Collection[str]) -> None:
+    def give_name(top: ET.Element, _: Collection[str]) -> None:
         top.set("name", "robot")
 
-    yield Trap("name missing", where, 'name the robot: <robot name="...">', name, certain=False)
+    advice = 'name the robot: <robot name="...">'
+    yield Trap("name missing", where, advice, give_name, certain=False)
 
 
 def undeclared_world(top: ET.Element) -> Iterator[Trap]:
     """Yield the trap of joints whose parent is `world`, if no link of that name is declared."""
     if top.find("link[@name='world']") is None:
-        named = (e for e in top.findall("joint") if end(e, "parent") == "world")
-        fix = 'declare it: <link name="world"/>'
+        attached = (e for e in top.findall("joint") if end(e, "parent") == "world")
+        advice = 'declare it: <link name="world"/>'
 
         def declare(top: ET.Element, _: Collection[str]) -> None:
             top.append(ET.Element("link", name="world"))
 
-        names = tuple(e.get("name", "") for e in named)
-        yield Trap("world undeclared", names, fix, declare, of="joint")
+        names = tuple(e.get("name", "") for e in attached)
+        yield Trap("world undeclared", names, advice, declare, of="joint")

@@ -1,7 +1,8 @@
 """Define a trap: a kind of text in a URDF that programs read differently, and its repair.
 
-`Trap` has what is found in a text, and the function that repairs it. `Flaw` is what is reported:
-causes, the advice, and the proof that they matter to an engine.
+The other modules here find traps, and parity/ proves which of them matter to an engine. A `Trap` is
+what is found in a text, with the function that repairs it. A `Flaw` is what is reported: causes,
+advice, and the proof that they matter.
 
 The fields `cause`, `where`, `before`, `after` and `fix` are keys of the JSON. The name of a trap in
 lower case with hyphens is the name of its rule in rules.yaml.
@@ -17,8 +18,8 @@ from typing import Annotated
 from roboaccord.contract.outcome import Cause
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity
 
+# A function that changes a parsed URDF, by its <robot> element, at the named links or joints.
 RepairFunction = Callable[[ET.Element, Collection[str]], None]
-"""Changes a parsed URDF at the links or joints that are named."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Flaw:
     """What is wrong in a file or in an engine's reading of it, with advice and proof.
 
     Args:
-        causes: of one quantity, one for each link or joint.
+        causes: causes of one quantity, one for each link or joint.
         before: largest relative error of the engine with these causes alone; None if the engine
             refuses the text, or nothing was proven.
         after: largest relative error without them; None likewise.
@@ -68,8 +69,8 @@ class Trap:
         fix: advice: what to write in the file.
         repair: function that removes the trap at given places of a parsed text.
         certain: whether the repair follows from the file, so that `--repair` may write it.
-        of: kind of elements that `where` names: `link`, `joint` or `loop_joint`.
-        needs: number that the user must supply for a repair, in words; "" if none.
+        of: tag of the elements that `where` names: `link`, `joint` or `loop_joint`.
+        needs: name of the number that the user must supply for a repair; "" if none.
     """
 
     cause: str
@@ -91,9 +92,20 @@ class Trap:
 
 
 def named_elements(
-    top: ET.Element, tag: str, places: Collection[str]
+    top: ET.Element, tag: str, names: Collection[str]
 ) -> Iterator[tuple[ET.Element, str]]:
-    """Yield the elements with a tag whose name is among `places`, each with its name."""
+    """Yield the elements in <robot> that have a tag and one of the names, each with its name."""
     for element in top.findall(tag):
-        if (name := element.get("name", "")) in places:
+        if (name := element.get("name", "")) in names:
             yield element, name
+
+
+def remove_children(tag: str, child_tag: str, first: int = 0) -> RepairFunction:
+    """Return the repair that removes the children of a tag from elements, from the `first` on."""
+
+    def repair(top: ET.Element, names: Collection[str]) -> None:
+        for element, _ in named_elements(top, tag, names):
+            for child in element.findall(child_tag)[first:]:
+                element.remove(child)
+
+    return repair

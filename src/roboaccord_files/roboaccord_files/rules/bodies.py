@@ -1,10 +1,11 @@
 """Links as solid bodies: mass, centre and inertia, together with the hull of their shapes.
 
-plausible.py compares the two. The hull is an approximation of the convex hull of the visual and
-collision shapes: a net of triangles over the sphere of directions, each corner of which is the
-farthest point in its direction. Its volume is 0 to 4 % less than qhull's on public robots. A link
-with an unknown shape, or smaller than TINY, is left out, and no rule judges it. test_plausible.py
-compares the hull's moments with closed forms.
+`bodies` yields a `Solid` for each link of a file whose mass, inertia and shapes are all known;
+plausible.py judges whether its mass properties can be those of its shapes. The hull approximates
+the convex hull of the visual and collision shapes: a net of triangles over the sphere of
+directions, each corner of which is the farthest point in its direction. Its volume is 0 to 4 % less
+than qhull's on public robots. A link with an unknown shape, or smaller than TINY, is not judged.
+test_plausible.py compares the hull's moments with closed forms.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ RING = np.array([(math.cos(turn), math.sin(turn), 0.0) for turn in np.arange(64)
 
 def _net() -> tuple[Array, Array]:
     """Return directions (n, 3), and triangles of them (m, 3) that close the sphere, outwards."""
-    # A face of the cube: its points, and two triangles for each cell between four of them.
+    # One face of the cube: its points, and two triangles for each cell between four of them.
     steps = np.tan(0.25 * math.pi * np.linspace(-1.0, 1.0, CELLS + 1))
     face = np.array([(1.0, u, v) for u in steps for v in steps])
     numbers = np.arange(len(face)).reshape(CELLS + 1, CELLS + 1)
@@ -43,10 +44,10 @@ def _net() -> tuple[Array, Array]:
     third, fourth = numbers[1:, 1:], numbers[:-1, 1:]
     halves = np.array([[first, second, third], [first, third, fourth]])
     triangles = halves.transpose(0, 2, 3, 1).reshape(-1, 3)
-    # All six faces; every other one is a mirror image, whose triangles are turned round.
+    # All six faces; every other one is a mirror image, whose triangles have the reverse order.
     faces = [np.roll(face, axis, axis=1) * sign for axis in range(3) for sign in (1.0, -1.0)]
-    turned = [len(face) * i + triangles[:, :: (-1) ** i] for i in range(6)]
-    return np.concatenate(faces), np.concatenate(turned)
+    oriented = [len(face) * i + triangles[:, :: (-1) ** i] for i in range(6)]
+    return np.concatenate(faces), np.concatenate(oriented)
 
 
 NET, TRIANGLES = _net()
@@ -57,10 +58,10 @@ class Solid:
     """A link that has a mass and known shapes, in its own frame.
 
     Args:
-        link, inertial: its elements.
-        mass: [kg].
-        centre: of mass (3,) [m].
-        inertia: about the centre of mass (3, 3) [kg m^2].
+        link, inertial: its elements in the URDF.
+        mass: mass [kg].
+        centre: centre of mass (3,) [m].
+        inertia: inertia about the centre of mass (3, 3) [kg m^2].
         points: extreme points of its shapes (k, 3) [m].
         volume: sum of the volumes of its visual shapes [m^3]; nan if unknown.
     """
@@ -75,7 +76,7 @@ class Solid:
 
     @cached_property
     def reach(self) -> Array:
-        """Distance from the centre of mass to the hull in DIRECTIONS [m]; negative if outside."""
+        """Distances from the centre of mass to the hull in DIRECTIONS [m]; negative if outside."""
         return np.asarray((DIRECTIONS @ self.points.T).max(axis=1) - DIRECTIONS @ self.centre)
 
     @cached_property
@@ -102,8 +103,8 @@ class Solid:
         dets, sums = np.linalg.det(corners), corners.sum(axis=1)
         volume = float(dets.sum()) / 6.0
         centroid = dets @ sums / 24.0 / volume
-        about = np.einsum("m,mki,mkj->ij", dets, corners, corners) + (sums.T * dets) @ sums
-        return volume, np.asarray(about / 120.0 / volume - np.outer(centroid, centroid))
+        moments = np.einsum("m,mki,mkj->ij", dets, corners, corners) + (sums.T * dets) @ sums
+        return volume, np.asarray(moments / 120.0 / volume - np.outer(centroid, centroid))
 
 
 def bodies(source: Source) -> Iterator[Solid]:
@@ -138,7 +139,7 @@ def bodies(source: Source) -> Iterator[Solid]:
 
 
 def shape_points(source: Source, shape: Geometry) -> tuple[Array, float]:
-    """Return extreme points of a shape (k, 3) [m], none if it is not known, and its volume."""
+    """Return extreme points of a shape (k, 3) [m], none if it is unknown, and its volume [m^3]."""
     radius, length = shape.radius, shape.length
     if shape.form == "box":
         return shape.placed(CORNERS * shape.size), float(np.prod(shape.size))

@@ -1,8 +1,9 @@
 """The command `accord check`: check robots' files by the rules, and worlds and models for Gazebo.
 
-With `--explain` it prints a rule instead. The rules are applied by find.py, files for Gazebo are
-checked in roboaccord_files.gazebo, and findings are printed by findings.py. An option is a
-parameter here and a word in MODES, by the kind of input.
+The command parses options, lets find.py apply the rules to robots' files and gazebo/files.py check
+files for Gazebo, and prints the findings (findings.py). With `--explain` it prints a rule instead.
+A new option is a parameter of `check_command` and a word of MODES, which lists the options by the
+kind of input.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ from rich.text import Text
 from roboaccord.cli.console import note
 from roboaccord.cli.options import read_packages, split_arguments
 from roboaccord.cli.result import Result
-from roboaccord.contract.files import check_target
-from roboaccord.contract.modes import Modes
+from roboaccord.contract import Modes, check_target
 from roboaccord.engines.formats import read_robot
 from roboaccord.run.output import write_text
 from roboaccord.scenario.installed import robot_names
@@ -29,11 +29,11 @@ from roboaccord_files.rules.findings import RuleFinding, gathered
 from roboaccord_files.rules.sarif import sarif
 from roboaccord_files.rules.table import ALL, RULES, explain
 
-Files = Annotated[list[str] | None, typer.Argument(
-    metavar="[FILE]... [NAME:=VALUE]...",
-    help="URDF, xacro, MJCF or SDF (`-`: standard input), and arguments of a xacro. "
-    "Default: all robots and all SDF files that ship.",
-)]  # fmt: skip
+FILES_HELP = """URDF, xacro, MJCF or SDF (`-`: standard input), and arguments of a xacro. \
+Default: all robots and all SDF files that ship."""
+Files = Annotated[
+    list[str] | None, typer.Argument(metavar="[FILE]... [NAME:=VALUE]...", help=FILES_HELP)
+]
 Models = Annotated[list[Path] | None, typer.Option(help="Folder of models, for model://NAME.")]
 Package = Annotated[
     list[str] | None,
@@ -49,10 +49,12 @@ Sarif = Annotated[
 Explained = Annotated[
     str, typer.Option("--explain", metavar="RULE|all", help="Explain a rule, or list the rules.")
 ]
-OF_FILES = "words package mass sarif trust :="
+# Options by the mode of a call.
 MODES = {
-    "FILE for Gazebo": "words models", "FILE": f"{OF_FILES} models", "RULE": "explain",
-}  # fmt: skip
+    "FILE for Gazebo": "words models",
+    "FILE": "words package mass sarif trust := models",
+    "RULE": "explain",
+}
 
 
 def _modes_of(given: Mapping[str, Any]) -> list[str]:
@@ -102,7 +104,7 @@ def check_command(
     named, arguments = split_arguments(words or [])
     check_target(report, ".sarif")
     packages = packages_in(models, package)
-    wrong, for_gazebo = list[RuleFinding](), list[Path]()
+    found_by_rules, for_gazebo = list[RuleFinding](), list[Path]()
     for path in map(Path, named):
         is_robot = gazebo_files.is_robot(path)
         if not is_robot or gazebo_files.is_ours(path):
@@ -112,15 +114,15 @@ def check_command(
         file = read_robot(path, packages, arguments)
         for line in (*file.notes, *gazebo_files.neighbours(path)):
             note(f"{path.name}: {line}")
-        wrong += findings(file, mass or 0.0)
+        found_by_rules += findings(file, mass or 0.0)
     robots = () if named else robot_names()
     files = for_gazebo if named else gazebo_files.all_that_ships()
     result = gazebo_files.check_for_gazebo(files, models or [], robots)
-    result = replace(result, findings=tuple(wrong))
+    result = replace(result, findings=tuple(found_by_rules))
     if report:
-        write_text(report, sarif(wrong), ".sarif")
+        write_text(report, sarif(found_by_rules), ".sarif")
     written = [f"written: {report}"] if report else []
-    shown = [*gazebo_files.shown_of(replace(result, findings=gathered(wrong))), *written]
+    shown = [*gazebo_files.shown_of(replace(result, findings=gathered(found_by_rules))), *written]
     return Result(result.to_json(), shown, ok=result.verdict == "pass")
 
 

@@ -1,14 +1,14 @@
 """Rules for what only Gazebo reads: tags within <gazebo> of a URDF, and their equals in SDF.
 
-Such tags (damping, springs, plugins, fixed joints that are kept, ...) change the robot in Gazebo
-and in no other engine. A finding names each rule that acts, and what to write instead. Gazebo's
-parser SDFormat reads a tag in some elements only: within a <gazebo> that refers to a link, say, and
-not to a joint. A tag elsewhere has no effect, which is a finding, too. Tags whose value asks for
-nothing, such as <static>false</static>, are passed over (`_acts`).
+Such tags (damping, springs, plugins, fixed joints that are not merged, ...) change the robot in
+Gazebo and in no other engine. A finding names the tags, what they do, and what to write instead.
+Gazebo's parser SDFormat reads a tag in some elements only, for instance in a <gazebo> that refers
+to a link but not in one that refers to a joint. A tag elsewhere has no effect, which is a finding,
+too. Tags whose value asks for nothing, such as <static>false</static>, are ignored (`_acts`).
 
 The tags, the rule of each and the elements in which SDFormat reads it are rows of extensions.yaml;
-texts of rules are in rules.yaml. They describe SDFormat 12.3, which test_gazebo_extensions.py runs
-on each of them.
+texts of rules are in rules.yaml. They describe SDFormat 12.3, with which test_gazebo_extensions.py
+tries each of them. find.py calls `find_extensions` and `find_in_sdf`.
 """
 
 from __future__ import annotations
@@ -25,26 +25,30 @@ from roboaccord_files.rules.table import read_table
 OF_MOTION = ("gazebo-damping", "gazebo-joint")  # rules of joints that move: no fixed joint has them
 # Tags by which a fixed joint stays a joint; else SDFormat merges its two links into one.
 KEEP = ("preserveFixedJoint", "disableFixedJointLumping")
+FLAGS = ("static", "turnGravityOff", *KEEP)  # tags that act if their value is true
+ALWAYS = ("plugin", "sensor", "mu1", "mu2")  # tags that act with any value
 TRUE = ("true", "yes", "1")  # values that switch a tag on
-NOTHING = ("", "0", "false", "no")  # values that ask for nothing
+FALSE = ("0", "false", "no")  # values that ask for nothing
 # Kinds of elements that a <gazebo> can refer to, in the words of extensions.yaml.
-JOINT, WELD = "joint that moves", "fixed joint"
-KEPT = "fixed joint with <preserveFixedJoint>"
+MOVING_JOINT, FIXED_JOINT = "joint that moves", "fixed joint"
+PRESERVED_JOINT = "fixed joint with <preserveFixedJoint>"
 _TABLE = read_table("extensions.yaml")
+# What Gazebo does, and what to write instead, by rule.
 EFFECTS: Mapping[str, tuple[str, str]] = {n: (r["does"], r["cure"]) for n, r in _TABLE.items()}
-"""What Gazebo does, and what to write instead, by rule."""
+# The rule of each tag within <gazebo>, and the kinds of elements for which SDFormat reads it.
 TAGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     tag: (rule, tuple(places["of"]))
-    for rule, row in _TABLE.items() for places in row["tags"] for tag in places["named"]
-}  # fmt: skip
-"""The rule of each tag within <gazebo>, and the kinds of elements for which SDFormat reads it."""
+    for rule, row in _TABLE.items()
+    for places in row["tags"]
+    for tag in places["named"]
+}
 
 
 def find_extensions(source: Source) -> Found:
     """Yield a finding for each rule that the tags of each <gazebo> of a URDF make Gazebo apply."""
-    # The <gazebo> of a text that was converted from SDF are ours, and not the user's.
+    # The <gazebo> elements of a text that was converted from SDF are not the user's.
     blocks = [] if source.file.form else source.top.findall("gazebo")
-    # Names of fixed joints that are kept, by <preserveFixedJoint> and <disableFixedJointLumping>.
+    # Names of fixed joints that are not merged, by each of the tags of KEEP.
     preserved, not_lumped = (
         {block.get("reference", "") for block in blocks if any(map(_acts, block.findall(tag)))}
         for tag in KEEP
@@ -64,21 +68,21 @@ def _of_block(
 
     Args:
         block: the element.
-        owner: what it is for: a link, a joint, or the robot.
-        preserved, not_lumped: names of fixed joints that are kept, by either tag of KEEP.
+        owner: element that it refers to: a link, a joint, or the robot.
+        preserved, not_lumped: names of fixed joints that are not merged, by either tag of KEEP.
     """
     kinds = _kinds_of(owner, preserved | not_lumped)
     # The tags that have an effect, by rule.
     acting = dict[str, list[ET.Element]]()
     for tag in block:
         rule, allowed = TAGS.get(tag.tag, ("", ()))
-        if not rule or not _acts(tag) or (kinds == {WELD} and rule in OF_MOTION):
+        if not rule or not _acts(tag) or (kinds == {FIXED_JOINT} and rule in OF_MOTION):
             continue
         if kinds.isdisjoint(allowed):
             message = f"{label(owner)}: SDFormat does nothing with <{tag.tag}> here"
             yield "gazebo-misplaced", tag, message, f"write it for a {' or a '.join(allowed)}"
             continue
-        # A joint that is kept fixed is no hinge that <disableFixedJointLumping> makes.
+        # <disableFixedJointLumping> makes a hinge of a joint, unless it is preserved as fixed.
         if rule == "gazebo-hinge" and block.get("reference", "") in preserved:
             rule = "gazebo-lumping"
         acting.setdefault(rule, []).append(tag)
@@ -91,14 +95,12 @@ def _of_block(
 
 
 def find_in_sdf(source: Source) -> Found:
-    """Yield what only Gazebo reads of a model in SDF, by the same rules: its own elements."""
+    """Yield findings by the same rules on the elements of a model in SDF."""
     if not source.file.notes or (top := source.original) is None:
         return
     for link in top.iter("link"):
-        weightless = [
-            gravity for gravity in link.findall("gravity") if _value(gravity) in NOTHING[1:]
-        ]
-        yield from _in_sdf(source, link, "gazebo-gravity", weightless)
+        switched_off = [tag for tag in link.findall("gravity") if _acts(tag)]
+        yield from _in_sdf(source, link, "gazebo-gravity", switched_off)
         yield from _in_sdf(source, link, "gazebo-plugin", link.findall("sensor"))
     for joint in top.iter("joint"):
         springs = joint.findall("axis/dynamics/spring_stiffness")
@@ -127,12 +129,10 @@ def _acts(element: ET.Element) -> bool:
     """
     value = _value(element)
     if element.tag == "gravity":
-        return value in NOTHING[1:]
-    if element.tag in ("static", "turnGravityOff", *KEEP):
+        return value in FALSE
+    if element.tag in FLAGS:
         return value in TRUE
-    return len(element) > 0 or element.tag in ("plugin", "sensor", "mu1", "mu2") or (
-        value not in NOTHING
-    )  # fmt: skip
+    return len(element) > 0 or element.tag in ALWAYS or value not in ("", *FALSE)
 
 
 def _value(element: ET.Element) -> str:
@@ -156,5 +156,5 @@ def _kinds_of(owner: ET.Element, kept: Collection[str]) -> set[str]:
     if owner.tag != "joint":
         return {owner.tag}
     if owner.get("type") != "fixed":
-        return {JOINT}
-    return {WELD, KEPT} if owner.get("name") in kept else {WELD}
+        return {MOVING_JOINT}
+    return {FIXED_JOINT, PRESERVED_JOINT} if owner.get("name") in kept else {FIXED_JOINT}

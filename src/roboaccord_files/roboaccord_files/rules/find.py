@@ -1,9 +1,11 @@
 """Apply all rules to a robot's file, and return their findings by line.
 
-A finder is a function that yields findings: rule, element, message and cure. FINDERS lists those of
-this package; others are the core's (names, numbers and structure that it refuses), and the traps of
-roboaccord_files.repair (text that programs read differently), each of which is a rule, too. Every
-rule is a row of rules.yaml. Rules of which one follows from the other report once.
+`findings` is the work of `accord check`, and `ra.findings`. A finder is a function that takes the
+file (source.py) and yields findings: rule, element, message and cure. FINDERS lists those of this
+package; others are the core's (names, numbers and structure that it refuses), and the traps of
+roboaccord_files.repair (text that readers interpret differently), each of which is a rule, too.
+Every rule is a row of rules.yaml. Where one fault is found by several rules, the first reports it
+(CHAINS).
 """
 
 from __future__ import annotations
@@ -33,13 +35,14 @@ from roboaccord_files.rules.units import units, weighed
 
 # Rules whose findings make a file unreadable for the search for traps, which is then left out.
 UNREADABLE = ("number-invalid", "number-count", "link-loop")
+# Rules that find the same fault of an element; only the first of a chain that does is reported.
 CHAINS = (
     ("inertia-in-another-unit", "inertia-unit", "gyration-beyond-shape"),
-    ("mass-unit", "density"), ("centre-of-mass-unit", "centre-outside-shape"),
-)  # fmt: skip
-"""Rules that find the same fault of an element; only the first one that does is reported."""
+    ("mass-unit", "density"),
+    ("centre-of-mass-unit", "centre-outside-shape"),
+)
+# Rule, element, message and cure.
 Finding = tuple[str, ET.Element, str, str]
-"""Rule, element, message and cure."""
 FINDERS: tuple[Callable[[Source], Found], ...] = (
     names, references, blanks, units, joints, mimics, complete, drawn, meshes, find_extensions,
     plausible, find_readers, find_in_sdf,
@@ -47,7 +50,7 @@ FINDERS: tuple[Callable[[Source], Found], ...] = (
 
 
 def findings(file: UrdfFile | str | Path, mass: float = 0.0) -> list[RuleFinding]:
-    """Return what the rules find in a file, sorted by line.
+    """Return the findings of all rules in a file, sorted by line.
 
     Args:
         file: as it was read, or its path.
@@ -58,20 +61,20 @@ def findings(file: UrdfFile | str | Path, mass: float = 0.0) -> list[RuleFinding
     """
     file = file if isinstance(file, UrdfFile) else read_robot(Path(file))
     source, path = Source(file), from_here(file.path)
-    broken = (broken_names, broken_numbers, broken_structure)
-    found = [finding for find in broken for finding in find(source.top)]
-    found += [finding for find in FINDERS for finding in find(source)]
-    found += weighed(source, mass) if mass else ()
-    found = [*_without_consequences(found)]
-    rules = {rule for rule, *_ in found}
+    structure = (broken_names, broken_numbers, broken_structure)
+    all_findings = [finding for find in structure for finding in find(source.top)]
+    all_findings += [finding for find in FINDERS for finding in find(source)]
+    all_findings += weighed(source, mass) if mass else ()
+    all_findings = [*_without_consequences(all_findings)]
+    rules = {rule for rule, *_ in all_findings}
     if rules.isdisjoint(UNREADABLE):
-        found += [finding for finding in _traps(source) if finding[0] not in rules]
-    # Elements that we made, or whose mass is unknown, say nothing about the file.
-    left_out = {*file.made, *file.unweighed}
+        all_findings += [finding for finding in _traps(source) if finding[0] not in rules]
+    # Elements that the conversion to URDF made, or whose mass is unknown, are no fault of the file.
+    ignored = {*file.made, *file.unweighed}
     reported = [
         RuleFinding(rule, RULES[rule].severity, path, source.line(element), message, cure)
-        for rule, element, message, cure in found
-        if element.get("name") not in left_out
+        for rule, element, message, cure in all_findings
+        if element.get("name") not in ignored
     ]
     return sorted(reported, key=lambda finding: (finding.line, finding.rule))
 
@@ -88,21 +91,20 @@ def rule_of(cause: str) -> str:
 
 
 def _without_consequences(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings, without those for which an earlier rule of CHAINS finds the same element."""
+    """Yield findings, without those of elements for which an earlier rule of a chain has one."""
     present = {(rule, element) for rule, element, *_ in findings}
     for finding in findings:
         rule, element, *_ = finding
-        earlier = [
-            other for chain in CHAINS if rule in chain for other in chain[: chain.index(rule)]
-        ]
-        if present.isdisjoint((other, element) for other in earlier):
+        chain = next((chain for chain in CHAINS if rule in chain), (rule,))
+        earlier_rules = chain[: chain.index(rule)]
+        if present.isdisjoint((earlier, element) for earlier in earlier_rules):
             yield finding
 
 
 def from_here(path: Path) -> str:
     """Return a path relative to the current folder, if the file is in it, else absolute."""
-    here, path = Path.cwd(), path.absolute()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    folder, path = Path.cwd(), path.absolute()
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 def _traps(source: Source) -> Found:
@@ -110,20 +112,20 @@ def _traps(source: Source) -> Found:
     inertias = inertials(source.top)
     for trap in find_traps(source.file.text):
         rule = rule_of(trap.cause)
-        if rule.startswith("duplicate-"):  # which the core finds
+        if rule.startswith("duplicate-"):  # the core finds these, too
             continue
         elements = {e.get("name", ""): e for e in source.top.findall(trap.of)}
         for name in trap.where:
             element = elements.get(name, source.top)
             has_mass = any(numbers(element.find("inertial/mass"), "value"))
             if rule == "0-kg-link-with-an-inertia" and has_mass:
-                continue  # a mass below 0, which another rule finds
+                continue  # its mass is below 0, which another rule finds
             message = f"{label(element)}: {RULES[rule].what}"
             if rule == "non-physical-inertia":
                 message += f": {moments_text(inertias[name][1])}"
             yield rule, element, message, trap.fix
     for name, factor in source.misscaled.items():
-        element, far = source.links[name], "larger" if factor < 1.0 else "smaller"
-        message = f"{label(element)}: a mesh far {far} than the robot"
+        element, comparison = source.links[name], "larger" if factor < 1.0 else "smaller"
+        message = f"{label(element)}: a mesh far {comparison} than the robot"
         cure = f"scale it by {factor:g}, or so: {' '.join(3 * [f'{factor:g}'])} in place of 1 1 1"
         yield "mesh-scale", element, message, cure

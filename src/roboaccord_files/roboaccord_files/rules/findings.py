@@ -1,6 +1,8 @@
-"""The findings of rules: place, message and cure, and how they are printed.
+"""The findings of rules: a line of a file, a message and a cure, and how they are printed.
 
-The fields are keys of the JSON, and editors parse `file:line: severity: message [rule]`: both stay.
+`RuleFinding` is what find.py returns and `accord check` prints. Its fields are keys of the JSON,
+and editors parse `file:line: severity: message [rule]`: both stay. `gathered` merges equal findings
+of several elements, for people.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ class RuleFinding:
 
     Args:
         rule: name of the rule, a key of `RULES`.
-        severity: of the rule.
+        severity: severity of the rule.
         file: path of the file, relative if it is in the current folder.
         line: in the file, from 1; of a xacro file the line where the name is first written.
         message: what is wrong, with the link or joint.
@@ -60,5 +62,5 @@ def gathered(findings: Sequence[RuleFinding]) -> list[RuleFinding]:
 
 def _others(more: Sequence[RuleFinding]) -> str:
     """Return the links and joints of findings in a list, or their lines."""
-    places = [match[0] for finding in more if (match := NAMED.match(finding.message))]
-    return ", ".join(places or [f"line {finding.line}" for finding in more])
+    elements = [match[0] for finding in more if (match := NAMED.match(finding.message))]
+    return ", ".join(elements or [f"line {finding.line}" for finding in more])

@@ -1,8 +1,9 @@
 """Rules for joints: types, axes, limits, angles, gear ratios without rotors, and mimics.
 
-A rule is a row of rules.yaml and a `yield` here, with a planted fault in test/planted/faults.yaml,
-on whose line it must be found. The bounds may be tuned as long as sound robots have nothing but
-notes (test_rules.py).
+find.py calls `joints` and `mimics`, which take the file (source.py) and yield findings: rule,
+element, message and cure. A further rule is a row of rules.yaml and a `yield` here, with a planted
+fault in test/planted/faults.yaml, on whose line it must be found. The bounds may be tuned as long
+as sound robots have nothing but notes (test_rules.py).
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ import xml.etree.ElementTree as ET
 from contextlib import suppress
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import IDENTITY, ORIGIN
+from roboaccord.contract import IDENTITY, ORIGIN, AccordError
 from roboaccord.description.broken import Found
 from roboaccord.description.rotors import rotor_inertias
 from roboaccord.description.source import label, numbers
@@ -21,25 +21,25 @@ from roboaccord.description.tree import MOVING
 from roboaccord.description.tree_text import ENDLESS
 from roboaccord.engines.reading import read_tree
 
-from roboaccord_files.repair.joints import LONG
+from roboaccord_files.repair.joints import LENGTH_ERROR
 from roboaccord_files.rules.source import Source, norm
 
-# m; a joint farther from its parent is in another unit: 20 mm are 20 in mm, and no link of robots
-# is as long.
-FAR = 20.0
+# m; a joint at a larger distance from its parent is in another unit: the number 20 is 20 mm in mm,
+# and no robot has a link of 20 m.
+MAX_DISTANCE = 20.0
 TYPES = (*MOVING, "fixed", "floating", "planar")
 REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")  # elements with a gear ratio
-# rad/s^2 or m/s^2; a joint that its effort limit accelerates more lacks its rotor's inertia. Of 529
-# public files (158 with transmissions) 49 have such joints, 161 in all: each has gears and no
-# rotor, or an effort of 1000 and more that no drive has (docs/rules.md).
-RACING = 2e5
-# rad or m; a stop beyond it (115 turns) is no stop. As a limit of 720 degrees, two turns, it is in
-# degrees (repair/limits.py).
-WIDE = 720.0
+# rad/s^2 or m/s^2; if the effort limit of a joint would accelerate it more, the inertia of its
+# rotor is missing. Of 529 public files (158 with transmissions) 49 have such joints, 161 in all:
+# each has gears and no rotor, or an effort of 1000 and more that no drive has (docs/rules.md).
+MAX_ACCELERATION = 2e5
+# rad or m; a larger limit (115 turns) is no stop. In degrees it would be two turns
+# (repair/limits.py).
+MAX_STOP = 720.0
 
 
 def joints(source: Source) -> Found:
-    """Yield joints whose type, axis, origin, limits, friction or angles cannot be right."""
+    """Yield joints whose type, axis, origin, limits, friction, gears or angles are implausible."""
     for joint in source.joints.values():
         yield from _type_and_geometry(joint)
         yield from _limits(source, joint)
@@ -63,7 +63,7 @@ def joints(source: Source) -> Found:
 
 
 def _type_and_geometry(joint: ET.Element) -> Found:
-    """Yield what is wrong with the type, the axis and the origin of a joint."""
+    """Yield findings on the type, the axis and the origin of a joint."""
     kind, axis, origin = joint.get("type"), joint.find("axis"), joint.find("origin")
     if kind not in TYPES:
         message = f"{label(joint)} is of type {kind}"
@@ -73,16 +73,16 @@ def _type_and_geometry(joint: ET.Element) -> Found:
         if not length:
             cure = 'write an axis, such as xyz="0 0 1"'
             yield "axis-zero", axis, f"{label(joint)}: its axis is 0", cure
-        elif abs(length - 1.0) > LONG:
+        elif abs(length - 1.0) > LENGTH_ERROR:
             cure = f"divide it by {length:.6g}"
             yield "axis-length", axis, f"{label(joint)}: an axis of length {length:.4g}", cure
-    if origin is not None and norm(numbers(origin, "xyz")) > FAR:
+    if origin is not None and norm(numbers(origin, "xyz")) > MAX_DISTANCE:
         message = f"{label(joint)} is {norm(numbers(origin, 'xyz')):.4g} m off its parent"
         yield "length-unit", origin, message, "write it in m"
 
 
 def _limits(source: Source, joint: ET.Element) -> Found:
-    """Yield what is wrong with the limits of a joint."""
+    """Yield findings on the limits of a joint."""
     kind, limit = joint.get("type"), joint.find("limit")
     if limit is None or kind not in ("revolute", "prismatic", "continuous"):
         return
@@ -92,7 +92,7 @@ def _limits(source: Source, joint: ET.Element) -> Found:
         yield "limits-swapped", limit, message, "swap them"
     widest = max(map(abs, [*lower, *upper]), default=0.0)
     is_converted = source.file.form and widest == ENDLESS  # by us, from a joint without limits
-    if kind != "continuous" and widest > WIDE and not is_converted:
+    if kind != "continuous" and widest > MAX_STOP and not is_converted:
         message = f"{label(joint)}: a stop at {widest:g}"
         yield "limit-wide", limit, message, 'type="continuous", or the true stop'
     for key in ("effort", "velocity"):
@@ -102,7 +102,7 @@ def _limits(source: Source, joint: ET.Element) -> Found:
 
 
 def _excludes_zero(joint: ET.Element) -> bool:
-    """Return whether a joint has sound limits, and 0 is not between them."""
+    """Return whether a joint has limits in the right order, and 0 is not between them."""
     limit = joint.find("limit")
     lower, upper = (numbers(limit, key) for key in ("lower", "upper"))
     if joint.get("type") not in ("revolute", "prismatic") or not (lower and upper):
@@ -114,7 +114,8 @@ def _reductions(source: Source) -> Found:
     """Yield gears whose rotor has no inertia in the file.
 
     A gear of ratio r adds r^2 times its rotor's inertia to the joint. A ratio of 1 may be a default
-    that nobody set: it is found only if the effort limit would accelerate the joint beyond RACING.
+    that nobody set: it is found only if the effort limit would accelerate the joint beyond
+    MAX_ACCELERATION.
     """
     with_rotor, moved = rotor_inertias(source.top), dict[str, float]()
     cure = "write <drake:rotor_inertia>, or armature"
@@ -130,7 +131,7 @@ def _reductions(source: Source) -> Found:
         for name, joint in ((n, source.joints[n]) for n in names if n in source.joints):
             moved = moved or moved_inertias(source)
             effort = sum(numbers(joint.find("limit"), "effort"))
-            if effort > RACING * moved.get(name, math.inf) > 0.0:
+            if effort > MAX_ACCELERATION * moved.get(name, math.inf) > 0.0:
                 unit = "m/s^2" if joint.get("type") == "prismatic" else "rad/s^2"
                 result = (
                     f"an effort of {effort:g} accelerates it to {effort / moved[name]:.1g} {unit}"
@@ -149,9 +150,9 @@ def _ratio(transmission: ET.Element) -> float:
 
 
 def moved_inertias(source: Source) -> dict[str, float]:
-    """Return the inertia that each joint moves about its axis, or the mass along it, at q = 0.
+    """Return the inertia [kg m^2] that each joint moves about its axis, at q = 0, by its name.
 
-    In kg m^2 or kg, by name of the joint.
+    Of a sliding joint it is the mass [kg].
     """
     try:
         tree = read_tree(source.file.stripped())
@@ -164,7 +165,7 @@ def moved_inertias(source: Source) -> dict[str, float]:
     inertias = turns @ np.array([link.inertia for link in tree.links]) @ turns.swapaxes(1, 2)
     offsets = np.array([link.centre for link in tree.links])
     centres = origins + np.einsum("kij,kj->ki", turns, offsets)
-    carried = {name: {name} for name in index}  # links that each link carries, itself included
+    carried = {name: {name} for name in index}  # links that each link carries, and the link itself
     for joint in reversed(tree.joints):
         carried[joint.parent] |= carried[joint.child]
     moved = dict[str, float]()
@@ -178,7 +179,7 @@ def moved_inertias(source: Source) -> dict[str, float]:
 
 
 def mimics(source: Source) -> Found:
-    """Yield joints that mimic an absent joint, or, over others, themselves."""
+    """Yield joints that mimic an absent joint, or that mimic themselves by way of others."""
     leader_of = dict[str, str]()
     for name, joint in source.joints.items():
         mimic = joint.find("mimic")

@@ -1,10 +1,9 @@
 """Rules for how names and numbers are written: reserved names, unknown references, blanks.
 
-Each function yields findings: rule, element, message and cure. Names that are missing or used
-twice, and text where a number must be, are found by the core (description/broken.py), which refuses
-such files.
-
-A rule is added as a row of rules.yaml and a `yield` here.
+find.py calls `names`, `references` and `blanks`, which take the file (source.py) and yield
+findings: rule, element, message and cure. Names that are missing or used twice, and text where a
+number must be, are found by the core (description/broken.py), which refuses such files. A further
+rule is a row of rules.yaml and a `yield` here.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ def names(source: Source) -> Found:
     if version not in VERSIONS:
         message = f"URDF of version {version}"
         yield "urdf-version", source.top, message, f"write one of {', '.join(VERSIONS)}, or none"
-    seen = set[tuple[str, str]]()
+    judged = set[tuple[str, str]]()  # tags and names, of which each is reported once
     for element in source.parts:
         name = element.get("name", "")
-        is_repeated = (element.tag, name) in seen
+        is_repeated = (element.tag, name) in judged
         is_reserved = len(name) > 4 and name.startswith("__") and name.endswith("__")
         if is_reserved and not is_repeated:
             cure = "take the underscores away"
             yield "name-reserved", element, f"{label(element)}: SDF reserves such names", cure
-        seen.add((element.tag, name))
+        judged.add((element.tag, name))
         if not name.isascii() or any(c.isspace() for c in name):
             cure = "letters, digits, _ and -"
             yield "name-characters", element, f'{element.tag} is named "{name}"', cure
@@ -41,15 +40,12 @@ def names(source: Source) -> Found:
 
 def references(source: Source) -> Found:
     """Yield tags that refer to a link or joint that is absent, and second roots of the tree."""
-    named = [
-        (block, block.get("reference", ""), "gazebo")
-        for block in source.top.findall("gazebo[@reference]")
-    ]
+    blocks = source.top.findall("gazebo[@reference]")
+    references = [(block, block.get("reference", ""), "gazebo") for block in blocks]
     for tag in ("transmission", "ros2_control"):
-        named += [
-            (joint, joint.get("name", ""), tag) for joint in source.top.iterfind(f"{tag}/joint")
-        ]
-    for element, name, tag in named:
+        joints = source.top.iterfind(f"{tag}/joint")
+        references += [(joint, joint.get("name", ""), tag) for joint in joints]
+    for element, name, tag in references:
         if name not in source.joints and not (tag == "gazebo" and name in source.links):
             message = f"<{tag}> names {name or 'nothing'}, which is not there"
             yield "reference-unknown", element, message, "name what is in this file"

@@ -1,8 +1,10 @@
 """Rules for what a URDF must have: attributes, elements, materials and meshes.
 
 ATTRIBUTES and CHILDREN list the attributes and elements without which urdfdom, the usual parser,
-drops an element or refuses the file; to add one needs no code. Other rules are a row of rules.yaml
-and a `yield` here, with a planted fault in test/planted/faults.yaml.
+drops an element or refuses the file; to add one needs no code. find.py calls `complete`, `drawn`
+and `meshes`, which take the file (source.py) and yield findings: rule, element, message and cure. A
+further rule is a row of rules.yaml and a `yield` here, with a planted fault in
+test/planted/faults.yaml.
 """
 
 from __future__ import annotations
@@ -18,16 +20,16 @@ from roboaccord.description.tree import MOVING
 
 from roboaccord_files.rules.source import Source
 
+# Attributes without which urdfdom drops an element, or refuses the file.
 ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
     **{tag: NUMBERS[tag] for tag in ("box", "sphere", "cylinder", "capsule", "mass", "inertia")},
     "mesh": ("filename",),
     "mimic": ("joint",),
     "safety_controller": ("k_velocity",),
 }
-"""Attributes without which urdfdom drops an element, or refuses the file."""
 CHILDREN = {"inertial": ("mass", "inertia"), "visual": ("geometry",), "collision": ("geometry",)}
-SCHEMES = ("package", "model")  # of addresses that name a package or a model
-BACK = "\\"
+SCHEMES = ("package", "model")  # schemes of addresses that name a package or a model
+BACKSLASH = "\\"
 SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
 
 
@@ -36,7 +38,7 @@ def complete(source: Source) -> Found:
     for owner in source.parts:
         for element in owner.iter():
             if element.tag in SHAPES and source.parents[element].tag != "geometry":
-                continue  # a hint to another program
+                continue  # it is no shape of the link, but a hint to another program
             missing = [key for key in ATTRIBUTES.get(element.tag, ()) if not element.get(key)]
             if element.tag == "dynamics" and not {"damping", "friction"} & set(element.attrib):
                 missing = ["damping"]
@@ -81,21 +83,21 @@ def drawn(source: Source) -> Found:
 
 def meshes(source: Source) -> Found:
     """Yield meshes that are not found, and meshes that their scale mirrors."""
-    # Packages that meshes name: whether their folder is there, and those that were reported.
-    is_there, reported = dict[str, bool](), set[str]()
+    # Of packages that meshes name: whether their folder exists; and those that are reported.
+    exists, reported = dict[str, bool](), set[str]()
     for link in source.links.values():
         for mesh in link.iter("mesh"):
             name = mesh.get("filename", "")
             if "\\" in name:
                 message = f"{label(link)}: {name} has backslashes"
-                yield "mesh-backslash", mesh, message, f"write {name.replace(BACK, '/')}"
+                yield "mesh-backslash", mesh, message, f"write {name.replace(BACKSLASH, '/')}"
             if name and source.file.find(name) is None:
-                scheme, _, inside = name.replace(BACK, "/").rpartition("://")
+                scheme, _, inside = name.replace(BACKSLASH, "/").rpartition("://")
                 package = inside.partition("/")[0] if scheme in SCHEMES else ""
-                if package and package not in is_there:
+                if package and package not in exists:
                     folders = package_folders(package, source.file.path, source.file.packages)
-                    is_there[package] = any(map(Path.is_dir, folders))
-                if not package or is_there[package]:
+                    exists[package] = any(map(Path.is_dir, folders))
+                if not package or exists[package]:
                     message = f"{label(link)}: {name} is not found"
                     yield "mesh-missing", mesh, message, _cure_of_missing(source, name, package)
                 elif package not in reported:
@@ -114,11 +116,11 @@ def _cure_of_missing(source: Source, name: str, package: str) -> str:
     """Return a cure: a file whose name differs in capitals only, or the folder that is searched.
 
     Args:
-        source: of the URDF.
-        name: of the mesh, as it is written.
+        source: source of the URDF.
+        name: name of the mesh, as it is written.
         package: that it names; "" for none.
     """
-    inside = Path(name.replace(BACK, "/").rpartition("://")[2].removeprefix(f"{package}/"))
+    inside = Path(name.replace(BACKSLASH, "/").rpartition("://")[2].removeprefix(f"{package}/"))
     folders = [source.file.path.parent]
     if package:
         folders = [*package_folders(package, source.file.path, source.file.packages)]

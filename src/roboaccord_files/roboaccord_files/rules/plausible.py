@@ -1,10 +1,12 @@
 """Rules for masses that are hardly those of their link: by its shapes, other links, and materials.
 
-Each function of FINDERS takes the links with known shapes (bodies.py). The bounds of
-`beyond_shape` follow from the shapes alone: the variance of what lies between a and b is at most
-(b - mean) (mean - a) (Bhatia and Davis, American Mathematical Monthly 107, 2000), and no radius of
-gyration is larger than the distance of the farthest point from the axis. SLACK allows for shapes
-that leave out screws and cables. Numbers are tuned on public files by the campaign named below.
+`plausible` is called by find.py. Each function of FINDERS takes the links with known shapes
+(bodies.py) and yields findings. The bounds of `beyond_shape` follow from the shapes alone: the
+variance of a quantity between a and b is at most (b - mean) (mean - a) (Bhatia and Davis, American
+Mathematical Monthly 107, 2000), and no radius of gyration is larger than the distance of the
+farthest point from the axis. SLACK allows for shapes that leave out screws and cables. All numbers
+are tuned on public files (benchmarks/campaigns/plausible.py); docs/rules.md has the rates of
+findings.
 """
 
 from __future__ import annotations
@@ -17,42 +19,46 @@ from roboaccord.contract.state import Array
 from roboaccord.description.broken import Found
 from roboaccord.description.source import label
 
-from roboaccord_files.repair.inertias import shortage
+from roboaccord_files.repair.inertias import violation
 from roboaccord_files.rules.bodies import Solid, bodies
 from roboaccord_files.rules.sides import mirrored
 from roboaccord_files.rules.source import Source
 
-# All tuned on public files (benchmarks/campaigns/plausible.py; docs/rules.md has the rates).
-# Of the moments; an inertia less physical than this is found by other rules (0.1 % are four
-# digits).
-ROUND = 1e-3
-SLACK, LEAST = 0.05, 0.005  # of a link's size, and m; parts may stick out of its shapes by the sum
-LIGHT = 0.005  # of the robot's mass; lighter links are not judged (docs/rules.md)
-# Ratio; squared radii up to this many times the bound are allowed for small shapes (docs/rules.md).
+# Relative to the trace; an inertia less physical than this is found by other rules. It is the
+# rounding of numbers to four digits.
+ROUNDING = 1e-3
+# Allowance by which parts may stick out of a link's shapes: a share of its size, and a length [m].
+SLACK, LEAST = 0.05, 0.005
+LIGHT = 0.005  # share of the robot's mass; lighter links are not judged (docs/rules.md)
+# Factor of the bounds on squared radii of gyration, for small shapes (docs/rules.md).
 MARGIN = 1.5
-# kg/m^3, and ratio to the median of the robot's links; a denser hull is too heavy.
+# A hull is too dense above this density [kg/m^3], and this multiple of the median of the links.
 STEEL, OTHERS = 8_000.0, 4.0
 LARGE = 0.08  # m; smaller links may be of solid metal: motors and gears of this size are
+# Densities of solid materials [kg/m^3]; a link of gears, motors and cables has others.
 MATERIALS = {
-    "1000 kg/m^3 without a material": (990.0, 1_010.0), "aluminium": (2_640.0, 2_860.0),
-    "titanium": (4_400.0, 4_550.0), "steel": (7_200.0, 8_100.0), "brass": (8_300.0, 9_000.0),
-}  # fmt: skip
-"""Densities of solid materials [kg/m^3]; a link of gears, motors and cables has others."""
-# Relative, and links; so many links with densities that are so near are no chance. 4 % of the
-# difference are the error of the hull's volume.
-ALIKE, SEVERAL = 0.06, 3
-# Of the geometric mean of two moments; a smaller product of inertia has no clear sign, that is
-# within 5 % of a sphere's or a box's.
-SEEN = 0.05
-# Cosine of the products of a link and of its shapes; beyond it their signs are clear: 37 degrees.
-LEANS = 0.8
-# Ratio; so many more links must have the wrong sign than the right one, since single links may be
-# other parts than their shapes.
+    "1000 kg/m^3 without a material": (990.0, 1_010.0),
+    "aluminium": (2_640.0, 2_860.0),
+    "titanium": (4_400.0, 4_550.0),
+    "steel": (7_200.0, 8_100.0),
+    "brass": (8_300.0, 9_000.0),
+}
+# Relative difference of densities that count as equal, of which 4 % are the error of the hull's
+# volume; and the number of links from which on equal densities are no coincidence.
+EQUAL_DENSITY, SEVERAL = 0.06, 3
+# Relative to the geometric mean of two moments; a smaller product of inertia has no clear sign, as
+# its body is within 5 % of a sphere or a box.
+CLEAR_PRODUCT = 0.05
+# Cosine of the angle between the products of a link and of its shapes; beyond it, 37 degrees, they
+# agree or are opposite.
+CLEAR_SIGN = 0.8
+# Ratio of links with the wrong sign to those with the right one, for a finding: single links may
+# have other parts than their shapes show.
 MOSTLY = 4
 LENGTHS = {"mm": 1e-3, "cm": 1e-2, "inches": 0.0254}  # units of length [m]
-# Relative; moments this near to those of a box or hull are the same: half of what hulls are off
-# (ALIKE), which boxes are not.
-SAME = 0.02
+# Relative; moments this close to those of a box or hull are equal. It is half the error of hulls
+# (EQUAL_DENSITY), which boxes do not have.
+EQUAL_MOMENT = 0.02
 
 
 def plausible(source: Source) -> Found:
@@ -74,13 +80,13 @@ def beyond_shape(
     """
     least = LIGHT * sum(body.mass for body in links)
     for body in links:
-        if body.mass < least or shortage(body.inertia) > ROUND * abs(np.trace(body.inertia)):
+        if body.mass < least or violation(body.inertia) > ROUNDING * abs(np.trace(body.inertia)):
             continue  # a logo or a camera, whose mass is negligible; or an unphysical inertia
         allowance = slack[1] + slack[0] * body.size
         outside = float(-body.reach.min())
         if outside > allowance:
-            away = f"{outside:.3g} m outside its shapes"
-            message = f"{label(body.link)}: its centre of mass is {away}"
+            distance = f"{outside:.3g} m outside its shapes"
+            message = f"{label(body.link)}: its centre of mass is {distance}"
             yield "centre-outside-shape", body.inertial, message, "write it in the link's frame"
             continue
         values, bounds = _squared_radii(body, allowance, margin)
@@ -122,16 +128,17 @@ def dense(links: Sequence[Solid]) -> Found:
             message = f"{label(body.link)}: {body.mass:g} kg are {density:.0f} kg/m^3 of its hull"
             yield "density", body.inertial, message, "write the mass that it is weighed with"
     for material, (low, high) in MATERIALS.items():
-        solids = [body for body, density in zip(links, densities, strict=True)
-                  if low <= body.mass / body.volume <= high or low <= density <= high]  # fmt: skip
+        in_range = [low <= body.mass / body.volume <= high for body in links]
+        of_hull = [low <= density <= high for density in densities]
+        solids = [*compress(links, np.logical_or(in_range, of_hull))]
         for volumes in ([b.volume for b in solids], [b.hull[0] for b in solids]):
-            alike = _of_one_density(solids, np.array(volumes))
-            if len(alike) >= max(SEVERAL, len(_of_different_mass(links)) / 2):
-                names = ", ".join(body.link.get("name", "") for body in alike[:4])
+            group = _of_one_density(solids, np.array(volumes))
+            if len(group) >= max(SEVERAL, len(_of_different_mass(links)) / 2):
+                names = ", ".join(body.link.get("name", "") for body in group[:4])
                 density = np.median([b.mass / v for b, v in zip(solids, volumes, strict=True)])
-                message = f"{len(alike)} links have one density, {density:.0f} kg/m^3: {names}"
+                message = f"{len(group)} links have one density, {density:.0f} kg/m^3: {names}"
                 cure = f"weigh them: a drawing has that by default, {material}"
-                yield "density-alike", alike[0].inertial, message, cure
+                yield "density-alike", group[0].inertial, message, cure
                 break
 
 
@@ -141,35 +148,36 @@ def _of_one_density(links: Sequence[Solid], volumes: Array) -> list[Solid]:
     Of links with the same mass the first one alone counts.
     """
     densities = np.array([body.mass for body in links]) / volumes
-    near = [(low <= densities) & (densities <= (1.0 + ALIKE) * low) for low in densities]
-    return max(
-        (_of_different_mass(list(compress(links, which))) for which in near), key=len, default=[]
-    )
+    groups = list[list[Solid]]()
+    for lowest in densities:
+        is_near = (lowest <= densities) & (densities <= (1.0 + EQUAL_DENSITY) * lowest)
+        groups.append(_of_different_mass([*compress(links, is_near)]))
+    return max(groups, key=len, default=[])
 
 
 def _of_different_mass(links: Sequence[Solid]) -> list[Solid]:
     """Return the links of different masses: the first of each."""
     different = list[Solid]()
     for body in links:
-        if all(abs(body.mass - other.mass) > ALIKE * other.mass for other in different):
+        if all(abs(body.mass - other.mass) > EQUAL_DENSITY * other.mass for other in different):
             different.append(body)
     return different
 
 
 def signs(links: Sequence[Solid]) -> Found:
-    """Yield the finding that products of inertia have the opposite sign, as CAD often has them."""
-    wrong, right = list[Solid](), 0
+    """Yield the finding that products of inertia have the opposite sign, the convention of CAD."""
+    reversed_links, agreeing_count = list[Solid](), 0
     for body in links:
-        stated, shape = _products(body.spread), _products(body.hull[1])
-        if min(np.abs(stated).max(), np.abs(shape).max()) > SEEN:
-            cosine = stated @ shape / np.linalg.norm(stated) / np.linalg.norm(shape)
-            if cosine < -LEANS:
-                wrong.append(body)
-            right += cosine > LEANS
-    if len(wrong) >= max(SEVERAL, MOSTLY * right):
-        message = f"products of inertia of {len(wrong)} links lean against their shapes"
+        products, of_hull = _products(body.spread), _products(body.hull[1])
+        if min(np.abs(products).max(), np.abs(of_hull).max()) > CLEAR_PRODUCT:
+            cosine = products @ of_hull / np.linalg.norm(products) / np.linalg.norm(of_hull)
+            if cosine < -CLEAR_SIGN:
+                reversed_links.append(body)
+            agreeing_count += cosine > CLEAR_SIGN
+    if len(reversed_links) >= max(SEVERAL, MOSTLY * agreeing_count):
+        message = f"products of inertia of {len(reversed_links)} links lean against their shapes"
         cure = "reverse ixy, ixz and iyz: URDF has them with a minus sign, CAD often without"
-        yield "products-sign", wrong[0].inertial, message, cure
+        yield "products-sign", reversed_links[0].inertial, message, cure
 
 
 def _products(moments: Array) -> Array:
@@ -197,7 +205,7 @@ def _unit_of(body: Solid) -> str:
         ratios = squared_radii / (shape.sum() - shape)
         for unit, metres in LENGTHS.items():
             for factor in (metres**2, metres**-2):
-                if np.abs(ratios / factor - 1.0).max() < SAME:
+                if np.abs(ratios / factor - 1.0).max() < EQUAL_MOMENT:
                     return unit
     return ""
 

@@ -2,8 +2,9 @@
 
 MuJoCo's <compiler> settings, for example, can change the masses of the robot in MuJoCo alone.
 SETTINGS has what MuJoCo assumes if a URDF does not state them; only settings that differ are
-reported. What they do to masses follows MuJoCo's documentation of `compiler`: masses by shapes
-first, then the lower bound (test_plausible.py asks MuJoCo).
+reported. Their effect on masses follows MuJoCo's documentation of `compiler`: masses are computed
+from shapes first, then raised to the lower bound (test_plausible.py asks MuJoCo). find.py calls
+`find_readers`.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from roboaccord.description.source import numbers
 from roboaccord_files.rules.bodies import shape_points
 from roboaccord_files.rules.source import Source
 
+BOUNDS = {"boundmass": "0", "boundinertia": "0", "settotalmass": "-1"}
+# Attributes of <compiler> with MuJoCo's defaults for a URDF, by the rule that reports them.
 SETTINGS: Mapping[str, Mapping[str, str]] = {
-    "mujoco-masses": {"inertiafromgeom": "auto", "balanceinertia": "false", "boundmass": "0",
-                      "boundinertia": "0", "settotalmass": "-1"},
+    "mujoco-masses": {"inertiafromgeom": "auto", "balanceinertia": "false", **BOUNDS},
     "mujoco-links": {"fusestatic": "true"},
     "mujoco-meshes": {"discardvisual": "true", "strippath": "true", "meshdir": "", "assetdir": ""},
-}  # fmt: skip
-"""Attributes of <compiler> with MuJoCo's defaults for a URDF, by the rule that reports them."""
+}
 CURES = {
     "mujoco-masses": "write the masses and inertias that are meant into the links",
     "mujoco-links": "the dynamics are the same: compare bodies by name",
@@ -34,21 +35,21 @@ CURES = {
 # kg/m^3; density that MuJoCo gives to shapes without one of their own: its documented default.
 DENSITY = 1000.0
 DRAKE = "drake:"  # beginning of the elements that only Drake reads
-ROTOR, GEAR = "drake:rotor_inertia", "drake:gear_ratio"  # of rotors
+ROTOR, GEAR = "drake:rotor_inertia", "drake:gear_ratio"  # elements of rotors
 
 
 def find_readers(source: Source) -> Found:
     """Yield the settings that only MuJoCo reads, and the elements that only Drake reads."""
     for compiler in source.top.iterfind("mujoco/compiler"):
         for rule, defaults in SETTINGS.items():
-            given = dict[str, str]()
+            stated = dict[str, str]()
             for key, default in defaults.items():
                 value, figures = compiler.get(key, default).strip().lower(), numbers(compiler, key)
                 if value != default and (not figures or any(x > 0.0 for x in figures)):
-                    given[key] = value
-            if given:
-                settings = " ".join(f'{key}="{value}"' for key, value in given.items())
-                effect = _changed_masses(source, given) if rule == "mujoco-masses" else ""
+                    stated[key] = value
+            if stated:
+                settings = " ".join(f'{key}="{value}"' for key, value in stated.items())
+                effect = _changed_masses(source, stated) if rule == "mujoco-masses" else ""
                 yield rule, compiler, f"MuJoCo alone reads {settings}{effect}", CURES[rule]
     others = Counter[str]()
     for element in source.top.iter():
@@ -68,19 +69,19 @@ def find_readers(source: Source) -> Found:
         yield "drake-tag", element, f"Drake alone reads <{tag}>{times}", cure
 
 
-def _changed_masses(source: Source, given: Mapping[str, str]) -> str:
+def _changed_masses(source: Source, stated: Mapping[str, str]) -> str:
     """Return the masses that MuJoCo changes, in words, as far as the shapes are known.
 
     Args:
-        source: of the URDF.
-        given: attributes of <compiler> that differ from the defaults.
+        source: source of the URDF.
+        stated: attributes of <compiler> that differ from the defaults, with their values.
     """
     changed = list[str]()
-    bound = float(given.get("boundmass", "0"))
+    bound = float(stated.get("boundmass", "0"))
     for name, link in source.links.items():
         mass = in_mujoco = sum(numbers(link.find("inertial/mass"), "value"))
         shapes = link.findall("collision")
-        if given.get("inertiafromgeom") == "true" and shapes:
+        if stated.get("inertiafromgeom") == "true" and shapes:
             in_mujoco = DENSITY * sum(shape_points(source, read_geometry(e))[1] for e in shapes)
         in_mujoco = max(in_mujoco, bound) if in_mujoco else in_mujoco
         if abs(in_mujoco - mass) > 1e-9 * mass:

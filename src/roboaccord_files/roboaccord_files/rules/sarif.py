@@ -1,7 +1,8 @@
 """Write findings as SARIF 2.1.0, with which continuous integration marks the lines of a file.
 
-Keys and their nesting are those of the standard. Severities are SARIF's own levels. Texts are in
-rules.yaml.
+`sarif` takes findings (findings.py) and returns the text of a file; `accord check --sarif` and
+`accord parity --sarif` write it. Keys and their nesting are those of the standard. Severities of
+rules are SARIF's own levels, and the texts are those of rules.yaml.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif(findings: Sequence[RuleFinding]) -> str:
-    """Return findings as a log with one run, the rules that have any among them."""
+    """Return findings as the text of a log with one run, and the rules that have findings."""
     rules = sorted({finding.rule for finding in findings})
     descriptors = [_descriptor(rule) for rule in rules]
     driver = {"name": "roboaccord", "version": __version__, "rules": descriptors}
@@ -33,19 +34,21 @@ def _descriptor(rule: str) -> dict[str, Any]:
     """Return SARIF's reportingDescriptor of a rule."""
     row = RULES[rule]
     return {
-        "id": rule, "shortDescription": {"text": row.what}, "fullDescription": {"text": row.reason},
+        "id": rule,
+        "shortDescription": {"text": row.what},
+        "fullDescription": {"text": row.reason},
         "help": {"text": explain(rule), "markdown": row.text},
         "defaultConfiguration": {"level": row.severity},
-    }  # fmt: skip
+    }
 
 
 def _result(finding: RuleFinding, index: int) -> dict[str, Any]:
-    """Return SARIF's result of a finding, whose rule has an index among those of the run."""
-    place = {
-        "artifactLocation": {"uri": quote(finding.file)}, "region": {"startLine": finding.line},
-    }  # fmt: skip
+    """Return SARIF's result of a finding; `index` is that of its rule among those of the run."""
+    file, region = {"uri": quote(finding.file)}, {"startLine": finding.line}
     return {
-        "ruleId": finding.rule, "ruleIndex": index, "level": finding.severity,
+        "ruleId": finding.rule,
+        "ruleIndex": index,
+        "level": finding.severity,
         "message": {"text": f"{finding.message}. {finding.cure}"},
-        "locations": [{"physicalLocation": place}],
-    }  # fmt: skip
+        "locations": [{"physicalLocation": {"artifactLocation": file, "region": region}}],
+    }

@@ -1,7 +1,7 @@
-"""A URDF as the rules read it: links and joints by name, line numbers, and sizes of links.
+"""A robot's URDF as the rules read it: elements by name, line numbers, and sizes of links.
 
-`Source` computes what several rules need, once and on demand. A link whose size cannot be found has
-none, and no rule judges it by its size.
+`Source` computes what several rules need, once and on demand; find.py gives it to all of them. A
+link whose size cannot be determined is not in `sizes`, and no rule judges it by its size.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from roboaccord.description.urdf_file import UrdfFile
 from roboaccord_files.repair.extents import mesh_extent
 from roboaccord_files.repair.meshes import wrong_scales
 
-# m; smaller shapes mark frames and sensors, and say nothing about the mass: a sphere of 2 cm of
-# steel has 33 g.
+# m; shapes that do not reach as far mark frames and sensors, and allow no conclusion about the
+# mass: a steel ball of 1 cm radius has 33 g.
 TINY = 0.02
 
 
@@ -39,13 +39,13 @@ class Source:
         self._expanded = file.path.suffix == ".xacro" or bool(file.notes)
 
     def line(self, element: ET.Element) -> int:
-        """Return the line of an element; in a xacro file that of its name."""
+        """Return the line of an element; in a xacro file the first line with its name."""
         if not self._expanded:
             return self._lines[element]
         while (name := element.get("name")) is None and element in self.parents:
             element = self.parents[element]
-        wanted = f'name="{name}"'
-        return next((i for i, line in enumerate(self._written, 1) if wanted in line), 1)
+        attribute = f'name="{name}"'
+        return next((i for i, line in enumerate(self._written, 1) if attribute in line), 1)
 
     @cached_property
     def parents(self) -> dict[ET.Element, ET.Element]:
@@ -90,13 +90,13 @@ class Source:
 
     @cached_property
     def sizes(self) -> dict[str, float]:
-        """How far the shapes of each link reach from its origin [m]; unknown ones are left out."""
-        reaches = {name: max(map(self._reach, link.iterfind("*/geometry")), default=0.0)
-                 for name, link in self.links.items()}  # fmt: skip
-        return {name: size for name, size in reaches.items() if size}
+        """Largest distance of each link's shapes from its origin [m], as far as it is known."""
+        shapes = {name: link.iterfind("*/geometry") for name, link in self.links.items()}
+        reaches = {name: max(map(self._reach, shapes[name]), default=0.0) for name in shapes}
+        return {name: reach for name, reach in reaches.items() if reach}
 
     def _reach(self, geometry: ET.Element) -> float:
-        """Return how far a shape reaches from its link's origin [m]; 0 if it is not known."""
+        """Return the largest distance of a shape from its link's origin [m]; 0 if unknown."""
         offset = norm(numbers(self.parents[geometry].find("origin"), "xyz"))
         for shape in geometry:
             if shape.tag == "box":

@@ -1,7 +1,8 @@
 """Read the rules from rules.yaml, and explain them: for `--explain` and for docs/every_rule.md.
 
-Each rule of `accord check` is an entry of rules.yaml, whose keys are the fields of `Rule`. After a
-change there `python -m roboaccord_files.rules` writes the page docs/every_rule.md again;
+Each rule of `accord check` is an entry of rules.yaml, whose keys are the fields of `Rule`. RULES
+has them by name: find.py takes the severities from it, `explain` and `page` the texts. After a
+change of rules.yaml `python -m roboaccord_files.rules` writes the page docs/every_rule.md again;
 test_rules.py compares the two.
 """
 
@@ -30,7 +31,7 @@ class Rule:
     """A rule of `accord check`, as an entry of rules.yaml has it.
 
     Args:
-        severity: of its findings.
+        severity: severity of its findings.
         what: what it finds, in a clause.
         why: what programs make of such a file, and the cure; broken into lines of the page.
         wrong, right: an example of XML that breaks the rule, and the same XML corrected; `right`
@@ -55,7 +56,7 @@ class Rule:
         return " ".join(self.why.split())
 
     def to_json(self) -> Mapping[str, str]:
-        """Return what `--explain --json` prints; the example has the keys `bad` and `good`."""
+        """Return the JSON of `--explain`, in which the example has the keys `bad` and `good`."""
         data = {"severity": self.severity, "what": self.what, "text": self.text}
         return {**data, "bad": self.wrong, "good": self.right}
 
@@ -67,8 +68,8 @@ def read_table(name: str) -> Mapping[str, Any]:
     return entries
 
 
+# The rules by name, in the order of the page.
 RULES: Mapping[str, Rule] = {name: Rule(**row) for name, row in read_table("rules.yaml").items()}
-"""The rules by name, in the order of the page."""
 
 
 def explain(name: str) -> str:

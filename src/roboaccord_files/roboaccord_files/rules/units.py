@@ -1,8 +1,10 @@
 """Rules for units: masses, inertias and centres of mass that do not fit the size of their link.
 
 A link cannot be heavier than gold of its size, have a radius of gyration of several times its size,
-or a centre of mass far outside. Such numbers are in a wrong unit, or in a wrong frame. The bounds
-may be tuned as long as sound robots have nothing but notes (test_rules.py).
+or a centre of mass far outside. Such numbers are in a wrong unit, or in a wrong frame. The size of
+a link is the largest distance of its shapes from its origin (source.py). find.py calls `units`, and
+`weighed` if the user states the weight. The bounds may be tuned as long as sound robots have
+nothing but notes (test_rules.py).
 """
 
 from __future__ import annotations
@@ -15,16 +17,16 @@ from roboaccord.description.tree import MOVING
 
 from roboaccord_files.rules.source import TINY, Source, norm
 
-GOLD = 19_300.0  # kg/m^3; density of gold, above that of any part
-# Times a link's size; larger radii of gyration and centres of mass are wrong. Within a link 1 is
-# the most; its frame and what is not drawn may add as much each.
+GOLD = 19_300.0  # kg/m^3; density of gold, above that of any material of a robot
+# Multiple of a link's size; larger radii of gyration, and centres of mass farther out, are wrong.
+# It is at most 1 within a link; its frame, and what is not drawn, may add as much each.
 BEYOND = 3.0
-# Of the weighed mass; a larger difference is no cable that the file leaves out, of which few robots
-# have 5 %.
-SCALES = 0.05
-# Times a link's size; a centre farther out is in mm, a nearer one in another frame: the geometric
-# mean of 1 and 1000.
-MILLI = 30.0
+# Multiple of a link's size; a centre farther out is in mm, a nearer one in another frame. It is the
+# geometric mean of 1 and 1000.
+IN_MILLIMETRES = 30.0
+# Relative to the weighed mass; a larger difference is not that of cables which the file leaves out:
+# in few robots they have 5 % of the mass.
+WEIGHT_ERROR = 0.05
 UNITS = {"g mm^2": 1e-9, "kg mm^2": 1e-6}  # kg m^2; units that are named in the cure if they fit
 
 
@@ -50,7 +52,8 @@ def units(source: Source) -> Found:
         centre = norm(numbers(inertial.find("origin"), "xyz"))
         if centre > BEYOND * size:
             message = f"{label(link)} of {size:.3g} m: its centre of mass is {centre:.3g} m off"
-            cure = "write it in m" if centre > MILLI * size else "write it in the link's own frame"
+            is_in_mm = centre > IN_MILLIMETRES * size
+            cure = "write it in m" if is_in_mm else "write it in the link's own frame"
             yield "centre-of-mass-unit", inertial, message, cure
 
 
@@ -58,7 +61,7 @@ def weighed(source: Source, mass: float) -> Found:
     """Yield the finding that the masses of the links do not add up to the weighed mass [kg]."""
     masses = {n: sum(numbers(e.find("inertial/mass"), "value")) for n, e in source.links.items()}
     total = sum(masses.values())
-    if abs(total - mass) > SCALES * mass:
+    if abs(total - mass) > WEIGHT_ERROR * mass:
         heavy = sorted(masses, key=lambda name: -masses[name])[:3]
         most = ", ".join(f"{name} {masses[name]:g}" for name in heavy)
         message = f"it weighs {total:g} kg, and not {mass:g}; the heaviest links: {most}"
@@ -66,7 +69,7 @@ def weighed(source: Source, mass: float) -> Found:
 
 
 def _unit_of(ratio: float) -> str:
-    """Return a cure: the unit in which the inertia would fit its link, if there is one.
+    """Return a cure: to write the inertia in kg m^2, and the unit in which it seems to be.
 
     Args:
         ratio: radius of gyration over the size of the link.

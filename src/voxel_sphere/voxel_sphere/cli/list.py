@@ -1,7 +1,7 @@
 """Command `accord voxel-sphere list`: the contents of a workspace, a folder of terrain as slices.
 
-The command reads all volumes and prints a row for each. Keys of Listed and VolumeRow are those of
-`--json` and stay, for scripts rely on them.
+The command reads all volumes of voxels and prints a row for each: kind, filled share, first and
+last layer. Keys of Listed and VolumeRow are those of `--json` and stay, for scripts rely on them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,16 @@ from voxel_sphere.terrain.workspace import Workspace, open_workspace
 
 @dataclass(frozen=True)
 class VolumeRow:
-    """A volume: name, kind, whether it is grey, its filled share, first layer and end of layers."""
+    """A volume of a workspace.
+
+    Args:
+        name: name of its folder.
+        kind: robot, surface, walls or workspace.
+        grey: whether voxels may be partly filled.
+        filled: share of the grid that is solid.
+        z: first layer that is not empty, and the one after the last.
+        recipe: description from which it was made; None if that is unknown.
+    """
 
     name: Annotated[str, Quantity("")]
     kind: Annotated[str, Quantity("", form="s")]
@@ -33,7 +42,7 @@ class VolumeRow:
 
 @dataclass(frozen=True)
 class Listed:
-    """Contents of a workspace."""
+    """Contents of a workspace; lengths in voxels, but for the edge of a voxel [m]."""
 
     path: Annotated[str, Quantity("")]
     n: Annotated[int, Quantity("voxels", "along each edge of the grid")]
@@ -58,18 +67,15 @@ def list_command(folder: Folder) -> cli.Result:
     contents = open_workspace(folder)
     with cli.counted(len(contents.kinds) * contents.n, "reading") as done:
         rows = [volume_row(contents, name, done) for name in contents.kinds]
-    return cli.Result(Listed(
-        path=str(contents.path), n=contents.n, radius=contents.radius, volumes=rows,
-        size_workspace=contents.size_workspace, voxel_size=contents.voxel_size,
-    ))  # fmt: skip
+    scale = contents.radius, contents.size_workspace, contents.voxel_size
+    return cli.Result(Listed(str(contents.path), contents.n, *scale, rows))
 
 
 def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:
     """Return the row of a volume of a workspace."""
     volume = workspace.volume(name, done)
     layers = np.flatnonzero(volume.any(axis=(0, 1)))
-    return VolumeRow(
-        name=name, kind=workspace.kinds[name], grey=workspace.is_grey(name, volume),
-        filled=float(volume.mean() / SOLID), z=(int(layers[0]), int(layers[-1]) + 1),
-        recipe=workspace.settings.recipe(name) or None,
-    )  # fmt: skip
+    kind, is_grey = workspace.kinds[name], workspace.is_grey(name, volume)
+    filled, z = float(volume.mean() / SOLID), (int(layers[0]), int(layers[-1]) + 1)
+    recipe = workspace.settings.recipe(name) or None
+    return VolumeRow(name, kind, is_grey, filled, z, recipe)

@@ -1,8 +1,9 @@
 """Command `accord voxel-sphere make`: makes terrain as slices from a surface, a height or a sheet.
 
-The command describes the terrain as a recipe, fills its volumes, and puts them into a workspace (a
-folder of slices). A surface of terrain/surfaces.py is a name of `make` without further changes;
-parameters with a new name become fields of Shape.
+`make_command` describes the terrain as a recipe (terrain/recipes.py), fills its volumes of voxels,
+and writes them into a workspace, a folder of slices (terrain/generate.py). A surface of
+terrain/surfaces.py is a name of `make` without further changes; parameters with a new name become
+fields of Shape.
 
 Keys of Made stay, and so do the defaults, for scripts rely on them: 100 voxels and a thickness of 6
 are our choice, n / r = 10 is that of the source (the description of a MATLAB program,
@@ -28,7 +29,7 @@ from voxel_sphere.terrain.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
 from voxel_sphere.terrain.surfaces import SURFACES
 
 Interval = tuple[str, str]  # first and last value, as expressions
-UNIT: Interval = ("0", "1")
+UNIT_INTERVAL: Interval = ("0", "1")
 Voxels = Annotated[float, Quantity("voxels")]
 Radii = Annotated[float | None, Quantity("r")]
 Angle = Degrees | None
@@ -65,11 +66,6 @@ class Shape:
 DEFAULT_SHAPE = Shape()
 
 
-def given_parameters(shape: Shape) -> dict[str, float]:
-    """Return the parameters that the user gives; the others have the surface's defaults."""
-    return {key: value for key, value in vars(shape).items() if value is not None}
-
-
 @dataclass(frozen=True)
 class Made:
     """A workspace just made: its folder, n and radius [voxels], its volumes and their recipe."""
@@ -87,11 +83,15 @@ def _modes(values: Mapping[str, Any]) -> list[str]:
     return ["with --xyz" if values["xyz"] else "with --height" if values["height"] else "SURFACE"]
 
 
-@Modes(_modes, {
+# Options by the mode that takes them; those of "" are for all modes.
+OPTIONS = {
     "SURFACE": " ".join(field.name.replace("_", "-") for field in fields(Shape)),
     "with --xyz": "s t thickness kind",
     "": "height xyz n out name binary force size-workspace voxel-size",
-})  # fmt: skip
+}
+
+
+@Modes(_modes, OPTIONS)
 def make_command(
     surface: Annotated[str | None, Argument(help=f"One of {', '.join(SURFACES)}.")] = None,
     height: Annotated[
@@ -104,8 +104,8 @@ def make_command(
         Quantity("voxels"),
         Option(metavar="EX EY EZ", help="Surface X, Y, Z as expressions of s, t, n and r."),
     ] = None,
-    s: Annotated[Interval, Option(metavar="A B", help="Interval of s in --xyz.")] = UNIT,
-    t: Annotated[Interval, Option(metavar="A B", help="Interval of t in --xyz.")] = UNIT,
+    s: Annotated[Interval, Option(metavar="A B", help="Interval of s in --xyz.")] = UNIT_INTERVAL,
+    t: Annotated[Interval, Option(metavar="A B", help="Interval of t in --xyz.")] = UNIT_INTERVAL,
     thickness: Annotated[
         Voxels, Option(help="Thickness of --xyz, opposite to dP/ds x dP/dt.")
     ] = 6.0,
@@ -146,7 +146,8 @@ def make_command(
         raise AccordError(f"--kind is one of {', '.join(KINDS[1:])}, not {kind}")
     recipe: Recipe = {"height": height}
     if surface is not None:
-        recipe = {"surface": surface, "parameters": given_parameters(shape)}
+        given = {key: value for key, value in vars(shape).items() if value is not None}
+        recipe = {"surface": surface, "parameters": given}
     elif xyz is not None:
         recipe = {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
     name, radius = name or surface or kind, n / size_workspace

@@ -26,7 +26,5 @@ class VolumeNames:
 
 
 DEFAULT_NAMES = VolumeNames()
-Replace = Annotated[
-    bool, Option("--force", help="Replace what has this name in --out, and take --out if something "
-                 "else is in it."),
-]  # fmt: skip
+FORCE = "Replace what has this name in --out, and take --out if something else is in it."
+Replace = Annotated[bool, Option("--force", help=FORCE)]

@@ -1,9 +1,10 @@
 """Command `accord voxel-sphere roll`: rolls the sphere over the terrain of a workspace.
 
-The command reads the terrain, puts the sphere on it, rolls it by one of the schemes, and writes and
-prints the path. Schemes are added in rolling/motion.py (SCHEMES) and named in the metavar of
-Scheme. A run that the theory does not cover exits with 1 (test_voxel_walls). Fields of Rolled are
-keys of `--json` and stay; others may be added in `Rolled.of`.
+A workspace is a folder of terrain as slices. `roll_command` reads the terrain, puts the sphere on
+it, rolls it by one of the schemes (rolling/motion.py, source/described.py), and writes and prints
+the path; `Rolled` is what it prints. Schemes are added in rolling/motion.py (SCHEMES) and named in
+the metavar of Scheme. A run that the theory does not cover exits with 1 (test_voxel_walls). Fields
+of Rolled are keys of `--json` and stay; others may be added in `Rolled.of`.
 """
 
 from __future__ import annotations
@@ -55,11 +56,15 @@ def _modes(values: Mapping[str, Any]) -> list[str]:
     return [scheme, "with --normalised" if values["normalised"] else "without --normalised"]
 
 
-@Modes(_modes, {
+# Options by the mode that takes them; those of "" are for all modes.
+OPTIONS = {
     STEPPED: "step after",
     "without --normalised": "time",
     "": "omega start surface walls workspace start-z scheme steep samples normalised out force",
-})  # fmt: skip
+}
+
+
+@Modes(_modes, OPTIONS)
 def roll_command(
     folder: Annotated[Path, Argument(metavar="DIR", help="Folder with a folder Bitmaps_n.")],
     omega: Annotated[

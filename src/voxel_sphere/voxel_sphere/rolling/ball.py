@@ -1,8 +1,9 @@
 """A sphere on ground: the base class of the kinematic and the heavy one, with status and events.
 
-A `Ball` starts on the ground, keeps its state in one array (state.py), and ends with a status, one
-of MESSAGES. Scripts read the fields of RollEvent and the keys of MESSAGES: they stay, in their
-order, and others may be appended. A new status that is no failure goes beside DONE and LEFT.
+A `Ball` starts on the ground, a field (field.py), keeps its state in one array (state.py), and ends
+with a status, one of MESSAGES. Roller (motion.py) and HeavyRoller (heavy.py) derive from it.
+Scripts read the fields of RollEvent and the keys of MESSAGES: they stay, in their order, and others
+may be appended. A new status that is no failure goes beside DONE and LEFT.
 """
 
 from __future__ import annotations
@@ -79,10 +80,8 @@ class Ball:
 
     def __init__(self, field: Field, walls: Field | None, state: Vector, lost: float) -> None:
         self.field, self.walls = field, walls
-        self._surroundings = Surroundings(
-            ground=field.arrays, walls=(walls or field).arrays, has_walls=walls is not None,
-            radius=field.radius, size=field.size, guard=CORRECTED * lost, lost=lost,
-        )  # fmt: skip
+        fields = field.arrays, (walls or field).arrays, walls is not None
+        self._surroundings = Surroundings(*fields, field.radius, field.size, CORRECTED * lost, lost)
         self.time, self.status, self.message = 0.0, DONE, MESSAGES[DONE]
         self.events: list[RollEvent] = []
         self._state = np.array(state, dtype=float)

@@ -1,11 +1,12 @@
 """Contact patches of the sphere, with their normals.
 
-The surface is stored as small pieces (surfels). Pieces near the sphere are grouped by single
-linkage: two belong together if a chain of pieces joins them in which neighbours are at most the
-linkage apart. Each group that the sphere touches is a patch, and the patch's normal is the mean
-over its pieces. The source (the description of a MATLAB program, docs/voxel_sphere.md) separates
-contacts that are farther apart than r/10, which tears the patch of one contact apart; a linkage of
-3 r/10, and never less than 1.8 voxels, does not (measured, docs/voxel_rolling.md).
+When a rolling sphere hits a wall, `touching_patches` returns the walls that it touches, for
+motion.py and heavy.py. The surface is stored as small pieces (surfels). Pieces near the sphere are
+grouped by single linkage: two belong together if a chain of pieces joins them in which neighbours
+are at most the linkage apart. Each group that the sphere touches is a patch, and the patch's normal
+is the mean over its pieces. The source (the description of a MATLAB program, docs/voxel_sphere.md)
+separates contacts that are farther apart than r/10, which tears the patch of one contact apart; a
+linkage of 3 r/10, and never less than 1.8 voxels, does not (measured, docs/voxel_rolling.md).
 
 Patches are returned nearest first, and hits are reported in this order, so it stays. The constants
 are measured and may be tuned; source/described.py uses LINKAGE and SHORTEST_LINK, too.
@@ -59,12 +60,12 @@ def touching_patches(field: Field, centre: Array) -> list[Contact]:
     distance = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
     closest = max(float(distance.min()), r)
     skin = max(SKIN * r, 1.0)
-    near = np.nonzero(distance < closest + skin)[0]
-    points = field.surface.points[near]
+    nearby = np.nonzero(distance < closest + skin)[0]
+    points = field.surface.points[nearby]
     patches = cluster_numbers(points, max(LINKAGE * r, SHORTEST_LINK))
     touching = []  # distance and contact of each patch that touches
     for number in range(patches.max() + 1):
-        pieces = near[patches == number]
+        pieces = nearby[patches == number]
         gap = float(distance[pieces].min())
         if gap < closest + TOUCH:
             weight = closest + skin - distance[pieces]  # small at the edge, near corners

@@ -1,9 +1,10 @@
 """Signed distance from a solid at each voxel, more accurate than a voxel, and its gradient.
 
-The solid is smoothed by a Gaussian, and its surface is where the smoothed solid passes one half.
-Small pieces of that surface (`Surfels`) give accurate distances in a band around the sphere's
-radius, where the sphere's centre moves. Elsewhere, and for solids too thin to be smoothed,
-distances are those between whole voxels (scipy's Euclidean distance transform).
+`distance_and_gradient` takes a volume of voxels and returns what field.py makes a field of. The
+solid is smoothed by a Gaussian, and its surface is where the smoothed solid passes one half. Small
+pieces of that surface (`Surfels`) give accurate distances in a band around the sphere's radius,
+where the sphere's centre moves. Elsewhere, and for solids too thin to be smoothed, distances are
+those between whole voxels (scipy's Euclidean distance transform).
 
 The constants, except VOXEL, may be tuned. They were measured against closed forms: narrower
 Gaussians let voxels show, wider ones round off edges, and each change moves every path on voxels
@@ -38,7 +39,8 @@ GREY_SURFACE = 1.0
 # 3: 9 and 40, 5: 14 and 47; on black and white slices 2 is better than 1 and 4.
 CURVATURE = 2.0
 VOXEL = 1 / 12  # voxel^2; variance of a voxel, over which a grey value is a mean
-# voxels; kept around a surface. scipy ends Gaussians at 4 sigma, which is 11.3 for both together.
+# voxels; margin around a surface in which it is smoothed. scipy ends Gaussians at 4 sigma, which is
+# 11.3 for both together.
 MARGIN = 12
 # voxels; a boundary voxel farther from the smoothed surface has been smoothed away: SURFACE, about
 # the distance by which smoothing rounds off an edge
@@ -207,14 +209,13 @@ def surface_points(solid: Solid) -> tuple[Array, Array]:
 
 
 def box_of(chosen: npt.NDArray[np.bool_], margin: int) -> tuple[slice, ...]:
-    """Return the box that holds all chosen voxels (n, n, n), and a margin about them."""
-    box = []
-    for axis in range(3):
-        others = tuple(other for other in range(3) if other != axis)
-        layers = np.flatnonzero(chosen.any(axis=others))
-        low, high = (layers[0], layers[-1] + 1) if len(layers) else (0, chosen.shape[axis])
-        box.append(slice(max(int(low) - margin, 0), min(int(high) + margin, chosen.shape[axis])))
-    return tuple(box)
+    """Return the box around all chosen voxels (n, n, n), with a margin; of none, the whole grid."""
+    boxes = scipy.ndimage.find_objects(chosen.astype(np.int8))
+    ranges = boxes[0] if boxes else [slice(0, n) for n in chosen.shape]
+    return tuple(
+        slice(max(r.start - margin, 0), min(r.stop + margin, n))
+        for r, n in zip(ranges, chosen.shape, strict=True)
+    )
 
 
 def level_points(level: Grid) -> Array:

@@ -45,7 +45,7 @@ def advance(scheme, surroundings, state, w, step_size, duration, reach):
     Args:
         scheme: EXACT or LOCAL_PLANE.
         surroundings: ground, walls and bounds (`ball.Surroundings`).
-        state: of the kinematic sphere as in state.py; changed.
+        state: state of the kinematic sphere as in state.py; changed.
         w: angular velocity in the world frame (3,) [rad/s].
         step_size: longest step of the integration [s].
         duration: [s].

@@ -1,10 +1,11 @@
 """Fields: distance and normal of the ground at each point that the sphere's centre may take.
 
-For compiled functions a field is a tuple (kind, params, grid). A field of kind GRID has an array
-(n, n, n, 4) float32 with the distance to the ground [voxels] and the smoothed normal at the centres
-of the voxels, which is interpolated linearly along each axis; distance.py makes it from voxels. The
-other kinds are closed forms with parameters (closed_forms.py). `Field` has the same for Python, and
-puts spheres on the ground.
+Rolling needs nothing else of the ground. `Field` has both for Python, and puts spheres on the
+ground. For compiled functions a field is a tuple (kind, params, grid), which `sample` and `turning`
+evaluate. A field of kind GRID has an array (n, n, n, 4) float32 with the distance to the ground
+[voxels] and the smoothed normal at the centres of the voxels, which is interpolated linearly along
+each axis; distance.py makes it from voxels. The other kinds are closed forms with parameters
+(closed_forms.py).
 
 The layout of the grid stays, for all compiled functions read it; test_voxel_field compares grids
 with the closed forms. LEAST may be tuned.

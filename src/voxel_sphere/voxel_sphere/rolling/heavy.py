@@ -23,7 +23,7 @@ from voxel_sphere.rolling.contacts import touching_patches
 from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.heavy_equations import FLIGHT, ROLL, SLIDE, Body
 from voxel_sphere.rolling.state import SPIN, VELOCITY
-from voxel_sphere.rolling.walls import projected_to_ground
+from voxel_sphere.rolling.walls import project_to_ground
 
 # Kind and description of each event, by the kernels' return code.
 EVENTS = {
@@ -42,7 +42,7 @@ class HeavyRoller(Ball):
     Args:
         field: distance field of the ground.
         body: radius, mass, moment of inertia, gravity and friction of the sphere.
-        centre: of the sphere at the start (3,) [voxels].
+        centre: centre of the sphere at the start (3,) [voxels].
         orientation: x y z w (4,).
         omega: angular velocity at the start (3,) [rad/s].
         velocity: of the centre at the start (3,) [voxels/s]; the sphere then starts sliding. None
@@ -82,10 +82,8 @@ class HeavyRoller(Ball):
         drive = checked_vector(torque, "a torque")
         end = self.time + duration
         while self.status == DONE and self.time < end:
-            code, self.mode, passed = kernels.advance(
-                self._surroundings, self._body, self._state, self.mode, drive, self._step,
-                end - self.time,
-            )  # fmt: skip
+            sphere = self._surroundings, self._body, self._state, self.mode
+            code, self.mode, passed = kernels.advance(*sphere, drive, self._step, end - self.time)
             self.time += passed
             if code == kernels.DONE:
                 self.time = end
@@ -104,9 +102,8 @@ class HeavyRoller(Ball):
         # On the ground, a wall stops the sphere only within the ground's plane.
         normals = [contact.normal for contact in touching_patches(self.walls, self.centre)]
         if self.mode != FLIGHT:
-            normals = [
-                m for m in (projected_to_ground(normal, n) for normal in normals) if m is not None
-            ]
+            in_plane = [project_to_ground(normal, n) for normal in normals]
+            normals = [m for m in in_plane if m is not None]
         approached = [m for m in normals if v @ m < 0]
         if not approached:
             self._end("no_wall_normal")

@@ -127,7 +127,7 @@ def _roll_without_slip(body, y, torque, n, turned, rate, a, force):
     Args:
         body, y, torque: as in `rates`.
         n, turned: the ground's normal (3), and its rate n' (3).
-        rate: of the state (9), of which the last three are filled.
+        rate: rate of the state (9), of which the last three are filled.
         a, force: filled (3), (4).
     """
     r, m, inertia, gravity, _ = body

@@ -31,9 +31,9 @@ def advance(surroundings, body, state, mode, torque, step_size, duration):
     Args:
         surroundings: ground, walls and bounds (`ball.Surroundings`).
         body: the sphere (`heavy_equations.Body`).
-        state: of the heavy sphere as in state.py; changed.
+        state: state of the heavy sphere as in state.py; changed.
         mode: ROLL, SLIDE or FLIGHT.
-        torque: of the drive, world frame (3) [M voxels^2/s^2].
+        torque: torque of the drive, world frame (3) [M voxels^2/s^2].
         step_size: longest step of the integration [s].
         duration: [s].
     """

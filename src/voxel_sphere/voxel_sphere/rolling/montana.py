@@ -62,8 +62,8 @@ def coordinates(contact: Array, normal: Array, orientation: Array) -> tuple[Arra
 
     Args:
         contact: (k, 3) [voxels].
-        normal: of the ground (k, 3).
-        orientation: of the ball, (k, 4), x y z w.
+        normal: normal of the ground (k, 3).
+        orientation: orientation of the ball, (k, 4), x y z w.
     """
     chart, rows, charts = 0, [], []
     for p, n, rotation in zip(contact, normal, quaternion_matrix(orientation)):

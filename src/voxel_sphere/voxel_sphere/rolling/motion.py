@@ -1,10 +1,10 @@
 """Kinematic rolling of the sphere, step by step or along a whole run.
 
-`Roller` turns a commanded angular velocity into motion: the compiled function of exact.py
-integrates to the next event, and `advance` acts on the event. The source (the description of a
-MATLAB program, docs/voxel_sphere.md) has this rule for hits: the sphere is reflected, rolls off the
-wall for a distance MOVE, and then turns parallel to the wall. Plain reflection is offered beside
-it. `roll` samples a whole run.
+`Roller` turns a commanded angular velocity into motion on a field (field.py): the compiled function
+of exact.py integrates to the next event, and `advance` acts on the event. When the sphere hits a
+wall, the source (the description of a MATLAB program, docs/voxel_sphere.md) has this rule: it is
+reflected, rolls off the wall for a distance MOVE, and then turns parallel to the wall. Plain
+reflection is offered beside it. `roll` samples a whole run, for `accord voxel-sphere roll`.
 
 A new scheme is a branch in schemes.py and an entry in SCHEMES; a new rule after a hit is a name in
 AFTER (walls.py) and a branch in `_bounce`. STEP_ANGLE, LONGEST and HITS may be tuned.
@@ -27,14 +27,7 @@ from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.path import RolledPath, Sample
 from voxel_sphere.rolling.schemes import EXACT, LOCAL_PLANE
 from voxel_sphere.rolling.state import HOLLOWNESS, KINEMATIC_EXTRA, ORIENTATION, TRAVEL
-from voxel_sphere.rolling.walls import (
-    AFTER,
-    MOVE,
-    projected_to_ground,
-    reflected,
-    spin_for,
-    tangent,
-)
+from voxel_sphere.rolling.walls import AFTER, MOVE, project_to_ground, reflected, spin_for, tangent
 from voxel_sphere.terrain.slices import Done, no_progress
 
 # rad; turn of the sphere in a step, unless a step is given. A step of the fourth order has an error
@@ -61,20 +54,26 @@ class Roller(Ball):
 
     Args:
         field: the ground.
-        centre: of the sphere at the start (3,) [voxels], from `Field.place`.
+        centre: centre of the sphere at the start (3,) [voxels], from `Field.place`.
         orientation: x y z w (4,).
         walls: their field, or None.
         after: what follows a hit: with `parallel`, the source's rule, the sphere rolls off for
             `MOVE`, then parallel to the wall; with `reflected` it rolls on as it was reflected.
-        step: of the integration [s]; None for 0.02 rad of turn.
+        step: step of the integration [s]; None for 0.02 rad of turn.
         scheme: `exact`, or `local_plane`: the source's, which drops the ground's curvature.
     """
 
     def __init__(
-        self, field: Field, *, centre: Vector, orientation: Vector = LEVEL,
-        walls: Field | None = None, after: str = "parallel", step: float | None = None,
+        self,
+        field: Field,
+        *,
+        centre: Vector,
+        orientation: Vector = LEVEL,
+        walls: Field | None = None,
+        after: str = "parallel",
+        step: float | None = None,
         scheme: str = "exact",
-    ) -> None:  # fmt: skip
+    ) -> None:
         if after not in AFTER:
             raise AccordError(f"after a wall: {' or '.join(AFTER)}, not {after}")
         if step is not None and not 0 < step < math.inf:
@@ -117,8 +116,8 @@ class Roller(Ball):
             elif code == exact.TRAVELLED:
                 self._turn_parallel()
             elif code == exact.HIT:
-                here = self.travel - last_hit < SAME_PLACE * self.field.radius
-                hits, last_hit = hits + 1 if here else 0, self.travel
+                is_same_place = self.travel - last_hit < SAME_PLACE * self.field.radius
+                hits, last_hit = hits + 1 if is_same_place else 0, self.travel
                 self._bounce(hits)
             elif code == exact.HOLLOW:
                 self._record_hollow()
@@ -171,7 +170,7 @@ class Roller(Ball):
             self._end("stuck")
             return
         v = r * np.cross(self.omega, n)
-        in_plane = (projected_to_ground(contact.normal, n) for contact in touched)
+        in_plane = (project_to_ground(contact.normal, n) for contact in touched)
         normals = [m for m in in_plane if m is not None]
         if not normals:
             self._end("no_wall_normal")
@@ -195,7 +194,7 @@ class Roller(Ball):
         assert self._wall_normal is not None
         n = self.normal
         v = self.field.radius * np.cross(self.omega, n)
-        m = projected_to_ground(self._wall_normal, n)
+        m = project_to_ground(self._wall_normal, n)
         self._turn_travel = math.inf
         if m is None:
             self._end("no_wall_normal")
@@ -214,9 +213,12 @@ class Roller(Ball):
 
 
 def roll(
-    roller: Roller, omega: Vector | Omega, duration: float, samples: int = 500,
+    roller: Roller,
+    omega: Vector | Omega,
+    duration: float,
+    samples: int = 500,
     done: Done = no_progress,
-) -> RolledPath:  # fmt: skip
+) -> RolledPath:
     """Roll for a time, and return the path in equal samples.
 
     Args:
@@ -235,12 +237,12 @@ def roll(
     for begin, end in pairwise(np.linspace(0.0, duration, samples + 1)):
         command = omega(0.5 * (begin + end)) if callable(omega) else omega
         roller.set_omega(command)
-        path.append(_sample(roller))
+        path.append(Sample.of(roller))
         roller.advance(command, end - roller.time)
         done(1)
         if roller.status != DONE:
             break
-    path.append(_sample(roller))
+    path.append(Sample.of(roller))
     return RolledPath.of(path, roller.field.radius, roller.travel, roller.status, roller.events)
 
 
@@ -253,8 +255,3 @@ def check_scheme(name: str, schemes: Iterable[str] = SCHEMES) -> str:
     if name not in schemes:
         raise AccordError(f"no scheme {name}; available: {', '.join(schemes)}")
     return name
-
-
-def _sample(roller: Roller) -> Sample:
-    """Return the present state as a sample of a path."""
-    return Sample(roller.time, roller.centre, roller.normal, roller.orientation, roller.omega)

@@ -1,7 +1,8 @@
 """The path of a run as samples, with its events, its contact coordinates, and its files.
 
-Scripts read the columns of HEADING and the fields of the path: they stay, in their order; others
-may be appended.
+`RolledPath.of` collects the samples that `roll` (motion.py) and `roll_as_described`
+(source/described.py) take of a rolling sphere; `save` writes them as .csv or .npz. Scripts read the
+columns of HEADING and the names of the fields: they stay, in their order; others may be appended.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from roboaccord.contract import Array, writing
 from voxel_sphere.rolling.ball import DONE, LEFT, MESSAGES, RollEvent
 from voxel_sphere.rolling.montana import coordinates
 
-# Columns of a .csv file.
+# Columns of a .csv file, with units; lengths without one are in voxels.
 HEADING = (
     "time_s,x,y,z,contact_x,contact_y,contact_z,qx,qy,qz,qw,wx_rad_s,wy_rad_s,wz_rad_s,"
     "montana_x,montana_y,montana_u_rad,montana_v_rad,montana_psi_rad,chart"
@@ -25,13 +26,18 @@ HEADING = (
 
 
 class Sample(NamedTuple):
-    """Time [s], centre and normal (3,), orientation x y z w (4,), angular velocity (3,)."""
+    """State of a sphere at a time; the fields are those of RolledPath, for one sample."""
 
     time: float
     centre: Array
     normal: Array
     orientation: Array
     omega: Array
+
+    @classmethod
+    def of(cls, sphere: Any) -> Sample:
+        """Return the present state of a sphere of any scheme."""
+        return cls(sphere.time, sphere.centre, sphere.normal, sphere.orientation, sphere.omega)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +54,6 @@ class RolledPath:
         events: events in order of time.
         travel: length of the centre's path.
         status: how the run ended, a key of `MESSAGES`.
-        message: meaning of the status.
     """
 
     radius: float
@@ -60,19 +65,24 @@ class RolledPath:
     events: Sequence[RollEvent] = ()
     travel: float = 0.0
     status: str = DONE
-    message: str = MESSAGES[DONE]
 
     @classmethod
     def of(
-        cls, samples: Sequence[Sample], radius: float, travel: float, status: str,
+        cls,
+        samples: Sequence[Sample],
+        radius: float,
+        travel: float,
+        status: str,
         events: Sequence[RollEvent],
-    ) -> RolledPath:  # fmt: skip
+    ) -> RolledPath:
         """Return the path that consists of samples, with how the run ended."""
-        time, centre, normal, orientation, omega = map(np.array, zip(*samples))
-        return cls(
-            radius=radius, time=time, centre=centre, normal=normal, orientation=orientation,
-            omega=omega, events=events, travel=travel, status=status, message=MESSAGES[status],
-        )  # fmt: skip
+        columns: dict[str, Any] = dict(zip(Sample._fields, map(np.array, zip(*samples))))
+        return cls(radius=radius, travel=travel, status=status, events=events, **columns)
+
+    @property
+    def message(self) -> str:
+        """Meaning of the status."""
+        return MESSAGES[self.status]
 
     @property
     def contact(self) -> Array:
@@ -91,12 +101,9 @@ class RolledPath:
 
     def save(self, file: Path) -> None:
         """Write the samples as .npz, or as .csv with the names and units of HEADING."""
-        montana, chart = self.montana
-        columns: dict[str, Any] = {
-            "time": self.time, "centre": self.centre, "contact": self.contact,
-            "orientation": self.orientation, "omega": self.omega, "montana": montana,
-            "chart": chart,
-        }  # fmt: skip
+        names = ("time", "centre", "contact", "orientation", "omega")
+        columns: dict[str, Any] = {name: getattr(self, name) for name in names}
+        columns["montana"], columns["chart"] = self.montana
         with writing(file) as draft:
             if file.suffix == ".npz":
                 np.savez_compressed(draft, radius=self.radius, status=self.status, **columns)

@@ -1,8 +1,9 @@
 """A terrain together with the fields of its ground and walls.
 
-A field gives the distance and the normal of the ground (or of the walls) at each point, which is
-all that rolling needs. Voxels come from terrain/, fields from field.py, and STEEP of walls.py is
-the slope from which on a face of a whole workspace is wall.
+`Scene` is what simulators and commands roll on. A field gives the distance and the normal of the
+ground (or of the walls) at each point, which is all that rolling needs. Voxels come from terrain/,
+fields from field.py, and STEEP of walls.py is the slope from which on a face of a whole workspace
+is wall.
 
 Simulators and pages read the attributes of Scene, so they stay. A third field may be added in
 `build`; `stages` must then count it, or progress bars end early.

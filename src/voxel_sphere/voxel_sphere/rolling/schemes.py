@@ -32,7 +32,7 @@ def rolling_velocity(scheme, field, r, w, c, n):
 
     Args:
         scheme: EXACT or LOCAL_PLANE.
-        field: of the ground, (kind, params, grid).
+        field: field of the ground, (kind, params, grid).
         r: radius of the sphere [voxels].
         w: angular velocity in the world frame (3) [rad/s].
         c, n: tuples of 3 numbers [voxels, 1].

@@ -1,4 +1,4 @@
-"""Layout of a sphere's state: which entries of the array hold what.
+"""Layout of a sphere's state: the meaning of the entries of its array.
 
 The state of both spheres begins with the centre and the orientation. The kinematic sphere, which
 rolls at a given angular velocity, goes on with the entries TRAVEL to LAST_STEP; the heavy one, on

@@ -35,10 +35,11 @@ APPROACH = 1e-12  # fraction of the speed; a smaller velocity towards a wall is 
 # the error of a heading at n = 200 (docs/voxel_rolling.md), which leaves the side to chance.
 HEAD_ON = 1e-3
 AFTER = ("parallel", "reflected")  # what follows a hit: a turn along the wall, or nothing more
-MOVE = 0.2  # r; travel away from the wall before the turn: the source's r/5 steps of one voxel
+# r; travel away from the wall before the turn parallel to it: the source's r/5 steps of one voxel.
+MOVE = 0.2
 
 
-def projected_to_ground(m: Array, n: Array) -> Array | None:
+def project_to_ground(m: Array, n: Array) -> Array | None:
     """Return the unit vector (3,) of a wall's normal m projected onto the ground's plane.
 
     None if the projection is shorter than LEAST_WALL.
@@ -55,7 +56,7 @@ def reflected(v: Array, normals: list[Array]) -> Array | None:
 
     Args:
         v: velocity of the centre (3,).
-        normals: of the walls within the plane of the ground, each (3,).
+        normals: normals of the walls within the plane of the ground, each (3,).
     """
     for _ in range(REFLECTIONS):
         speed, k = min((v @ m, k) for k, m in enumerate(normals))

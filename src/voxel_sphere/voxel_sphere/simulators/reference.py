@@ -1,11 +1,13 @@
-"""Reference simulators of the ball on its terrain: kinematic, and heavy.
+"""Reference simulators of the ball on its terrain: a kinematic and a heavy one.
 
-The kinematic ball rolls at its commanded angular velocity. On the heavy one weight, drive torque
-and dry friction act. The equations are in rolling/schemes.py and rolling/heavy_equations.py; the
-step is the scenario's `physics_step`. Metres and voxels are converted here, for rolling/ measures
-in voxels.
+A reference is the analytical model with which physics engines are compared, so it must not be tuned
+towards them. The kinematic ball (`RollingReference`) rolls without slipping at its commanded
+angular velocity. On the heavy one (`HeavyReference`) weight, drive torque and dry friction act, and
+it may slip and lift off. The equations of both, and their derivation, are in rolling/schemes.py and
+rolling/heavy_equations.py; the integration step is the scenario's `physics_step`.
 
-Engines are compared with the heavy ball, so it must not be tuned towards them.
+States and commands of the workspace are in metres, those of rolling/ in voxels: lengths are
+converted here, by the edge of a voxel. A spin is an angular velocity in the world frame [rad/s].
 """
 
 from __future__ import annotations
@@ -27,14 +29,14 @@ from voxel_sphere.rolling.heavy_equations import Body
 from voxel_sphere.rolling.motion import Roller
 from voxel_sphere.rolling.scene import Scene
 
-NO_JOINTS = np.zeros(0)
+NO_JOINTS = np.zeros(0)  # positions, rates or efforts of a robot without joints
 
 
 class BallReference(Reference):
-    """A ball that moves on its terrain, given by its distance field.
+    """A ball that moves on a terrain, of which it knows the distance field.
 
-    If its motion ends early, for example at the edge of the workspace, the ball stays there, and an
-    event says why.
+    If its motion ends early, for example at the edge of the grid, the ball stays there, and an
+    event states the reason.
 
     Args:
         setup: robot and scenario.
@@ -52,21 +54,31 @@ class BallReference(Reference):
         self._ground, self._walls = scene.fields
 
     @abstractmethod
-    def _speed(self, spin: Array) -> Array:
+    def _velocity(self, spin: Array) -> Array:
         """Return the velocity of the centre (3,) [m/s] at a spin (3,); 0 once the run has ended."""
 
     def _read(self) -> RobotState:
+        """Return the state of the ball [m], with its twist (6,) in the axes of the ball."""
         roller = self._roller
         rotation = quaternion_matrix(roller.orientation)
         spin = roller.omega if roller.status == DONE else np.zeros(3)
-        twist = np.concatenate([self._speed(spin) @ rotation, spin @ rotation])
         return RobotState(
-            time=self._time, q=NO_JOINTS, qd=NO_JOINTS, effort=NO_JOINTS,
-            position=roller.centre * self._voxel, orientation=roller.orientation, twist=twist,
-        )  # fmt: skip
+            time=self._time,
+            q=NO_JOINTS,
+            qd=NO_JOINTS,
+            effort=NO_JOINTS,
+            position=roller.centre * self._voxel,
+            orientation=roller.orientation,
+            twist=np.concatenate([self._velocity(spin) @ rotation, spin @ rotation]),
+        )
 
     def _roll(self, drive: Array, duration: float) -> None:
-        """Move the ball by an angular velocity or a torque (3,), and report its new events."""
+        """Move the ball for a duration [s], and report its new events.
+
+        Args:
+            drive: angular velocity of the kinematic ball, or torque on the heavy one (3,).
+            duration: [s].
+        """
         reported = len(self._roller.events)
         self._roller.advance(drive, duration)
         new = self._roller.events[reported:]
@@ -89,17 +101,20 @@ class RollingReference(BallReference):
     def _place(self, state: RobotState) -> None:
         """Put the ball on the ground; its speed follows from its spin."""
         self._roller = Roller(
-            self._ground, centre=state.position / self._voxel, orientation=state.orientation,
-            walls=self._walls, step=self.physics_step,
-        )  # fmt: skip
+            self._ground,
+            centre=state.position / self._voxel,
+            orientation=state.orientation,
+            walls=self._walls,
+            step=self.physics_step,
+        )
         self._start_time = state.time
         self._roller.set_omega(quaternion_matrix(state.orientation) @ state.twist[3:])
 
-    def _speed(self, spin: Array) -> Array:
+    def _velocity(self, spin: Array) -> Array:
         return self._ground.radius * self._voxel * np.cross(spin, self._roller.normal)
 
     def _advance(self, command: Command, duration: float) -> None:
-        """Roll with the angular velocity of a command.
+        """Roll with the angular velocity of a command for a duration [s].
 
         Raises:
             AccordError: for a wrench, which a kinematic ball does not feel.
@@ -121,38 +136,48 @@ class HeavyReference(BallReference):
         super().__init__(setup)
         assert setup.contact is not None
         p, voxel = self.parameters, self._voxel
-        self._body = Body(
-            radius=self._ground.radius, mass=float(p.mass), inertia=p.inertia / voxel**2,
-            gravity=p.gravity / voxel, mu=float(setup.contact.mu((BALL, GROUND))),
-        )  # fmt: skip
+        inertia, gravity = p.inertia / voxel**2, p.gravity / voxel
+        mu = float(setup.contact.mu((BALL, GROUND)))
+        self._body = Body(self._ground.radius, float(p.mass), inertia, gravity, mu)
         self._warm_up(setup.initial)
 
     def _place(self, state: RobotState) -> None:
         """Put the ball on the ground; it slides if its velocity does not match its spin."""
         rotation = quaternion_matrix(state.orientation)
-        centre, speed = state.position / self._voxel, rotation @ state.twist[:3] / self._voxel
-        spin = rotation @ state.twist[3:]
+        centre = state.position / self._voxel
+        velocity, spin = rotation @ state.twist[:3] / self._voxel, rotation @ state.twist[3:]
         self._roller = HeavyRoller(
-            self._ground, self._body, centre=centre, orientation=state.orientation, omega=spin,
-            velocity=speed if self._slides(centre, speed, spin) else None,
-            walls=self._walls, step=self.physics_step,
-        )  # fmt: skip
+            self._ground,
+            self._body,
+            centre=centre,
+            orientation=state.orientation,
+            omega=spin,
+            velocity=velocity if self._slides(centre, velocity, spin) else None,
+            walls=self._walls,
+            step=self.physics_step,
+        )
         self._start_time = state.time
 
-    def _slides(self, centre: Array, speed: Array, spin: Array) -> bool:
-        """Return whether the contact slips faster than friction can stop within a step."""
-        n, body = self._ground.normal(centre), self._body
-        slip = speed - (speed @ n) * n - body.radius * np.cross(spin, n)
-        # Friction mu N reduces the slip: it slows the centre and, by its torque, changes the spin.
-        fading = body.mu * body.gravity * n[2] * (1.0 + 1.0 / self.parameters.inertia_ratio)
-        return bool(np.linalg.norm(slip) > fading * self.physics_step)
+    def _slides(self, centre: Array, velocity: Array, spin: Array) -> bool:
+        """Return whether the contact slips faster than friction can stop within a step.
 
-    def _speed(self, spin: Array) -> Array:
-        rolls = self._roller.status == DONE
-        return self._roller.velocity * self._voxel if rolls else np.zeros(3)
+        Args:
+            centre: centre of the ball (3,) [voxels].
+            velocity: velocity of the centre (3,) [voxels/s].
+            spin: angular velocity (3,) [rad/s].
+        """
+        n, body = self._ground.normal(centre), self._body
+        slip = velocity - (velocity @ n) * n - body.radius * np.cross(spin, n)
+        # Friction mu N slows the centre and, by its torque, changes the spin: both reduce the slip.
+        deceleration = body.mu * body.gravity * n[2] * (1.0 + 1.0 / self.parameters.inertia_ratio)
+        return bool(np.linalg.norm(slip) > deceleration * self.physics_step)
+
+    def _velocity(self, spin: Array) -> Array:
+        is_running = self._roller.status == DONE
+        return self._roller.velocity * self._voxel if is_running else np.zeros(3)
 
     def _advance(self, command: Command, duration: float) -> None:
-        """Move under a constant torque.
+        """Move under the constant torque of a command for a duration [s].
 
         Raises:
             AccordError: for a twist, which a heavy ball does not take, or a force.
@@ -166,5 +191,5 @@ class HeavyReference(BallReference):
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         """Return the acceleration without contact, a free fall."""
-        fall = np.array([0.0, 0.0, -self.parameters.gravity, 0.0, 0.0, 0.0])
-        return Acceleration(fall, NO_JOINTS)
+        free_fall = np.array([0.0, 0.0, -self.parameters.gravity, 0.0, 0.0, 0.0])
+        return Acceleration(free_fall, NO_JOINTS)

@@ -49,7 +49,7 @@ def make_scene(
     Args:
         setup: robot and scenario.
         surface: a named surface, or the name of one in `folder`.
-        parameters: of a named surface; lengths in radii of the ball.
+        parameters: parameters of a named surface; lengths in radii of the ball.
         height: an expression of x, y, n and r in voxels, instead of a named surface.
         n: voxels along an edge of the grid.
         size_workspace: n over the radius of the ball in voxels.
@@ -81,7 +81,7 @@ def _generate(recipe: str, n: int, size_workspace: float, radius: float) -> Scen
         recipe: the JSON text.
         n: voxels along an edge of the grid.
         size_workspace: n over the radius of the ball in voxels.
-        radius: of the ball [m].
+        radius: radius of the ball [m].
     """
     check_size(n, "terrain.n is")
     if not 2.0 < size_workspace <= n:

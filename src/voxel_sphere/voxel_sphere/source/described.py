@@ -1,13 +1,14 @@
 """Rolling of a sphere over voxels as the source describes it, to show what that method costs.
 
 The source is the description of a MATLAB program, from which this package started
-(docs/voxel_sphere.md). In each step the centre moves by an Euler step of one voxel of travel. Then
-the boundary voxels near the sphere's skin are grouped into patches: the patch nearest to the last
-contact is the ground, a second one is a wall; if no voxel matches, the sphere is shifted by up to
-r/10 (`_find_contacts`). The slopes of the ground are fitted to the voxels within r/5 of the contact
-(`_fit_slopes`). At a wall, a plane is fitted to the voxels within r/10, and the velocity is
-reflected (`_bounce`); the sphere rolls off for r/5 of travel, then turns parallel to the wall
-(`_turn_parallel`).
+(docs/voxel_sphere.md). `roll_as_described` rolls a sphere by its method for
+`accord voxel-sphere roll --scheme as_described`; `AsDescribed` is the sphere. In each step the
+centre moves by an Euler step of one voxel of travel. Then the boundary voxels near the sphere's
+skin are grouped into patches: the patch nearest to the last contact is the ground, a second one is
+a wall; if no voxel matches, the sphere is shifted by up to r/10 (`_find_contacts`). The slopes of
+the ground are fitted to the voxels within r/5 of the contact (`_fit_slopes`). At a wall, a plane is
+fitted to the voxels within r/10, and the velocity is reflected (`_bounce`); the sphere rolls off
+for r/5 of travel, then turns parallel to the wall (`_turn_parallel`).
 
 Taken literally the description stops or freezes the sphere in two cases. There we deviate
 (docs/voxel_sphere.md): voxels up to 3 r/10 apart belong to one patch, and the position of the
@@ -32,10 +33,11 @@ from voxel_sphere.rolling.contacts import LINKAGE, SHORTEST_LINK, cluster_number
 from voxel_sphere.rolling.distance import Solid
 from voxel_sphere.rolling.field import Vector
 from voxel_sphere.rolling.path import RolledPath, Sample
-from voxel_sphere.rolling.walls import MOVE, projected_to_ground, reflected, spin_for, tangent
+from voxel_sphere.rolling.walls import MOVE, project_to_ground, reflected, spin_for, tangent
 from voxel_sphere.terrain.slices import Done, no_progress
 
-# r; radii in which slopes and a wall's plane are fitted, and the largest shift: the source's.
+# In units of the sphere's radius r: radii within which slopes and the plane of a wall are fitted,
+# and the largest shift. All are the source's.
 SLOPE_REACH, WALL_REACH, SHIFT_REACH = 0.2, 0.1, 0.1
 # voxels; smallest radius of a fit, more than the diagonal of a voxel's face. Measured at n = 50 in
 # bowl and sinusoid: with 1, 1.5 and 2.5 the errors are 1.4, 0.55, 0.36 r and 0.56, 0.33, 0.29 r;
@@ -87,6 +89,11 @@ class AsDescribed:
         return np.asarray(up / np.linalg.norm(up))
 
     @property
+    def orientation(self) -> Array:
+        """Orientation x y z w (4,)."""
+        return matrix_quaternion(self.rotation)
+
+    @property
     def velocity(self) -> Array:
         """The centre's velocity (3,) in the plane of the ground, r omega x n [voxels/s]."""
         return self._r * np.cross(self.omega, self.normal)
@@ -128,24 +135,22 @@ class AsDescribed:
         if self._tree.query(self.centre)[0] > r + TOUCH and not self._shift():
             self._end("contact_lost")
             return
-        near = np.array(self._tree.query_ball_point(self.centre, r + TOUCH))
-        points = self._voxels[near]
+        neighbours = np.array(self._tree.query_ball_point(self.centre, r + TOUCH))
+        points = self._voxels[neighbours]
         number = cluster_numbers(points, max(LINKAGE * r, SHORTEST_LINK))
         patches = [points[number == k] for k in range(number.max() + 1)]
         if len(patches) > 2:
             self._end("too_many_contacts")
             return
-        # The contact of each patch; the ground's is the one nearest to its last contact.
-        contacts = [self._nearest_voxel(patch) for patch in patches]
+        # The contact of each patch is its voxel nearest to the centre; that of the ground is the
+        # one nearest to its last contact.
+        gaps = [np.linalg.norm(patch - self.centre, axis=1) for patch in patches]
+        contacts = [patch[np.argmin(gap)] for patch, gap in zip(patches, gaps, strict=True)]
         contacts.sort(key=lambda point: float(np.linalg.norm(point - self.contact)))
         self.contact, self._wall_contact = contacts[0], contacts[1] if len(contacts) > 1 else None
         # Move the centre to the distance r from the ground.
         gap = self.centre - self.contact
         self.centre = self.contact + gap * (r / np.linalg.norm(gap))
-
-    def _nearest_voxel(self, patch: Array) -> Array:
-        """Return the voxel (3,) of a patch that is nearest to the centre."""
-        return np.asarray(patch[np.argmin(np.linalg.norm(patch - self.centre, axis=1))])
 
     def _shift(self) -> bool:
         """Shift the centre by as few whole voxels as make it touch; return whether any do."""
@@ -161,16 +166,16 @@ class AsDescribed:
 
     def _voxels_near(self, point: Array, reach: float) -> Array:
         """Return the boundary voxels (k, 3) within a distance [r] of a point (3,)."""
-        near = self._tree.query_ball_point(point, max(reach * self._r, LEAST_REACH))
-        return np.asarray(self._voxels[near])
+        neighbours = self._tree.query_ball_point(point, max(reach * self._r, LEAST_REACH))
+        return np.asarray(self._voxels[neighbours])
 
     def _fit_slopes(self) -> None:
         """Fit the slopes z_x and z_y to the voxels within r/5, by least squares.
 
         A slope keeps its last value where the ground is upright and the fit has no solution.
         """
-        near = self._voxels_near(self.contact, SLOPE_REACH)
-        offsets = near - near.mean(axis=0)
+        neighbours = self._voxels_near(self.contact, SLOPE_REACH)
+        offsets = neighbours - neighbours.mean(axis=0)
         # Normal equations of z = z_x x + z_y y.
         plan = offsets[:, :2].T @ offsets[:, :2]
         for axis in (0, 1):
@@ -180,10 +185,10 @@ class AsDescribed:
 
     def _bounce(self, hit: Array) -> None:
         """Reflect at the wall with a contact `hit` (3,); its plane fits the voxels within r/10."""
-        n, v, near = self.normal, self.velocity, self._voxels_near(hit, WALL_REACH)
+        n, v, neighbours = self.normal, self.velocity, self._voxels_near(hit, WALL_REACH)
         # The last principal axis of the voxels is the normal of their plane.
-        _, sizes, axes = np.linalg.svd(near - near.mean(axis=0), full_matrices=False)
-        m = projected_to_ground(axes[-1], n) if len(near) > 2 and sizes[1] > FLAT else None
+        _, sizes, axes = np.linalg.svd(neighbours - neighbours.mean(axis=0), full_matrices=False)
+        m = project_to_ground(axes[-1], n) if len(neighbours) > 2 and sizes[1] > FLAT else None
         if m is None:
             self._end("no_wall_normal")
             return
@@ -202,7 +207,7 @@ class AsDescribed:
         """Turn the velocity parallel to the wall that was hit, and keep the speed."""
         assert self._wall_normal is not None
         n, v = self.normal, self.velocity
-        m = projected_to_ground(self._wall_normal, n)
+        m = project_to_ground(self._wall_normal, n)
         if m is None:
             self._end("no_wall_normal")
             return
@@ -211,25 +216,31 @@ class AsDescribed:
         self._record("parallel", "parallel to the wall")
 
     def _record(self, kind: str, detail: str) -> None:
-        centre = tuple(self.centre.tolist())
-        self.events.append(RollEvent(self.time, kind, centre, detail))
+        """Append an event at the present time and place."""
+        self.events.append(RollEvent(self.time, kind, tuple(self.centre.tolist()), detail))
 
     def _end(self, status: str) -> None:
+        """End the motion with a status, one of MESSAGES."""
         self.status = status
         self._record(status, MESSAGES[status])
 
 
 def roll_as_described(
-    solid: Solid, radius: float, *, centre: Vector,
-    omega: Vector | Callable[[float], Vector], duration: float, samples: int = 500,
+    solid: Solid,
+    radius: float,
+    *,
+    centre: Vector,
+    omega: Vector | Callable[[float], Vector],
+    duration: float,
+    samples: int = 500,
     done: Done = no_progress,
-) -> RolledPath:  # fmt: skip
+) -> RolledPath:
     """Roll by the source's scheme, and return the path with one sample for each step.
 
     Args:
         solid: surface and walls in one (n, n, n), bool or grey.
-        radius: of the sphere [voxels].
-        centre: of the sphere at the start (3,) [voxels].
+        radius: radius of the sphere [voxels].
+        centre: centre of the sphere at the start (3,) [voxels].
         omega: angular velocity (3,) [rad/s], or a function that returns it at a time [s].
         duration: longest time of the motion [s].
         samples: number of equal parts of the duration, by which progress is reported.
@@ -237,21 +248,15 @@ def roll_as_described(
     """
     start_omega = omega(0.0) if callable(omega) else omega
     sphere = AsDescribed(solid, radius, centre=centre, omega=start_omega)
-    path, reported, travel = [_sample(sphere)], 0, 0.0
+    path, reported, travel = [Sample.of(sphere)], 0, 0.0
     while sphere.status == DONE and sphere.time < duration:
         if callable(omega):
             sphere.omega = np.array(omega(sphere.time), dtype=float)
         before = sphere.centre
         sphere.advance(min(sphere.time_step(), duration - sphere.time))
         travel += float(np.linalg.norm(sphere.centre - before))
-        path.append(_sample(sphere))
+        path.append(Sample.of(sphere))
         passed = int(samples * min(sphere.time / duration, 1.0))
         done(passed - reported)
         reported = passed
     return RolledPath.of(path, radius, travel, sphere.status, sphere.events)
-
-
-def _sample(sphere: AsDescribed) -> Sample:
-    """Return the present state as a sample of a path."""
-    orientation = matrix_quaternion(sphere.rotation)
-    return Sample(sphere.time, sphere.centre, sphere.normal, orientation, sphere.omega.copy())

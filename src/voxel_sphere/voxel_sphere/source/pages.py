@@ -1,15 +1,16 @@
-"""Page of a run: its path over the terrain in 3-D, and its coordinates over time.
+"""Files and page of a run: the path of a sphere over its terrain, in 3-D and over time.
 
-`write_run` writes three files: the samples (path.csv), a plan of the path over contours of the
-ground (path.svg), and the page (index.html). The page has a figure in space (`surface_figure`), to
-be turned with the mouse, and charts over time (`charts`, where another may be added). Figures and
-charts are dictionaries in Plotly's format: curves are entries of "data", axes and labels of
-"layout".
+`write_run` takes a path (rolling/path.py) and its terrain and writes three files into a folder: the
+samples (path.csv), a plan of the path over contours of the ground (path.svg), and a page
+(index.html). The command `accord voxel-sphere roll --out FOLDER` calls it. The page has a figure in
+space (`surface_figure`), which the mouse turns, and charts over time (`charts`). Figures and charts
+are dictionaries in Plotly's format: curves are entries of "data", axes and labels of "layout".
 
-The contact is given in Montana's coordinates (rolling/montana.py, after Murray, Li and Sastry, A
-Mathematical Introduction to Robotic Manipulation, 5.6): x and y on the ground, latitude u and
-longitude v on the sphere, and the turn psi between both. The constants are looks and may be
-changed. test_voxel_pages reads lines back out of page and plan and compares them with the samples.
+The contact between sphere and ground is given in Montana's coordinates (rolling/montana.py, after
+Murray, Li and Sastry, A Mathematical Introduction to Robotic Manipulation, 5.6): x and y on the
+ground, latitude u and longitude v on the sphere, and the angle psi between both. The constants are
+looks and may be changed. test_voxel_pages reads lines back out of page and plan and compares them
+with the samples.
 """
 
 from __future__ import annotations
@@ -26,14 +27,22 @@ from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.source.relief import floor_heights, ground_and_walls, with_feet
 from voxel_sphere.terrain.workspace import Terrain
 
-LEVELS = 12  # approximate number of contours in a plan, by eye
-FLAT = 0.1  # voxels; ground whose heights differ by less has no contours: they would show its noise
-CONTACT = "#ff5fd2"  # colour of the contact's path: no height has it
-WALL = "#8a97ab"  # colour of walls in space
-SIDE = 150  # points; most along a side of the ground, so that a browser turns it smoothly
+CONTOURS = 12  # approximate number of contours in a plan, by eye
+# voxels; ground whose heights differ by less has no contours, which would show its noise.
+FLAT = 0.1
+CONTACT_COLOUR = "#ff5fd2"  # of the contact's path: the colour scale of heights does not have it
+WALL_COLOUR = "#8a97ab"  # of walls in space
+MAX_SIDE = 150  # points along a side of the ground, so that a browser turns it smoothly
 EYE: Json = {"x": 1.05, "y": -1.75, "z": 1.3}  # of the camera, in units of the scene's size; by eye
-# Place of the legend: horizontal, under a chart and the label of its abscissa, by eye.
-BELOW = {"orientation": "h", "y": -0.16, "yanchor": "top"}
+# Position of the legend: horizontal, under a chart and the label of its abscissa, by eye.
+BELOW_CHART = {"orientation": "h", "y": -0.16, "yanchor": "top"}
+# Colours of the curves in charts, by their names.
+COLOURS = {"x": report.RED, "y": report.BLUE, "centre": report.RED, "contact": report.SOFT}
+COLOURS |= {"u": report.RED, "v": report.BLUE, "psi": report.GREEN}
+# Marks of an event in a chart: a dotted line over its whole height, an upright label at its top.
+EVENT_LINE = {"color": report.SOFT, "width": 1, "dash": "dot"}
+EVENT_LABEL = {"showarrow": False, "textangle": -90, "xanchor": "right", "yanchor": "top"}
+CHART_HEIGHT, SPACE_HEIGHT = 380, 680  # pixels
 
 
 def write_run(
@@ -42,7 +51,7 @@ def write_run(
     """Write a run into a folder: path.csv, path.svg, and the page index.html that shows it.
 
     Args:
-        path: the sphere's motion.
+        path: motion of the sphere.
         terrain: ground and walls on which it rolled.
         folder: folder of the files, which must exist.
         command: command line that writes the same folder again, shown on the page.
@@ -54,23 +63,22 @@ def write_run(
     Raises:
         AccordError: if one cannot be written.
     """
-    # Facts for the table at the top of the page.
     files = [folder / name for name in ("path.csv", "path.svg", "index.html")]
+    # Facts for the table at the top of the page.
     facts = {
-        "status": path.status, "time": f"{path.time[-1]:.4g} s",
+        "status": path.status,
+        "time": f"{path.time[-1]:.4g} s",
         "travel": f"{path.travel:.4g} voxels, {path.travel / path.radius:.4g} r",
         "radius r": f"{path.radius:.4g} voxels",
-    }  # fmt: skip
+    }
     for number, event in enumerate(path.events, 1):
         facts[f"event {number}, at {event.time:.4g} s"] = f"{event.kind}: {event.detail}"
     ground, walls = ground_and_walls(path, terrain)
     caption = "Drag to turn it. Walls are cut off level with the sphere at its highest."
-    page = report.render_plots(
-        f"The sphere on {terrain.name}", path.message,
-        [report.Plot("Path", caption, surface_figure(path, terrain, ground, walls), height=680),
-         *charts(path)],
-        command=command, facts=facts | dict(versions),
-    )  # fmt: skip
+    figure = surface_figure(path, terrain, ground, walls)
+    plots = [report.Plot("Path", caption, figure, SPACE_HEIGHT), *charts(path)]
+    title, facts = f"The sphere on {terrain.name}", facts | dict(versions)
+    page = report.render_plots(title, path.message, plots, command=command, facts=facts)
     path.save(files[0])
     write_text(files[2], page)
     write_plan(path, ground, walls, files[1])
@@ -81,9 +89,9 @@ def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> No
     """Write a plan as SVG: the paths of centre and contact over contours of the ground.
 
     Args:
-        path: the sphere's motion.
-        heights: of the ground at the middles of the voxels (n, n) [voxels].
-        walls: heights of walls (n, n) [voxels], NaN where there are none.
+        path: motion of the sphere.
+        heights: height of the ground at the middles of the voxels (n, n) [voxels].
+        walls: height of walls (n, n) [voxels], NaN where there are none.
         file: to be written.
 
     Raises:
@@ -94,16 +102,16 @@ def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> No
     with report.picture(file, report.SQUARE) as axes:
         report.heat_map(axes, middles, middles, heights, "height [voxels]")
         if np.nanmax(heights) - np.nanmin(heights) >= FLAT:
-            axes.contour(middles, middles, heights.T, LEVELS, colors=report.INK, linewidths=0.5)
+            axes.contour(middles, middles, heights.T, CONTOURS, colors=report.INK, linewidths=0.5)
             axes.plot([], [], color=report.INK, lw=0.8, label="contours")
         # Paths, then the start (light) and the end (red), then the events as small dots.
-        axes.plot(*path.contact[:, :2].T, color=CONTACT, ls="--", label="contact")
+        axes.plot(*path.contact[:, :2].T, color=CONTACT_COLOUR, ls="--", label="contact")
         axes.plot(*path.centre[:, :2].T, color=report.RED, lw=1.8, label="centre")
         if not np.isnan(walls).all():
             axes.fill([], [], color=report.EMPTY, label="walls")
-        start, end = path.centre[0], path.centre[-1]
-        for point, fill, edge in ((start, report.PAGE, report.INK), (end, report.RED, report.PAGE)):
-            axes.plot(*point[:2], "o", color=fill, mec=edge, ms=7.5, clip_on=False)
+        dot = {"marker": "o", "ls": "none", "ms": 7.5, "clip_on": False}
+        axes.plot(*path.centre[0, :2], color=report.PAGE, mec=report.INK, **dot)
+        axes.plot(*path.centre[-1, :2], color=report.RED, mec=report.PAGE, **dot)
         dots = [(float(event.centre[0]), float(event.centre[1])) for event in path.events]
         for x, y in dots:
             axes.plot(x, y, "o", color=report.PAGE, mec=report.INK, ms=4.5, clip_on=False)
@@ -120,18 +128,19 @@ def surface_figure(
     """Return the Plotly figure in space: ground, walls, paths of centre and contact, events.
 
     Args:
-        path: the sphere's motion.
-        terrain: gives the floor on which walls stand.
-        heights, walls: of ground and walls over the plan (n, n) [voxels], NaN where there are none.
+        path: motion of the sphere.
+        terrain: ground and walls, of which the floor under the walls is taken.
+        heights, walls: heights of ground and walls over the plan (n, n) [voxels], NaN where there
+            are none.
     """
     bar: dict[str, Json] = {"title": {"text": "height [voxels]", "side": "right"}, "len": 0.6}
     data = [_surface("ground", heights, {"colorscale": "Viridis", "colorbar": bar})]
     if not np.isnan(walls).all():
-        pale: Json = [[0, WALL], [1, WALL]]
+        one_colour: Json = [[0, WALL_COLOUR], [1, WALL_COLOUR]]
         floor = floor_heights(terrain.surface, smoothed=not terrain.grey)
-        look: dict[str, Json] = {"colorscale": pale, "showscale": False, "opacity": 0.3}
+        look: dict[str, Json] = {"colorscale": one_colour, "showscale": False, "opacity": 0.3}
         data.append(_surface("walls", with_feet(walls, floor), look))
-    paths = ("centre", path.centre, report.RED), ("contact", path.contact, CONTACT)
+    paths = ("centre", path.centre, report.RED), ("contact", path.contact, CONTACT_COLOUR)
     for name, points, colour in paths:
         line: dict[str, Json] = {"line": {"color": colour, "width": 5}}
         data.append(_scatter("lines", name, points[:: report.stride(len(points))], line))
@@ -147,33 +156,25 @@ def surface_figure(
 
 
 def charts(path: RolledPath) -> list[report.Plot]:
-    """Return plots of Montana's coordinates and the heights against time."""
-    montana, chart = path.montana
+    """Return plots of Montana's coordinates and of heights against time."""
+    coordinates, chart = path.montana
     step = report.stride(len(path.time))
-    drawn = montana[::step]
-    angles = np.degrees(with_gaps(drawn[:, 2:], chart[::step]))
+    x, y = coordinates[::step, :2].T
+    u, v, psi = np.degrees(with_gaps(coordinates[::step, 2:], chart[::step])).T
     used = ", ".join(str(number) for number in np.unique(chart))
-    colours = report.RED, report.BLUE, report.GREEN
+    angles = (
+        "Montana's latitude u, longitude v and turn psi. A gap is where an angle comes round, "
+        f"or where the chart of the sphere changes (used: {used})."
+    )
+    heights = "Of the sphere's centre, and of where it touches the ground."
+    centre, contact = path.centre[::step, 2], path.contact[::step, 2]
+    on_ground, on_sphere = "Contact on the ground", "Contact on the sphere, and the turn"
+    by_angle = {"u": u, "v": v, "psi": psi}
     return [
-        _chart(
-            path, "Contact on the ground", "Montana's x and y.", "x, y [voxels]",
-            {"x": (drawn[:, 0], colours[0]), "y": (drawn[:, 1], colours[1])},
-        ),
-        _chart(
-            path, "Contact on the sphere, and the turn",
-            "Montana's latitude u, longitude v and turn psi. A gap is where an angle comes round, "
-            f"or where the chart of the sphere changes (used: {used}).",
-            "u, v, psi [degrees]",
-            {name: (values, colour)
-             for name, values, colour in zip(("u", "v", "psi"), angles.T, colours)},
-        ),
-        _chart(
-            path, "Height", "Of the sphere's centre, and of where it touches the ground.",
-            "z [voxels]",
-            {"centre": (path.centre[::step, 2], colours[0]),
-             "contact": (path.contact[::step, 2], report.SOFT)},
-        ),
-    ]  # fmt: skip
+        _chart(path, on_ground, "Montana's x and y.", "x, y [voxels]", {"x": x, "y": y}),
+        _chart(path, on_sphere, angles, "u, v, psi [degrees]", by_angle),
+        _chart(path, "Height", heights, "z [voxels]", {"centre": centre, "contact": contact}),
+    ]
 
 
 def with_gaps(angles: Array, chart: Array) -> Array:
@@ -188,50 +189,46 @@ def with_gaps(angles: Array, chart: Array) -> Array:
 
 
 def _chart(
-    path: RolledPath, title: str, caption: str, unit: str, curves: Mapping[str, tuple[Array, str]]
+    path: RolledPath, title: str, caption: str, unit: str, curves: Mapping[str, Array]
 ) -> report.Plot:
-    """Return a plot of curves over time, with a labelled line at each event."""
+    """Return a plot of curves over time, with a labelled line at each event.
+
+    Args:
+        path: motion of the sphere.
+        title, caption: texts above the plot.
+        unit: label of the ordinate.
+        curves: values at the drawn samples, by the name of the curve, a key of COLOURS.
+    """
     time = report.plain(path.time[:: report.stride(len(path.time))])
-    data = [
-        {"type": "scatter", "mode": "lines", "name": name, "x": time, "y": report.plain(values),
-         "line": {"color": colour, "width": 2}}
-        for name, (values, colour) in curves.items()
-    ]  # fmt: skip
-    shapes = [
-        {"type": "line", "xref": "x", "yref": "paper", "x0": event.time, "x1": event.time,
-         "y0": 0, "y1": 1, "line": {"color": report.SOFT, "width": 1, "dash": "dot"}}
-        for event in path.events
-    ]  # fmt: skip
-    annotations = [
-        {"x": event.time, "y": 1, "yref": "paper", "text": event.kind, "showarrow": False,
-         "textangle": -90, "xanchor": "right", "yanchor": "top"}
-        for event in path.events
-    ]  # fmt: skip
-    layout = {
-        "xaxis": report.axis("time [s]"), "yaxis": report.axis(unit), "legend": BELOW,
-        "shapes": shapes, "annotations": annotations,
-    }  # fmt: skip
-    return report.Plot(title, caption, {"data": data, "layout": layout}, 380)
+    data = []
+    for name, values in curves.items():
+        curve = {"type": "scatter", "mode": "lines", "name": name, "x": time}
+        line = {"color": COLOURS[name], "width": 2}
+        data.append(curve | {"y": report.plain(values), "line": line})
+    shapes, labels = [], []
+    for event in path.events:
+        upright = {"type": "line", "xref": "x", "yref": "paper", "x0": event.time, "x1": event.time}
+        shapes.append(upright | {"y0": 0, "y1": 1, "line": EVENT_LINE})
+        labels.append({"x": event.time, "y": 1, "yref": "paper", "text": event.kind} | EVENT_LABEL)
+    axes = {"xaxis": report.axis("time [s]"), "yaxis": report.axis(unit), "legend": BELOW_CHART}
+    layout = {**axes, "shapes": shapes, "annotations": labels}
+    return report.Plot(title, caption, {"data": data, "layout": layout}, CHART_HEIGHT)
 
 
 def _surface(name: str, heights: Array, look: dict[str, Json]) -> dict[str, Json]:
-    """Return heights (n, n) [voxels] as a Plotly surface, thinned to at most SIDE points a side."""
-    # Rounded up, so that no side has more points.
-    step = -(-len(heights) // SIDE)
+    """Return heights (n, n) [voxels] as a Plotly surface of at most MAX_SIDE points a side."""
+    step = -(-len(heights) // MAX_SIDE)  # rounded up
     middles = report.plain((np.arange(len(heights)) + 0.5)[::step])
     rows = [report.plain(row, 5) for row in heights[::step, ::step].T]
-    return {
-        "type": "surface", "name": name, "hoverinfo": "skip", "x": middles, "y": middles, "z": rows,
-        **look,
-    }  # fmt: skip
+    surface = {"type": "surface", "name": name, "hoverinfo": "skip", "x": middles, "y": middles}
+    return {**surface, "z": rows, **look}
 
 
 def _labelled_points(name: str, points: Array, labels: list[str]) -> dict[str, Json]:
     """Return points (k, 3) [voxels] as Plotly markers with labels above them."""
-    return _scatter("markers+text", name, points, {
-        "text": labels, "textposition": "top center", "showlegend": False,
-        "marker": {"color": report.INK, "size": 4},
-    })  # fmt: skip
+    look: dict[str, Json] = {"text": labels, "textposition": "top center", "showlegend": False}
+    look["marker"] = {"color": report.INK, "size": 4}
+    return _scatter("markers+text", name, points, look)
 
 
 def _scatter(mode: str, name: str, points: Array, look: dict[str, Json]) -> dict[str, Json]:

@@ -1,6 +1,7 @@
-"""Heights of the ground and walls of a terrain, for the pictures of a run.
+"""Heights of the ground and walls of a terrain, for the pictures of a run (pages.py).
 
-A terrain is a volume of voxels; pictures need its height over each column of voxels.
+A terrain is a volume of voxels (n, n, n); pictures need its height over each column of voxels, and
+have ground and walls in different colours.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from voxel_sphere.terrain.mesh import HALF, SMOOTH
 from voxel_sphere.terrain.slices import SOLID, Volume
 from voxel_sphere.terrain.workspace import Terrain
 
-# voxels; height above the ground from which on something is drawn as wall: more than rounding of a
-# height to whole voxels can make
-STANDS = 1.0
+# voxels; smallest height above the ground that is drawn as wall. It is more than the rounding of a
+# height to whole voxels.
+WALL_HEIGHT = 1.0
 
 
 def floor_heights(solid: Volume, *, smoothed: bool) -> Array:
@@ -48,7 +49,7 @@ def ground_and_walls(path: RolledPath, terrain: Terrain) -> tuple[Array, Array]:
     top = float(path.centre[:, 2].max()) + path.radius
     ground = floor_heights(terrain.surface, smoothed=not terrain.grey)
     total = np.maximum(floor_heights(terrain.solid, smoothed=False), ground)
-    wall = (total > ground + STANDS) | (total > top)
+    wall = (total > ground + WALL_HEIGHT) | (total > top)
     return np.where(wall, np.nan, ground), np.where(wall, np.minimum(total, top), np.nan)
 
 

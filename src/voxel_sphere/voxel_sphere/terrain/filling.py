@@ -1,8 +1,9 @@
-"""Voxels filled with a solid: below a height, inside a signed distance, and the robot's sphere.
+"""Fill voxels with a solid: below a height, inside a signed distance, and the robot's sphere.
 
-The value of a voxel is the part of it that is solid, averaged over PARTS of each of its edges, so
-slices are grey. PARTS and BAND stay: test_voxel_generate compares volumes with integrals. Where the
-robot is in its volume is fixed by the source.
+generate.py makes volumes (n, n, n) of surfaces by these functions. The value of a voxel is the part
+of it that is solid, averaged over PARTS of each of its edges, so slices are grey. PARTS and BAND
+stay: test_voxel_generate compares volumes with integrals. The position of the robot in its volume
+is fixed by the source.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def fill_below(height: Height, n: int, *, binary: bool = False, done: Done = no_
     """Return the volume below z = f(x, y), exact along z, averaged over 4 x 4 columns a voxel.
 
     Args:
-        height: of the ground.
+        height: height of the ground.
         n: size of the grid [voxels].
         binary: full where the centre of the voxel is below, else empty.
         done: called after each slice.
@@ -69,7 +70,7 @@ def fill_inside(
     """Return the volume where a signed distance is negative.
 
     Args:
-        distance: of the surface; it must change by at most 1 a voxel.
+        distance: distance of the surface; it must change by at most 1 a voxel.
         n: size of the grid [voxels].
         binary: full where the centre of the voxel is inside, else empty.
         done: called after each slice.
@@ -81,13 +82,13 @@ def fill_inside(
     for k in range(n):
         d = distance(*plan, np.full((n, n), k + 0.5))
         volume[:, :, k] = np.where(d < 0, SOLID, 0)
-        near = np.nonzero(np.abs(d) < BAND)
-        if len(near[0]) and not binary:
-            points = np.stack([near[0], near[1], np.full_like(near[0], k)], axis=-1) + 0.5
+        i, j = np.nonzero(np.abs(d) < BAND)  # voxels near the surface
+        if len(i) and not binary:
+            points = np.stack([i, j, np.full_like(i, k)], axis=-1) + 0.5
             # Content of each part: the surface through it is taken as parallel to one of its faces.
             of_parts = distance(*np.moveaxis(points[:, None] + offsets, -1, 0))
             content = np.clip(0.5 - PARTS * of_parts, 0.0, 1.0).mean(axis=1)
-            volume[near[0], near[1], k] = grey(content)
+            volume[i, j, k] = grey(content)
         done(1)
     return volume
 

@@ -1,10 +1,13 @@
-"""Generation of workspaces: volumes are written, then moved to their folder at once.
+"""Make the volumes of a workspace, and write them to disk, completely or not at all.
 
-A workspace is the folder OUT/Bitmaps_n with a folder of slices for each volume. It is written into
-a draft folder beside it and renamed, so that it is there completely or not at all;
-test_voxel_workspace interrupts it at each file. workspace.py reads the names of folders (Bitmaps_n,
-NAME_walls, Sphere_robot), so they stay. A surface gets another volume by a Part that is appended in
-`surface_parts`.
+A workspace is a folder OUT/Bitmaps_n with a folder of slices (PNG pictures) for each volume of n^3
+voxels: the ground of a surface, its walls, and the robot, a sphere. `surface_parts` fills the
+volumes of a surface in closed form, and `write_workspace` writes them; the command
+`accord voxel-sphere make` calls both. All is written into a draft folder beside the workspace,
+which is then renamed, so that an interruption leaves no half of it (test_voxel_workspace).
+
+workspace.py reads the names of folders (Bitmaps_n, NAME_walls, Sphere_robot), so they stay. A
+surface gets another volume by a Part that is appended in `surface_parts`.
 """
 
 from __future__ import annotations
@@ -34,9 +37,10 @@ class Part:
 
     Args:
         name: name of its folder.
-        kind: surface, walls or workspace.
-        volume: voxels (n, n, n), 0 empty to 255 solid.
-        recipe: what it was made from, for `workspace.yaml`; None if that is unknown.
+        kind: `robot`, `surface`, `walls` or `workspace`.
+        volume: filling of the voxels (n, n, n), 0 empty to 255 solid.
+        recipe: description from which it was made (recipes.py), for `workspace.yaml`; None if that
+            is unknown.
         grey: whether voxels may be partly filled.
     """
 
@@ -48,17 +52,22 @@ class Part:
 
 
 def surface_parts(
-    surface: Surface, n: int, *, name: str | None = None, recipe: Mapping[str, Json] | None = None,
-    binary: bool = False, done: Done = no_progress,
-) -> list[Part]:  # fmt: skip
+    surface: Surface,
+    n: int,
+    *,
+    name: str | None = None,
+    recipe: Mapping[str, Json] | None = None,
+    binary: bool = False,
+    done: Done = no_progress,
+) -> list[Part]:
     """Return the ground of a surface and, where it has walls, those as NAME_walls.
 
     Args:
-        surface: in closed form; for one of your own `Surface(name=..., height=...)` is enough.
-        n: size of the grid [voxels].
-        name: of the folder; the surface's own if it is left out.
-        recipe: what the surface was made from, for `workspace.yaml`.
-        binary: full or empty voxels only.
+        surface: surface in closed form; `Surface(name=..., height=...)` makes one of your own.
+        n: number of voxels along an edge of the grid.
+        name: name of the folder; that of the surface where None.
+        recipe: description from which the surface was made, for `workspace.yaml`.
+        binary: whether voxels are full or empty only.
         done: called after each slice.
     """
     name = name or surface.name
@@ -71,39 +80,43 @@ def surface_parts(
 
 
 def write_workspace(
-    out: Path, n: int, parts: Sequence[Part], *, size_workspace: float = SIZE_WORKSPACE,
-    voxel_size: float = VOXEL_SIZE, binary: bool = False, replace: bool = False,
+    out: Path,
+    n: int,
+    parts: Sequence[Part],
+    *,
+    size_workspace: float = SIZE_WORKSPACE,
+    voxel_size: float = VOXEL_SIZE,
+    binary: bool = False,
+    replace: bool = False,
     done: Done = no_progress,
-) -> Workspace:  # fmt: skip
-    """Write volumes, and the robot if it is not there, to OUT/Bitmaps_n.
+) -> Workspace:
+    """Write volumes, and the robot where it is missing, to OUT/Bitmaps_n.
 
     Args:
         out: the folder, or the `Bitmaps_n` folder itself.
-        n: size of the grid [voxels].
+        n: number of voxels along an edge of the grid.
         parts: the volumes.
-        size_workspace: n / r.
+        size_workspace: n / r, the edge of the grid over the radius of the sphere.
         voxel_size: edge of a voxel [m].
-        binary: write the robot with full or empty voxels only.
-        replace: replace volumes of the same name.
+        binary: whether the voxels of the robot are full or empty only.
+        replace: whether volumes of the same name are replaced.
         done: called after each slice.
 
     Raises:
-        AccordError: if a volume is empty, is there already, or the workspace that is there has
-            another sphere or voxel size; or if it cannot be written.
+        AccordError: if a volume is empty or exists already, if an existing workspace has another
+            sphere or voxel size, or if it cannot be written.
     """
-    folder = check_workspace(
-        out, n, [part.name for part in parts],
-        size_workspace=size_workspace, voxel_size=voxel_size, replace=replace,
-    )  # fmt: skip
+    names = [part.name for part in parts]
+    folder = check_workspace(out, n, names, size_workspace, voxel_size, replace=replace)
     for part in parts:
         if not part.volume.any():
             raise AccordError(f"{part.name} has no solid voxel")
-    old = open_workspace(folder).settings if folder.exists() else Settings()
+    existing = open_workspace(folder).settings if folder.exists() else Settings()
     parts = [*parts]
     if not (folder / ROBOT).exists():
         robot = sphere(n, n / size_workspace, binary=binary, done=done)
         parts.append(Part(ROBOT, "robot", robot, None, not binary))
-    volumes = {**old.volumes, **{part.name: _entry(part) for part in parts}}
+    volumes = {**existing.volumes, **{part.name: _entry(part) for part in parts}}
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as draft:
@@ -117,13 +130,14 @@ def write_workspace(
 
 
 def check_workspace(
-    out: Path, n: int, names: Sequence[str], *, size_workspace: float = SIZE_WORKSPACE,
-    voxel_size: float = VOXEL_SIZE, replace: bool = False,
-) -> Path:  # fmt: skip
-    """Return the `Bitmaps_n` folder for volumes, after checking that they can go there.
+    out: Path, n: int, names: Sequence[str], size_workspace: float, voxel_size: float, replace: bool
+) -> Path:
+    """Return the `Bitmaps_n` folder for volumes, after checking that they can be written there.
+
+    The arguments are those of `write_workspace`, with the names of the volumes.
 
     Raises:
-        AccordError: as `write_workspace` does, before anything is computed.
+        AccordError: as for `write_workspace`, before anything is computed.
     """
     check_size(n, "n is")
     if not 2 <= size_workspace <= n:
@@ -154,13 +168,13 @@ def check_workspace(
 
 
 def _entry(part: Part) -> dict[str, Json]:
-    """Return the entry of a volume in `workspace.yaml`."""
+    """Return the entry of a volume in `workspace.yaml`: kind, grey or binary, and recipe."""
     recipe = {} if part.recipe is None else {"recipe": deepcopy(dict(part.recipe))}
     return {"kind": part.kind, "grey": part.grey, **recipe}
 
 
 def _move_in(draft: Path, folder: Path, names: Sequence[str]) -> None:
-    """Move a finished draft to its folder, by renaming alone."""
+    """Move the volumes of a finished draft, and its settings, to their folder by renaming alone."""
     new = draft / "new"
     if not folder.exists():
         new.replace(folder)

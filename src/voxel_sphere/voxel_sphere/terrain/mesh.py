@@ -1,8 +1,10 @@
 """The mesh of a terrain, closed and outward, by smoothing and marching cubes; and its heights.
 
-Voxels are smoothed by 2 G(sigma) - G(2 sigma), G being a Gaussian, which leaves curved ground where
-it is (`smooth`; test_voxel_mesh compares with closed forms). Marching cubes then give the surface
-on which half of a voxel is filled. Meshes stay closed and outward, because DART takes no others.
+Physics engines take no voxels. `terrain_mesh` makes triangles of a terrain: its voxels are smoothed
+by 2 G(sigma) - G(2 sigma), G being a Gaussian, which leaves curved ground where it is (`smooth`;
+test_voxel_mesh compares with closed forms), and marching cubes give the surface on which half of a
+voxel is filled. Meshes stay closed and outward, because DART takes no others. `height_field` is for
+engines that take heights instead.
 
 SMOOTH may be tuned; it was measured by balls, which the facets of a mesh brake. A file format is
 added by its ending in trimesh.
@@ -109,8 +111,8 @@ def mesh_file(mesh: Mesh, ending: str, voxel_size: float) -> bytes:
     """Return the content of a file of a mesh in metres.
 
     Args:
-        mesh: of the terrain.
-        ending: of the file, such as `stl`.
+        mesh: mesh of the terrain.
+        ending: ending of the file, such as `stl`.
         voxel_size: edge of a voxel [m].
 
     Raises:

@@ -1,8 +1,10 @@
 """Recipes of volumes in `workspace.yaml`: named surfaces, heights and sheets that users write.
 
-A recipe is what a volume was made from, so that its closed form is known later. Its keys (surface,
-parameters, height, xyz, s, t, thickness) are in users' files and stay. A new kind of volume is a
-function like `sheet_of` and a branch in cli/make.py.
+A recipe is a mapping that states from what a volume of voxels was made, so that its closed form is
+known later. `surface_of` and `sheet_of` make the surface or sheet of a recipe, for
+`accord voxel-sphere make` and for scenarios. The keys (surface, parameters, height, xyz, s, t,
+thickness) are in users' files and stay. A new kind of volume is a function like `sheet_of` and a
+branch in cli/make.py.
 """
 
 from __future__ import annotations

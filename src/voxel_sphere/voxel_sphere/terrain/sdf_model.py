@@ -57,12 +57,12 @@ def write_world(
     """Write FOLDER/models/NAME and FOLDER/worlds/NAME.sdf, replacing others, and return both.
 
     Args:
-        mesh: of the terrain, outward.
+        mesh: mesh of the terrain, outward.
         folder: with models/ and worlds/.
-        name: of model and world.
+        name: name of model and world.
         voxel_size: edge of a voxel [m].
         friction: coefficient of the terrain.
-        detector: of contacts, ode or bullet.
+        detector: detector of contacts, ode or bullet.
 
     Raises:
         AccordError: if they cannot be written.

@@ -1,7 +1,9 @@
 """Settings of a workspace: the optional file `workspace.yaml` in its folder.
 
-A key may be added: a field of Settings and a check in `read_settings`. Keys that exist stay, for
-users' files contain them.
+A workspace is a folder of terrain as slices (workspace.py). `read_settings` checks the file, and
+`write_settings` writes it, with the recipe of each volume that generate.py has made. A key may be
+added: a field of Settings and a check in `read_settings`. Keys that exist stay, for users' files
+contain them.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from roboaccord.run import write_text
 FILE = "workspace.yaml"
 SIZE_WORKSPACE = 10.0  # default of n / r, the size of the grid over the ball's radius: the source's
 VOXEL_SIZE = 0.01  # m; default, our choice: a ball of 0.1 m radius on 100 voxels
-LARGEST = 1e6  # bound of both numbers; larger ones, such as voxels of 1,000 km, are mistakes
+LARGEST = 1e6  # bound of both numbers; larger ones, such as voxels of 1,000 km, are typing errors
 KINDS = ("robot", "surface", "walls", "workspace")  # kinds of volumes
 
 
@@ -73,5 +75,5 @@ def write_settings(folder: Path, settings: Settings) -> None:
     """Write settings, whole or not at all."""
     volumes = {name: dict(entry) for name, entry in settings.volumes.items()}
     data = {**vars(settings), "volumes": volumes}
-    stated = {key: value for key, value in data.items() if value is not None}
-    write_text(folder / FILE, yaml.safe_dump(stated, sort_keys=False))
+    present = {key: value for key, value in data.items() if value is not None}
+    write_text(folder / FILE, yaml.safe_dump(present, sort_keys=False))

@@ -1,8 +1,10 @@
 """Sheets: pieces of surface in parametric form with a thickness, and the voxels that they fill.
 
-A sheet is a point P = (X, Y, Z) as a function of (s, t). The ball rolls on the side to which dP/ds
-x dP/dt points; the solid lies behind it. The sheet is sampled by a grid of points. The distance of
-a voxel is that from the tangent plane at the nearest point, cut off at the rim of the sheet.
+A sheet is a point P = (X, Y, Z) as a function of (s, t), for ground and walls that are no graph
+z = f(x, y), such as a tube. The ball rolls on the side to which dP/ds x dP/dt points; the solid is
+behind it. recipes.py makes a `Sheet` of expressions, and `Sheet.fill` its voxels. The sheet is
+sampled by a grid of points. The distance of a voxel is that from the tangent plane at the nearest
+point, cut off at the rim of the sheet.
 
 The constants trade accuracy for memory and may be tuned: test_voxel_generate fills a tube and
 tilted sheets with them, to 0.02.
@@ -24,8 +26,8 @@ from voxel_sphere.terrain.slices import Done, Volume, no_progress
 
 Index = npt.NDArray[np.int64]
 
-# voxels; between the points that sample the sheet. A voxel is then at most 0.18 beside the nearest
-# point, where a tangent plane of curvature radius 3 r is off by 0.18^2 / (6 r) voxels.
+# voxels; distance between the points that sample the sheet. A voxel is then at most 0.18 beside the
+# nearest point, where a tangent plane of curvature radius 3 r is off by 0.18^2 / (6 r) voxels.
 SPACING = 0.25
 # Points along s and t of a first grid, which gives the number of points of the final grid: any from
 # 20 to 200 would do, for that is refined until the points are close enough.
@@ -66,10 +68,10 @@ class Sheet:
         counts = _counts(self._sample(FIRST, FIRST))
         while counts[0] * counts[1] <= MOST_POINTS:
             grid = self._sample(*counts)
-            wide = [_gaps(grid, axis).max() > 2 * SPACING for axis in (0, 1)]
-            if not any(wide):
+            too_wide = [_gaps(grid, axis).max() > 2 * SPACING for axis in (0, 1)]
+            if not any(too_wide):
                 return grid
-            counts = counts[0] * (1 + wide[0]), counts[1] * (1 + wide[1])
+            counts = counts[0] * (1 + too_wide[0]), counts[1] * (1 + too_wide[1])
         raise AccordError("the surface is far larger than the grid, or is not continuous")
 
     @cached_property
@@ -96,29 +98,29 @@ class Sheet:
 
         Farther away than the thickness and REACH they are that bound.
         """
-        places = np.stack(np.broadcast_arrays(x, y, z), axis=-1)
-        shape, places = places.shape[:-1], places.reshape(-1, 3)
+        positions = np.stack(np.broadcast_arrays(x, y, z), axis=-1)
+        shape, positions = positions.shape[:-1], positions.reshape(-1, 3)
         points, normals, cells = self.front
         bound = self.thickness + REACH
-        gaps, nearest = self._tree.query(places, distance_upper_bound=bound)
+        gaps, nearest = self._tree.query(positions, distance_upper_bound=bound)
         reached = np.flatnonzero(np.isfinite(gaps))
-        places, nearest = places[reached], nearest[reached]
-        above = np.einsum("ij,ij->i", places - points[nearest], normals[nearest])
+        positions, nearest = positions[reached], nearest[reached]
+        above = np.einsum("ij,ij->i", positions - points[nearest], normals[nearest])
         distance = np.full(len(gaps), bound)
         # Largest of three signed distances: from the front, from the back, and from the rim.
         distance[reached] = np.maximum.reduce(
-            [above, -self.thickness - above, self._beyond_rim(places, cells[nearest])]
+            [above, -self.thickness - above, self._beyond_rim(positions, cells[nearest])]
         )
         return distance.reshape(shape)
 
-    def _beyond_rim(self, places: Array, cells: Index) -> Array:
+    def _beyond_rim(self, positions: Array, cells: Index) -> Array:
         """Return how far places are beyond the rim [voxels], negative inside it, -inf far from it.
 
         Args:
             places: (m, 3) [voxels].
             cells: indices of the nearest points of the grid (m, 2).
         """
-        beyond = np.full(len(places), -np.inf)
+        beyond = np.full(len(positions), -np.inf)
         for axis in (0, 1):
             grid = np.moveaxis(self.grid, axis, 0)
             if np.abs(grid[0] - grid[-1]).max() < SPACING:
@@ -130,7 +132,7 @@ class Sheet:
                 across = cells[near, 1 - axis]
                 outward = grid[end, across] - grid[inner, across]
                 sizes = np.maximum(np.linalg.norm(outward, axis=1), 1e-9)
-                offset = places[near] - grid[end, across]
+                offset = positions[near] - grid[end, across]
                 lateral = np.einsum("ij,ij->i", offset, outward) / sizes
                 beyond[near] = np.maximum(beyond[near], lateral)
         return beyond

@@ -1,9 +1,9 @@
 """Volumes as folders of slices: n PNG files of n x n pixels, checked before they are unpacked.
 
 A volume is an array (n, n, n), indexed [x, y, z], from 0 empty to 255 solid; slice k is its layer
-z = k. Slices are numbered from 0 or, as MATLAB counts, from 1. Both are fixed by existing files,
-which test_voxel_workspace reads. PIXEL and OVERHEAD bound what a hostile file can unpack, and
-stay.
+z = k. `read_volume` and `write_volume` are for workspace.py and generate.py. Slices are numbered
+from 0 or, as MATLAB counts, from 1. Both are fixed by existing files, which test_voxel_workspace
+reads. PIXEL and OVERHEAD bound what a hostile file can unpack, and stay.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def read_volume(folder: Path, n: int, done: Done = no_progress) -> Volume:
     """Read a volume.
 
     Args:
-        folder: of n slices.
+        folder: folder of n slices.
         n: size of the grid [voxels].
         done: called after each slice.
 

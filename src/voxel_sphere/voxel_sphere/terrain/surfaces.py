@@ -1,9 +1,11 @@
 """Named surfaces in closed form: their heights, and signed distances to ground and walls.
 
-Each function takes the size n of the grid, the radius r of the sphere and the surface's own
-parameters, and returns a Surface. Lengths are in voxels from the grid's corner; parameters that are
-lengths are in radii r, so that they mean the same on each grid. Where a coordinate does not matter,
-`0.0 * x` is added, so that the result has the shape of all arguments.
+`make_surface` makes one by its name, as `accord voxel-sphere make` and scenarios give it;
+filling.py turns it into voxels. Each surface is a function of the size n of the grid, the radius r
+of the sphere and parameters of its own, and returns a Surface. Lengths are in voxels from the
+grid's corner; parameters that are lengths are in radii r, so that they mean the same on each grid.
+Where a coordinate does not matter, `0.0 * x` is added, so that the result has the shape of all
+arguments.
 
 To add a surface, write such a function and enter it in SURFACES. Its name then works in
 `accord voxel-sphere make` and in scenarios; new keywords become fields of Shape in cli/make.py.
@@ -31,8 +33,8 @@ class Surface:
     """Ground that is a graph z = f(x, y), solid below, and walls that stand on it.
 
     Args:
-        name: of the surface.
-        height: of the ground.
+        name: name of the surface.
+        height: height of the ground.
         ground: signed distance to the ground; None if only the height is known in closed form.
         walls: signed distance to the walls; None if there are no walls.
     """
@@ -183,9 +185,9 @@ def make_surface(name: str, n: int, radius: float, **parameters: float) -> Surfa
 
     Args:
         name: one of `SURFACES`.
-        n: size of the grid [voxels].
-        radius: of the sphere, the unit of the parameters [voxels].
-        **parameters: of the surface; the others have their defaults.
+        n: number of voxels along an edge of the grid.
+        radius: radius of the sphere [voxels], the unit of the parameters.
+        **parameters: parameters of the surface; the others have their defaults.
 
     Raises:
         AccordError: for an unknown name or parameter, or values that make no surface.

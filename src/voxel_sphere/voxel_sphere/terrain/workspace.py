@@ -34,7 +34,7 @@ class Terrain:
 
     Args:
         n: size of the grid [voxels].
-        radius: of the sphere [voxels].
+        radius: radius of the sphere [voxels].
         voxel_size: edge of a voxel [m].
         surface: (n, n, n), indexed [x, y, z]; 0 empty, 255 solid.
         walls: the same, or None.
@@ -63,7 +63,7 @@ class Workspace:
     Args:
         path: the folder.
         n: size of the grid [voxels].
-        settings: of its `workspace.yaml`.
+        settings: settings of its `workspace.yaml`.
     """
 
     path: Path
@@ -152,11 +152,9 @@ class Workspace:
         names = self.select(surface=surface, walls=walls, workspace=workspace)
         volumes = [self.volume(name) for name in names]
         grey = all(map(self.is_grey, names, volumes))
-        walls_volume = volumes[1] if len(volumes) > 1 else None
-        return Terrain(
-            n=self.n, radius=self.radius, voxel_size=self.voxel_size, surface=volumes[0],
-            walls=walls_volume, name="+".join(names), grey=grey,
-        )  # fmt: skip
+        ground, walls_volume = volumes[0], volumes[1] if len(volumes) > 1 else None
+        scale = self.n, self.radius, self.voxel_size
+        return Terrain(*scale, ground, walls_volume, name="+".join(names), grey=grey)
 
     def is_grey(self, name: str, volume: Volume) -> bool:
         """Return whether a volume is grey, by `workspace.yaml` or else by its values."""
@@ -248,8 +246,8 @@ def sphere_radius(volume: Volume, place: Path) -> float:
     x, y, z = ((np.arange(n) + 0.5 - middle) ** 2 for middle in solid.mean(axis=0))
     distance = np.sqrt(x[:, None, None] + y[:, None] + z)
     # Full voxels more than one voxel outside the sphere, and empty ones as far inside.
-    wrong = (distance > radius + 1) & (volume >= 128) | (distance < radius - 1) & (volume < 128)
-    if wrong.any():
+    misplaced = (distance > radius + 1) & (volume >= 128) | (distance < radius - 1) & (volume < 128)
+    if misplaced.any():
         raise AccordError(f"{place}: not a sphere within one voxel")
     return radius
 
