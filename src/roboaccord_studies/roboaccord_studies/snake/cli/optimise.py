@@ -1,8 +1,10 @@
 """Command `accord snake optimise`: the best serpenoid gait for a ground.
 
-The command searches the gait by the model of ideal.py, in which the joints follow the gait exactly
-(../optimise.py). Then it runs the best gait and the default one in full simulation (../gait.py), to
-confirm the gain.
+In a serpenoid gait a wave of joint angles runs along the snake, with an amplitude, a frequency and
+a number of waves on the body. The command searches these three (../optimise.py) by the model of
+ideal.py, in which the joints follow the gait exactly. Then it runs the best gait and the default
+one in full simulation (../gait.py), to confirm the gain in speed or in cost of transport, the work
+over weight and distance.
 
 The fields of `Optimisation`, `Pair` and `Settled` are keys of the JSON output, and stay.
 """
@@ -54,7 +56,7 @@ class Settled(Figures):
 
 @dataclass(frozen=True)
 class Pair:
-    """The figures of the default gait and of the best one, and the gain."""
+    """The figures of the default gait and of the best one, and the gain [%]."""
 
     default: Figures = field(metadata=si.BESIDE)
     optimum: Figures = field(metadata=si.BESIDE)
@@ -62,12 +64,12 @@ class Pair:
 
     @classmethod
     def of(cls, default: Figures, optimum: Figures, objective: str) -> Pair:
-        """Return the pair with its gain by an objective [%]."""
+        """Return the pair with its gain by an objective, `speed` or `cost`."""
         if objective == "cost":
-            share = 1.0 - optimum.cost_of_transport / default.cost_of_transport
+            relative_gain = 1.0 - optimum.cost_of_transport / default.cost_of_transport
         else:
-            share = (optimum.speed - default.speed) / abs(default.speed)
-        return cls(default, optimum, 100.0 * share)
+            relative_gain = (optimum.speed - default.speed) / abs(default.speed)
+        return cls(default, optimum, 100.0 * relative_gain)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,32 +93,48 @@ class Optimisation:
     versions: Mapping[str, str]
 
 
-MinSpeed = Annotated[si.MetresPerSecond | None, typer.Option(
-    help="Lowest speed allowed when cost is minimised. Default: half the default gait's. "
-    "Without a limit the cheapest gait would be the slowest.")]  # fmt: skip
-ConfirmIn = Annotated[str, typer.Option(
-    metavar="LIST", help="Where to confirm the result, separated by commas: reference, dart, "
-    "mujoco. Default: reference, and dart where it is installed.")]  # fmt: skip
+# Options of the command.
+MuAlong = Annotated[si.Ratio, typer.Option(help="Friction coefficient along the body.")]
+MuAcross = Annotated[si.Ratio, typer.Option(help="Friction coefficient across the body.")]
+ObjectiveOption = Annotated[
+    Objective, typer.Option(help="Objective: highest speed, or least cost of transport.")
+]
+MaxEffort = Annotated[
+    si.NewtonMetres | None,
+    typer.Option(help="Largest effort of any joint. Default: the robot's limit."),
+]
+Joints = Annotated[int, typer.Option(help="Number of joints.")]
+MaxFrequency = Annotated[si.Hertz, typer.Option(help="Highest frequency of the wave.")]
+MinSpeed = Annotated[
+    si.MetresPerSecond | None,
+    typer.Option(
+        help="Lowest speed allowed when cost is minimised. Default: half the default gait's. "
+        "Without a limit the cheapest gait would be the slowest."
+    ),
+]
+ConfirmIn = Annotated[
+    str,
+    typer.Option(
+        metavar="LIST",
+        help="Where to confirm the result, separated by commas: reference, dart, mujoco. Default: "
+        "reference, and dart where it is installed.",
+    ),
+]
+ALWAYS = "mu-along mu-across max-effort joints max-frequency engines seed"  # for both objectives
 
 
-@by_option(
-    "objective cost", "min-speed", "",
-    "mu-along mu-across max-effort joints max-frequency engines seed",
-)  # fmt: skip
+@by_option("objective cost", "min-speed", "", ALWAYS)
 def optimise_command(
-    mu_along: Annotated[si.Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
-    mu_across: Annotated[si.Ratio, typer.Option(
-        help="Friction coefficient across the body.")] = 1.0,
-    objective: Annotated[Objective, typer.Option(
-        help="Objective: highest speed, or least cost of transport.")] = Objective.speed,
-    max_effort: Annotated[si.NewtonMetres | None, typer.Option(
-        help="Largest effort of any joint. Default: the robot's limit.")] = None,
-    joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
-    max_frequency: Annotated[si.Hertz, typer.Option(help="Highest frequency of the wave.")] = 3.0,
+    mu_along: MuAlong = 0.1,
+    mu_across: MuAcross = 1.0,
+    objective: ObjectiveOption = Objective.speed,
+    max_effort: MaxEffort = None,
+    joints: Joints = 21,
+    max_frequency: MaxFrequency = 3.0,
     min_speed: MinSpeed = None,
     engines: ConfirmIn = "",
     seed: Seed = 0,
-) -> Result:  # fmt: skip
+) -> Result:
     """Find the best serpenoid for a ground: amplitude, frequency and waves.
 
     Gaits are compared by the ideally tracked gait. The best one and the default one (0.4 rad,
@@ -134,10 +152,12 @@ def optimise_command(
     model = IdealModel(setup.parameters, *friction_of(setup))
     default = model.evaluate(DEFAULT_GAIT)
     task = Task(
-        objective=objective.value, max_frequency=max_frequency, seed=seed,
+        objective=objective.value,
         max_effort=float(setup.effort_limits.max()) if max_effort is None else max_effort,
+        max_frequency=max_frequency,
         min_speed=0.5 * abs(default.speed) if min_speed is None else min_speed,
-    )  # fmt: skip
+        seed=seed,
+    )
     chosen = [name for name in choose_engines(engines) if engines or name != "mujoco"]
     simulators = {name: make_simulator(setup, name) for name in chosen}
     with progress() as bar:
@@ -146,23 +166,36 @@ def optimise_command(
             model, task, lambda done, total: bar.update(number, completed=done, total=total)
         )
         confirmed = {name: confirm(setup_for, optimum.gait, name, task, bar) for name in simulators}
+    least_speed = task.min_speed if task.objective == "cost" else None
     best = Optimisation(
-        objective=task.objective, mu_along=mu_along, mu_across=mu_across, joints=joints,
-        max_effort=task.max_effort, max_frequency=max_frequency,
-        min_speed=task.min_speed if task.objective == "cost" else None, seed=seed,
-        evaluations=optimum.evaluations, optimum=Measured(optimum.gait, optimum.figures),
-        default=Measured(DEFAULT_GAIT, default), at_bounds=optimum.bounds,
-        gain=Pair.of(default, optimum.figures, task.objective).gain, confirmed=confirmed,
+        **vars(task) | {"min_speed": least_speed},
+        mu_along=mu_along,
+        mu_across=mu_across,
+        joints=joints,
+        evaluations=optimum.evaluations,
+        optimum=Measured(optimum.gait, optimum.figures),
+        default=Measured(DEFAULT_GAIT, default),
+        at_bounds=optimum.bounds,
+        gain=Pair.of(default, optimum.figures, task.objective).gain,
+        confirmed=confirmed,
         versions=versions_of(setup, simulators.values()),
-    )  # fmt: skip
-    used = {"max_effort": best.max_effort, "min_speed": best.min_speed}
+    )
+    used = {"max_effort": task.max_effort, "min_speed": least_speed}
     return Result(best, used={**used, "engines": list(simulators)})
 
 
 def confirm(
     setup_for: Callable[[Gait], Setup], best: Gait, engine: str, task: Task, bar: Progress
 ) -> Pair:
-    """Run the default and the best gait in an engine, and return their figures after the start."""
+    """Run the default and the best gait in an engine, and return their figures after the start.
+
+    Args:
+        setup_for: returns the setup of a gait on the ground.
+        best: the best gait.
+        engine: name of the engine.
+        task: objective of the search.
+        bar: shows how much of the runs is done.
+    """
     settled = list[Settled]()
     for gait in (DEFAULT_GAIT, best):
         setup = setup_for(gait)
