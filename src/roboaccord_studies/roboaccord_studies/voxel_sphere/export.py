@@ -1,9 +1,12 @@
 """Commands `accord voxel-sphere mesh` and `world`: terrain as files for other programs.
 
-Both commands make the mesh of a terrain, decimate it (reduce its triangles) if asked, and print its
-error (mesh_error.py). FORMATS are endings that `voxel_sphere.terrain.mesh` can write, DETECTORS the
-collision detectors of Gazebo's DART that take a mesh. Fields of the results are JSON keys and stay.
-test_voxel_export checks the errors, also after decimation.
+A terrain is a stack of slices of voxels, cubes of equal size, inside a sphere. Both commands make
+its surface a mesh of triangles, decimate it (reduce its triangles) if asked, and print its error
+(mesh_error.py). `mesh` writes it as a file, `world` as a model and a world for Gazebo.
+
+FORMATS are endings that `voxel_sphere.terrain.mesh` can write, DETECTORS the collision detectors of
+Gazebo's DART that take a mesh. Fields of the results are JSON keys and stay. test_voxel_export
+checks the errors, also after decimation.
 """
 
 from __future__ import annotations
@@ -21,15 +24,8 @@ from roboaccord import contract
 from roboaccord.cli import Result, counted, is_own, results
 from roboaccord.gazebo import MATERIAL
 from voxel_sphere.cli.options import DEFAULT_NAMES, Folder, Replace, VolumeNames
-from voxel_sphere.terrain.mesh import (
-    SMOOTH,
-    Mesh,
-    height_field,
-    import_optional,
-    mesh_file,
-    terrain_mesh,
-    write_whole,
-)
+from voxel_sphere.terrain import mesh as meshes
+from voxel_sphere.terrain.mesh import SMOOTH, Mesh
 from voxel_sphere.terrain.sdf_model import world_name, write_world
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
@@ -77,12 +73,12 @@ def mesh_command(
         check_ending(heights, [".npy"])
     contract.check_target(heights)
     terrain, mesh, figures = make_mesh(folder, smooth, triangles, names)
-    height_files = {} if heights is None else {heights: height_field(terrain).heights}
-    write_whole(file, mesh_file(mesh, file.suffix.lower()[1:], terrain.voxel_size))
+    height_files = {} if heights is None else {heights: meshes.height_field(terrain).heights}
+    meshes.write_whole(file, meshes.mesh_file(mesh, file.suffix.lower()[1:], terrain.voxel_size))
     for path, values in height_files.items():
         draft = BytesIO()
         np.save(draft, values)
-        write_whole(path, draft.getvalue())
+        meshes.write_whole(path, draft.getvalue())
     return Result(replace(figures, files=[file, *height_files]))
 
 
@@ -197,7 +193,7 @@ def make_mesh(
         terrain = opened.terrain(**vars(names))
         exact = exact_distance(opened, opened.select(**vars(names)))
         done(1)
-        mesh, before = terrain_mesh(terrain, smoothing=smooth), None
+        mesh, before = meshes.terrain_mesh(terrain, smoothing=smooth), None
         error = deviation(mesh, terrain, exact)
         done(1)
         if triangles is not None:
@@ -209,11 +205,19 @@ def make_mesh(
         raise contract.AccordError(
             f"the mesh of {terrain.name} is not closed: use another --smooth"
         )
-    return terrain, mesh, Meshed(
-        terrain=terrain.name, n=terrain.n, radius=terrain.radius, voxel_size=terrain.voxel_size,
-        triangles=len(mesh.faces), watertight=mesh.watertight, volume=mesh.volume, error=error,
-        size=np.ptp(mesh.vertices, axis=0), before=before,
-    )  # fmt: skip
+    figures = Meshed(
+        terrain=terrain.name,
+        n=terrain.n,
+        radius=terrain.radius,
+        voxel_size=terrain.voxel_size,
+        triangles=len(mesh.faces),
+        watertight=mesh.watertight,
+        volume=mesh.volume,
+        error=error,
+        size=np.ptp(mesh.vertices, axis=0),
+        before=before,
+    )
+    return terrain, mesh, figures
 
 
 def decimate(mesh: Mesh, triangles: int) -> Mesh:
@@ -226,7 +230,7 @@ def decimate(mesh: Mesh, triangles: int) -> Mesh:
         raise contract.AccordError(f"a mesh has {FEWEST} triangles at least, not {triangles}")
     if triangles >= len(mesh.faces):
         return mesh
-    simplify = import_optional("fast_simplification", "fast-simplification").simplify
+    simplify = meshes.import_optional("fast_simplification", "fast-simplification").simplify
     vertices, faces = simplify(mesh.vertices, mesh.faces.astype(np.int32), target_count=triangles)
     decimated = Mesh(vertices.astype(float), faces.astype(np.int64))
     if not decimated.watertight:

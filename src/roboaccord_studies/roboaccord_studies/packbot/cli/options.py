@@ -11,6 +11,6 @@ from typer.models import OptionInfo
 
 
 def draws(what: str) -> OptionInfo:
-    """Return an option that names the file of a picture."""
-    found: OptionInfo = typer.Option(metavar="FILE", help=f"Draw {what}, as .svg or .png.")
-    return found
+    """Return an option that names the file of a picture; `what` completes its help text."""
+    option: OptionInfo = typer.Option(metavar="FILE", help=f"Draw {what}, as .svg or .png.")
+    return option
