@@ -228,16 +228,14 @@ def design_map(
     """
     robot = shipped_robot(parameters, largest)
     shape = robot.shape
-    cell = (
-        int(np.abs(centre - shape.centre).argmin()), int(np.abs(inertia - shape.inertia).argmin()),
-    )  # fmt: skip
-    first = _robot_of_cell(centre, inertia, robot, cell)
+    follow_to_cell = partial(_robot_of_cell, centre, inertia)
+    # The cell that is nearest to the robot, from which the grid is filled.
+    i, j = np.abs(centre - shape.centre).argmin(), np.abs(inertia - shape.inertia).argmin()
+    cell = int(i), int(j)
+    first = follow_to_cell(robot, cell)
     if first is None:
         raise AccordError("the gait cannot be followed to the grid; choose one about the robot")
-    robots = flood(
-        (len(centre), len(inertia)), cell, first,
-        partial(_robot_of_cell, centre, inertia), done=done,
-    )  # fmt: skip
+    robots = flood((len(centre), len(inertia)), cell, first, follow_to_cell, done=done)
     return DesignMap(centre, inertia, robots)
 
 
@@ -257,17 +255,12 @@ def better_robot(field: DesignMap, margin: str) -> Robot:
         margin: one of `MARGINS`.
     """
     robot = min(field.robots.values(), key=lambda robot: robot.cost(margin))
-    steps = np.diff(field.centre).mean(), np.diff(field.inertia).mean()
+    steps = np.array([np.diff(field.centre).mean(), np.diff(field.inertia).mean()])
     stride = 0.5
     while stride > FINEST:
-        beside = (
-            Shape(
-                robot.shape.centre + stride * i * steps[0],
-                robot.shape.inertia + stride * j * steps[1],
-            )
-            for i, j in SIDES
-        )
-        reached = [follow_to_shape(robot, shape) for shape in beside if field.contains(shape)]
+        changes = [stride * steps * side for side in SIDES]
+        shapes = [Shape(robot.shape.centre + c, robot.shape.inertia + k) for c, k in changes]
+        reached = [follow_to_shape(robot, shape) for shape in shapes if field.contains(shape)]
         best = min((r for r in reached if r), key=lambda r: r.cost(margin), default=robot)
         if best.cost(margin) < robot.cost(margin):
             robot = best

@@ -191,32 +191,22 @@ def _mesh_file(urdf: Path, name: str) -> Path:
     return next((path for path in candidates if is_file(path)), None) or mesh_path(name)
 
 
-HullsOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="URDF", help="Make the hulls of a URDF, or of a folder of meshes, each a link."
-    ),
-]
-Density = Annotated[float, si.Quantity("kg/m^3"), typer.Option(help="Density of all links.")]
-Masses = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--mass",
-        metavar="LINK=KG",
-        help="Mass of a link, in place of the density; may be repeated.",
-    ),
-]
-Whole = Annotated[
-    bool,
-    typer.Option("--whole", help="Make one hull of each mesh, not one of each connected part."),
-]
+# Options of the mode.
+SOURCE = typer.Option(
+    metavar="URDF", help="Make the hulls of a URDF, or of a folder of meshes, each a link."
+)
+DENSITY = typer.Option(help="Density of all links.")
+MASS = typer.Option(
+    "--mass", metavar="LINK=KG", help="Mass of a link, in place of the density; may be repeated."
+)
+WHOLE = typer.Option("--whole", help="Make one hull of each mesh, not one of each connected part.")
 
 
 def hulls_of(
-    hulls: HullsOption = None,
-    density: Density = 1000.0,
-    masses: Masses = None,
-    whole: Whole = False,
+    hulls: Annotated[Path | None, SOURCE] = None,
+    density: Annotated[float, si.Quantity("kg/m^3"), DENSITY] = 1000.0,
+    masses: Annotated[list[str] | None, MASS] = None,
+    whole: Annotated[bool, WHOLE] = False,
     folder: Out = None,
     force: Force = False,
 ) -> Result:

@@ -28,7 +28,7 @@ from roboaccord.contract import AccordError, Fault, by_option, check_target, par
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
-from roboaccord_studies.packbot.cli.options import draws
+from roboaccord_studies.packbot.cli.options import PAYLOAD, draws
 from roboaccord_studies.packbot.recovery import workspace
 from roboaccord_studies.packbot.recovery import workspace_pictures as pictures
 from roboaccord_studies.packbot.recovery.joint_guard import Guard, guard
@@ -38,41 +38,28 @@ from roboaccord_studies.results_file import FILE, ResultsFile
 PAYLOADS = (0.0, 5.0, 10.0)  # kg; at the finger tips in the study: none, and two, one the double
 
 # Options of the command.
-Failing = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fault",
-        metavar="JOINT=KIND",
-        help="frozen:RAD or loose; frozen alone stands for angles over the joint's range, and "
-        "the median over them. May be repeated. By default each joint that moves the arm in "
-        "its plane, frozen.",
-    ),
-]
-Payload = Annotated[si.Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")]
-Poses = Annotated[int, typer.Option(min=100, help="Number of random poses of a failed arm.")]
-Angles = Annotated[int, typer.Option(min=1, help="Number of angles at which a joint freezes.")]
-Keep = Annotated[
-    si.Ratio | None,
-    typer.Option(
-        min=0.0,
-        max=1.0,
-        help="Find the joint limits within which this share is kept wherever the joint freezes, "
-        "and what they cost the healthy arm.",
-    ),
-]
-Seeing = Annotated[bool, typer.Option("--sight", help="Measure what the camera can still see.")]
-TorquePlot = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Draw the torques needed, relative to the limits."),
-]
-AsStudy = Annotated[
-    bool,
-    typer.Option(
-        "--study",
-        help="Measure every joint frozen at the angles, with 0, 5 and 10 kg; cases and pictures "
-        "are kept in --out.",
-    ),
-]
+FAULT = typer.Option(
+    "--fault",
+    metavar="JOINT=KIND",
+    help="frozen:RAD or loose; frozen alone stands for angles over the joint's range, and the "
+    "median over them. May be repeated. By default each joint that moves the arm in its plane, "
+    "frozen.",
+)
+POSES = typer.Option(min=100, help="Number of random poses of a failed arm.")
+ANGLES = typer.Option(min=1, help="Number of angles at which a joint freezes.")
+KEEP = typer.Option(
+    min=0.0,
+    max=1.0,
+    help="Find the joint limits within which this share is kept wherever the joint freezes, and "
+    "what they cost the healthy arm.",
+)
+SIGHT = typer.Option("--sight", help="Measure what the camera can still see.")
+TORQUES = typer.Option(metavar="FILE", help="Draw the torques needed, relative to the limits.")
+STUDY = typer.Option(
+    "--study",
+    help="Measure every joint frozen at the angles, with 0, 5 and 10 kg; cases and pictures are "
+    "kept in --out.",
+)
 
 
 @by_option(
@@ -80,15 +67,15 @@ AsStudy = Annotated[
 )
 @options.in_pieces()
 def workspace_command(
-    faults: Failing = None,
-    payload: Payload = 0.0,
-    poses: Poses = workspace.POSES,
-    angles: Angles = workspace.ANGLES,
-    keep: Keep = None,
-    sight: Seeing = False,
+    faults: Annotated[list[str] | None, FAULT] = None,
+    payload: Annotated[si.Kilograms, PAYLOAD] = 0.0,
+    poses: Annotated[int, POSES] = workspace.POSES,
+    angles: Annotated[int, ANGLES] = workspace.ANGLES,
+    keep: Annotated[si.Ratio | None, KEEP] = None,
+    sight: Annotated[bool, SIGHT] = False,
     plot: Annotated[Path | None, draws("the cells")] = None,
-    torques: TorquePlot = None,
-    study: AsStudy = False,
+    torques: Annotated[Path | None, TORQUES] = None,
+    study: Annotated[bool, STUDY] = False,
     seed: Seed = 0,
     changes: Changes = None,
     folder: Out = None,

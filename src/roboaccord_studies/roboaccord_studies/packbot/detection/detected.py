@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Annotated, Protocol
 
 import numpy as np
-import typer
 from packbot.controllers.diagnosis import Detection
 from packbot.model.parameters import JOINTS
 from roboaccord.bag import BagRun, read_run
@@ -29,6 +28,7 @@ from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFaults
 
+from roboaccord_studies.packbot.cli.options import BAG, PAYLOAD
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
 from roboaccord_studies.packbot.detection.probing import Doubt, Prober
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
@@ -168,10 +168,7 @@ def measured(motion: Trajectory) -> tuple[Array, Array]:
 
 
 def detect_command(
-    bag: Annotated[Path, typer.Argument(metavar="BAG", help="Bag of a run of the Packbot.")],
-    payload: Annotated[
-        si.Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")
-    ] = 0.0,
+    bag: Annotated[Path, BAG], payload: Annotated[si.Kilograms, PAYLOAD] = 0.0
 ) -> Result:
     """Find frozen and loose joints from joint states and commanded efforts alone.
 

@@ -26,8 +26,8 @@ from roboaccord.run import make_simulator, versions_of
 from roboaccord.scenario import Setup
 from snake.model.ground import friction_of
 
+from roboaccord_studies.snake import gait as gaits
 from roboaccord_studies.snake.compass import Task
-from roboaccord_studies.snake.gait import DEFAULT_GAIT, run_shown, setup_of, steady_figures, window
 from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 from roboaccord_studies.snake.optimise import optimise
 
@@ -94,45 +94,31 @@ class Optimisation:
 
 
 # Options of the command.
-MuAlong = Annotated[si.Ratio, typer.Option(help="Friction coefficient along the body.")]
-MuAcross = Annotated[si.Ratio, typer.Option(help="Friction coefficient across the body.")]
-ObjectiveOption = Annotated[
-    Objective, typer.Option(help="Objective: highest speed, or least cost of transport.")
-]
-MaxEffort = Annotated[
-    si.NewtonMetres | None,
-    typer.Option(help="Largest effort of any joint. Default: the robot's limit."),
-]
-Joints = Annotated[int, typer.Option(help="Number of joints.")]
-MaxFrequency = Annotated[si.Hertz, typer.Option(help="Highest frequency of the wave.")]
-MinSpeed = Annotated[
-    si.MetresPerSecond | None,
-    typer.Option(
-        help="Lowest speed allowed when cost is minimised. Default: half the default gait's. "
-        "Without a limit the cheapest gait would be the slowest."
-    ),
-]
-ConfirmIn = Annotated[
-    str,
-    typer.Option(
-        metavar="LIST",
-        help="Where to confirm the result, separated by commas: reference, dart, mujoco. Default: "
-        "reference, and dart where it is installed.",
-    ),
-]
+OBJECTIVE = typer.Option(help="Objective: highest speed, or least cost of transport.")
+MAX_EFFORT = typer.Option(help="Largest effort of any joint. Default: the robot's limit.")
+MAX_FREQUENCY = typer.Option(help="Highest frequency of the wave.")
+MIN_SPEED = typer.Option(
+    help="Lowest speed allowed when cost is minimised. Default: half the default gait's. Without a "
+    "limit the cheapest gait would be the slowest."
+)
+ENGINES = typer.Option(
+    metavar="LIST",
+    help="Where to confirm the result, separated by commas: reference, dart, mujoco. Default: "
+    "reference, and dart where it is installed.",
+)
 ALWAYS = "mu-along mu-across max-effort joints max-frequency engines seed"  # for both objectives
 
 
 @by_option("objective cost", "min-speed", "", ALWAYS)
 def optimise_command(
-    mu_along: MuAlong = 0.1,
-    mu_across: MuAcross = 1.0,
-    objective: ObjectiveOption = Objective.speed,
-    max_effort: MaxEffort = None,
-    joints: Joints = 21,
-    max_frequency: MaxFrequency = 3.0,
-    min_speed: MinSpeed = None,
-    engines: ConfirmIn = "",
+    mu_along: Annotated[si.Ratio, gaits.MU_ALONG] = 0.1,
+    mu_across: Annotated[si.Ratio, gaits.MU_ACROSS] = 1.0,
+    objective: Annotated[Objective, OBJECTIVE] = Objective.speed,
+    max_effort: Annotated[si.NewtonMetres | None, MAX_EFFORT] = None,
+    joints: Annotated[int, gaits.JOINTS] = 21,
+    max_frequency: Annotated[si.Hertz, MAX_FREQUENCY] = 3.0,
+    min_speed: Annotated[si.MetresPerSecond | None, MIN_SPEED] = None,
+    engines: Annotated[str, ENGINES] = "",
     seed: Seed = 0,
 ) -> Result:
     """Find the best serpenoid for a ground: amplitude, frequency and waves.
@@ -147,10 +133,10 @@ def optimise_command(
 
       accord snake optimise --mu-along 0.5 --mu-across 1 --objective cost --min-speed 0.3 --json
     """
-    setup_for = partial(setup_of, joints=joints, mu_along=mu_along, mu_across=mu_across)
-    setup = setup_for(DEFAULT_GAIT)
+    setup_for = partial(gaits.setup_of, joints=joints, mu_along=mu_along, mu_across=mu_across)
+    setup = setup_for(gaits.DEFAULT_GAIT)
     model = IdealModel(setup.parameters, *friction_of(setup))
-    default = model.evaluate(DEFAULT_GAIT)
+    default = model.evaluate(gaits.DEFAULT_GAIT)
     task = Task(
         objective=objective.value,
         max_effort=float(setup.effort_limits.max()) if max_effort is None else max_effort,
@@ -174,7 +160,7 @@ def optimise_command(
         joints=joints,
         evaluations=optimum.evaluations,
         optimum=Measured(optimum.gait, optimum.figures),
-        default=Measured(DEFAULT_GAIT, default),
+        default=Measured(gaits.DEFAULT_GAIT, default),
         at_bounds=optimum.bounds,
         gain=Pair.of(default, optimum.figures, task.objective).gain,
         confirmed=confirmed,
@@ -197,10 +183,10 @@ def confirm(
         bar: shows how much of the runs is done.
     """
     settled = list[Settled]()
-    for gait in (DEFAULT_GAIT, best):
+    for gait in (gaits.DEFAULT_GAIT, best):
         setup = setup_for(gait)
-        trajectory = run_shown(setup, engine, bar)
-        figures = steady_figures(setup, trajectory, *window(gait))
+        trajectory = gaits.run_shown(setup, engine, bar)
+        figures = gaits.steady_figures(setup, trajectory, *gaits.window(gait))
         peak = float(abs(trajectory.effort).max())
         settled.append(Settled(**asdict(figures), peak_effort_start=peak))
     return Pair.of(settled[0], settled[1], task.objective)
