@@ -167,9 +167,7 @@ ALONG = typer.Option(
     help="Parameter to vary: a control of the gait, or mass, inertia, length, centre, mass_a..."
 )
 START = typer.Option(metavar="TH1 TH2 W1 W2", help="Guess of the gait's start, with --kind.")
-LARGEST = typer.Option(
-    "--step", min=1e-6, max=1.0, help="Largest step, as a fraction of the range."
-)
+STEP = typer.Option("--step", min=1e-6, max=1.0, help="Largest step, as a fraction of the range.")
 MOST = typer.Option(min=1, help="Largest number of orbits in each direction.")
 OUT = typer.Option("--out", metavar="FILE.csv", help="File for the table of orbits.")
 
@@ -196,7 +194,7 @@ def continue_command(
     controls: Controls = None,
     start: Annotated[Start, Quantity("rad, rad/s"), START] = (-0.95, -1.25, 0.4, 0.45),
     rise: Rise = 0.0,
-    largest: Annotated[Ratio, LARGEST] = 0.02,
+    largest: Annotated[Ratio, STEP] = 0.02,
     most: Annotated[int, MOST] = 500,
     file: Annotated[Path | None, OUT] = None,
     changes: Changes = None,

@@ -63,6 +63,10 @@ class Setting:
         return 5 if self.torque is None else 4
 
 
+RADIUS = "spectral radius, at that period and torque"
+Radius = Annotated[float, Quantity("1", RADIUS, form=".4f")]
+
+
 @dataclass(frozen=True)
 class Step:
     """One step of a gait that repeats.
@@ -87,9 +91,7 @@ class Step:
     sides: tuple[float, float]
 
     @property
-    def radius(
-        self,
-    ) -> Annotated[float, Quantity("1", "spectral radius, at that period and torque", form=".4f")]:
+    def radius(self) -> Radius:
         """Spectral radius of the Poincare map: below 1 the gait is stable."""
         return float(np.abs(np.linalg.eigvals(self.slope[:4, :4])).max())
 
@@ -212,11 +214,10 @@ def _step_with_figures(setting: Setting, z: Array, end: Array) -> Step | None:
     slope = _slope(setting, z)
     if not np.isfinite(slope).all():
         return None
-    given, solved_for = (float(np.sign(np.linalg.det((slope - IDENTITY)[:n, :n]))) for n in (4, 5))
-    return Step(
-        setting.period, float(z[4]), z[:4].copy(), slope, float(end[5]), -float(end[4]),
-        (given, solved_for),
-    )  # fmt: skip
+    jacobian = slope - IDENTITY
+    given, solved_for = (float(np.sign(np.linalg.det(jacobian[:n, :n]))) for n in (4, 5))
+    stride, drop, sides = float(end[5]), -float(end[4]), (given, solved_for)
+    return Step(setting.period, float(z[4]), z[:4].copy(), slope, stride, drop, sides)
 
 
 def _slope(setting: Setting, z: Array) -> Array:

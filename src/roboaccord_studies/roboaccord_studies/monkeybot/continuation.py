@@ -218,7 +218,7 @@ def value_of(parameters: MonkeyBotParameters, name: str) -> float:
     return float(b)
 
 
-Done = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -230,9 +230,8 @@ class Branch:
 
 
 def follow(
-    family: Family, orbit: Orbit, *, largest: float = 0.02, most: int = 500,
-    done: Done | None = None,
-) -> Branch:  # fmt: skip
+    family: Family, orbit: Orbit, *, largest: float = 0.02, most: int = 500, done: Log | None = None
+) -> Branch:
     """Follow a family in both directions from an orbit, until it leaves the range.
 
     Args:
@@ -260,7 +259,7 @@ def follow(
 
 
 def _one_direction(
-    family: Family, first: Point, tangent: Array, largest: float, most: int, done: Done | None
+    family: Family, first: Point, tangent: Array, largest: float, most: int, done: Log | None
 ) -> tuple[list[Point], str]:
     """Return the orbits in one direction from `first`, and why there are no more."""
     points: list[Point] = []

@@ -154,13 +154,11 @@ def with_shape(parameters: MonkeyBotParameters, shape: Shape) -> MonkeyBotParame
             f"no body inside the link has its centre at {shape.centre:g} L and an inertia of "
             f"{shape.inertia:g} m L^2: at most c (1 - c)"
         )
-    length, inertia = parameters.length_a, shape.inertia * parameters.mass_a
-    return parameters.replace(
-        centre_a=shape.centre * length,
-        centre_b=(1.0 - shape.centre) * length,
-        inertia_a=inertia * length**2,
-        inertia_b=inertia * length**2,
-    )
+    length = parameters.length_a
+    centre_a, centre_b = shape.centre * length, (1.0 - shape.centre) * length
+    inertia = shape.inertia * parameters.mass_a * length**2
+    inertias = {"inertia_a": inertia, "inertia_b": inertia}
+    return parameters.replace(centre_a=centre_a, centre_b=centre_b, **inertias)
 
 
 def shipped_robot(parameters: MonkeyBotParameters, largest: float = 1.0) -> Robot:

@@ -19,15 +19,11 @@ SIDES = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
 Cell = tuple[int, int]
 T = TypeVar("T")
+Compute = Callable[[T, Cell], T | None]  # of the value of a cell from that of a neighbouring one
 
 
 def flood(
-    shape: Cell,
-    first: Cell,
-    value: T,
-    compute: Callable[[T, Cell], T | None],
-    *,
-    done: Done | None = None,
+    shape: Cell, first: Cell, value: T, compute: Compute[T], *, done: Done | None = None
 ) -> dict[Cell, T]:
     """Fill a grid from its first cell outwards; return the values of the cells that were reached.
 
@@ -50,9 +46,8 @@ def flood(
             done(len(ring))
         neighbours = _neighbours(ring, shape, cells)
         # `cells` does not change while the new ring is computed.
-        calls = (
-            (compute, cell, [cells[side] for side in sides]) for cell, sides in neighbours.items()
-        )
+        sets = neighbours.items()
+        calls = ((compute, cell, [cells[side] for side in sides]) for cell, sides in sets)
         values = run_pieces(_first_reached, calls, threads=True)
         ring = []
         for cell, reached in zip(neighbours, values, strict=True):
@@ -62,9 +57,7 @@ def flood(
     return cells
 
 
-def _first_reached(
-    compute: Callable[[T, Cell], T | None], cell: Cell, neighbours: list[T]
-) -> T | None:
+def _first_reached(compute: Compute[T], cell: Cell, neighbours: list[T]) -> T | None:
     """Return the value of a cell, from the first of the neighbours' values that reaches it."""
     tries = (compute(value, cell) for value in neighbours)
     return next((reached for reached in tries if reached is not None), None)

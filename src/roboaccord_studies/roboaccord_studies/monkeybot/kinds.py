@@ -67,9 +67,8 @@ def level_triggered(torque: float) -> Gait:
     down to it, so the gait keeps its height whatever happens. The report changes hands in the
     upward crossing, where a slow hand only grazes the line.
     """
-    return Gait(
-        "level-triggered", (Phase(level(), torque), Phase(SINKING, torque, then=Then.CHANGE))
-    )
+    rising, sinking = Phase(level(), torque), Phase(SINKING, torque, then=Then.CHANGE)
+    return Gait("level-triggered", (rising, sinking))
 
 
 def passive(period: float) -> Gait:
@@ -82,13 +81,9 @@ def flying(period: float, flight: float, torque: float) -> Gait:
 
     `period` [s] is the time of swing and flight together, `flight` [s] that of the flight.
     """
-    return Gait(
-        "flying",
-        (
-            Phase(torque=torque, duration=period - flight, then=Then.RELEASE),
-            Phase(torque=torque, duration=flight, then=Then.GRIP_OTHER),
-        ),
-    )
+    swing = Phase(torque=torque, duration=period - flight, then=Then.RELEASE)
+    in_flight = Phase(torque=torque, duration=flight, then=Then.GRIP_OTHER)
+    return Gait("flying", (swing, in_flight))
 
 
 def two_step(first: float, second: float, torque: float, more: float) -> Gait:
@@ -97,13 +92,9 @@ def two_step(first: float, second: float, torque: float, more: float) -> Gait:
     Durations are `first` and `second` [s]; torques are `torque` plus and minus half of `more`
     [N m].
     """
-    return Gait(
-        "two-step",
-        (
-            Phase(torque=torque + 0.5 * more, duration=first, then=Then.CHANGE),
-            Phase(torque=torque - 0.5 * more, duration=second, then=Then.CHANGE),
-        ),
-    )
+    first_step = Phase(torque=torque + 0.5 * more, duration=first, then=Then.CHANGE)
+    second_step = Phase(torque=torque - 0.5 * more, duration=second, then=Then.CHANGE)
+    return Gait("two-step", (first_step, second_step))
 
 
 def report(switch: float, motor: float, torque: float) -> Gait:
@@ -111,14 +102,9 @@ def report(switch: float, motor: float, torque: float) -> Gait:
 
     The hands change after `switch` [s]; then the motor is on for `motor` [s].
     """
-    return Gait(
-        "report",
-        (
-            Phase(duration=switch, then=Then.CHANGE),
-            Phase(torque=torque, duration=motor),
-            Phase(VERTICAL),
-        ),
-    )
+    swing = Phase(duration=switch, then=Then.CHANGE)
+    driven = Phase(torque=torque, duration=motor)
+    return Gait("report", (swing, driven, Phase(VERTICAL)))
 
 
 CLOCKED = Kind("clocked", ("period", "torque"), clocked)

@@ -76,8 +76,8 @@ def render_landscape(
     if step > 1:
         lead += f" One rate in {step} is shown; the file beside this page has them all."
     height = landscapes.root_of_error(field)[::step, ::step]
-    grid = {"x": plain(field.w1[::step]), "y": plain(field.w2[::step])}
-    grid |= {"z": [plain(row, 4) for row in height.T]}
+    w1, w2, rows = plain(field.w1[::step]), plain(field.w2[::step]), height.T
+    grid = {"x": w1, "y": w2, "z": [plain(row, 4) for row in rows]}
     scale = {"colorscale": "Viridis", "zmin": 0, "zmax": CUT, "colorbar": {"title": HEIGHT}}
     heat_map = {"type": "heatmap", **scale, **grid}
     surface = {"type": "surface", "colorscale": "Viridis", "cmin": 0, "cmax": CUT, **grid}
@@ -116,6 +116,9 @@ def _marks(field: Landscape, *, in_space: bool = False) -> list[dict[str, Json]]
     return traces
 
 
+PHASE_LIMIT = typer.Option(help="Time after which a phase has missed its event.")
+
+
 @in_pieces()
 def landscape_command(
     w1: Annotated[Span, Quantity("rad/s"), grid_option("rate of th1: N values from A to B")] = W1,
@@ -123,9 +126,7 @@ def landscape_command(
     torque: Annotated[NewtonMetres, TORQUE] = 2.0,
     folder: Out = None,
     force: Force = False,
-    limit: Annotated[
-        Seconds, typer.Option(help="Time after which a phase has missed its event.")
-    ] = LIMIT,
+    limit: Annotated[Seconds, PHASE_LIMIT] = LIMIT,
     changes: Changes = None,
     tolerance: Tolerance = TOLERANCE,
 ) -> Result:

@@ -31,6 +31,8 @@ MOST_PERIODS = 80
 GIVE_UP = 1.6
 ORBIT_STEP = 0.002  # s: step of the period in `clocked_gait`, small enough for Newton's method
 
+Width = Annotated[float, Quantity("1", "of the stable periods", form=".2f", shown="%")]
+
 
 @dataclass(frozen=True)
 class Level:
@@ -67,9 +69,7 @@ class Level:
         return self._edge(low, low - 1), self._edge(high, high + 1)
 
     @property
-    def width(
-        self,
-    ) -> Annotated[float, Quantity("1", "of the stable periods", form=".2f", shown="%")]:
+    def width(self) -> Width:
         """Width of the range of stable periods over its middle; 0 without any."""
         low, high = self.stable
         return 0.0 if math.isnan(low) else 2.0 * (high - low) / (high + low)
@@ -98,9 +98,8 @@ def level_gaits(parameters: MonkeyBotParameters, step: Step, largest: float = 1.
         step: a horizontal gait of the robot.
         largest: spectral radius up to which a gait counts as stable.
     """
-    down, up = (
-        _follow_periods(parameters, step, sign * PERIOD_STEP * step.period) for sign in (-1, 1)
-    )
+    down = _follow_periods(parameters, step, -PERIOD_STEP * step.period)
+    up = _follow_periods(parameters, step, PERIOD_STEP * step.period)
     return Level((*reversed(down), step, *up), largest)
 
 

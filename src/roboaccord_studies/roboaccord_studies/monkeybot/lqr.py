@@ -180,16 +180,13 @@ class LqrResult:
     ]
 
 
+GAIT = typer.Option("--gait", metavar="NAME", help="A gait of the report's kind.")
+TICK = typer.Option(min=0.0, max=1.0, help="Period of the controller, to which times are rounded.")
+
+
 def lqr_command(
-    name: Annotated[
-        str, typer.Option("--gait", metavar="NAME", help="A gait of the report's kind.")
-    ] = "report_lqr",
-    sample: Annotated[
-        Seconds,
-        typer.Option(
-            min=0.0, max=1.0, help="Period of the controller, to which times are rounded."
-        ),
-    ] = SAMPLE,
+    name: Annotated[str, GAIT] = "report_lqr",
+    sample: Annotated[Seconds, TICK] = SAMPLE,
     changes: Changes = None,
 ) -> Result:
     """Find the feedback on the time of the change of hands that holds the report's gait.

@@ -58,20 +58,16 @@ def grid_of(low: float, high: float, count: int, name: str, *, above: float = -m
 
 
 # Controls of the shipped gaits (config/gaits.yaml of the MonkeyBot), rounded, and small values of
-# those that they lack: starts of a search, which changes them.
-DEFAULTS = {
-    "period": 0.935, "torque": 0.7, "flight": 0.01, "first": 0.933, "second": 0.953, "more": 0.0,
-    "switch": 0.44, "motor": 0.006,
-}  # fmt: skip
+# those that they lack: starts of a search, which changes them. TIMES has those that are times.
+TIMES = {"period": 0.935, "flight": 0.01, "first": 0.933, "second": 0.953}  # s
+TIMES |= {"switch": 0.44, "motor": 0.006}
+DEFAULTS = {**TIMES, "torque": 0.7, "more": 0.0}  # s, N m
 
-TIMES = {*DEFAULTS} - {"torque", "more"}
 
-Controls = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--at", metavar="CONTROL=VALUE", help="A control of the gait, such as torque=0.7."
-    ),
-]
+AT = typer.Option(
+    "--at", metavar="CONTROL=VALUE", help="A control of the gait, such as torque=0.7."
+)
+Controls = Annotated[list[str] | None, AT]
 Rise = Annotated[Metres, typer.Option(help="Rise of a cycle; where a control can meet it.")]
 KindName = Annotated[str, typer.Option("--kind", help=f"Kind of gait: {', '.join(KINDS)}.")]
 

@@ -46,6 +46,8 @@ ROUND_OFF = 1e-12  # s: a phase with less time left has ended: times of some s h
 # s: motion away from a turning point before the search of the next one: a millionth of a cycle.
 INSTANT = 1e-6
 
+Radius = Annotated[float, Quantity("1", "of the multipliers, stable below 1", "radius", ".5f")]
+
 
 @dataclass(frozen=True)
 class Orbit:
@@ -93,9 +95,7 @@ class Orbit:
         return self.controls.get("torque")
 
     @property
-    def spectral_radius(
-        self,
-    ) -> Annotated[float, Quantity("1", "of the multipliers, stable below 1", "radius", ".5f")]:
+    def spectral_radius(self) -> Radius:
         """Spectral radius of the Poincare map: below 1 the gait is stable."""
         return float(np.abs(self.multipliers).max())
 
@@ -112,9 +112,13 @@ class Orbit:
 
 
 def find_orbit(
-    kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], start: Array, *,
+    kind: Kind,
+    parameters: MonkeyBotParameters,
+    controls: Mapping[str, float],
+    start: Array,
+    *,
     rise: float = 0.0,
-) -> Orbit:  # fmt: skip
+) -> Orbit:
     """Find the periodic orbit near a guess, by Newton's method.
 
     Args:
@@ -143,11 +147,15 @@ def find_orbit(
 
 
 def describe(
-    kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], start: Array, *,
+    kind: Kind,
+    parameters: MonkeyBotParameters,
+    controls: Mapping[str, float],
+    start: Array,
+    *,
     residual: float = 0.0,
-) -> Orbit:  # fmt: skip
+) -> Orbit:
     """Return the orbit with its figures from a start (4,) that is known to repeat."""
-    gait = gait_of(kind, controls)
+    gait, start = gait_of(kind, controls), np.asarray(start, dtype=float)
     cycle = evaluate(gait, parameters, start, tolerance=FINE)
     if not np.isfinite(cycle.times).all():
         raise AccordError(f"the gait of kind {kind.name} misses an event: {_as_text(controls)}")
@@ -155,14 +163,14 @@ def describe(
     return Orbit(
         kind=kind,
         controls=dict(controls),
-        start=np.asarray(start, dtype=float),
+        start=start,
         times=cycle.times[0],
         period=float(cycle.times[0].sum()),
         changes=changes,
         stride=float(cycle.travel[0, 0]) / changes,
         drop=-float(cycle.travel[0, 1]) / changes,
         work=work_of(gait, parameters, start, cycle.times[0]) / changes,
-        multipliers=eigenvalues(map_slope(gait, parameters, np.asarray(start, dtype=float))),
+        multipliers=eigenvalues(map_slope(gait, parameters, start)),
         residual=residual,
     )
 
@@ -256,7 +264,5 @@ def shipped_gait(name: str, parameters: MonkeyBotParameters) -> Orbit:
     gaits = shipped_data()
     check_known("unknown gait ", name, gaits)
     data = gaits[name]
-    return find_orbit(
-        KINDS[data["kind"]], parameters, data["controls"], np.array(data["post_impact"]),
-        rise=data.get("rise", 0.0),
-    )  # fmt: skip
+    kind, start = KINDS[data["kind"]], np.array(data["post_impact"])
+    return find_orbit(kind, parameters, data["controls"], start, rise=data.get("rise", 0.0))

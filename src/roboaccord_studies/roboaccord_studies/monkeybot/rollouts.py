@@ -237,12 +237,8 @@ def walk_block(gait, starts, jitter, factors, cycles, finals):
     phases, target, sample, tol = gait.phases, gait.target, gait.sample, gait.tolerance
     n = phases.shape[0]
     # What `hybrid.run` fills, of which only the hands in `marks` are used.
-    work, times, states, marks = (
-        np.empty((SCRATCH, 8)),
-        np.empty(n),
-        np.empty((n, 8)),
-        np.empty((n, 4)),
-    )
+    work, times = np.empty((SCRATCH, 8)), np.empty(n)
+    states, marks = np.empty((n, 8)), np.empty((n, 4))
     disturbed, u = phases.copy(), np.empty(8)
     for i in range(starts.shape[0]):
         u[:] = starts[i]

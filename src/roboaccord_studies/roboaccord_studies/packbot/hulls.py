@@ -236,12 +236,9 @@ def hulls_of(
         links = write_bodies(bodies, out_folder)
     for line in hull_warnings(bodies):
         warn(line)
-    lines = [
-        _table(bodies),
-        "inertia: about the centre; fit: how much of its hull a shape fills, the least",
-        f"in {out_folder}: hulls.yaml, and an OBJ of each hull",
-    ]
-    return Result({"out": str(out_folder), "links": links}, lines)
+    explained = "inertia: about the centre; fit: how much of its hull a shape fills, the least"
+    files = f"in {out_folder}: hulls.yaml, and an OBJ of each hull"
+    return Result({"out": str(out_folder), "links": links}, [_table(bodies), explained, files])
 
 
 def _table(bodies: Iterable[Body]) -> Table:

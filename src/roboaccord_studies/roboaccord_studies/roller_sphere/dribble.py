@@ -184,16 +184,14 @@ class Dribbling:
     cells: list[Cell]
 
 
+SPEEDS = typer.Option("--speeds", metavar='"V ..."', help="Of the carrier.")
+TURN_RATES = typer.Option("--turn-rates", metavar='"W ..."', help="Of the carrier.")
+
+
 @cli.in_pieces()
 def dribble_command(
-    speeds: Annotated[
-        str, Quantity("m/s"), typer.Option("--speeds", metavar='"V ..."', help="Of the carrier.")
-    ] = "0.5 1 1.5 2",
-    turn_rates: Annotated[
-        str,
-        Quantity("rad/s"),
-        typer.Option("--turn-rates", metavar='"W ..."', help="Of the carrier."),
-    ] = "0 0.5 1 1.5 2",
+    speeds: Annotated[str, Quantity("m/s"), SPEEDS] = "0.5 1 1.5 2",
+    turn_rates: Annotated[str, Quantity("rad/s"), TURN_RATES] = "0 0.5 1 1.5 2",
     engine: cli.Engine = "dart",
     changes: cli.Changes = None,
 ) -> cli.Result:
@@ -229,9 +227,7 @@ def dribble_command(
         statics.largest_gain(p, mu, ground, -1.0),
         {f"{speed:g}": statics.largest_turn_rate(p, mu, ground, speed) for speed in all_speeds},
     )
-    tables = [
-        *cli.tables_of(cells, *CELLS, *SLIPS, title=f"dribbling in {engine}"),
-        *cli.lines_of(limits),
-    ]
+    tables = cli.tables_of(cells, *CELLS, *SLIPS, title=f"dribbling in {engine}")
+    tables += cli.lines_of(limits)
     used = cli.used_by(setup, "physics_step", "seed")
     return cli.Result(Dribbling(engine, limits, cells), tables, used=used)

@@ -138,10 +138,8 @@ def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[re
     )
     title_a = "Figure 4a: a point and its distances from the lines"
     title_b = "Figure 4b: the least sum of squares"
-    return [
-        report.Still(in_space, title_a, caption_a),
-        report.Still(by_distances, title_b, caption_b),
-    ]
+    second = report.Still(by_distances, title_b, caption_b)
+    return [report.Still(in_space, title_a, caption_a), second]
 
 
 def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> report.Still:

@@ -36,14 +36,15 @@ class Surveyed:
     files: list[Path]
 
 
+POINTS = typer.Option(min=3, max=401, help="Grid points along each side of the builder's maps.")
+
+
 @by_option("roller", "", PAIRS, "radius out force points heading-deg")
 @gathers("--roller", "--nu")
 def survey_command(
     folder: Out = None,
     force: Force = False,
-    points: Annotated[
-        int, typer.Option(min=3, max=401, help="Grid points along each side of the builder's maps.")
-    ] = 69,
+    points: Annotated[int, POINTS] = 69,
     rig: RigOptions = STEEPER,
     heading: Annotated[Degrees, typer.Option("--heading-deg", help="Heading of figure 2b.")] = 60.0,
     rollers: Rollers = None,

@@ -81,21 +81,24 @@ def optimise(
 
     box = compass.bounds_of(model.parameters, task)
     optimum = differential_evolution(
-        objective, box, popsize=POPULATION // len(box), maxiter=GENERATIONS, tol=1e-6, init="sobol",
-        polish=False, seed=task.seed,
-    )  # fmt: skip
-    polished = minimize(
-        objective, optimum.x, method="Nelder-Mead", bounds=box,
-        options={"maxfev": POLISH, "xatol": 1e-4, "fatol": 1e-4,
-                 "initial_simplex": simplex(optimum.x, box)},
-    )  # fmt: skip
+        objective,
+        box,
+        popsize=POPULATION // len(box),
+        maxiter=GENERATIONS,
+        tol=1e-6,
+        init="sobol",
+        polish=False,
+        seed=task.seed,
+    )
+    first = simplex(optimum.x, box)
+    options = {"maxfev": POLISH, "xatol": 1e-4, "fatol": 1e-4, "initial_simplex": first}
+    polished = minimize(objective, optimum.x, method="Nelder-Mead", bounds=box, options=options)
     gait = rounded(gait_of(polished.x if polished.fun < optimum.fun else optimum.x))
     figures = model.evaluate(gait)
     if compass.excess(figures, task) > 0.01 or compass.overlap(model, gait) > 0:
         raise AccordError(f"no gait keeps to {task.max_effort:g} N m and {task.min_speed:g} m/s")
-    return Optimum(
-        gait=gait, figures=figures, evaluations=count, bounds=at_bounds(gait, model, task)
-    )
+    bounds = at_bounds(gait, model, task)
+    return Optimum(gait=gait, figures=figures, evaluations=count, bounds=bounds)
 
 
 def gait_of(x: Array) -> Gait:

@@ -34,29 +34,28 @@ from roboaccord_studies.voxel_sphere.mesh_error import Deviation, deviation, exa
 FORMATS = (".glb", ".obj", ".ply", ".stl")
 FEWEST = 100  # smallest number of triangles of a decimated mesh; fewer make no terrain
 DETECTORS = ("ode", "bullet")
-# Up to 10 voxels: more than that is larger than what a terrain of some 100 voxels has.
-Smooth = Annotated[
-    float,
-    contract.Quantity("voxels"),
-    typer.Option(min=0, max=10, help="Standard deviation of the smoothing."),
-]
-Decimate = Annotated[
-    int | None, typer.Option("--decimate", metavar="N", help="Approximate number of triangles.")
-]
+# Options of the commands. Up to 10 voxels of smoothing: more would be larger than what a terrain of
+# some 100 voxels has.
+SMOOTHING = typer.Option(min=0, max=10, help="Standard deviation of the smoothing.")
+Smooth = Annotated[float, contract.Quantity("voxels"), SMOOTHING]
+DECIMATE = typer.Option("--decimate", metavar="N", help="Approximate number of triangles.")
+Decimate = Annotated[int | None, DECIMATE]
+HEIGHTS = typer.Option("--heights", metavar="FILE.npy", help="Also write the heights, in metres.")
+MESH_FILE = typer.Option("--out", metavar="FILE", help="File to write: .stl, .obj, .ply or .glb.")
+WORLD_FOLDER = typer.Option("--out", metavar="DIR", help="Folder for models/ and worlds/.")
+FRICTION = typer.Option(
+    help="Friction coefficient of the terrain; the smaller one of both surfaces counts."
+)
+DETECTOR = typer.Option(metavar="ode|bullet", help="Collision detector.")
 
 
 def mesh_command(
     folder: Folder,
-    file: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="File to write: .stl, .obj, .ply or .glb.")
-    ],
+    file: Annotated[Path, MESH_FILE],
     names: VolumeNames = DEFAULT_NAMES,
     smooth: Smooth = SMOOTH,
     triangles: Decimate = None,
-    heights: Annotated[
-        Path | None,
-        typer.Option("--heights", metavar="FILE.npy", help="Also write the heights, in metres."),
-    ] = None,
+    heights: Annotated[Path | None, HEIGHTS] = None,
 ) -> Result:
     """Write a terrain as a closed, outward mesh in metres, and report its error.
 
@@ -84,20 +83,11 @@ def mesh_command(
 
 def world_command(
     folder: Folder,
-    place: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for models/ and worlds/.")
-    ],
+    out_folder: Annotated[Path, WORLD_FOLDER],
     names: VolumeNames = DEFAULT_NAMES,
     name: Annotated[str | None, typer.Option(help="Name of model and world.")] = None,
-    friction: Annotated[
-        contract.Ratio,
-        typer.Option(
-            help="Friction coefficient of the terrain; the smaller one of both surfaces counts."
-        ),
-    ] = 100.0,
-    detector: Annotated[
-        str, typer.Option(metavar="ode|bullet", help="Collision detector.")
-    ] = "ode",
+    friction: Annotated[contract.Ratio, FRICTION] = 100.0,
+    detector: Annotated[str, DETECTOR] = "ode",
     force: Replace = False,
     smooth: Smooth = SMOOTH,
     triangles: Decimate = None,
@@ -108,12 +98,13 @@ def world_command(
 
       accord voxel-sphere world terrains --surface bowl --out gazebo
     """
-    with results(place, "", force=force, adds=is_own(place)):
+    with results(out_folder, "", force=force, adds=is_own(out_folder)):
         terrain, mesh, figures = make_mesh(folder, smooth, triangles, names)
         name = world_name(terrain.name) if name is None else name
-        check_world(place, name, friction, detector, force=force)
+        check_world(out_folder, name, friction, detector, force=force)
+        size = terrain.voxel_size
         files = write_world(
-            mesh, place, name, friction=friction, voxel_size=terrain.voxel_size, detector=detector
+            mesh, out_folder, name, friction=friction, voxel_size=size, detector=detector
         )
     return Result(replace(figures, files=[*files]))
 
@@ -202,9 +193,8 @@ def make_mesh(
             error = deviation(mesh, terrain, exact)
         done(1)
     if not mesh.watertight or mesh.volume <= 0:
-        raise contract.AccordError(
-            f"the mesh of {terrain.name} is not closed: use another --smooth"
-        )
+        name = terrain.name
+        raise contract.AccordError(f"the mesh of {name} is not closed: use another --smooth")
     figures = Meshed(
         terrain=terrain.name,
         n=terrain.n,

@@ -171,6 +171,11 @@ def _frozen_cases(setup: Setup, joints: Iterable[str], angles: int) -> list[list
     return cases
 
 
+Seen = Annotated[float | None, si.Quantity("1", "of targets", form=".2f")]
+Sees = Annotated[float | None, si.Quantity("1", "by the healthy arm", form=".2f")]
+Limits = Annotated[Guard | None, si.Quantity("", "limits that keep that")]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Workspace:
     """The retained workspace of failed arms.
@@ -186,16 +191,10 @@ class Workspace:
 
     retained: Annotated[float, si.Quantity("1", "median", name="kept", form=".3f")]
     cases: Annotated[list[RetainedWorkspace], si.Quantity("", "workspace kept in the arm's plane")]
-    seen: Annotated[float | None, si.Quantity("1", "of targets", form=".2f")] = field(
-        metadata=si.IF_ANY
-    )
-    sees: Annotated[float | None, si.Quantity("1", "by the healthy arm", form=".2f")] = field(
-        metadata=si.IF_ANY
-    )
+    seen: Seen = field(metadata=si.IF_ANY)
+    sees: Sees = field(metadata=si.IF_ANY)
     cells: Annotated[int, si.Quantity("", "of the healthy arm")]
-    guard: Annotated[Guard | None, si.Quantity("", "limits that keep that")] = field(
-        metadata=si.IF_ANY
-    )
+    guard: Limits = field(metadata=si.IF_ANY)
 
 
 def _study(

@@ -50,9 +50,12 @@ class Detected:
     """
 
     def __init__(
-        self, setup: Setup, uncertainty: object = None, known: KnownArm | None = None,
+        self,
+        setup: Setup,
+        uncertainty: object = None,
+        known: KnownArm | None = None,
         payload: float = 0.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         remaining, latency = Uncertainty.read(uncertainty), 0  # latency in ticks
         self._identified_setup = setup
         self._gain = np.ones(len(JOINTS))  # of the torque constants, over the model's
@@ -84,6 +87,7 @@ class Detected:
 
     @cached_property
     def _prober(self) -> Prober:
+        """Finder of motions that decide about joints, made when it is first needed."""
         return Prober(self._identified_setup, 0.0)
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:

@@ -64,9 +64,12 @@ class Diagnosis:
     """
 
     def __init__(
-        self, setup: Setup, payload: float = 0.0, threshold: float = THRESHOLD,
+        self,
+        setup: Setup,
+        payload: float = 0.0,
+        threshold: float = THRESHOLD,
         uncertainty: Uncertainty | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.detector = Detector(setup, payload, threshold, uncertainty)
         uncertainty = uncertainty or Uncertainty()
         self._hidden = uncertainty.hidden(setup.effort_limits)
@@ -142,7 +145,8 @@ class Diagnosis:
         for joint, case in self._cases.items():
             case.add(time, last.tick, last.before, last.after)
             before = case.verdict
-            if (kind := case.judge()) and kind != before:
+            kind = case.judge()
+            if kind and kind != before:
                 delay = time - case.began
                 changed.append(Detection(JOINTS[joint], kind, time, delay, *case.sizes))
                 if kind in PARTIAL:

@@ -110,9 +110,8 @@ def _line(
                 return in_time(setup, np.array([start, goal]), speed)
             except AccordError:  # a pose that takes too much effort
                 continue
-    raise AccordError(
-        f"no straight line leads from the start that keeps {1e3 * planner.margin:g} mm"
-    )
+    margin = f"{1e3 * planner.margin:g} mm"
+    raise AccordError(f"no straight line leads from the start that keeps {margin}")
 
 
 class IdentificationController:

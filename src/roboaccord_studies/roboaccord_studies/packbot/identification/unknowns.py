@@ -125,9 +125,8 @@ class Unknowns:
         for j in range(1, N + 1):
             body = nominal.inertias[j]
             ratio = 1.0 + masses[j - 1] / body.mass
-            arm.model.inertias[j] = pin.Inertia(
-                ratio * body.mass, body.lever + centres[j - 1], ratio * body.inertia
-            )
+            mass, centre = ratio * body.mass, body.lever + centres[j - 1]
+            arm.model.inertias[j] = pin.Inertia(mass, centre, ratio * body.inertia)
             origin = nominal.jointPlacements[j].translation
             arm.model.jointPlacements[j].translation = origin + lengths[j - 1]
         mass, *offset = x[BLOCKS["payload"]].tolist()

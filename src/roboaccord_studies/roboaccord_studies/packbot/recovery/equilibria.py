@@ -251,7 +251,8 @@ def _draw_counts(axes: Axes, mapped: EquilibriumMap, run: Array | None) -> None:
     """Draw the number of stable equilibria over two active joints, and a motion."""
     stable = [sum(e.kind != "unstable" for e in cell) for cell in mapped.by_cell]
     counts = np.array(stable, dtype=float).reshape([len(axis) for axis in mapped.axes])
-    heat_map(axes, *mapped.axes, counts, "stable equilibria")
+    x, y = mapped.axes
+    heat_map(axes, x, y, counts, "stable equilibria")
     first, second = mapped.over
     axes.set(xlabel=f"{first} [rad]", ylabel=f"{second} [rad]")
     if run is not None:

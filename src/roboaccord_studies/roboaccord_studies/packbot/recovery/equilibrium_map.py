@@ -118,14 +118,14 @@ class LooseJoint(NamedTuple):
 
     Args:
         arm: the arm with its failures.
-        index: index of the loose joint.
+        joint: index of the loose joint.
         q: angles (7,) [rad]; that of the loose joint has no effect.
         hanging: angle of the stable equilibrium in well 0 [rad].
         stiffness: second derivative of the potential energy there [N m/rad].
     """
 
     arm: FailedArm
-    index: int
+    joint: int
     q: Array
     hanging: float
     stiffness: float
@@ -133,17 +133,17 @@ class LooseJoint(NamedTuple):
     @classmethod
     def of(cls, arm: FailedArm, q: Array) -> LooseJoint:
         """Return the loose joint of an arm, with the others at the angles q (7,) [rad]."""
-        (index,) = arm.loose.tolist()
-        past_stable, stiffness = arm.swing(q, index)
+        (joint,) = arm.loose.tolist()
+        past_stable, stiffness = arm.swing(q, joint)
         # Of all stable angles, a full turn apart, the one that changes continuously with `pitch`.
-        pitch = float(q[1:index].sum())
-        turn = np.angle(np.exp(1j * (-0.5 * np.pi - pitch - (q[index] - past_stable))))
-        return cls(arm, index, q, -0.5 * np.pi - pitch - float(turn), stiffness)
+        pitch = float(q[1:joint].sum())
+        turn = np.angle(np.exp(1j * (-0.5 * np.pi - pitch - (q[joint] - past_stable))))
+        return cls(arm, joint, q, -0.5 * np.pi - pitch - float(turn), stiffness)
 
     def pose_at(self, angle: float) -> Array:
         """Return the angles (7,) of all joints with the loose one at an angle [rad]."""
         pose = self.q.copy()
-        pose[self.index] = angle
+        pose[self.joint] = angle
         return pose
 
     def is_clear(self, angle: float) -> bool:
@@ -162,19 +162,19 @@ def equilibria_at(arm: FailedArm, q: Array) -> list[Equilibrium]:
 
     Contact is checked in steps of 0.02 rad, so that smaller obstacles and gaps may be missed.
     """
-    joint = LooseJoint.of(arm, q)
-    low, high = float(arm.lower[joint.index]), float(arm.upper[joint.index])
+    loose = LooseJoint.of(arm, q)
+    low, high = float(arm.lower[loose.joint]), float(arm.upper[loose.joint])
     # Equilibria without contact: stable and unstable ones alternate, half a turn apart.
     equilibria = []
     for half_turns in range(-4, 5):
-        angle = float(joint.hanging + np.pi * half_turns)
-        if low < angle < high and joint.is_clear(angle):
-            equilibria.append(joint.equilibrium(angle, "unstable" if half_turns % 2 else "stable"))
+        angle = float(loose.hanging + np.pi * half_turns)
+        if low < angle < high and loose.is_clear(angle):
+            equilibria.append(loose.equilibrium(angle, "unstable" if half_turns % 2 else "stable"))
     # On contacts and at stops: only those against which gravity presses the joint.
-    ends = _free_ends(joint, low, high)
-    pressed = [end for end in ends if end.side * np.sin(end.angle - joint.hanging) < 0.0]
-    equilibria += [joint.equilibrium(end.angle, end.kind) for end in pressed]
-    return sorted(equilibria, key=lambda equilibrium: float(equilibrium.q[joint.index]))
+    ends = _free_ends(loose, low, high)
+    pressed = [end for end in ends if end.side * np.sin(end.angle - loose.hanging) < 0.0]
+    equilibria += [loose.equilibrium(end.angle, end.kind) for end in pressed]
+    return sorted(equilibria, key=lambda equilibrium: float(equilibrium.q[loose.joint]))
 
 
 class FreeEnd(NamedTuple):
@@ -191,30 +191,30 @@ class FreeEnd(NamedTuple):
     kind: str
 
 
-def _free_ends(joint: LooseJoint, low: float, high: float) -> list[FreeEnd]:
+def _free_ends(loose: LooseJoint, low: float, high: float) -> list[FreeEnd]:
     """Return the ends of the intervals of angles without contact, between two limits [rad]."""
     angles = np.linspace(low, high, int((high - low) / FALL) + 2).tolist()
-    free = [joint.is_clear(angle) for angle in angles]
+    free = [loose.is_clear(angle) for angle in angles]
     ends = [FreeEnd(low, -1, "stop")] if free[0] else []
     ends += [FreeEnd(high, 1, "stop")] if free[-1] else []
     for (a, b), (free_a, free_b) in zip(pairwise(angles), pairwise(free), strict=True):
         if free_a and not free_b:
-            ends.append(FreeEnd(_last_free(joint, a, b), 1, "propped"))
+            ends.append(FreeEnd(_last_free(loose, a, b), 1, "propped"))
         elif free_b and not free_a:
-            ends.append(FreeEnd(_last_free(joint, b, a), -1, "propped"))
+            ends.append(FreeEnd(_last_free(loose, b, a), -1, "propped"))
     return ends
 
 
-def _last_free(joint: LooseJoint, free: float, blocked: float) -> float:
+def _last_free(loose: LooseJoint, free: float, blocked: float) -> float:
     """Return the last free angle [rad] before a contact, by bisection to the accuracy FINE.
 
     Args:
-        joint: the loose joint.
+        loose: the loose joint.
         free, blocked: an angle without contact, and one with it [rad].
     """
     while abs(blocked - free) > FINE:
         middle = 0.5 * (free + blocked)
-        if joint.is_clear(middle):
+        if loose.is_clear(middle):
             free = middle
         else:
             blocked = middle
@@ -266,11 +266,7 @@ def _neighbours(grid: Index) -> list[tuple[int, int]]:
 
 
 def _joined(
-    arm: FailedArm,
-    by_cell: Cells,
-    poses: list[Array],
-    neighbours: list[tuple[int, int]],
-    leap: float,
+    arm: FailedArm, by_cell: Cells, poses: list[Array], pairs: list[tuple[int, int]], leap: float
 ) -> tuple[Cells, list[Fold]]:
     """Return equilibria with the numbers of their parts, and the folds between cells.
 
@@ -278,14 +274,14 @@ def _joined(
         arm: the arm with its failures.
         by_cell: equilibria of each cell.
         poses: angles (7,) [rad] of each cell.
-        neighbours: pairs of indices of adjacent cells.
+        pairs: indices of adjacent cells.
         leap: largest distance of joined equilibria of adjacent cells [rad].
     """
     (joint,) = arm.loose.tolist()
     stable = [e for cell in by_cell for e in cell if e.kind != "unstable"]
     numbers = {id(equilibrium): number for number, equilibrium in enumerate(stable)}
     links, folds = list[tuple[int, int]](), list[Fold]()  # pairs of numbers of joined equilibria
-    for first, second in neighbours:
+    for first, second in pairs:
         linked = set[int]()  # numbers of the equilibria of either cell that are joined
         for a, b in product(by_cell[first], by_cell[second]):
             is_close = a.well == b.well and abs(a.q[joint] - b.q[joint]) < leap
