@@ -1,12 +1,12 @@
 """Basin of attraction and robustness of a gait by Monte Carlo simulation.
 
-The MonkeyBot is a two-link robot that swings from hand to hand along a magnetic wall. A walk is a
-gait repeated many times, and an orbit a gait that repeats exactly (orbits.py). `basin` simulates
-walks from random starts near an orbit. `robustness` simulates walks from the orbit itself with
-errors of the clock, the motor and the robot's parameters. Both return the share of walks that
-survive (rollouts.py defines surviving) with its confidence interval. The commands `accord monkeybot
-basin` and `robust` print them (cli/basin.py). The random numbers do not depend on the number of
-cores.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. A walk is a gait repeated many times, and an orbit a
+gait that repeats exactly (orbits.py). `basin` simulates walks from random starts near an orbit.
+`robustness` simulates walks from the orbit itself with errors of the clock, the motor and the
+robot's parameters. Both return the share of walks that survive (rollouts.py defines surviving) with
+its confidence interval. The commands `accord monkeybot basin` and `robust` print them
+(cli/basin.py). The random numbers do not depend on the number of cores.
 
 The defaults DRAWS and LONG_DRAWS may be changed. DISTURBED and CENTRES define the order of the
 random numbers, and with it all figures of `accord monkeybot robust`. The fields of `Basin`,

@@ -1,11 +1,12 @@
 """Command `accord monkeybot continue`: a family of gaits, its bifurcations, and where it is stable.
 
-A family is the set of gaits that repeat (orbits) while one quantity varies, such as the period;
-continuation.py follows it from orbit to orbit. An orbit is stable while all Floquet multipliers,
-the eigenvalues of its return map, are inside the unit circle. Between two neighbours with different
-numbers of multipliers outside, the crossings are located. Multipliers leave the circle at 1 (fold),
-at -1 (flip: after it, every second step is alike) or as a complex pair (Neimark-Sacker: the gait
-starts to sway).
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. A family is the set of gaits that repeat (orbits) while
+one quantity varies, such as the period; continuation.py follows it from orbit to orbit. An orbit is
+stable while all Floquet multipliers, the eigenvalues of its return map, are inside the unit circle.
+Between two neighbours with different numbers of multipliers outside, the crossings are located.
+Multipliers leave the circle at 1 (fold), at -1 (flip: after it, every second step is alike) or as a
+complex pair (Neimark-Sacker: the gait starts to sway).
 
 The tolerances REAL and LOCATED and the printed columns MARKED may be changed. The kinds `fold`,
 `flip` and `Neimark-Sacker` are values of the JSON output, and stay.

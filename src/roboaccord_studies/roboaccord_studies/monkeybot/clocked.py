@@ -1,12 +1,14 @@
 """Fast search of clocked gaits for maps: each gait is found from a neighbouring one.
 
-A clocked gait has a constant torque, and its hands change by the clock. A gait that repeats is a
-fixed point of the Poincare map P, which takes the state after one change of hands to that after the
-next. The maps of stability.py and design.py need some ten thousand such gaits, each close to
-another one. So `find_step` starts from a neighbour and its derivative, and improves both by
-Broyden's method. `follow` goes to a distant setting in steps, which are halved if a gait is too far
-from where it was expected, or beyond a fold, a turning point of the family at which two branches
-meet. (`orbits.find_orbit` is slower, and finds gaits of any kind to the last digit.)
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. A clocked gait has a constant torque, and its hands
+change by the clock. A gait that repeats is a fixed point of the Poincare map P, which takes the
+state after one change of hands to that after the next. The maps of stability.py and design.py need
+some ten thousand such gaits, each close to another one. So `find_step` starts from a neighbour and
+its derivative, and improves both by Broyden's method. `follow` goes to a distant setting in steps,
+which are halved if a gait is too far from where it was expected, or beyond a fold, a turning point
+of the family at which two branches meet. (`orbits.find_orbit` is slower, and finds gaits of any
+kind to the last digit.)
 
 The constants may be tuned: they trade speed against how far gaits can be followed.
 """

@@ -1,10 +1,12 @@
 """Stability of clocked gaits over the mass distribution of the links: which robot is best?
 
-Both links are equal. In units of their mass m, their length L and the time sqrt(L / g), a robot
-without friction is described by two numbers: the distance from the hand to the centre of gravity,
-c = r1 / L, and the inertia about it, k = I / (m L^2). This pair is called the shape. Mass, length
-and gravity only scale the gaits, periods with sqrt(L / g) and torques with m g L, and do not change
-their stability. So a map over (c, k) covers all robots.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. Both links are equal. In units of their mass m, their
+length L and the time sqrt(L / g), a robot without friction is described by two numbers: the
+distance from the hand to the centre of gravity, c = r1 / L, and the inertia about it, k = I / (m
+L^2). This pair is called the shape. Mass, length and gravity only scale the gaits, periods with
+sqrt(L / g) and torques with m g L, and do not change their stability. So a map over (c, k) covers
+all robots.
 
 `design_map` starts from the robot as it is and follows its horizontal clocked gaits (level.py) over
 a grid of shapes, each from a neighbour. No body has an inertia k above c (1 - c) (Bhatia and Davis,

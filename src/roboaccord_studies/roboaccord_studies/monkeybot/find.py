@@ -1,9 +1,11 @@
 """Command `accord monkeybot find`: search of gaits that repeat, from random starts.
 
-Starts are drawn near the pose in which the free hand is behind the held one and level with it, or
-anywhere. From each start Newton's method runs with loose tolerances. Starts that come near a root
-are refined (`orbits.find_orbit`), and equal gaits are listed once. Blocks of starts are processed
-in parallel, and the result does not depend on the number of cores.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. Starts are drawn near the pose in which the free hand is
+behind the held one and level with it, or anywhere. From each start Newton's method runs with loose
+tolerances. Starts that come near a root are refined (`orbits.find_orbit`), and equal gaits are
+listed once. Blocks of starts are processed in parallel, and the result does not depend on the
+number of cores.
 
 TILT, RATES, FASTEST and SAME may be tuned, but then a seed no longer gives the gaits that
 docs/monkeybot_gaits.md prints. For the same reason the order of the draws in `random_starts` stays.

@@ -1,10 +1,11 @@
 """Command `accord monkeybot landscape`: the error of the report's gait over a grid of its starts.
 
-The MonkeyBot is a two-link robot that swings from hand to hand; the error says how far a gait is
-from repeating itself. The grid consists of the rates w1 and w2 of both angles with which the
-robot hangs straight down at the start. The command writes the data, two pictures, and an HTML page
-that shows the root of the error as an intensity map and as a surface that can be turned. The
-landscape is computed by `monkeybot.gaits.landscape`, the pictures by `monkeybot.source.landscapes`.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. The error says how far a gait is from repeating itself.
+The grid consists of the rates w1 and w2 of both angles with which the robot hangs straight down at
+the start. The command writes the data, two pictures, and an HTML page that shows the root of the
+error as an intensity map and as a surface that can be turned. The landscape is computed by
+`monkeybot.gaits.landscape`, the pictures by `monkeybot.source.landscapes`.
 
 The looks of the page, MARKS, PAGE_POINTS, EYE and WORDS, may be changed. The names of the four
 files and of the arrays in landscape.npz stay.

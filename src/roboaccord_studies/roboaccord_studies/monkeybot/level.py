@@ -1,9 +1,11 @@
 """Horizontal clocked gaits of one robot: which periods are stable, and which is the best?
 
-In a clocked gait the torque is constant and hands change by the clock. For each period there is a
-torque with which the robot keeps its height. `level_gaits` follows such a gait to longer and to
-shorter periods. `Level` finds the most stable of them and the range of stable periods around it.
-`clocked_gait` follows the shipped gait to a given period, to the last digit.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. In a clocked gait the torque is constant and hands
+change by the clock. For each period there is a torque with which the robot keeps its height.
+`level_gaits` follows such a gait to longer and to shorter periods. `Level` finds the most stable of
+them and the range of stable periods around it. `clocked_gait` follows the shipped gait to a given
+period, to the last digit.
 
 PERIOD_STEP, MOST_PERIODS, GIVE_UP and ORBIT_STEP may be tuned; finer steps take longer.
 """

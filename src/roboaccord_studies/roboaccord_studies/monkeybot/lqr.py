@@ -1,8 +1,10 @@
 """Command `accord monkeybot lqr`: LQR of the report's gait by the time of the exchange of hands.
 
-LQR is the linear quadratic regulator, the feedback with the least quadratic cost. A cycle of the
-gait begins when the held link hangs straight down, th1 = 0, with x = (th2, w1, w2). The map from
-there to the next such instant, linearised about a gait that repeats from x*, is
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. LQR is the linear quadratic regulator, the feedback with
+the least quadratic cost. A cycle of the gait begins when the held link hangs straight down, th1 =
+0, with x = (th2, w1, w2). The map from there to the next such instant, linearised about a gait that
+repeats from x*, is
 
     x' - x* = A (x - x*) + B (s - s*),
 

@@ -1,10 +1,13 @@
 """Periodic orbits: gaits that repeat exactly, with their figures and their stability.
 
-A cycle of a gait starts right after an impact, from the state x = (th1, th2, w1, w2) in the frame
-of the hand that holds. The return map P takes x through the gait's phases to the same instant of
-the next cycle. If x = P(x), the gait repeats, and its motion is called an orbit; Newton's method
-finds x. The eigenvalues of dP/dx, the Floquet multipliers, show whether disturbances fade: all of
-them must be inside the unit circle.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. Its state is (th1, th2, w1, w2): the angle of the held
+link from hanging straight down, that of the elbow, and their rates. A cycle of a gait starts right
+after an impact, from the state x = (th1, th2, w1, w2) in the frame of the hand that holds. The
+return map P takes x through the gait's phases to the same instant of the next cycle. If x = P(x),
+the gait repeats, and its motion is called an orbit; Newton's method finds x. The eigenvalues of
+dP/dx, the Floquet multipliers, show whether disturbances fade: all of them must be inside the unit
+circle.
 
 Shipped gaits are entries in config/gaits.yaml of the MonkeyBot, each with a scenario of its name.
 CLOSED, which defines an orbit, stays. So do the fields of Orbit and the order of `to_json`, for

@@ -1,7 +1,8 @@
 """Simulation of many walks: a gait repeated from many starts, with errors in time and torque.
 
-The MonkeyBot swings from hand to hand. A gait is a sequence of phases, each of which lasts for a
-time or until an event; an orbit is a motion of a gait that repeats exactly (orbits.py). `walk`
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. A gait is a sequence of phases, each of which lasts for
+a time or until an event; an orbit is a motion of a gait that repeats exactly (orbits.py). `walk`
 takes an orbit and the starts of k walks, and returns how each of them ended; basin.py counts them.
 
 The robot cannot fall, since a magnet always holds; but it can lose its gait. A walk has lost its

@@ -1,9 +1,10 @@
 """Command `accord monkeybot stability`: gaits of constant torque over period and torque.
 
-For each pair of period and torque there is a gait that repeats but for its height: it drops or
-rises by the same amount in every step. Starting from the shipped gait, the grid is filled outwards
-(`flood`), each gait followed from a neighbouring one. The horizontal gaits, with a drop of 0, are a
-line in the map.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. For each pair of period and torque there is a gait that
+repeats but for its height: it drops or rises by the same amount in every step. Starting from the
+shipped gait, the grid is filled outwards (`flood`), each gait followed from a neighbouring one. The
+horizontal gaits, with a drop of 0, are a line in the map.
 
 LARGEST, BORDER, DOT and CONTROL_STEPS may be changed. The fields of `StabilityMap` are the arrays
 of stability.npz, those of `Stability` the keys of the JSON output; both stay.

@@ -1,7 +1,8 @@
 """Estimation of the friction coefficients of the ground from the motion of the snake.
 
-Only the ground changes the momentum P of the whole robot and its angular momentum L about the
-centre of mass, since joint efforts cancel. Over an interval of a few control periods
+The adaptive controller of the snake (adaptive.py) notices by it that the ground has changed. Only
+the ground changes the momentum P of the whole robot and its angular momentum L about the centre of
+mass, since joint efforts cancel. Over an interval of a few control periods
 
     P(t1) - P(t0) = integral of sum_j f_j(v_j; mu) dt
     L(t1) - L(t0) = integral of sum_j r_j x f_j(v_j; mu) dt

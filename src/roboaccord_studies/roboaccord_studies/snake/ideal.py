@@ -1,8 +1,9 @@
 """Fast evaluation of snake gaits: speed, effort and cost, if the joints followed the gait exactly.
 
-The shape of the snake, its joint angles q(t), is prescribed by the gait (a serpenoid wave). Then
-only three unknowns are left: the centre of mass p and the mean heading Th. The ground's forces f_j
-and moments on the N links give
+The snake is a chain of links on the ground, with a motor at each joint. The shape of the snake, its
+joint angles q(t), is prescribed by the gait (a serpenoid wave). Then only three unknowns are left:
+the centre of mass p and the mean heading Th. The ground's forces f_j and moments on the N links
+give
 
     N m p'' = sum f_j
     Th''    from the balance of angular momentum about the centre of mass

@@ -1,10 +1,11 @@
 """Global optimisation of a gait for speed or cost of transport on a given ground.
 
-Gaits are evaluated by the model of ideal.py, in which the joints follow the gait exactly.
-Differential evolution (Storn and Price, 1997) searches the whole box of amplitude, frequency and
-number of waves; Nelder and Mead's simplex then improves the best gait. Limits such as the largest
-effort enter as exact penalties: beyond a limit, the penalty grows faster than the objective can
-improve. The bounds and penalties are those of compass.py.
+`accord snake optimise` (cli/optimise.py) searches the wave of joint angles with which a snake is
+fastest, or needs least work for its way. Gaits are evaluated by the model of ideal.py, in which the
+joints follow the gait exactly. Differential evolution (Storn and Price, 1997) searches the whole
+box of amplitude, frequency and number of waves; Nelder and Mead's simplex then improves the best
+gait. Limits such as the largest effort enter as exact penalties: beyond a limit, the penalty grows
+faster than the objective can improve. The bounds and penalties are those of compass.py.
 
 POPULATION (a power of 2), GENERATIONS, POLISH and SEARCH_TOLERANCE may be tuned; with other values
 a seed gives another gait than docs/snake_optimise.md prints.

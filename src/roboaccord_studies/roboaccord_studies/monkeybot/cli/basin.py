@@ -1,8 +1,10 @@
 """Commands `accord monkeybot basin` and `robust`: the share of disturbed walks that survive.
 
-A walk is a gait repeated many times. `basin` draws random starts near a gait, `robust` random
-errors of clock, motor and robot; both print the share of walks that survive, with its confidence
-interval. The simulation is in ../basin.py, the definition of surviving in ../rollouts.py.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. A walk is a gait repeated many times. `basin` draws
+random starts near a gait, `robust` random errors of clock, motor and robot; both print the share of
+walks that survive, with its confidence interval. The simulation is in ../basin.py, the definition
+of surviving in ../rollouts.py.
 
 The fields of `Walked` and `Robust` are keys of the JSON output, and stay.
 """

@@ -1,9 +1,11 @@
 """Command `accord monkeybot design`: the shape of the links with the most stable gait.
 
-The shape of a link is its mass distribution: the position of the centre of gravity and the inertia.
-The command follows the clocked gait over a grid of shapes (../design.py), and searches from the
-best of the grid for the robots with the smallest spectral radius and with the widest range of
-stable periods. It writes the data and a picture for each of these two measures.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. The shape of a link is its mass distribution: the
+position of the centre of gravity and the inertia. The command follows the clocked gait over a grid
+of shapes (../design.py), and searches from the best of the grid for the robots with the smallest
+spectral radius and with the widest range of stable periods. It writes the data and a picture for
+each of these two measures.
 
 CUTS must have an entry for each of `design.MARGINS`. The names in `robots` are keys of the JSON
 output, and stay.

@@ -1,8 +1,9 @@
 """Commands `accord monkeybot gaits` and `stable`: the shipped gaits, and a gait for a given period.
 
-`gaits` refines each gait of config/gaits.yaml for the robot's parameters and estimates its basin,
-the share of disturbed starts from which the robot keeps walking. `stable` finds the clocked gait
-with a given period in which the robot keeps its height.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. `gaits` refines each gait of config/gaits.yaml for the
+robot's parameters and estimates its basin, the share of disturbed starts from which the robot keeps
+walking. `stable` finds the clocked gait with a given period in which the robot keeps its height.
 
 A gait is added in config/gaits.yaml of the MonkeyBot. SD_ANGLE, SD_RATE and STEPS are stated in the
 help, and stay; so do the keys of `Shipped.to_json`.

@@ -1,8 +1,9 @@
 """Equation of motion of the arm over one tick, by which the filters predict the joint rates.
 
-A tick is one control period T. As in observers of the generalised momentum [De Luca, Mattone 2005;
-with a Kalman filter Wahrburg et al. 2018], the rates qd+ at the end of a tick follow from the rates
-qd at its start by
+The detector (detector.py) finds failed joints of the Packbot's arm, from measured joint states and
+commanded efforts. A tick is one control period T. As in observers of the generalised momentum [De
+Luca, Mattone 2005; with a Kalman filter Wahrburg et al. 2018], the rates qd+ at the end of a tick
+follow from the rates qd at its start by
 
     (M + W D T) qd+ = (M - (1 - W) D T) qd + T (tau + C x - h),
 

@@ -1,6 +1,8 @@
 """The unknowns x of the arm that the Kalman filters estimate: their order and their prior.
 
-x is a vector of six blocks:
+The detector (detector.py) finds failed joints of the Packbot's arm, from measured joint states and
+commanded efforts. Its filters also estimate by how much the arm differs from its model. x is a
+vector of six blocks:
 
     wandering         7       whatever the model leaves out, as a random effort of each joint
     inertial          r       combinations of inertial parameters (`uncertainty.effort_basis`)

@@ -1,8 +1,10 @@
 """Partial failures of a joint: a weak drive or a slipping brake, told from whole failures.
 
-The residual effort of a joint is the effort that its motion needs, less all efforts that the arm
-explains as estimated before the failure. Means of the residual over `BLOCK` are compared with what
-each failure would cause, with the commanded effort u and the rate q':
+The detector (detector.py) finds failed joints of the Packbot's arm, from measured joint states and
+commanded efforts. A joint that it reports may have failed in part only. The residual effort of a
+joint is the effort that its motion needs, less all efforts that the arm explains as estimated
+before the failure. Means of the residual over `BLOCK` are compared with what each failure would
+cause, with the commanded effort u and the rate q':
 
     loose       -u
     weak        -(1 - f) u, with the fraction f of its effort that the drive still gives

@@ -1,9 +1,10 @@
 """Small safe motions that decide between failures which measurements cannot distinguish yet.
 
-If a joint may be healthy, the motion turns this joint. If it has failed, and is either frozen or
-loose, the motion turns any joint so that gravity would then turn it if it were loose. The motions
-of SIZES are tried, the smallest first. A motion is safe if it stays within the joint limits and
-keeps MARGIN of `packbot.planning.reaching` between hulls.
+A failed joint of the Packbot's arm is loose (its drive gives no effort) or frozen. While nothing
+moves, measurements cannot tell. If a joint may be healthy, the motion turns this joint. If it has
+failed, and is either frozen or loose, the motion turns any joint so that gravity would then turn it
+if it were loose. The motions of SIZES are tried, the smallest first. A motion is safe if it stays
+within the joint limits and keeps MARGIN of `packbot.planning.reaching` between hulls.
 
 SIZES, WAIT, YIELDS and CHECKS may be tuned; what is safe must stay. test_detector checks for which
 joints there is a motion.

@@ -1,9 +1,10 @@
 """Detection of stuck encoders, which have to be distinguished from joints that really stopped.
 
-A stuck encoder repeats its reading exactly, which noisy readings never do. Without noise, an
-impulse decides: a joint that really stops within a tick (control period) jerks the other joints,
-one with a stuck encoder does not. Encoders that measure in counts repeat their readings at rest as
-well; these are not examined, so that a stuck one is taken for a frozen joint.
+The diagnosis of the Packbot's arm (diagnosis.py) watches joint states for failures. A stuck encoder
+repeats its reading exactly, which noisy readings never do. Without noise, an impulse decides: a
+joint that really stops within a tick (control period) jerks the other joints, one with a stuck
+encoder does not. Encoders that measure in counts repeat their readings at rest as well; these are
+not examined, so that a stuck one is taken for a frozen joint.
 
 REPEATS, IMPULSE_SHARE and LEAST_CHANGE may be tuned (test_diagnosis, test_counts).
 """

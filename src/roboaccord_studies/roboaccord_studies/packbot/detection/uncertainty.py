@@ -1,6 +1,7 @@
 """By how much the arm may differ from its model, and the errors of joint efforts that follow.
 
-Rigid-body efforts are linear in the inertial parameters pi of the links [Atkeson et al. 1986],
+An arm that merely differs from its model must not count as failed (detector.py). Rigid-body efforts
+are linear in the inertial parameters pi of the links [Atkeson et al. 1986],
 
     tau = Y(q, qd, qdd) pi.
 

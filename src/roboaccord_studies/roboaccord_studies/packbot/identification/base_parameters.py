@@ -1,9 +1,10 @@
 """Base parameters of the arm: the combinations of inertial parameters that a motion can identify.
 
-The efforts of rigid bodies are tau = Y(q, qd, qdd) pi with the inertial parameters pi (70,)
-[Atkeson et al. 1986]. The columns of Y are linearly dependent, so that some combinations of pi have
-no effect. From the base to the tips, a parameter is a base parameter if its column is independent
-of the columns before it; the others are added to these [Gautier 1991]:
+Identification (estimate.py) finds by how much the Packbot's arm differs from its model. The efforts
+of rigid bodies are tau = Y(q, qd, qdd) pi with the inertial parameters pi (70,) [Atkeson et al.
+1986]. The columns of Y are linearly dependent, so that some combinations of pi have no effect. From
+the base to the tips, a parameter is a base parameter if its column is independent of the columns
+before it; the others are added to these [Gautier 1991]:
 
     beta = B pi,   Y = Y_b B,
 

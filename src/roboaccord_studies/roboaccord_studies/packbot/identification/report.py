@@ -1,6 +1,7 @@
 """Command `accord packbot identify`: what a motion identifies of the arm, with intervals.
 
-The unknowns are estimated from the motion (estimate.py), and turned into quantities with names and
+By how much the Packbot's arm differs from its model is a vector of unknowns (unknowns.py). The
+unknowns are estimated from the motion (estimate.py), and turned into quantities with names and
 units: base parameters (the combinations of inertial parameters that a motion can show), friction,
 payload, ratios of torque constants, latency. A quantity counts as identified if its 95 % interval
 is at most half as wide as before the motion. For the others, the reason is given: the quantity with

@@ -1,10 +1,11 @@
 """Command `accord packbot equilibria`: where loose joints rest, and a map over active joints.
 
-A loose joint has no drive. While the other (active) joints are held, it has two equilibria under
-gravity: it hangs stably at one angle, and could be balanced at the other, half a turn away. It is
-also in equilibrium on a contact, or at a stop, against which gravity presses it. The command finds
-the equilibria of random poses, and counts those to which slow motions of the active joints lead
-from the start. Maps over active joints are computed in `equilibrium_map`.
+The Packbot is a robot with an arm of seven joints. A loose joint has no drive. While the other
+(active) joints are held, it has two equilibria under gravity: it hangs stably at one angle, and
+could be balanced at the other, half a turn away. It is also in equilibrium on a contact, or at a
+stop, against which gravity presses it. The command finds the equilibria of random poses, and counts
+those to which slow motions of the active joints lead from the start. Maps over active joints are
+computed in `equilibrium_map`.
 
 Keys of the JSON output must stay. test_recovery_studies checks that stable equilibria are minima of
 the energy.

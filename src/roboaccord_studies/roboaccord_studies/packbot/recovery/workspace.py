@@ -1,10 +1,11 @@
 """Workspace that the arm retains with failed joints, measured in the plane of the arm.
 
-The plane is divided into cells of 5 cm. A cell is reached if one of many random poses has its
-finger tips there, touches nothing, can be held against gravity, and has its loose joints (without
-drive) at rest. The turret points straight ahead; camera and wrist are as at the start. The result
-is the fraction of the healthy arm's cells that the failed arm reaches. Cells that few poses reach
-can be missed, so that the result grows with the number of poses, up to about 60,000.
+A failed joint of the Packbot's arm is frozen at an angle, or loose. The plane is divided into cells
+of 5 cm. A cell is reached if one of many random poses has its finger tips there, touches nothing,
+can be held against gravity, and has its loose joints (without drive) at rest. The turret points
+straight ahead; camera and wrist are as at the start. The result is the fraction of the healthy
+arm's cells that the failed arm reaches. Cells that few poses reach can be missed, so that the
+result grows with the number of poses, up to about 60,000.
 
 The numbers of poses and angles may be changed, but figures of docs/packbot_recovery.md depend on
 them. The order of random draws must stay. test_workspace compares with the closed form of two
