@@ -80,8 +80,8 @@ class Step:
             (th1, th2, w1, w2, torque) at this one (5, 5).
         stride: forwards [m].
         drop: downwards [m].
-        sides: signs of two determinants, for a torque that is given and for one that is solved
-            for; a determinant changes its sign at a fold.
+        signs: of two determinants, for a torque that is given and for one that is solved for; a
+            determinant changes its sign at a fold.
     """
 
     period: Annotated[float, Quantity("s", form=".4f")]
@@ -90,7 +90,7 @@ class Step:
     slope: Array
     stride: float
     drop: float
-    sides: tuple[float, float]
+    signs: tuple[float, float]
 
     @property
     def radius(self) -> Radius:
@@ -98,8 +98,7 @@ class Step:
         return float(np.abs(np.linalg.eigvals(self.slope[:4, :4])).max())
 
 
-Course = Callable[[float], Setting]
-"""A way from one setting, at 0, to another one, at 1."""
+Course = Callable[[float], Setting]  # settings from one, at 0, to another one, at 1
 
 
 def shipped_step(parameters: MonkeyBotParameters) -> Step:
@@ -118,7 +117,7 @@ def shipped_step(parameters: MonkeyBotParameters) -> Step:
 
 
 def find_step(setting: Setting, start: Array, torque: float, slope: Array) -> Step | None:
-    """Find the gait that repeats near a guess, by Broyden's method; None if it finds none.
+    """Find the gait that repeats near a guess, by Broyden's method; None if there is none.
 
     Args:
         setting: of the gait.
@@ -203,9 +202,9 @@ def pieces_of(*changes: tuple[float, float]) -> int:
 
 def _continues(step: Step, next_step: Step, guess: Array, setting: Setting) -> bool:
     """Return whether a gait is near its guess (4,), and on the same side of a fold as the last."""
-    side = setting.unknowns - 4  # index in `Step.sides`
+    unknown_torque = setting.unknowns - 4  # 0 or 1: index in `Step.signs`
     is_near = np.linalg.norm(next_step.start - guess) <= LEAP
-    return bool(is_near) and next_step.sides[side] == step.sides[side]
+    return bool(is_near) and next_step.signs[unknown_torque] == step.signs[unknown_torque]
 
 
 def _step_with_figures(setting: Setting, z: Array, end: Array) -> Step | None:
@@ -218,8 +217,8 @@ def _step_with_figures(setting: Setting, z: Array, end: Array) -> Step | None:
         return None
     jacobian = slope - IDENTITY
     given, solved_for = (float(np.sign(np.linalg.det(jacobian[:n, :n]))) for n in (4, 5))
-    stride, drop, sides = float(end[5]), -float(end[4]), (given, solved_for)
-    return Step(setting.period, float(z[4]), z[:4].copy(), slope, stride, drop, sides)
+    stride, drop, signs = float(end[5]), -float(end[4]), (given, solved_for)
+    return Step(setting.period, float(z[4]), z[:4].copy(), slope, stride, drop, signs)
 
 
 def _slope(setting: Setting, z: Array) -> Array:

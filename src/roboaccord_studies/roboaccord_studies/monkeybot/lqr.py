@@ -86,13 +86,16 @@ def linearise(orbit: Orbit, parameters: MonkeyBotParameters) -> tuple[Array, Arr
         raise AccordError(f"gaits of kind {orbit.kind.name} do not begin at the vertical")
 
     def end(name: str, shift: float) -> Array:
+        """Return (th2, w1, w2) at the next vertical (3,), with one control shifted."""
         controls = {**orbit.controls, name: orbit.controls[name] + shift}
         gait = gait_of(orbit.kind, controls)
         return evaluate(gait, parameters, orbit.start, tolerance=FINE).final[0, 1:]
 
     def slope(name: str) -> Array:
-        near, far = (end(name, s * STEP) - end(name, -s * STEP) for s in (1.0, 2.0))
-        return np.asarray((8.0 * near - far) / (12.0 * STEP))
+        """Return the derivative of the end by a control (3,), by five-point differences."""
+        one_step = end(name, STEP) - end(name, -STEP)
+        two_steps = end(name, 2.0 * STEP) - end(name, -2.0 * STEP)
+        return np.asarray((8.0 * one_step - two_steps) / (12.0 * STEP))
 
     A = map_slope(orbit.gait, parameters, orbit.start)[1:, 1:]
     return A, np.column_stack([slope(name) for name in INPUTS])

@@ -63,7 +63,8 @@ def _swings(orbit: Orbit, parameters: MonkeyBotParameters) -> list[Array] | None
     if any(phase.then in (Then.RELEASE, Then.GRIP_OTHER) for phase in phases):
         return None
     motion = Motion(parameters, np.concatenate([orbit.start, np.zeros(4)]), tolerance=FINE)
-    swings, pieces = list[Array](), list[tuple[float, float]]()
+    swings = list[Array]()
+    pieces = list[tuple[float, float]]()  # duration [s] and torque [N m] of phases of a swing
     for phase, duration in zip(phases, orbit.times.tolist(), strict=True):
         pieces.append((duration, phase.torque))
         if phase.then is Then.CHANGE:

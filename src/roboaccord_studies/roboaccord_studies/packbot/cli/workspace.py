@@ -35,7 +35,7 @@ from roboaccord_studies.packbot.recovery.joint_guard import Guard, guard
 from roboaccord_studies.packbot.recovery.workspace import RetainedWorkspace
 from roboaccord_studies.results_file import FILE, ResultsFile
 
-PAYLOADS = (0.0, 5.0, 10.0)  # kg; at the finger tips in the study: none, and two, one the double
+PAYLOADS = (0.0, 5.0, 10.0)  # kg; payloads of the study: none, and two that differ by a factor of 2
 
 # Options of the command.
 FAULT = typer.Option(

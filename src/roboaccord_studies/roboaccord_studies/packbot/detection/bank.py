@@ -109,8 +109,8 @@ class FilterBank:
     def faults(self) -> NDArray[np.int64]:
         """Kind of each joint in each filter, as an index into `KINDS` (16, 7)."""
         faults = np.tile(self.kinds, (2 + 2 * N, 1))
-        for j in range(N):
-            for shift in (1, 2):  # steps from the believed kind to the other two
+        for shift in (1, 2):  # steps from the believed kind to the other two
+            for j in range(N):
                 faults[1 + (shift - 1) * N + j, j] = (self.kinds[j] + shift) % len(KINDS)
         return faults
 

@@ -71,6 +71,7 @@ class Noise:
         self._recent = [*self._recent[-2:], np.array([q, qd])]
         if len(self._recent) == 3:
             a, b, c = self._recent
+            # Of the joints the median, over the median of what white noise of variance 1 has.
             squares = np.median((a - 2.0 * b + c) ** 2, axis=1) / (SECOND_DIFFERENCE * MIDDLE)
             self._variance += (period / ADAPT) * (squares - self._variance)
         # The count, by the motions so far: their greatest common divisor.

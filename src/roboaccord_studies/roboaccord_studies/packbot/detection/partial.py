@@ -36,13 +36,12 @@ from roboaccord_studies.packbot.detection.filters import N
 PARTIAL = ("weak", "slipping")  # verdicts that are partial failures
 BLOCK = 0.1  # s; duration of a mean: ten ticks, as PERIODS, so rates' noise is divided by 3
 PERIODS = 10.0  # number of control periods in a mean, of 10 ms each
-# Smallest and largest number of means that are compared: two unknowns and one to check; 2.5 s, the
-# delay that a report may have.
-FEWEST, MOST = 3, 25
+FEWEST = 3  # smallest number of means that are compared: two unknowns, and one to check
+MOST = 25  # largest number of means that are compared: 2.5 s, the delay that a report may have
 CLEAR = 25.0  # chi^2; lead that the best failure needs over all others: five standard deviations
 FITS = 4.0  # chi^2 per mean; bound up to which a failure fits: twice the noise
-# Bounds of f: outside them a drive counts as loose, or as healthy. Chosen on the arms of the table
-# in docs/packbot_failures.md.
+# Bounds of the fraction f of a weak drive: outside them it counts as loose, or as healthy. Chosen
+# on the arms of the table in docs/packbot_failures.md.
 PARTLY = (0.15, 0.95)
 ROUND_OFF = 1e-9  # s; rounding errors of times
 # chi^2; lower bound of commanded efforts, against division by 0; any below 1, what noise has.
@@ -130,16 +129,17 @@ class PartialCase:
         if not self._has_new_mean or len(self._blocks) < FEWEST or self.verdict in PARTIAL:
             return self.verdict
         self._has_new_mean = False
-        # Means as columns; a joint turns if its mean rate is clearly above the noise.
+        # Means as columns (k,), in the order of `Sample`.
         lacks, effort, rate, jitter, noise, unsure = np.array(self._blocks).T
         weight = 1.0 / (self._hidden**2 + jitter**2)
         if self.named == "loose" and weight @ effort**2 < CLEAR:
             return self.verdict  # without a command a weak joint cannot be told from a loose one
+        # Sign of the rates, 0 at rest: a joint turns if its mean rate is clearly above the noise.
         sign = np.sign(rate) * (np.abs(rate) > SLOW + SIGMAS * noise * PERIODS**-0.5)
-        # 1 - f and c by weighted least squares.
+        # The fraction 1 - f that a drive misses, and c, by weighted least squares.
         missing = -float(weight * lacks @ effort) / max(float(weight * effort @ effort), NO_EFFORT)
-        friction, slipping = _slipping(lacks, sign, weight)
-        shared = self._hidden**2 + float(unsure.mean())
+        friction, errors_of_slipping = _slipping(lacks, sign, weight)
+        shared = self._hidden**2 + float(unsure.mean())  # variance of an error that all means share
 
         def misfit(errors: Array) -> float:
             """Return chi^2 of errors (k,), less the part by an error that all means share."""
@@ -152,7 +152,7 @@ class PartialCase:
             # In the first mean the joint may have turned before it failed.
             "frozen": np.inf if sign[1:].any() else 0.0,
             "weak": misfit(lacks + missing * effort),
-            "slipping": misfit(slipping),
+            "slipping": misfit(errors_of_slipping),
         }
         self._conclude(misfits, float(lacks[-1]), 1.0 - missing, friction)
         return self.verdict
@@ -168,12 +168,12 @@ class PartialCase:
             fraction: f of a weak drive.
             friction: c of a slipping brake [N m].
         """
-        partly = PARTLY[0] < fraction < PARTLY[1]
+        is_weak = PARTLY[0] < fraction < PARTLY[1]
         best, second = sorted(misfits, key=lambda kind: misfits[kind])[:2]
         fits = misfits[best] <= FITS * len(self._blocks)
-        fits = fits and misfits[second] - misfits[best] > CLEAR and (best == "slipping" or partly)
+        fits = fits and misfits[second] - misfits[best] > CLEAR and (best == "slipping" or is_weak)
         # Otherwise nothing is certain if a partial failure at least beats the reported kind.
-        rival = min(misfits["slipping"], misfits["weak"] if partly else np.inf)
+        rival = min(misfits["slipping"], misfits["weak"] if is_weak else np.inf)
         if fits and best in PARTIAL:
             self.verdict = best
             self.sizes = lacks, fraction if best == "weak" else friction
