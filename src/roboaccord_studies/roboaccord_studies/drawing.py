@@ -35,11 +35,12 @@ def _view(azimuth: float, elevation: float) -> Array:
 
 
 VIEW = _view(report.AZIMUTH, report.ELEVATION)  # unit vectors to the right, up, and towards the eye
-EYE = VIEW[2]
+EYE = VIEW[2]  # unit vector towards the eye
 # Direction to the light, in the axes of VIEW, from the upper left, by eye.
 LIGHT = np.array([-0.45, 0.7, 0.56])
 DARK = 0.55  # brightness of faces that are turned away from the light, by eye: edges are still seen
-# Degrees; between meridians, and between parallels, of a ball: enough to see that it is a ball.
+# Degrees; between the meridians, and between the parallels, of a drawn ball. Chosen by eye: enough
+# of them to see that it is a ball.
 GRID = 30
 
 

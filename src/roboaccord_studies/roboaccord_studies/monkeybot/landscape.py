@@ -42,6 +42,7 @@ PAGE_POINTS = 201
 W1 = (0.0, 3.0, 301)  # default grid of w1 [rad/s]
 W2 = (8.0, 14.0, 301)  # default grid of w2 [rad/s]
 EYE = {"x": 1.15, "y": -1.75, "z": 0.95}  # viewpoint, in Plotly's units: looks into the valley
+# Caption of the intensity map.
 WORDS = (
     f"The root of the error, cut off at {CUT:g}; dark is low. Empty: the start misses an event, "
     "as one without the energy to reach the line does."

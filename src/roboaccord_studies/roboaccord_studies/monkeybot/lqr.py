@@ -36,10 +36,10 @@ from roboaccord_studies.monkeybot.orbits import FINE, Orbit, shipped_gait
 from roboaccord_studies.monkeybot.rollouts import Feedback
 
 SAMPLE = 1e-3  # s: period of the report's controller
-# s, N m: of the differences by a control, whose error is its fourth power: 1e-20, and round-off
-# orbits.FINE / 1e-5 = 1e-8.
+# s, N m: step of the differences by a control. Their truncation is its fourth power, 1e-20, their
+# round-off orbits.FINE / 1e-5 = 1e-8.
 STEP = 1e-5
-INPUTS = ("switch", "motor", "torque")
+INPUTS = ("switch", "motor", "torque")  # controls of the gait: columns of B, in this order
 # Weights Q of deviations of th2 [1/rad^2], w1 and w2 [s^2/rad^2], and R of the time [1/s^2].
 STATE_COST, TIME_COST = (1.0, 1.0, 1.0), 1.0
 

@@ -176,6 +176,14 @@ def walk_together(
     """Do the same as `walk_block`, cycle by cycle for all walks that still have their gait.
 
     The only difference: a walk that misses an event ends in the state at which the cycle began.
+
+    Args:
+        gait: the gait and its orbit.
+        starts: states (k, 8) on hand A.
+        jitter: errors added to the times of the phases (k, cycles, n) [s].
+        factors: of all torques (k,).
+        cycles: filled with the number of cycles until the gait was lost (k,).
+        finals: filled with the state at the end, in the frame of the hand that holds (k, 8).
     """
     from monkeybot.model.ensemble import run_ensemble  # imports numba
 
@@ -185,6 +193,7 @@ def walk_together(
     for cycle in range(jitter.shape[1]):
         before, k = finals[alive], len(alive)
         phases = _disturbed_phases(gait, before, jitter[alive, cycle], factors[alive])
+        # `run_ensemble` fills the states and hands at the end, counts of phases, and times.
         ends, counts, held = np.empty((k, 8)), np.empty(k, dtype=np.int64), hands[alive]
         times = np.empty(phases.shape[:2])
         run_ensemble(

@@ -35,6 +35,7 @@ from roboaccord_studies.packbot.shapes import Shape, mesh_shape, read_collisions
 # it only decides whether a note is printed, and a hull that is 10 % too large moves its contacts by
 # some 3 % of its size (the cube root).
 NOT_CONVEX = 0.9
+# Beginning of hulls.yaml.
 HEAD = """\
 # Convex hulls of links, made by `accord packbot look --hulls`: m, kg, kg m^2, in the links' frames.
 # Inertia is about the centre of mass; fit is the volume of a shape over its hull's.

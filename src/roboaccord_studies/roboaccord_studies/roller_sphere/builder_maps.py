@@ -36,7 +36,9 @@ SPEED_CUT = 5.0
 # only rollers of less than 7 % of the ball's radius clear the ground, and at an angle of 90 none
 # drives (1 / cos(85 degrees) is 11).
 LATITUDES, TURNS = (-60.0, 85.0), (-85.0, 85.0)
+# Labels of the axes of maps.
 ALPHA, LATITUDE = "alpha1 = -alpha2 [degrees]", "latitude of both contacts [degrees]"
+# Figures of a rig over all headings, as `figures_over_grid` explains them.
 FIGURES = ("slip_over_speed", "roller_speed_over_speed", "share_blocked", "condition")
 
 Pair = tuple[float, float]  # azimuths of both contacts [degrees]

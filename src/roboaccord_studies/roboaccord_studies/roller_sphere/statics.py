@@ -28,7 +28,7 @@ import scipy
 from roboaccord.contract import Array
 from roller_sphere.model.parameters import RollerSphereParameters
 
-UP = np.array([0.0, 0.0, 1.0])
+UP = np.array([0.0, 0.0, 1.0])  # unit vector z
 # m/s^2 or rad/s; end of the search for a limit, beyond what any robot reaches, at ten times
 # gravity.
 LARGEST = 100.0

@@ -98,6 +98,7 @@ def parse_steps(text: str) -> list[float]:
     return steps
 
 
+# Headings of the table's columns, those of the statistics apart.
 MEASURES = ("mean", "standard\ndeviation", "95 % interval")
 HEADINGS = ("engine", "step\n[ms]", "runs", *MEASURES, "above\n0", "no\nvalue")
 

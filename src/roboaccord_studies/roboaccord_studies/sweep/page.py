@@ -11,7 +11,7 @@ from roboaccord.report import Plot, axis, colour_of, render_page
 
 from roboaccord_studies.sweep.study import Study
 
-TRANSPARENT = "rgba(0,0,0,0)"
+TRANSPARENT = "rgba(0,0,0,0)"  # colour of the boxes, which are not drawn
 
 
 def render_sweep(study: Study) -> str:

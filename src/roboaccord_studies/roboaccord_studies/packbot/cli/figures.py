@@ -23,6 +23,7 @@ from roboaccord.run import made_with, write_text
 
 from roboaccord_studies.packbot.figures import write_figures
 
+# The report whose figures are drawn again.
 SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
 
 

@@ -62,10 +62,10 @@ JOLT = 0.3
 # 1/s^0.5; random walk of the unknowns, over their prior standard deviation: 10 % of the prior in
 # 100 s.
 DRIFT = 0.01
-# A joint may stick if its rate is below SLOW plus this many standard deviations (by chance in 3 of
-# 1000).
+# Dry friction may hold a joint whose rate is below SLOW plus SIGMAS standard deviations of its noise
+# (a joint at rest has a larger one by chance in 3 of 1000).
 SIGMAS = 3.0
-SLOW = 0.02  # rad/s; see SIGMAS; the rate DRY_RATE in balance.py
+SLOW = 0.02  # rad/s; the rate DRY_RATE of balance.py
 STOP = 100.0  # N m; standard deviation of the effort of a stop, about that of the drives' limits
 ROUNDING = 0.3  # standard deviation of an angle in encoder counts, over a count: 1 / sqrt(12)
 

@@ -6,7 +6,7 @@ payload and friction, for control, planning and detection. It subtracts the enco
 measured angles, and divides efforts by the gains of the torque constants. For a quantity that the
 motion did not identify, the file has the prior value.
 
-DRY_REMAINING, GENTLE, SIGMAS and WHOLE, which say how far the estimate is trusted, may be tuned.
+DRY_REMAINING, GENTLE, SIGMAS and NEAREST, which say how far the estimate is trusted, may be tuned.
 test_identification checks that the identified arm keeps to its path.
 """
 
@@ -29,9 +29,12 @@ DRY_REMAINING = 0.5  # part of dry friction's uncertainty that remains: at rest 
 # rad/s; at slower rates dry friction is compensated in part, as rates are noisy: ten times their
 # default noise.
 GENTLE = 0.1
-# Number of standard deviations in the error of the latency, see WHOLE (by chance in 3 of 1000).
+# Number of standard deviations by which the latency may be off (by chance it is off by more in 3 of
+# 1000).
 SIGMAS = 3.0
-WHOLE = 0.5  # ticks; the latency is known if its error to a whole number of ticks is smaller
+# Ticks; the latency is known if its error to the nearest integer number of ticks is smaller: half
+# the distance of two of them.
+NEAREST = 0.5
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ class KnownArm:
         latency, deviation = self.of("latency")[0], self.deviation[BLOCKS["latency"]][0]
         ticks = max(round(float(latency) / period), 0)
         error = abs(latency - ticks * period) + SIGMAS * deviation
-        return ticks if error < WHOLE * period else None
+        return ticks if error < NEAREST * period else None
 
     def corrected_state(self, state: RobotState) -> RobotState:
         """Return a measured state, corrected by the zeros of the encoders."""

@@ -43,6 +43,7 @@ ALIKE = 0.9
 # Relative error of dry friction of light joints, which noise of the efforts moves.
 LIGHT_DRY_ERROR = 0.03
 SCALE = "torque_constant_scale"  # mean ratio of the torque constants and those of the model
+# Quantities that no motion identifies, and why.
 NEVER = {SCALE: "not distinguishable from the masses without a known payload"}
 DRIVE = "shoulder"  # joint whose torque constant those of the others are compared with
 

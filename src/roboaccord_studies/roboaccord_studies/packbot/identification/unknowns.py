@@ -59,9 +59,10 @@ KNEE = 1.5
 KEYS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # of an inertia in a URDF
 # Index at which each block of the vector begins, and at which the last one ends.
 ENDS = np.cumsum([0, *BLOCK_LENGTHS.values()]).tolist()
+# Where each block is in the vector.
 BLOCKS = {name: slice(a, b) for name, (a, b) in zip(BLOCK_LENGTHS, pairwise(ENDS), strict=True)}
 SIZE = ENDS[-1]  # u, number of unknowns
-INERTIAL = slice(0, BLOCKS["payload"].stop)
+INERTIAL = slice(0, BLOCKS["payload"].stop)  # of the inertial blocks
 
 
 def vector(parts: Mapping[str, ArrayLike]) -> Array:
