@@ -62,8 +62,8 @@ JOLT = 0.3
 # 1/s^0.5; random walk of the unknowns, over their prior standard deviation: 10 % of the prior in
 # 100 s.
 DRIFT = 0.01
-# Dry friction may hold a joint whose rate is below SLOW plus SIGMAS standard deviations of its noise
-# (a joint at rest has a larger one by chance in 3 of 1000).
+# Dry friction may hold a joint whose rate is below SLOW plus SIGMAS standard deviations of its
+# noise (a joint at rest has a larger one by chance in 3 of 1000).
 SIGMAS = 3.0
 SLOW = 0.02  # rad/s; the rate DRY_RATE of balance.py
 STOP = 100.0  # N m; standard deviation of the effort of a stop, about that of the drives' limits

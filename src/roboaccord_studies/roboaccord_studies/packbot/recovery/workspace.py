@@ -31,13 +31,14 @@ from roboaccord.run import run_pieces
 from roboaccord.scenario import Setup, make_scenario
 
 CELL = 0.05  # m; width of a cell: 4 % of the arm's reach
-# Number of random poses of a failed arm. By choice: they take seconds; 60,000 reach nearly all cells.
+# Number of random poses of a failed arm. By choice: they take seconds; 60,000 reach nearly all
+# cells.
 POSES = 5_000
-# Factor on this number for the healthy arm, which has one more joint, and is what the others are
-# divided by.
+# Factor on the number of poses for the healthy arm, which has one more joint, and is what the
+# others are divided by.
 HEALTHY = 4
-# Bound of this number if loose joints must be brought to rest, which takes long: POSES and HEALTHY
-# times POSES are within it.
+# Bound of the number of poses if loose joints must be brought to rest, which takes long: POSES and
+# HEALTHY times POSES are within it.
 MOST_HANGING = 20_000
 FALLING_EVERY = 4  # one of so many poses is let fall onto something, as each takes a simulation
 # Number of angles at which a joint freezes, evenly between its limits: 15 degrees at most.
