@@ -31,7 +31,7 @@ from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.contract import AccordError, Array, Json, Quantity, by_fields, to_json
 
 from roboaccord_studies.monkeybot.clocked import Setting, Step, follow, pieces_of
-from roboaccord_studies.monkeybot.flood import SIDES, Cell, flood
+from roboaccord_studies.monkeybot.flood import SIDES, Cell, flood, nearest_cell
 from roboaccord_studies.monkeybot.level import Level, level_gaits, shipped_level
 
 MARGINS = "radius", "width"  # measures of stability: spectral radius, and range of stable periods
@@ -229,9 +229,7 @@ def design_map(
     robot = shipped_robot(parameters, largest)
     shape = robot.shape
     follow_to_cell = partial(_robot_of_cell, centre, inertia)
-    # The cell that is nearest to the robot, from which the grid is filled.
-    i, j = np.abs(centre - shape.centre).argmin(), np.abs(inertia - shape.inertia).argmin()
-    cell = int(i), int(j)
+    cell = nearest_cell(centre, inertia, (shape.centre, shape.inertia))
     first = follow_to_cell(robot, cell)
     if first is None:
         raise AccordError("the gait cannot be followed to the grid; choose one about the robot")

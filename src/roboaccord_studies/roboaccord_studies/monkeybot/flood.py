@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+import numpy as np
 from monkeybot.gaits.landscape import Done
+from roboaccord.contract import Array
 from roboaccord.run import run_pieces
 
 # Steps from a cell to its four neighbours, in the order in which they are tried.
@@ -20,6 +22,11 @@ SIDES = ((-1, 0), (1, 0), (0, -1), (0, 1))
 Cell = tuple[int, int]
 T = TypeVar("T")
 Compute = Callable[[T, Cell], T | None]  # of the value of a cell from that of a neighbouring one
+
+
+def nearest_cell(x: Array, y: Array, point: tuple[float, float]) -> Cell:
+    """Return the cell of a grid with axes (n,), (m,) that is nearest to a point."""
+    return int(np.abs(x - point[0]).argmin()), int(np.abs(y - point[1]).argmin())
 
 
 def flood(

@@ -127,13 +127,12 @@ def draw_equilibria(arm: FailedArm, equilibria: Equilibria, path: Path) -> None:
         legend(axes, 3)
 
 
-Over = Annotated[
-    str,
-    typer.Option(
-        metavar="JOINT [JOINT]",
-        help="Active joints over which to map the equilibria of one loose joint.",
-    ),
-]
+# Options of the command.
+OVER = typer.Option(
+    metavar="JOINT [JOINT]",
+    help="Active joints over which to map the equilibria of one loose joint.",
+)
+CELLS = typer.Option(min=3, help="Grid points of the map for each of them.")
 
 
 @by_option("over", "cells bag", "poses seed", "fault plot scenario set")
@@ -141,10 +140,8 @@ def equilibria_command(
     faults: Faults = None,
     count: Annotated[int, typer.Option("--poses", min=1, help="Number of random poses.")] = 100,
     plot: Annotated[Path | None, draws("them")] = None,
-    over: Over = "",
-    cells: Annotated[
-        int, typer.Option(min=3, help="Grid points of the map for each of them.")
-    ] = 25,
+    over: Annotated[str, OVER] = "",
+    cells: Annotated[int, CELLS] = 25,
     bag: Annotated[Path | None, typer.Option(help="Recorded run to draw in the map.")] = None,
     scenario: ScenarioName = "reach",
     seed: Seed = 0,

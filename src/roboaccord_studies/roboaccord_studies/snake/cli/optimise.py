@@ -154,10 +154,14 @@ def optimise_command(
         confirmed = {name: confirm(setup_for, optimum.gait, name, task, bar) for name in simulators}
     least_speed = task.min_speed if task.objective == "cost" else None
     best = Optimisation(
-        **vars(task) | {"min_speed": least_speed},
+        objective=task.objective,
         mu_along=mu_along,
         mu_across=mu_across,
         joints=joints,
+        max_effort=task.max_effort,
+        max_frequency=max_frequency,
+        min_speed=least_speed,
+        seed=seed,
         evaluations=optimum.evaluations,
         optimum=Measured(optimum.gait, optimum.figures),
         default=Measured(gaits.DEFAULT_GAIT, default),
