@@ -161,17 +161,17 @@ def _search_block(closing: Closing, guesses: Array) -> list[Orbit]:
     return orbits
 
 
+MIRROR = Quantity("rad", "how far a swing is from its mirror image in time", "", ".2g")
+STRAIGHT = Quantity("rad", "how near it comes to hanging straight", "", ".2g")
+
+
 @dataclass(frozen=True)
-class Found:
-    """A gait with two measures of its symmetry (symmetry.py)."""
+class RatedGait:
+    """A gait with two measures of its symmetry (symmetry.py); None where it has none."""
 
     orbit: Orbit = field(metadata=INLINE)
-    asymmetry: Annotated[
-        float | None, Quantity("rad", "how far a swing is from its mirror image in time", "", ".2g")
-    ] = None
-    straight: Annotated[
-        float | None, Quantity("rad", "how near it comes to hanging straight", "", ".2g")
-    ] = None
+    asymmetry: Annotated[float | None, MIRROR] = None
+    straight: Annotated[float | None, STRAIGHT] = None
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class Search:
     kind: str
     samples: int
     seed: int
-    gaits: list[Found]
+    gaits: list[RatedGait]
 
 
 ANYWHERE = typer.Option(
@@ -232,8 +232,9 @@ def find_command(
         )
     rows = []
     for orbit in orbits:
-        figures = asymmetry(orbit, parameters)
-        rows.append(Found(orbit, figures.mirror, figures.straight) if figures else Found(orbit))
+        swing = asymmetry(orbit, parameters)
+        figures = (swing.mirror, swing.straight) if swing else (None, None)
+        rows.append(RatedGait(orbit, *figures))
     numbers = [str(number) for number, _ in enumerate(rows, 1)]
     shown = [tables_of(rows, *names, labels=numbers) for names in (FIGURES, STATES) if rows]
     return Result(

@@ -35,10 +35,7 @@ SAMPLES = typer.Option(min=0, help="Walks of each gait to estimate its basin; 0:
 
 
 @in_pieces()
-def gaits_command(
-    samples: Annotated[int, SAMPLES] = 200,
-    changes: Changes = None,
-) -> Result:
+def gaits_command(samples: Annotated[int, SAMPLES] = 200, changes: Changes = None) -> Result:
     """List the gaits that are shipped, with their figures for this robot.
 
     The basin is the share of starts that walk 100 steps, normally distributed about the orbit with

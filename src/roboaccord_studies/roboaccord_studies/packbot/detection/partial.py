@@ -52,20 +52,20 @@ class Sample(NamedTuple):
     """Residual effort of a joint in a tick (control period), or its mean over several ticks.
 
     Args:
-        lacks: residual effort [N m].
+        residual: residual effort [N m].
         effort: commanded effort [N m].
         rate: mean rate of the joint [rad/s].
-        jitter: standard deviation of a mean of `lacks` by the noise of rates [N m].
+        jitter: standard deviation of a mean of `residual` by the noise of rates [N m].
         noise: standard deviation of the noise of rates [rad/s].
-        unsure: variance of `lacks` by errors of the estimated unknowns of the arm [(N m)^2].
+        variance: of `residual` by errors of the estimated unknowns of the arm [(N m)^2].
     """
 
-    lacks: float
+    residual: float
     effort: float
     rate: float
     jitter: float
     noise: float
-    unsure: float
+    variance: float
 
 
 class PartialCase:
@@ -74,7 +74,7 @@ class PartialCase:
     Args:
         joint: index of the joint.
         hidden: standard deviation of efforts that the model leaves out [N m].
-        known: unknowns of the arm as estimated before the failure (m,), and covariance (m, m).
+        estimate: unknowns of the arm as estimated before the failure (m,), and covariance (m, m).
         began: estimated time of the failure [s].
 
     Attributes:
@@ -83,8 +83,10 @@ class PartialCase:
         sizes: residual effort [N m]; and f, or c [N m], of a partial failure.
     """
 
-    def __init__(self, joint: int, hidden: float, known: tuple[Array, Array], began: float) -> None:
-        self._joint, self._hidden, self.known, self.began = joint, hidden, known, began
+    def __init__(
+        self, joint: int, hidden: float, estimate: tuple[Array, Array], began: float
+    ) -> None:
+        self._joint, self._hidden, self.estimate, self.began = joint, hidden, estimate, began
         self._samples = list[Sample]()  # since the last mean
         self._blocks = deque[Array](maxlen=MOST)  # means, each as a `Sample`
         self._time = self._block_start = began  # [s]
@@ -108,16 +110,16 @@ class PartialCase:
             self._block_start = time
             return
         # Residual: the balance (balance.py) solved for the effort of this joint.
-        unknowns, spread = self.known
+        unknowns, spread = self.estimate
         mass = np.linalg.inv(tick.free)[j]  # row of the mass matrix over the period
-        lacks = mass @ (after - tick.keep @ before) - tick.modelled[j] - tick.motor[j]
-        lacks -= tick.effects[j] @ unknowns
+        residual = mass @ (after - tick.keep @ before) - tick.modelled[j] - tick.motor[j]
+        residual -= tick.effects[j] @ unknowns
         # Its variances: by the unknowns, and by noise of both rates over the mean.
         steady = tick.effects[j].copy()
         steady[:N] = 0.0  # wandering efforts do not last
         jitter = float(np.linalg.norm(mass)) * period * tick.noise * 2.0**0.5 / BLOCK
-        rate, unsure = 0.5 * float(before[j] + after[j]), float(steady @ spread @ steady)
-        sample = Sample(float(lacks), float(tick.motor[j]), rate, jitter, tick.noise, unsure)
+        rate, variance = 0.5 * float(before[j] + after[j]), float(steady @ spread @ steady)
+        sample = Sample(float(residual), float(tick.motor[j]), rate, jitter, tick.noise, variance)
         self._samples.append(sample)
         if time - self._block_start >= BLOCK - ROUND_OFF:
             self._blocks.append(np.mean(self._samples, axis=0))
@@ -130,16 +132,18 @@ class PartialCase:
             return self.verdict
         self._has_new_mean = False
         # Means as columns (k,), in the order of `Sample`.
-        lacks, effort, rate, jitter, noise, unsure = np.array(self._blocks).T
+        residual, effort, rate, jitter, noise, variance = np.array(self._blocks).T
         weight = 1.0 / (self._hidden**2 + jitter**2)
         if self.named == "loose" and weight @ effort**2 < CLEAR:
             return self.verdict  # without a command a weak joint cannot be told from a loose one
         # Sign of the rates, 0 at rest: a joint turns if its mean rate is clearly above the noise.
         sign = np.sign(rate) * (np.abs(rate) > SLOW + SIGMAS * noise * PERIODS**-0.5)
         # The fraction 1 - f that a drive misses, and c, by weighted least squares.
-        missing = -float(weight * lacks @ effort) / max(float(weight * effort @ effort), NO_EFFORT)
-        friction, errors_of_slipping = _slipping(lacks, sign, weight)
-        shared = self._hidden**2 + float(unsure.mean())  # variance of an error that all means share
+        missing = -float(weight * residual @ effort)
+        missing /= max(float(weight * effort @ effort), NO_EFFORT)
+        friction, errors_of_slipping = _slipping(residual, sign, weight)
+        # Variance of an error that all means share.
+        shared = self._hidden**2 + float(variance.mean())
 
         def misfit(errors: Array) -> float:
             """Return chi^2 of errors (k,), less the part by an error that all means share."""
@@ -147,24 +151,24 @@ class PartialCase:
             return float(weight @ errors**2) - common**2 / (float(weight.sum()) + 1.0 / shared)
 
         misfits: dict[Verdict, float] = {
-            "healthy": misfit(lacks),
-            "loose": misfit(lacks + effort),
+            "healthy": misfit(residual),
+            "loose": misfit(residual + effort),
             # In the first mean the joint may have turned before it failed.
             "frozen": np.inf if sign[1:].any() else 0.0,
-            "weak": misfit(lacks + missing * effort),
+            "weak": misfit(residual + missing * effort),
             "slipping": misfit(errors_of_slipping),
         }
-        self._conclude(misfits, float(lacks[-1]), 1.0 - missing, friction)
+        self._conclude(misfits, float(residual[-1]), 1.0 - missing, friction)
         return self.verdict
 
     def _conclude(
-        self, misfits: dict[Verdict, float], lacks: float, fraction: float, friction: float
+        self, misfits: dict[Verdict, float], residual: float, fraction: float, friction: float
     ) -> None:
         """Set the verdict and its sizes.
 
         Args:
             misfits: chi^2 of each failure.
-            lacks: last mean of the residual effort [N m].
+            residual: last mean of the residual effort [N m].
             fraction: f of a weak drive.
             friction: c of a slipping brake [N m].
         """
@@ -176,22 +180,22 @@ class PartialCase:
         rival = min(misfits["slipping"], misfits["weak"] if is_weak else np.inf)
         if fits and best in PARTIAL:
             self.verdict = best
-            self.sizes = lacks, fraction if best == "weak" else friction
+            self.sizes = residual, fraction if best == "weak" else friction
         elif misfits.get(self.named, 0.0) > rival + CLEAR:
-            self.verdict, self.sizes = "unexplained", (lacks, 0.0)
+            self.verdict, self.sizes = "unexplained", (residual, 0.0)
 
 
-def _slipping(lacks: Array, sign: Array, weight: Array) -> tuple[float, Array]:
+def _slipping(residual: Array, sign: Array, weight: Array) -> tuple[float, Array]:
     """Return the friction c [N m] of a slipping brake, and the errors that remain (k,) [N m].
 
     Args:
-        lacks: means of the residual effort (k,) [N m].
+        residual: means of the residual effort (k,) [N m].
         sign: sign of the rates, 0 at rest (k,).
-        weight: one over the variance of `lacks` (k,) [1/(N m)^2].
+        weight: one over the variance of `residual` (k,) [1/(N m)^2].
     """
     turns = sign != 0.0
-    friction = float(np.abs(lacks).max())  # bound, if the brake has not slipped
+    friction = float(np.abs(residual).max())  # bound, if the brake has not slipped
     if turns.any():
-        friction = max(-float(weight * lacks @ sign) / float(weight @ turns), 0.0)
-    at_rest = np.maximum(np.abs(lacks) - friction, 0.0)
-    return friction, np.where(turns, lacks + friction * sign, at_rest)
+        friction = max(-float(weight * residual @ sign) / float(weight @ turns), 0.0)
+    at_rest = np.maximum(np.abs(residual) - friction, 0.0)
+    return friction, np.where(turns, residual + friction * sign, at_rest)
