@@ -115,9 +115,9 @@ class Quantities:
 
     def __init__(self, setup: Setup) -> None:
         self._unknowns = unknowns.Unknowns(setup)
-        self._base = BaseParameters(self._unknowns.known, setup.parameters)
+        self._base = BaseParameters(self._unknowns.nominal, setup.parameters)
         self._period = setup.scenario.control_period
-        mass = np.diag(self._unknowns.known.mass_matrix(np.zeros(len(JOINTS))))
+        mass = np.diag(self._unknowns.nominal.mass_matrix(np.zeros(len(JOINTS))))
         self.light = self._unknowns.viscous * self._period > mass
         self._others = [j for j, name in enumerate(JOINTS) if name != DRIVE]
         units = {f"viscous_{j}": "N m s/rad" for j in JOINTS}

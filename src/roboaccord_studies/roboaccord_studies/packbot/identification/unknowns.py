@@ -104,13 +104,13 @@ class Unknowns:
         setup: robot and scenario.
 
     Attributes:
-        known: the arm by its model.
+        nominal: the arm by its model.
         viscous: viscous friction by the model (7,) [N m s/rad].
     """
 
     def __init__(self, setup: Setup) -> None:
         self._setup, p = setup, setup.parameters
-        self.known, self.viscous = Arm.of(setup), p.of_joints("viscous")
+        self.nominal, self.viscous = Arm.of(setup), p.of_joints("viscous")
         self._tip = np.array([p.gripper_length, 0.0, 0.0])
 
     @cached_property
@@ -120,7 +120,7 @@ class Unknowns:
 
     def arm(self, x: Array) -> Arm:
         """Return the arm with the masses, centres, payload and lengths of x (u,)."""
-        arm, nominal = self._blank, self.known.model
+        arm, nominal = self._blank, self.nominal.model
         masses = x[BLOCKS["mass"]]
         centres, lengths = (x[BLOCKS[name]].reshape(N, 3) for name in ("centre", "length"))
         for j in range(1, N + 1):
@@ -134,7 +134,7 @@ class Unknowns:
         # Added as inertial parameters, because the payload may be negative during the estimation.
         point = self._tip + np.array([0.0, *offset])
         load = pin.Inertia(1.0, point, np.zeros((3, 3))).toDynamicParameters()
-        hand = self.known.model.getJointId("wrist")
+        hand = self.nominal.model.getJointId("wrist")
         loaded = arm.model.inertias[hand].toDynamicParameters() + mass * load
         arm.model.inertias[hand] = pin.Inertia.FromDynamicParameters(loaded)
         return arm
