@@ -99,7 +99,7 @@ def judged(seed: int, rows: Array) -> Row:
     truth = dict(zip(quantities.names, true, strict=True))
     error = {name: p.value - truth[name] for name, p in found.all.items()}
     half = {name: 0.5 * (p.high - p.low) for name, p in found.all.items()}
-    return Row(seed, [*found.parameters], error, half, found.own)
+    return Row(seed, [*found.parameters], error, half, found.half_widths_before)
 
 
 def carried_out(seeds: Sequence[int], folder: Path, wander: float, engine: str) -> Iterator[Row]:

@@ -12,7 +12,7 @@ from packbot.controllers.diagnosis import Detection, Verdict
 from packbot.model.parameters import JOINTS
 from roboaccord.contract import Array, RobotState, clip_efforts
 from roboaccord.scenario import Setup
-from roboaccord_studies.packbot.detection.balance import Balance
+from roboaccord_studies.packbot.detection.balance import Balance, Belief
 from roboaccord_studies.packbot.detection.bank import BLIND
 from roboaccord_studies.packbot.detection.detector import SIGMAS, SLOW
 from roboaccord_studies.packbot.detection.filters import N
@@ -64,9 +64,8 @@ class MomentumObserver:
         mean, spread = np.zeros(size), np.zeros((size, size))
         mean[:N] = self._last
         tau = clip_efforts(effort, self._limits)
-        tick = self._balance.tick(
-            q, mean, spread, np.zeros(N, dtype=np.bool_), tau, period, float(noise[0])
-        )
+        belief = Belief(mean, spread, np.zeros(N, dtype=np.bool_))
+        tick = self._balance.tick(q, belief, tau, period, float(noise[0]))
         mass = np.linalg.inv(tick.free)  # over the period
         lacking = mass @ (qd - tick.keep @ self._last) - tick.modelled - tick.motor
         self._last = qd

@@ -1,12 +1,12 @@
 """Drawing that several studies share: scenes in space, contour lines, curves with their table.
 
 A scene in space is drawn flat, as seen from the AZIMUTH and ELEVATION of `roboaccord.report`: `see`
-gives the coordinates of points to the right, up and towards the eye, and faces are drawn with the
+returns the coordinates of points to the right, up and towards the eye, and faces are drawn with the
 nearest last. The style and the file of figures are in `roboaccord.report`; a robot's own figures
 are in its folder.
 
-The `column` of a `Curve` is a heading of a CSV file. LIGHT, DARK and GRID are looks and may be
-changed. test_studies_drawing checks where the eye is.
+The `column` of a `Curve` is a heading of a CSV file. LIGHT, DARK and GRID are chosen by eye and may
+be changed. test_studies_drawing checks where the eye is.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from roboaccord import report
 from roboaccord.contract import Array, Index
 from roboaccord.description import Faces
+from roboaccord.report import Still
 from roboaccord.run import write_columns
 
 if TYPE_CHECKING:
@@ -34,11 +35,12 @@ def _view(azimuth: float, elevation: float) -> Array:
 
 
 VIEW = _view(report.AZIMUTH, report.ELEVATION)  # unit vectors to the right, up, and towards the eye
-EYE = VIEW[2]
+EYE = VIEW[2]  # unit vector towards the eye
 # Direction to the light, in the axes of VIEW, from the upper left, by eye.
 LIGHT = np.array([-0.45, 0.7, 0.56])
 DARK = 0.55  # brightness of faces that are turned away from the light, by eye: edges are still seen
-# Degrees; between meridians, and between parallels, of a ball: enough to see that it is a ball.
+# Degrees; between the meridians, and between the parallels, of a drawn ball. Chosen by eye: enough
+# of them to see that it is a ball.
 GRID = 30
 
 
@@ -56,9 +58,8 @@ def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **style
 
     label, colour = style.pop("label", None), style.pop("color", report.INK)
     if np.nanmin(values) < level < np.nanmax(values):
-        axes.contour(
-            x, y, np.asarray(values).T, [level], colors=colour, linestyles="solid", **style
-        )
+        z = np.asarray(values).T
+        axes.contour(x, y, z, [level], colors=colour, linestyles="solid", **style)
     # An empty line, for the legend: contours have no entry of their own. White has a dark rim.
     rim = [withStroke(linewidth=2.5, foreground=report.SOFT)] if colour == report.PAGE else None
     axes.plot([], [], color=colour, label=label, path_effects=rim)
@@ -90,7 +91,10 @@ def arrow(axes: Axes, start: Array, along: Array, colour: str, name: str = "") -
 
 
 def draw_solids(axes: Axes, solids: Sequence[DrawnSolid]) -> None:
-    """Draw the faces of solids that are turned to the eye, the nearest last."""
+    """Draw the faces of solids that are turned to the eye, the nearest last.
+
+    A face is the brighter, the more its normal points to the light.
+    """
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgb
 
@@ -123,12 +127,10 @@ def draw_ball(axes: Axes, radius: float) -> None:
     lines += [np.column_stack([c, s, zero + math.tan(a)]) * math.cos(a) for a in latitudes]
     axes.add_patch(Circle((0.0, 0.0), radius, facecolor="#dfe6f3", edgecolor=report.SOFT, lw=0.8))
     for points in lines:
-        x, y, near = radius * see(points).T
-        for front, colour in ((False, report.RULE), (True, report.SOFT)):
-            visible = (near >= 0.0) == front
-            axes.plot(
-                np.where(visible, x, np.nan), np.where(visible, y, np.nan), color=colour, lw=0.5
-            )
+        x, y, depth = radius * see(points).T
+        for is_front, colour in ((False, report.RULE), (True, report.SOFT)):
+            drawn = (depth >= 0.0) == is_front
+            axes.plot(*np.where(drawn, [x, y], np.nan), color=colour, lw=0.5)
 
 
 @dataclass(frozen=True)
@@ -144,13 +146,8 @@ class Curve:
 
 
 def write_curves(
-    still: report.Still,
-    first: str,
-    curves: Sequence[Curve],
-    xlabel: str,
-    ylabel: str,
-    columns: int = 4,
-) -> report.Still:
+    still: Still, first: str, curves: Sequence[Curve], xlabel: str, ylabel: str, columns: int = 4
+) -> Still:
     """Write a figure of curves as SVG and CSV.
 
     Args:

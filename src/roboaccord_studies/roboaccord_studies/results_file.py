@@ -77,16 +77,20 @@ class ResultsFile:
         self._file.close()
 
     def run(
-        self, function: Callable[[*Ts], T], arguments: Iterable[tuple[*Ts]], *,
-        done: Callable[[T], None] = lambda result: None, **how: Any,
-    ) -> list[T]:  # fmt: skip
+        self,
+        function: Callable[[*Ts], T],
+        arguments: Iterable[tuple[*Ts]],
+        *,
+        done: Callable[[T], None] = lambda result: None,
+        **options: Any,
+    ) -> list[T]:
         """Run pieces as `run_pieces` does; those in the file are not run again, and come first.
 
         Args:
             function: computes a piece.
             arguments: arguments of each piece.
             done: called with each result.
-            **how: options of `run_pieces`.
+            **options: of `run_pieces`.
 
         Returns:
             results in the order of the arguments.
@@ -97,11 +101,13 @@ class ResultsFile:
             done(result)
 
         def store(piece: tuple[str, T]) -> None:
-            self._write(f"{piece[0]} {base64.b64encode(pickle.dumps(piece[1])).decode()}")
-            done(piece[1])
+            """Append the key and the result of a piece to the file."""
+            key, result = piece
+            self._write(f"{key} {base64.b64encode(pickle.dumps(result)).decode()}")
+            done(result)
 
         missing = [(key, function, call) for key, call in calls if key not in results]
-        results |= run_pieces(_named, missing, done=store, **how)
+        results |= run_pieces(_with_key, missing, done=store, **options)
         return [results[key] for key, _ in calls]
 
     def _load(self, key: str) -> Any:
@@ -134,8 +140,8 @@ def key_of(function: Callable[..., object], arguments: tuple[Any, ...]) -> str:
     return hashlib.sha256(pickle.dumps((name, arguments))).hexdigest()[:DIGEST]
 
 
-def _named(key: str, function: Callable[[*Ts], T], call: tuple[*Ts]) -> tuple[str, T]:
-    """Run a piece, and return its name with its result."""
+def _with_key(key: str, function: Callable[[*Ts], T], call: tuple[*Ts]) -> tuple[str, T]:
+    """Run a piece, and return its key with its result."""
     return key, function(*call)
 
 

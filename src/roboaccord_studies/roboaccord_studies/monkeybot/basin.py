@@ -1,10 +1,12 @@
 """Basin of attraction and robustness of a gait by Monte Carlo simulation.
 
-A walk is a gait repeated many times, and an orbit a gait that repeats exactly (orbits.py). `basin`
-simulates walks from random starts near an orbit. `robustness` simulates walks from the orbit itself
-with errors of the clock, the motor and the robot's parameters. Both count the walks that survive
-(`rollouts.Walks`), and give the confidence interval of that share by Wilson's formula. The random
-numbers do not depend on the number of cores.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. A walk is a gait repeated many times, and an orbit a
+gait that repeats exactly (orbits.py). `basin` simulates walks from random starts near an orbit.
+`robustness` simulates walks from the orbit itself with errors of the clock, the motor and the
+robot's parameters. Both return the share of walks that survive (rollouts.py defines surviving) with
+its confidence interval. The commands `accord monkeybot basin` and `robust` print them
+(cli/basin.py). The random numbers do not depend on the number of cores.
 
 The defaults DRAWS and LONG_DRAWS may be changed. DISTURBED and CENTRES define the order of the
 random numbers, and with it all figures of `accord monkeybot robust`. The fields of `Basin`,
@@ -14,7 +16,7 @@ random numbers, and with it all figures of `accord monkeybot robust`. The fields
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -90,9 +92,15 @@ class Basin(Share):
 
 
 def basin(
-    orbit: Orbit, parameters: MonkeyBotParameters, *, sd_angle: float, sd_rate: float,
-    draws: Draws = DRAWS, feedback: Feedback | None = None, done: Done | None = None,
-) -> Basin:  # fmt: skip
+    orbit: Orbit,
+    parameters: MonkeyBotParameters,
+    *,
+    sd_angle: float,
+    sd_rate: float,
+    draws: Draws = DRAWS,
+    feedback: Feedback | None = None,
+    done: Done | None = None,
+) -> Basin:
     """Simulate walks from starts that are normally distributed about an orbit's start.
 
     The result does not depend on the number of cores.
@@ -103,32 +111,44 @@ def basin(
         sd_angle: standard deviation of both angles [rad]; of th2 alone if a cycle begins when the
             held link hangs straight down.
         sd_rate: standard deviation of both rates [rad/s].
-        draws: number of walks.
+        draws: number and length of the walks, and the seed.
         feedback: on the times of the gait.
         done: called after each block with its number of walks.
 
     Raises:
         AccordError: for a standard deviation that is negative or not finite.
     """
-    for name, sd in (("sd-angle", sd_angle), ("sd-rate", sd_rate)):
-        if not (math.isfinite(sd) and sd >= 0):
-            raise AccordError(f"{name} is {sd:g}, and must not be negative")
+    _check_sizes({"sd-angle": sd_angle, "sd-rate": sd_rate})
     deviation = np.array([sd_angle, sd_angle, sd_rate, sd_rate])
     if orbit.gait.phases[-1].until == VERTICAL:
         deviation[0] = 0.0
-    noise = np.random.default_rng(np.random.SeedSequence(draws.seed)).standard_normal(
-        (draws.samples, 4)
-    )
-    starts = orbit.start + deviation * noise
-    blocks = np.array_split(starts, -(-draws.samples // BLOCK))
+    rng = np.random.default_rng(np.random.SeedSequence(draws.seed))
+    starts = orbit.start + deviation * rng.standard_normal((draws.samples, 4))
+    blocks = np.array_split(starts, math.ceil(draws.samples / BLOCK))
     cycles = cycles_of(orbit, draws.steps)
     calls = ((orbit, parameters, block, cycles, feedback) for block in blocks)
     walks = run_walks(walk, calls, done)
-    cycles_walked, rise = walks.cycles[walks.survived], walks.displacement[walks.survived, 1]
-    height = rise + orbit.drop * orbit.changes * cycles_walked
+    heights = _heights_of_survivors(orbit, walks)
     share = share_of(walks.survived.tolist())
-    spread = float(np.std(height)) if len(height) else None
-    return Basin(share.survived, share.low, share.high, spread, starts, walks)
+    height_sd = float(np.std(heights)) if len(heights) else None
+    return Basin(share.survived, share.low, share.high, height_sd, starts, walks)
+
+
+def _check_sizes(sizes: Mapping[str, float]) -> None:
+    """Check that sizes of disturbances, by name, are finite and not negative.
+
+    Raises:
+        AccordError: that names the first one that is not.
+    """
+    for name, size in sizes.items():
+        if not (math.isfinite(size) and size >= 0):
+            raise AccordError(f"{name} is {size:g}, and must not be negative")
+
+
+def _heights_of_survivors(orbit: Orbit, walks: Walks) -> Array:
+    """Return how far survivors end above the path of an orbit, which may drop itself (k,) [m]."""
+    steps = orbit.changes * walks.cycles
+    return np.asarray((walks.displacement[:, 1] + orbit.drop * steps)[walks.survived])
 
 
 def share_of(survived: Sequence[bool]) -> Share:
@@ -144,7 +164,7 @@ def share_of(survived: Sequence[bool]) -> Share:
 
 def cycles_of(orbit: Orbit, steps: int) -> int:
     """Return the smallest number of cycles with at least `steps` changes of hands."""
-    return -(-steps // orbit.changes)
+    return math.ceil(steps / orbit.changes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,10 +187,8 @@ class Disturbance:
     spread: str = "uniform"
 
     def __post_init__(self) -> None:
-        for name in ("jitter", "torque_error", "parameter_error"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0):
-                raise AccordError(f"{name} is {value:g}, and must not be negative")
+        names = ("jitter", "torque_error", "parameter_error")
+        _check_sizes({name: getattr(self, name) for name in names})
         if self.parameter_error >= 1:
             raise AccordError("parameter_error is a share, and must be below 1")
 
@@ -182,7 +200,7 @@ class Disturbance:
             ("torque", 1e2 * self.torque_error, "%"),
             ("parameters", 1e2 * self.parameter_error, "%"),
         )
-        return ", ".join(f"{name} {x:g} {unit}" for name, x, unit in sizes if x) or "none"
+        return ", ".join(f"{name} {size:g} {unit}" for name, size, unit in sizes if size) or "none"
 
 
 @dataclass(frozen=True)
@@ -193,7 +211,8 @@ class Robustness:
         disturbance: sizes of the errors.
         share: share of walks that survive.
         steps_lost: changes of hands before a walk lost the gait, the median; NaN if none did.
-        rise, rise_sd: of survivors; NaN without any.
+        rise: mean rise of survivors over the orbit's path in a step; NaN without any.
+        rise_sd: standard deviation of their rise at the end; NaN without any.
         walks: results of all walks.
     """
 
@@ -211,9 +230,14 @@ class Robustness:
 
 
 def robustness(
-    orbit: Orbit, parameters: MonkeyBotParameters, disturbance: Disturbance, *,
-    draws: Draws = LONG_DRAWS, feedback: Feedback | None = None, done: Done | None = None,
-) -> Robustness:  # fmt: skip
+    orbit: Orbit,
+    parameters: MonkeyBotParameters,
+    disturbance: Disturbance,
+    *,
+    draws: Draws = LONG_DRAWS,
+    feedback: Feedback | None = None,
+    done: Done | None = None,
+) -> Robustness:
     """Simulate walks from an orbit with random errors, from a random stream for each walk.
 
     The gait's times and torques are those of the robot without errors. The result does not depend
@@ -223,34 +247,45 @@ def robustness(
         orbit: the gait.
         parameters: of the robot, without errors.
         disturbance: sizes of the errors.
-        draws: number of walks.
+        draws: number and length of the walks, and the seed.
         feedback: on the times of the gait.
         done: called with 1 after each walk.
     """
-    cycles = cycles_of(orbit, draws.steps)
-    calls = (
-        (orbit, parameters, disturbance, cycles, feedback, draws.seed, i)
-        for i in range(draws.samples)
+    numbers = range(draws.samples)
+    calls = ((orbit, parameters, disturbance, draws, feedback, number) for number in numbers)
+    walks = run_walks(_disturbed_walk, calls, done)
+    steps, heights = orbit.changes * walks.cycles, _heights_of_survivors(orbit, walks)
+    steps_lost, steps_survived = steps[~walks.survived], steps[walks.survived]
+    return Robustness(
+        disturbance,
+        share_of(walks.survived.tolist()),
+        steps_lost=float(np.median(steps_lost)) if len(steps_lost) else math.nan,
+        rise=float(np.mean(heights / steps_survived)) if len(heights) else math.nan,
+        rise_sd=float(np.std(heights)) if len(heights) else math.nan,
+        walks=walks,
     )
-    return _robustness(orbit, disturbance, run_walks(_disturbed_walk, calls, done))
 
 
 def _disturbed_walk(
-    orbit: Orbit, parameters: MonkeyBotParameters, disturbance: Disturbance, cycles: int,
-    feedback: Feedback | None, seed: int, number: int,
-) -> Walks:  # fmt: skip
+    orbit: Orbit,
+    parameters: MonkeyBotParameters,
+    disturbance: Disturbance,
+    draws: Draws,
+    feedback: Feedback | None,
+    number: int,
+) -> Walks:
     """Return one walk with errors, drawn from the random stream with the walk's number."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
+    rng = np.random.default_rng(np.random.SeedSequence(draws.seed, spawn_key=(number,)))
     unit_errors = rng.uniform(-1.0, 1.0, 1 + len(DISTURBED) + len(CENTRES))
+    cycles = cycles_of(orbit, draws.steps)
     shape = 1, cycles, len(orbit.gait.phases)
-    uniform = disturbance.spread == "uniform"
-    unit_jitter = rng.uniform(-1.0, 1.0, shape) if uniform else rng.standard_normal(shape)
+    is_uniform = disturbance.spread == "uniform"
+    unit_jitter = rng.uniform(-1.0, 1.0, shape) if is_uniform else rng.standard_normal(shape)
     disturbed = with_errors(parameters, disturbance.parameter_error * unit_errors[1:])
-    return walk(
-        orbit, disturbed, orbit.start, cycles, feedback,
-        jitter=disturbance.jitter * unit_jitter,
-        factors=1.0 + disturbance.torque_error * unit_errors[:1],
-    )  # fmt: skip
+    jitter = disturbance.jitter * unit_jitter
+    factors = 1.0 + disturbance.torque_error * unit_errors[:1]
+    start = orbit.start
+    return walk(orbit, disturbed, start, cycles, feedback, jitter=jitter, factors=factors)
 
 
 def with_errors(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotParameters:
@@ -267,19 +302,3 @@ def with_errors(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotPara
     values["centre_a"] = values["length_a"] - from_elbow * factor_a
     values["centre_b"] = parameters.centre_b * factor_b
     return parameters.replace(**values)
-
-
-def _robustness(orbit: Orbit, disturbance: Disturbance, walks: Walks) -> Robustness:
-    """Return the figures of disturbed walks."""
-    steps = orbit.changes * walks.cycles
-    lost = steps[~walks.survived]
-    height = (walks.displacement[:, 1] + orbit.drop * steps)[walks.survived]
-    survived = steps[walks.survived]
-    return Robustness(
-        disturbance,
-        share_of(walks.survived.tolist()),
-        steps_lost=float(np.median(lost)) if len(lost) else math.nan,
-        rise=float(np.mean(height / survived)) if len(survived) else math.nan,
-        rise_sd=float(np.std(height)) if len(survived) else math.nan,
-        walks=walks,
-    )

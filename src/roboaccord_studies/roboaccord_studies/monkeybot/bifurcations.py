@@ -1,11 +1,12 @@
 """Command `accord monkeybot continue`: a family of gaits, its bifurcations, and where it is stable.
 
-A family is the set of gaits that repeat (orbits) while one quantity varies, such as the period;
-continuation.py follows it from orbit to orbit. An orbit is stable while all Floquet multipliers,
-the eigenvalues of its return map, are inside the unit circle. Between two neighbours with different
-numbers of multipliers outside, the crossings are located. Multipliers leave the circle at 1 (fold),
-at -1 (flip: after it, every second step is alike) or as a complex pair (Neimark-Sacker: the gait
-starts to sway).
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. A family is the set of gaits that repeat (orbits) while
+one quantity varies, such as the period; continuation.py follows it from orbit to orbit. An orbit is
+stable while all Floquet multipliers, the eigenvalues of its return map, are inside the unit circle.
+Between two neighbours with different numbers of multipliers outside, the crossings are located.
+Multipliers leave the circle at 1 (fold), at -1 (flip: after it, every second step is alike) or as a
+complex pair (Neimark-Sacker: the gait starts to sway).
 
 The tolerances REAL and LOCATED and the printed columns MARKED may be changed. The kinds `fold`,
 `flip` and `Neimark-Sacker` are values of the JSON output, and stay.
@@ -25,7 +26,7 @@ import typer
 from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.cli import COMPILING, Result, progress, tables_of
-from roboaccord.contract import INLINE, Quantity, Ratio, by_option, check_target
+from roboaccord.contract import INLINE, LEFT_OUT, Quantity, Ratio, by_option, check_target
 from roboaccord.run import write_rows
 
 from roboaccord_studies.monkeybot.continuation import Branch, Family, Point, follow
@@ -48,6 +49,7 @@ class Crossing:
         kind: fold, flip or Neimark-Sacker.
         outside: numbers of multipliers outside the circle before and after it along the branch.
         point: the orbit.
+        after: index of the orbit of the branch before it; -1 if it is no crossing.
     """
 
     kind: Annotated[str, Quantity("", "what crosses the unit circle", "crosses", "s")]
@@ -55,25 +57,25 @@ class Crossing:
         tuple[int, int] | None, Quantity("", "multipliers outside it, before and after")
     ]
     point: Point = field(metadata=INLINE)
+    after: int = field(default=-1, metadata=LEFT_OUT)
 
 
 def crossings(family: Family, branch: Branch) -> list[Crossing]:
     """Return the crossings of the unit circle along a branch, in order."""
     located = []
-    for a, b in itertools.pairwise(branch.points):
+    for i, (a, b) in enumerate(itertools.pairwise(branch.points)):
         counts = unstable_count(a), unstable_count(b)
         shares = [_crossing_share(family, a, b, k) for k in range(min(counts), max(counts))]
-        # Multipliers that cross at the same place, such as a complex pair, are one crossing.
+        # Multipliers that cross at the same share of the distance, such as a complex pair, are one
+        # crossing.
         shares.sort()
-        step = np.sign(counts[1] - counts[0])
+        step = int(np.sign(counts[1] - counts[0]))
         outside_before = counts[0]
         for share, group in itertools.groupby(shares, lambda share: round(share, 6)):
-            outside_after = outside_before + int(step) * len(list(group))
+            outside = outside_before, outside_before + step * len(list(group))
             point = orbit_between(family, a, b, share)
-            located.append(
-                Crossing(_bifurcation_kind(point), (outside_before, outside_after), point)
-            )
-            outside_before = outside_after
+            located.append(Crossing(_bifurcation_kind(point), outside, point, i))
+            outside_before = outside[1]
     return located
 
 
@@ -117,8 +119,8 @@ def most_stable(family: Family, branch: Branch) -> Point:
     candidates = [points[i]]
     for a, b in itertools.pairwise(points[max(i - 1, 0) : i + 2]):
 
-        def radius(part: float, a: Point = a, b: Point = b) -> float:
-            return orbit_between(family, a, b, part).orbit.spectral_radius
+        def radius(share: float, a: Point = a, b: Point = b) -> float:
+            return orbit_between(family, a, b, share).orbit.spectral_radius
 
         least = scipy.optimize.minimize_scalar(
             radius, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-7}
@@ -129,16 +131,9 @@ def most_stable(family: Family, branch: Branch) -> Point:
 
 def _with_crossings(branch: Branch, crossed: list[Crossing]) -> list[Point]:
     """Return the branch's points with the crossings inserted where they lie."""
-    remaining, points = list(crossed), branch.points[:1]
-    for a, b in itertools.pairwise(branch.points):
-        change = b.y - a.y
-        while (
-            remaining
-            and unstable_count(a) != unstable_count(b)
-            and 0.0 <= (remaining[0].point.y - a.y) @ change <= change @ change
-        ):
-            points.append(remaining.pop(0).point)
-        points.append(b)
+    points = list[Point]()
+    for i, point in enumerate(branch.points):
+        points += [point, *(crossing.point for crossing in crossed if crossing.after == i)]
     return points
 
 
@@ -167,7 +162,15 @@ def _bifurcation_kind(point: Point) -> str:
 Start = tuple[float, float, float, float]  # th1, th2 [rad], w1, w2 [rad/s]
 # Columns of the printed table, which has the crossings and the most stable orbit.
 MARKED = ("point.value", "point.orbit.settings", "point.orbit.spectral_radius", "kind", "outside")
-Of = Annotated[float, Quantity("", "of what is varied, in its own unit")]
+Value = Annotated[float, Quantity("", "of what is varied, in its own unit")]
+# Options of the command.
+ALONG = typer.Option(
+    help="Parameter to vary: a control of the gait, or mass, inertia, length, centre, mass_a..."
+)
+START = typer.Option(metavar="TH1 TH2 W1 W2", help="Guess of the gait's start, with --kind.")
+STEP = typer.Option("--step", min=1e-6, max=1.0, help="Largest step, as a fraction of the range.")
+MOST = typer.Option(min=1, help="Largest number of orbits in each direction.")
+OUT = typer.Option("--out", metavar="FILE.csv", help="File for the table of orbits.")
 
 
 @dataclass(frozen=True)
@@ -184,34 +187,17 @@ class Continuation:
 
 @by_option("kind", "at start rise", "gait", "along from to step most out set")
 def continue_command(
-    along: Annotated[
-        str,
-        typer.Option(
-            help="Parameter to vary: a control of the gait, or mass, inertia, length, centre, "
-            "mass_a..."
-        ),
-    ],
-    low: Annotated[Of, typer.Option("--from", help="Smallest value, in SI units.")],
-    high: Annotated[Of, typer.Option("--to", help="Largest value.")],
+    along: Annotated[str, ALONG],
+    low: Annotated[Value, typer.Option("--from", help="Smallest value, in SI units.")],
+    high: Annotated[Value, typer.Option("--to", help="Largest value.")],
     gait: Annotated[str, typer.Option(help="Shipped gait to begin at.")] = "clocked",
     kind: Annotated[str | None, typer.Option(help="Kind of a gait that is not shipped.")] = None,
     controls: Controls = None,
-    start: Annotated[
-        Start,
-        Quantity("rad, rad/s"),
-        typer.Option(metavar="TH1 TH2 W1 W2", help="Guess of the gait's start, with --kind."),
-    ] = (-0.95, -1.25, 0.4, 0.45),
+    start: Annotated[Start, Quantity("rad, rad/s"), START] = (-0.95, -1.25, 0.4, 0.45),
     rise: Rise = 0.0,
-    largest: Annotated[
-        Ratio,
-        typer.Option("--step", min=1e-6, max=1.0, help="Largest step, as a fraction of the range."),
-    ] = 0.02,
-    most: Annotated[
-        int, typer.Option(min=1, help="Largest number of orbits in each direction.")
-    ] = 500,
-    file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE.csv", help="File for the table of orbits.")
-    ] = None,
+    largest: Annotated[Ratio, STEP] = 0.02,
+    most: Annotated[int, MOST] = 500,
+    file: Annotated[Path | None, OUT] = None,
     changes: Changes = None,
 ) -> Result:
     """Follow a family of gaits, round its turning points, and report where it is stable.
@@ -235,10 +221,11 @@ def continue_command(
     family = Family(orbit.kind, parameters, orbit.controls, along, low, high, rise)
     with progress() as bar:
         task = bar.add_task(COMPILING, total=None)
-        branch = follow(
-            family, orbit, largest=largest, most=most,
-            done=lambda text: bar.update(task, description=text),
-        )  # fmt: skip
+
+        def show(text: str) -> None:
+            bar.update(task, description=text)
+
+        branch = follow(family, orbit, largest=largest, most=most, done=show)
         bar.update(task, description="locating crossings")
         crossed = crossings(family, branch)
         bar.update(task, description="minimising the spectral radius")
@@ -264,10 +251,18 @@ def _ranges_text(ranges: Mapping[str, tuple[float, float]]) -> str:
 
 
 def _first_orbit(
-    parameters: MonkeyBotParameters, gait: str, kind: str | None, controls: list[str] | None,
-    start: Start, rise: float,
-) -> tuple[Orbit, float]:  # fmt: skip
-    """Return the orbit to begin at, and the rise per cycle of its family [m]."""
+    parameters: MonkeyBotParameters,
+    gait: str,
+    kind: str | None,
+    controls: list[str] | None,
+    start: Start,
+    rise: float,
+) -> tuple[Orbit, float]:
+    """Return the orbit to begin at, and the rise per cycle of its family [m].
+
+    Without a kind it is the shipped gait of the name `gait`; the arguments after `parameters` are
+    options of the command.
+    """
     if kind is not None:
         gait_kind = kind_of(kind)
         values = controls_of(gait_kind, controls)

@@ -1,12 +1,14 @@
 """Fast search of clocked gaits for maps: each gait is found from a neighbouring one.
 
-A clocked gait has a constant torque, and its hands change by the clock. A gait that repeats is a
-fixed point of the Poincare map P, which takes the state after one change of hands to that after the
-next. The maps of stability.py and design.py need some ten thousand such gaits, each close to
-another one. So `find_step` starts from a neighbour and its derivative, and improves both by
-Broyden's method. `follow` goes to a distant setting in steps, which are halved if a gait is too far
-from where it was expected, or beyond a fold, a turning point of the family at which two branches
-meet. (`orbits.find_orbit` is slower, and finds gaits of any kind to the last digit.)
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. A clocked gait has a constant torque, and its hands
+change by the clock. A gait that repeats is a fixed point of the Poincare map P, which takes the
+state after one change of hands to that after the next. The maps of stability.py and design.py need
+some ten thousand such gaits, each close to another one. So `find_step` starts from a neighbour and
+its derivative, and improves both by Broyden's method. `follow` goes to a distant setting in steps,
+which are halved if a gait is too far from where it was expected, or beyond a fold, a turning point
+of the family at which two branches meet. (`orbits.find_orbit` is slower, and finds gaits of any
+kind to the last digit.)
 
 The constants may be tuned: they trade speed against how far gaits can be followed.
 """
@@ -63,6 +65,10 @@ class Setting:
         return 5 if self.torque is None else 4
 
 
+RADIUS = "spectral radius, at that period and torque"
+Radius = Annotated[float, Quantity("1", RADIUS, form=".4f")]
+
+
 @dataclass(frozen=True)
 class Step:
     """One step of a gait that repeats.
@@ -74,8 +80,8 @@ class Step:
             (th1, th2, w1, w2, torque) at this one (5, 5).
         stride: forwards [m].
         drop: downwards [m].
-        sides: signs of two determinants, for a torque that is given and for one that is solved
-            for; a determinant changes its sign at a fold.
+        signs: of two determinants, for a torque that is given and for one that is solved for; a
+            determinant changes its sign at a fold.
     """
 
     period: Annotated[float, Quantity("s", form=".4f")]
@@ -84,18 +90,15 @@ class Step:
     slope: Array
     stride: float
     drop: float
-    sides: tuple[float, float]
+    signs: tuple[float, float]
 
     @property
-    def radius(
-        self,
-    ) -> Annotated[float, Quantity("1", "spectral radius, at that period and torque", form=".4f")]:
+    def radius(self) -> Radius:
         """Spectral radius of the Poincare map: below 1 the gait is stable."""
         return float(np.abs(np.linalg.eigvals(self.slope[:4, :4])).max())
 
 
-Course = Callable[[float], Setting]
-"""A way from one setting, at 0, to another one, at 1."""
+Course = Callable[[float], Setting]  # settings from one, at 0, to another one, at 1
 
 
 def shipped_step(parameters: MonkeyBotParameters) -> Step:
@@ -114,7 +117,7 @@ def shipped_step(parameters: MonkeyBotParameters) -> Step:
 
 
 def find_step(setting: Setting, start: Array, torque: float, slope: Array) -> Step | None:
-    """Find the gait that repeats near a guess, by Broyden's method; None if it finds none.
+    """Find the gait that repeats near a guess, by Broyden's method; None if there is none.
 
     Args:
         setting: of the gait.
@@ -199,9 +202,9 @@ def pieces_of(*changes: tuple[float, float]) -> int:
 
 def _continues(step: Step, next_step: Step, guess: Array, setting: Setting) -> bool:
     """Return whether a gait is near its guess (4,), and on the same side of a fold as the last."""
-    side = setting.unknowns - 4  # index in `Step.sides`
+    unknown_torque = setting.unknowns - 4  # 0 or 1: index in `Step.signs`
     is_near = np.linalg.norm(next_step.start - guess) <= LEAP
-    return bool(is_near) and next_step.sides[side] == step.sides[side]
+    return bool(is_near) and next_step.signs[unknown_torque] == step.signs[unknown_torque]
 
 
 def _step_with_figures(setting: Setting, z: Array, end: Array) -> Step | None:
@@ -212,11 +215,10 @@ def _step_with_figures(setting: Setting, z: Array, end: Array) -> Step | None:
     slope = _slope(setting, z)
     if not np.isfinite(slope).all():
         return None
-    given, solved_for = (float(np.sign(np.linalg.det((slope - IDENTITY)[:n, :n]))) for n in (4, 5))
-    return Step(
-        setting.period, float(z[4]), z[:4].copy(), slope, float(end[5]), -float(end[4]),
-        (given, solved_for),
-    )  # fmt: skip
+    jacobian = slope - IDENTITY
+    given, solved_for = (float(np.sign(np.linalg.det(jacobian[:n, :n]))) for n in (4, 5))
+    stride, drop, signs = float(end[5]), -float(end[4]), (given, solved_for)
+    return Step(setting.period, float(z[4]), z[:4].copy(), slope, stride, drop, signs)
 
 
 def _slope(setting: Setting, z: Array) -> Array:

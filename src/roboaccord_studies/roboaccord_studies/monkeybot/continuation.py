@@ -1,11 +1,12 @@
 """Continuation of families of gaits: orbits while one quantity, such as the period, varies.
 
-An orbit, a gait that repeats exactly, is a root of R(y) = 0. The unknowns y are the state at the
-start, the controls that are solved for, and the value of the varied quantity. There is one more
-unknown than equations, so the orbits lie on a curve. It is followed by pseudo-arclength
-continuation (Keller, 1977): a step along the tangent, then Newton's method in the plane
-perpendicular to it. That also goes round turning points, where the value reaches an extreme and
-the family turns back.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. An orbit, a gait that repeats exactly, is a root of R(y)
+= 0. The unknowns y are the state at the start, the controls that are solved for, and the value of
+the varied quantity. There is one more unknown than equations, so the orbits lie on a curve. It is
+followed by pseudo-arclength continuation (Keller, 1977): a step along the tangent, then Newton's
+method in the plane perpendicular to it. That also goes round turning points, where the value
+reaches an extreme and the family turns back.
 
 The tolerances may be tuned. A name in ALIKE varies NAME_a and NAME_b together; a quantity that
 needs more, such as length and centre, has a case in `with_value` and `value_of`. The fields of
@@ -218,7 +219,7 @@ def value_of(parameters: MonkeyBotParameters, name: str) -> float:
     return float(b)
 
 
-Done = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -230,9 +231,8 @@ class Branch:
 
 
 def follow(
-    family: Family, orbit: Orbit, *, largest: float = 0.02, most: int = 500,
-    done: Done | None = None,
-) -> Branch:  # fmt: skip
+    family: Family, orbit: Orbit, *, largest: float = 0.02, most: int = 500, done: Log | None = None
+) -> Branch:
     """Follow a family in both directions from an orbit, until it leaves the range.
 
     Args:
@@ -260,7 +260,7 @@ def follow(
 
 
 def _one_direction(
-    family: Family, first: Point, tangent: Array, largest: float, most: int, done: Done | None
+    family: Family, first: Point, tangent: Array, largest: float, most: int, done: Log | None
 ) -> tuple[list[Point], str]:
     """Return the orbits in one direction from `first`, and why there are no more."""
     points: list[Point] = []

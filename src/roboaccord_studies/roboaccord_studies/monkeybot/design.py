@@ -1,10 +1,12 @@
 """Stability of clocked gaits over the mass distribution of the links: which robot is best?
 
-Both links are equal. In units of their mass m, their length L and the time sqrt(L / g), a robot
-without friction is described by two numbers: the distance from the hand to the centre of gravity,
-c = r1 / L, and the inertia about it, k = I / (m L^2). This pair is called the shape. Mass, length
-and gravity only scale the gaits, periods with sqrt(L / g) and torques with m g L, and do not change
-their stability. So a map over (c, k) covers all robots.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. Both links are equal. In units of their mass m, their
+length L and the time sqrt(L / g), a robot without friction is described by two numbers: the
+distance from the hand to the centre of gravity, c = r1 / L, and the inertia about it, k = I / (m
+L^2). This pair is called the shape. Mass, length and gravity only scale the gaits, periods with
+sqrt(L / g) and torques with m g L, and do not change their stability. So a map over (c, k) covers
+all robots.
 
 `design_map` starts from the robot as it is and follows its horizontal clocked gaits (level.py) over
 a grid of shapes, each from a neighbour. No body has an inertia k above c (1 - c) (Bhatia and Davis,
@@ -29,7 +31,7 @@ from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.contract import AccordError, Array, Json, Quantity, by_fields, to_json
 
 from roboaccord_studies.monkeybot.clocked import Setting, Step, follow, pieces_of
-from roboaccord_studies.monkeybot.flood import SIDES, Cell, flood
+from roboaccord_studies.monkeybot.flood import SIDES, Cell, flood, nearest_cell
 from roboaccord_studies.monkeybot.level import Level, level_gaits, shipped_level
 
 MARGINS = "radius", "width"  # measures of stability: spectral radius, and range of stable periods
@@ -154,13 +156,11 @@ def with_shape(parameters: MonkeyBotParameters, shape: Shape) -> MonkeyBotParame
             f"no body inside the link has its centre at {shape.centre:g} L and an inertia of "
             f"{shape.inertia:g} m L^2: at most c (1 - c)"
         )
-    length, inertia = parameters.length_a, shape.inertia * parameters.mass_a
-    return parameters.replace(
-        centre_a=shape.centre * length,
-        centre_b=(1.0 - shape.centre) * length,
-        inertia_a=inertia * length**2,
-        inertia_b=inertia * length**2,
-    )
+    length = parameters.length_a
+    centre_a, centre_b = shape.centre * length, (1.0 - shape.centre) * length
+    inertia = shape.inertia * parameters.mass_a * length**2
+    inertias = {"inertia_a": inertia, "inertia_b": inertia}
+    return parameters.replace(centre_a=centre_a, centre_b=centre_b, **inertias)
 
 
 def shipped_robot(parameters: MonkeyBotParameters, largest: float = 1.0) -> Robot:
@@ -228,16 +228,12 @@ def design_map(
     """
     robot = shipped_robot(parameters, largest)
     shape = robot.shape
-    cell = (
-        int(np.abs(centre - shape.centre).argmin()), int(np.abs(inertia - shape.inertia).argmin()),
-    )  # fmt: skip
-    first = _robot_of_cell(centre, inertia, robot, cell)
+    follow_to_cell = partial(_robot_of_cell, centre, inertia)
+    cell = nearest_cell(centre, inertia, (shape.centre, shape.inertia))
+    first = follow_to_cell(robot, cell)
     if first is None:
         raise AccordError("the gait cannot be followed to the grid; choose one about the robot")
-    robots = flood(
-        (len(centre), len(inertia)), cell, first,
-        partial(_robot_of_cell, centre, inertia), done=done,
-    )  # fmt: skip
+    robots = flood((len(centre), len(inertia)), cell, first, follow_to_cell, done=done)
     return DesignMap(centre, inertia, robots)
 
 
@@ -257,17 +253,12 @@ def better_robot(field: DesignMap, margin: str) -> Robot:
         margin: one of `MARGINS`.
     """
     robot = min(field.robots.values(), key=lambda robot: robot.cost(margin))
-    steps = np.diff(field.centre).mean(), np.diff(field.inertia).mean()
+    steps = np.array([np.diff(field.centre).mean(), np.diff(field.inertia).mean()])
     stride = 0.5
     while stride > FINEST:
-        beside = (
-            Shape(
-                robot.shape.centre + stride * i * steps[0],
-                robot.shape.inertia + stride * j * steps[1],
-            )
-            for i, j in SIDES
-        )
-        reached = [follow_to_shape(robot, shape) for shape in beside if field.contains(shape)]
+        changes = [stride * steps * side for side in SIDES]
+        shapes = [Shape(robot.shape.centre + c, robot.shape.inertia + k) for c, k in changes]
+        reached = [follow_to_shape(robot, shape) for shape in shapes if field.contains(shape)]
         best = min((r for r in reached if r), key=lambda r: r.cost(margin), default=robot)
         if best.cost(margin) < robot.cost(margin):
             robot = best

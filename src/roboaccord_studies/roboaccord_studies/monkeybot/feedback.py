@@ -1,9 +1,11 @@
 """The controller `lqr`: a feedback law for the time at which the robot changes hands.
 
-When the held link hangs straight down, the state is measured, by interpolation between two ticks
-(calls of the controller). The time of the next change of hands follows from it by a linear law,
-whose gains `accord monkeybot lqr` computes (lqr.py). Gains for another gait are set in a scenario;
-the fields of LqrController are keys of scenarios, and stay.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. When the held link hangs straight down, the state is
+measured, by interpolation between two ticks (calls of the controller). The time of the next change
+of hands follows from it by a linear law, whose gains `accord monkeybot lqr` computes (lqr.py).
+Gains for another gait are set in a scenario; the fields of LqrController are keys of scenarios, and
+stay.
 """
 
 from __future__ import annotations

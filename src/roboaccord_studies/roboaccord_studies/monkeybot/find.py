@@ -1,9 +1,11 @@
 """Command `accord monkeybot find`: search of gaits that repeat, from random starts.
 
-Starts are drawn near the pose in which the free hand is behind the held one and level with it, or
-anywhere. From each start Newton's method runs with loose tolerances. Starts that come near a root
-are refined (`orbits.find_orbit`), and equal gaits are listed once. Blocks of starts are processed
-in parallel, and the result does not depend on the number of cores.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. Starts are drawn near the pose in which the free hand is
+behind the held one and level with it, or anywhere. From each start Newton's method runs with loose
+tolerances. Starts that come near a root are refined (`orbits.find_orbit`), and equal gaits are
+listed once. Blocks of starts are processed in parallel, and the result does not depend on the
+number of cores.
 
 TILT, RATES, FASTEST and SAME may be tuned, but then a seed no longer gives the gaits that
 docs/monkeybot_gaits.md prints. For the same reason the order of the draws in `random_starts` stays.
@@ -45,8 +47,9 @@ NEAR = 1e-3
 # residual of an orbit (orbits.CLOSED).
 SAME = 1e-6
 STANDS = 1e-3  # m: a gait with a shorter stride does not walk, and is left out: 0.2 % of a link
-# Spread of the free hand's direction [rad], and ranges of w1 and w2 [rad/s], about known gaits.
-# Shipped gaits but the report's have rates of 0 to 0.6, and directions within 1e-3 of it.
+# rad: spread of the free hand's direction about level, and ranges of w1 and w2 [rad/s], of starts
+# near known gaits. Shipped gaits but the report's have directions within 1e-3 of level, and rates
+# of 0 to 0.6.
 TILT, RATES = 0.3, ((-3.0, 4.0), (-4.0, 4.0))
 # rad/s: largest rate of starts that are drawn anywhere: about that of the report's gait, 10.5.
 FASTEST = 10.0
@@ -60,9 +63,16 @@ Done = Callable[[int], None]
 
 
 def find_gaits(
-    kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], *, samples: int,
-    seed: int = 0, rise: float = 0.0, anywhere: bool = False, done: Done | None = None,
-) -> list[Orbit]:  # fmt: skip
+    kind: Kind,
+    parameters: MonkeyBotParameters,
+    controls: Mapping[str, float],
+    *,
+    samples: int,
+    seed: int = 0,
+    rise: float = 0.0,
+    anywhere: bool = False,
+    done: Done | None = None,
+) -> list[Orbit]:
     """Find gaits of a kind from random starts; the most stable one is first.
 
     The result depends on the seed, and not on the number of cores.
@@ -85,7 +95,8 @@ def find_gaits(
     guesses = random_starts(kind, controls, samples, seed, anywhere=anywhere)
     blocks = np.array_split(guesses, math.ceil(samples / BLOCK))
     distinct: list[Orbit] = []
-    calls = ((kind, parameters, controls, block, rise) for block in blocks)
+    closing = Closing(kind, parameters, controls, rise, COARSE)
+    calls = ((closing, block) for block in blocks)
     for orbits in run_pieces(_search_block, calls, done=lambda _: done(BLOCK) if done else None):
         for orbit in orbits:
             if not any(is_same_orbit(orbit, other) for other in distinct):
@@ -109,10 +120,11 @@ def random_starts(
             gaits.
     """
     rng = np.random.default_rng(seed)
-    th1 = rng.uniform(*((-math.pi, math.pi) if anywhere else (-0.5 * math.pi, 0.0)), samples)
+    low, high = (-math.pi, math.pi) if anywhere else (-0.5 * math.pi, 0.0)
+    th1 = rng.uniform(low, high, samples)
     th2 = -math.pi - 2.0 * th1 + rng.uniform(-TILT, TILT, samples)
-    spans = ((-FASTEST, FASTEST),) * 2 if anywhere else RATES
-    rates = [rng.uniform(*span, samples) for span in spans]
+    ranges = ((-FASTEST, FASTEST),) * 2 if anywhere else RATES
+    rates = [rng.uniform(low, high, samples) for low, high in ranges]
     solved = [controls[name] * rng.uniform(0.5, 1.5, samples) for name in kind.solved]
     return np.column_stack([th1, th2, *rates, *solved])
 
@@ -125,19 +137,23 @@ def is_same_orbit(a: Orbit, b: Orbit) -> bool:
     return bool(np.abs([*difference, *numbers]).max() < SAME)
 
 
-def _search_block(
-    kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], guesses: Array,
-    rise: float,
-) -> list[Orbit]:  # fmt: skip
-    """Return the orbits that a block of guesses leads to."""
-    orbits, closing = [], Closing(kind, parameters, controls, rise, COARSE)
+def _search_block(closing: Closing, guesses: Array) -> list[Orbit]:
+    """Return the orbits to which guesses lead.
+
+    Args:
+        closing: conditions for the gait to repeat, with the loose tolerance of the first search.
+        guesses: of the unknowns (k, 4 + solved).
+    """
+    orbits = []
     for guess in guesses:
         path = closing.newton(guess, DIFFERENCE, longest=LONGEST_STEP, steps=STEPS)
-        z = next((z for z, residual in path if np.linalg.norm(residual) < NEAR), None)
+        near_root = (z for z, residual in path if np.linalg.norm(residual) < NEAR)
+        z = next(near_root, None)
         if z is None:
             continue
+        kind, parameters, controls = closing.kind, closing.parameters, closing.controls_at(z)
         try:
-            orbit = find_orbit(kind, parameters, closing.controls_at(z), z[:4], rise=rise)
+            orbit = find_orbit(kind, parameters, controls, z[:4], rise=closing.rise)
         except (AccordError, np.linalg.LinAlgError):
             continue
         if abs(orbit.stride) > STANDS:
@@ -145,17 +161,17 @@ def _search_block(
     return orbits
 
 
+MIRROR = Quantity("rad", "how far a swing is from its mirror image in time", "", ".2g")
+STRAIGHT = Quantity("rad", "how near it comes to hanging straight", "", ".2g")
+
+
 @dataclass(frozen=True)
-class Found:
-    """A gait with two measures of its symmetry (symmetry.py)."""
+class RatedGait:
+    """A gait with two measures of its symmetry (symmetry.py); None where it has none."""
 
     orbit: Orbit = field(metadata=INLINE)
-    asymmetry: Annotated[
-        float | None, Quantity("rad", "how far a swing is from its mirror image in time", "", ".2g")
-    ] = None
-    straight: Annotated[
-        float | None, Quantity("rad", "how near it comes to hanging straight", "", ".2g")
-    ] = None
+    asymmetry: Annotated[float | None, MIRROR] = None
+    straight: Annotated[float | None, STRAIGHT] = None
 
 
 @dataclass(frozen=True)
@@ -165,7 +181,14 @@ class Search:
     kind: str
     samples: int
     seed: int
-    gaits: list[Found]
+    gaits: list[RatedGait]
+
+
+ANYWHERE = typer.Option(
+    "--anywhere",
+    help="Start with the elbow on either side and rates up to 10 rad/s, to find also gaits that do "
+    "not pass through the vertical.",
+)
 
 
 @in_pieces()
@@ -176,14 +199,7 @@ def find_command(
     rise: Rise = 0.0,
     samples: Annotated[int, typer.Option(min=1, help="Random starts.")] = 1000,
     seed: Seed = 0,
-    anywhere: Annotated[
-        bool,
-        typer.Option(
-            "--anywhere",
-            help="Start with the elbow on either side and rates up to 10 rad/s, to find also "
-            "gaits that do not pass through the vertical.",
-        ),
-    ] = False,
+    anywhere: Annotated[bool, ANYWHERE] = False,
     changes: Changes = None,
 ) -> Result:
     """Find gaits of a kind that repeat, by Newton's method from random starts.
@@ -205,13 +221,20 @@ def find_command(
     parameters, values = robot_parameters(changes), controls_of(gait_kind, settings)
     with counted(samples, "random starts") as done:
         orbits = find_gaits(
-            gait_kind, parameters, values, samples=samples, seed=seed, rise=rise, anywhere=anywhere,
+            gait_kind,
+            parameters,
+            values,
+            samples=samples,
+            seed=seed,
+            rise=rise,
+            anywhere=anywhere,
             done=done,
-        )  # fmt: skip
+        )
     rows = []
     for orbit in orbits:
-        figures = asymmetry(orbit, parameters)
-        rows.append(Found(orbit, figures.mirror, figures.straight) if figures else Found(orbit))
+        swing = asymmetry(orbit, parameters)
+        figures = (swing.mirror, swing.straight) if swing else (None, None)
+        rows.append(RatedGait(orbit, *figures))
     numbers = [str(number) for number, _ in enumerate(rows, 1)]
     shown = [tables_of(rows, *names, labels=numbers) for names in (FIGURES, STATES) if rows]
     return Result(

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+import numpy as np
 from monkeybot.gaits.landscape import Done
+from roboaccord.contract import Array
 from roboaccord.run import run_pieces
 
 # Steps from a cell to its four neighbours, in the order in which they are tried.
@@ -19,15 +21,16 @@ SIDES = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
 Cell = tuple[int, int]
 T = TypeVar("T")
+Compute = Callable[[T, Cell], T | None]  # of the value of a cell from that of a neighbouring one
+
+
+def nearest_cell(x: Array, y: Array, point: tuple[float, float]) -> Cell:
+    """Return the cell of a grid with axes (n,), (m,) that is nearest to a point."""
+    return int(np.abs(x - point[0]).argmin()), int(np.abs(y - point[1]).argmin())
 
 
 def flood(
-    shape: Cell,
-    first: Cell,
-    value: T,
-    compute: Callable[[T, Cell], T | None],
-    *,
-    done: Done | None = None,
+    shape: Cell, first: Cell, value: T, compute: Compute[T], *, done: Done | None = None
 ) -> dict[Cell, T]:
     """Fill a grid from its first cell outwards; return the values of the cells that were reached.
 
@@ -50,9 +53,8 @@ def flood(
             done(len(ring))
         neighbours = _neighbours(ring, shape, cells)
         # `cells` does not change while the new ring is computed.
-        calls = (
-            (compute, cell, [cells[side] for side in sides]) for cell, sides in neighbours.items()
-        )
+        sets = neighbours.items()
+        calls = ((compute, cell, [cells[side] for side in sides]) for cell, sides in sets)
         values = run_pieces(_first_reached, calls, threads=True)
         ring = []
         for cell, reached in zip(neighbours, values, strict=True):
@@ -62,9 +64,7 @@ def flood(
     return cells
 
 
-def _first_reached(
-    compute: Callable[[T, Cell], T | None], cell: Cell, neighbours: list[T]
-) -> T | None:
+def _first_reached(compute: Compute[T], cell: Cell, neighbours: list[T]) -> T | None:
     """Return the value of a cell, from the first of the neighbours' values that reaches it."""
     tries = (compute(value, cell) for value in neighbours)
     return next((reached for reached in tries if reached is not None), None)

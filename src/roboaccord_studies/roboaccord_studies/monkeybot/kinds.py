@@ -1,8 +1,10 @@
 """Kinds of gaits: what ends each phase, and which numbers a gait of the kind is made from.
 
-A kind is a family of gaits that are made from a few numbers, its controls, such as period and
-torque. For each kind a function below returns the Gait for given controls, and a Kind names the
-controls and those that a search may change so that the gait repeats.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. A kind is a family of gaits that are made from a few
+numbers, its controls, such as period and torque. For each kind a function below returns the Gait
+for given controls, and a Kind names the controls and those that a search may change so that the
+gait repeats.
 
 A kind is added as such a function, a Kind, and an entry in KINDS, by which commands know it. The
 names of kinds and controls stay, for they are keys of config/gaits.yaml and of the JSON output.
@@ -67,9 +69,8 @@ def level_triggered(torque: float) -> Gait:
     down to it, so the gait keeps its height whatever happens. The report changes hands in the
     upward crossing, where a slow hand only grazes the line.
     """
-    return Gait(
-        "level-triggered", (Phase(level(), torque), Phase(SINKING, torque, then=Then.CHANGE))
-    )
+    rising, sinking = Phase(level(), torque), Phase(SINKING, torque, then=Then.CHANGE)
+    return Gait("level-triggered", (rising, sinking))
 
 
 def passive(period: float) -> Gait:
@@ -82,13 +83,9 @@ def flying(period: float, flight: float, torque: float) -> Gait:
 
     `period` [s] is the time of swing and flight together, `flight` [s] that of the flight.
     """
-    return Gait(
-        "flying",
-        (
-            Phase(torque=torque, duration=period - flight, then=Then.RELEASE),
-            Phase(torque=torque, duration=flight, then=Then.GRIP_OTHER),
-        ),
-    )
+    swing = Phase(torque=torque, duration=period - flight, then=Then.RELEASE)
+    in_flight = Phase(torque=torque, duration=flight, then=Then.GRIP_OTHER)
+    return Gait("flying", (swing, in_flight))
 
 
 def two_step(first: float, second: float, torque: float, more: float) -> Gait:
@@ -97,13 +94,9 @@ def two_step(first: float, second: float, torque: float, more: float) -> Gait:
     Durations are `first` and `second` [s]; torques are `torque` plus and minus half of `more`
     [N m].
     """
-    return Gait(
-        "two-step",
-        (
-            Phase(torque=torque + 0.5 * more, duration=first, then=Then.CHANGE),
-            Phase(torque=torque - 0.5 * more, duration=second, then=Then.CHANGE),
-        ),
-    )
+    first_step = Phase(torque=torque + 0.5 * more, duration=first, then=Then.CHANGE)
+    second_step = Phase(torque=torque - 0.5 * more, duration=second, then=Then.CHANGE)
+    return Gait("two-step", (first_step, second_step))
 
 
 def report(switch: float, motor: float, torque: float) -> Gait:
@@ -111,14 +104,9 @@ def report(switch: float, motor: float, torque: float) -> Gait:
 
     The hands change after `switch` [s]; then the motor is on for `motor` [s].
     """
-    return Gait(
-        "report",
-        (
-            Phase(duration=switch, then=Then.CHANGE),
-            Phase(torque=torque, duration=motor),
-            Phase(VERTICAL),
-        ),
-    )
+    swing = Phase(duration=switch, then=Then.CHANGE)
+    driven = Phase(torque=torque, duration=motor)
+    return Gait("report", (swing, driven, Phase(VERTICAL)))
 
 
 CLOCKED = Kind("clocked", ("period", "torque"), clocked)

@@ -1,21 +1,24 @@
 """Command `accord monkeybot landscape`: the error of the report's gait over a grid of its starts.
 
-The grid consists of the rates of both angles with which the robot hangs straight down at the start.
-The command writes the data, two pictures, and an HTML page that shows the root of the error as an
-intensity map and as a surface that can be turned. The landscape is computed by
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. The error says how far a gait is from repeating itself.
+The grid consists of the rates w1 and w2 of both angles with which the robot hangs straight down at
+the start. The command writes the data, two pictures, and an HTML page that shows the root of the
+error as an intensity map and as a surface that can be turned. The landscape is computed by
 `monkeybot.gaits.landscape`, the pictures by `monkeybot.source.landscapes`.
 
-The looks of the page, SURFACE_DOTS, PAGE_POINTS, EYE and WORDS, may be changed. The names of the
-four files and of the arrays in landscape.npz stay.
+The looks of the page, MARKS, PAGE_POINTS, EYE and WORDS, may be changed. The names of the four
+files and of the arrays in landscape.npz stay.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
@@ -24,15 +27,8 @@ from monkeybot.gaits.gait import Gait, evaluate, horizontal
 from monkeybot.gaits.landscape import LIMIT, Landscape, Lowest, landscape, save_map
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.source.landscapes import (
-    CUT,
-    HEIGHT,
-    MARKED,
-    TITLES,
-    root_of_error,
-    write_map,
-    write_surface,
-)
+from monkeybot.source import landscapes
+from monkeybot.source.landscapes import CUT, HEIGHT
 from roboaccord.cli import Force, Out, Result, command_line, counted, in_pieces, results
 from roboaccord.contract import LEFT_OUT, AccordError, Array, Json, NewtonMetres, Quantity, Seconds
 from roboaccord.report import Plot, axis, plain, render_plots
@@ -40,42 +36,58 @@ from roboaccord.run import made_with, write_text
 
 from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid_of, grid_option
 
-# Sizes of dots on the surface by their sizes on the map [pixels], two thirds and a half, by eye.
-SURFACE_DOTS = {6: 4, 12: 6}
 # Largest number of points along a side, so that a browser can turn the surface: 40,000 points.
 PAGE_POINTS = 201
 # Both are around the report's gait, at 1.29 and 10.49, in steps of 0.01 and 0.02.
 W1 = (0.0, 3.0, 301)  # default grid of w1 [rad/s]
 W2 = (8.0, 14.0, 301)  # default grid of w2 [rad/s]
 EYE = {"x": 1.15, "y": -1.75, "z": 0.95}  # viewpoint, in Plotly's units: looks into the valley
+# Caption of the intensity map.
 WORDS = (
     f"The root of the error, cut off at {CUT:g}; dark is low. Empty: the start misses an event, "
     "as one without the energy to reach the line does."
 )
 
 
+class Mark(NamedTuple):
+    """How points of a landscape are marked: symbol and colour of Plotly, and sizes [pixels]."""
+
+    symbol: str
+    colour: str
+    map_size: int
+    surface_size: int
+
+
+# Marks of the minima of the grid and of the lowest point, by name; sizes by eye.
+MARKS = {"minima": Mark("x", "#ffffff", 6, 4), "lowest": Mark("circle", "#d1495b", 12, 6)}
+
+
 def render_landscape(
     field: Landscape, title: str, *, command: str, facts: Mapping[str, str]
 ) -> str:
-    """Return the page of a landscape as HTML."""
-    step = max(1, -(-max(field.error.shape) // PAGE_POINTS))
+    """Return the page of a landscape as HTML.
+
+    Args:
+        field: the landscape.
+        title: of the page.
+        command: command line that makes the page.
+        facts: shown at its end, by name.
+    """
+    step = max(1, math.ceil(max(field.error.shape) / PAGE_POINTS))
     lead = f"{field.error.size} gaits. Crosses: minima of the grid. Round: the lowest of all."
     if step > 1:
         lead += f" One rate in {step} is shown; the file beside this page has them all."
-    w1, w2, height = field.w1[::step], field.w2[::step], root_of_error(field)[::step, ::step]
+    height = landscapes.root_of_error(field)[::step, ::step]
+    w1, w2, rows = plain(field.w1[::step]), plain(field.w2[::step]), height.T
+    grid = {"x": w1, "y": w2, "z": [plain(row, 4) for row in rows]}
     scale = {"colorscale": "Viridis", "zmin": 0, "zmax": CUT, "colorbar": {"title": HEIGHT}}
-    grid = {"x": plain(w1), "y": plain(w2), "z": [plain(row, 4) for row in height.T]}
+    heat_map = {"type": "heatmap", **scale, **grid}
     surface = {"type": "surface", "colorscale": "Viridis", "cmin": 0, "cmax": CUT, **grid}
-    x, y = axis(TITLES[0]), axis(TITLES[1])
-    scene = {"xaxis": x, "yaxis": y, "zaxis": {**axis(HEIGHT), "range": [0, CUT]}}
-    map_figure = {
-        "data": [{"type": "heatmap", **scale, **grid}, *_marks(field)],
-        "layout": {"xaxis": x, "yaxis": y},
-    }
-    surface_figure = {
-        "data": [surface, *_marks(field, in_space=True)],
-        "layout": {"scene": {**scene, "camera": {"eye": EYE}}},
-    }
+    layout = dict(zip(("xaxis", "yaxis"), map(axis, landscapes.TITLES), strict=True))
+    scene = {**layout, "zaxis": {**axis(HEIGHT), "range": [0, CUT]}, "camera": {"eye": EYE}}
+    map_figure = {"data": [heat_map, *_marks(field)], "layout": layout}
+    surface_data = [surface, *_marks(field, in_space=True)]
+    surface_figure = {"data": surface_data, "layout": {"scene": scene}}
     plots = [
         Plot("Intensity map", WORDS, map_figure),
         Plot("Surface", "The same as heights. Drag to turn it.", surface_figure, height=680),
@@ -86,10 +98,10 @@ def render_landscape(
 def _marks(field: Landscape, *, in_space: bool = False) -> list[dict[str, Json]]:
     """Return the minima and the lowest point as Plotly traces, for the map or for the surface."""
     traces = list[dict[str, Json]]()
-    for name, points, symbol, size, colour in (
-        ("minima", field.minima[:MARKED], "x", 6, "#ffffff"),
-        ("lowest", field.lowest[None], "circle", 12, "#d1495b"),
-    ):
+    points_by_name = {"minima": field.minima[: landscapes.MARKED], "lowest": field.lowest[None]}
+    for name, points in points_by_name.items():
+        mark = MARKS[name]
+        size = mark.surface_size if in_space else mark.map_size
         dots: dict[str, Json] = {
             "type": "scatter3d" if in_space else "scatter",
             "mode": "markers",
@@ -97,17 +109,16 @@ def _marks(field: Landscape, *, in_space: bool = False) -> list[dict[str, Json]]
             "x": plain(points[:, 0]),
             "y": plain(points[:, 1]),
             "text": [f"error {error:.3g}" for error in points[:, 2]],
-            "marker": {
-                "symbol": symbol,
-                "size": SURFACE_DOTS[size] if in_space else size,
-                "color": colour,
-            },
+            "marker": {"symbol": mark.symbol, "size": size, "color": mark.colour},
             "showlegend": False,
         }
         if in_space:
             dots["z"] = plain(np.minimum(np.sqrt(points[:, 2]), CUT))
         traces.append(dots)
     return traces
+
+
+PHASE_LIMIT = typer.Option(help="Time after which a phase has missed its event.")
 
 
 @in_pieces()
@@ -117,9 +128,7 @@ def landscape_command(
     torque: Annotated[NewtonMetres, TORQUE] = 2.0,
     folder: Out = None,
     force: Force = False,
-    limit: Annotated[
-        Seconds, typer.Option(help="Time after which a phase has missed its event.")
-    ] = LIMIT,
+    limit: Annotated[Seconds, PHASE_LIMIT] = LIMIT,
     changes: Changes = None,
     tolerance: Tolerance = TOLERANCE,
 ) -> Result:
@@ -186,9 +195,8 @@ def write_files(
     field: Landscape, folder: Path, torque: float, parameters: MonkeyBotParameters
 ) -> list[Path]:
     """Write data, page and pictures of a landscape, and return their files."""
-    data, page, surface, flat = files = [
-        folder / name for name in ("landscape.npz", "landscape.html", "surface.svg", "map.svg")
-    ]
+    names = ("landscape.npz", "landscape.html", "surface.svg", "map.svg")
+    data, page, surface, intensity = files = [folder / name for name in names]
     lowest, versions = field.lowest, made_with(*MADE_WITH)
     save_map(field.arrays | {"torque": np.array(torque)}, data, parameters, versions)
     html = render_landscape(
@@ -202,6 +210,6 @@ def write_files(
         },
     )
     write_text(page, html)
-    write_surface(field, surface)
-    write_map(field, flat)
+    landscapes.write_surface(field, surface)
+    landscapes.write_map(field, intensity)
     return files

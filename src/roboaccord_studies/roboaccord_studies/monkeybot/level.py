@@ -1,9 +1,11 @@
 """Horizontal clocked gaits of one robot: which periods are stable, and which is the best?
 
-In a clocked gait the torque is constant and hands change by the clock. For each period there is a
-torque with which the robot keeps its height. `level_gaits` follows such a gait to longer and to
-shorter periods. `Level` finds the most stable of them and the range of stable periods around it.
-`clocked_gait` follows the shipped gait to a given period, to the last digit.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. In a clocked gait the torque is constant and hands
+change by the clock. For each period there is a torque with which the robot keeps its height.
+`level_gaits` follows such a gait to longer and to shorter periods. `Level` finds the most stable of
+them and the range of stable periods around it. `clocked_gait` follows the shipped gait to a given
+period, to the last digit.
 
 PERIOD_STEP, MOST_PERIODS, GIVE_UP and ORBIT_STEP may be tuned; finer steps take longer.
 """
@@ -30,6 +32,8 @@ MOST_PERIODS = 80
 # bounds the time.
 GIVE_UP = 1.6
 ORBIT_STEP = 0.002  # s: step of the period in `clocked_gait`, small enough for Newton's method
+
+Width = Annotated[float, Quantity("1", "of the stable periods", form=".2f", shown="%")]
 
 
 @dataclass(frozen=True)
@@ -67,9 +71,7 @@ class Level:
         return self._edge(low, low - 1), self._edge(high, high + 1)
 
     @property
-    def width(
-        self,
-    ) -> Annotated[float, Quantity("1", "of the stable periods", form=".2f", shown="%")]:
+    def width(self) -> Width:
         """Width of the range of stable periods over its middle; 0 without any."""
         low, high = self.stable
         return 0.0 if math.isnan(low) else 2.0 * (high - low) / (high + low)
@@ -98,9 +100,8 @@ def level_gaits(parameters: MonkeyBotParameters, step: Step, largest: float = 1.
         step: a horizontal gait of the robot.
         largest: spectral radius up to which a gait counts as stable.
     """
-    down, up = (
-        _follow_periods(parameters, step, sign * PERIOD_STEP * step.period) for sign in (-1, 1)
-    )
+    down = _follow_periods(parameters, step, -PERIOD_STEP * step.period)
+    up = _follow_periods(parameters, step, PERIOD_STEP * step.period)
     return Level((*reversed(down), step, *up), largest)
 
 

@@ -1,8 +1,10 @@
 """Command `accord monkeybot lqr`: LQR of the report's gait by the time of the exchange of hands.
 
-LQR is the linear quadratic regulator, the feedback with the least quadratic cost. A cycle of the
-gait begins when the held link hangs straight down, th1 = 0, with x = (th2, w1, w2). The map from
-there to the next such instant, linearised about a gait that repeats from x*, is
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. LQR is the linear quadratic regulator, the feedback with
+the least quadratic cost. A cycle of the gait begins when the held link hangs straight down, th1 =
+0, with x = (th2, w1, w2). The map from there to the next such instant, linearised about a gait that
+repeats from x*, is
 
     x' - x* = A (x - x*) + B (s - s*),
 
@@ -34,10 +36,10 @@ from roboaccord_studies.monkeybot.orbits import FINE, Orbit, shipped_gait
 from roboaccord_studies.monkeybot.rollouts import Feedback
 
 SAMPLE = 1e-3  # s: period of the report's controller
-# s, N m: of the differences by a control, whose error is its fourth power: 1e-20, and round-off
-# orbits.FINE / 1e-5 = 1e-8.
+# s, N m: step of the differences by a control. Their truncation is its fourth power, 1e-20, their
+# round-off orbits.FINE / 1e-5 = 1e-8.
 STEP = 1e-5
-INPUTS = ("switch", "motor", "torque")
+INPUTS = ("switch", "motor", "torque")  # controls of the gait: columns of B, in this order
 # Weights Q of deviations of th2 [1/rad^2], w1 and w2 [s^2/rad^2], and R of the time [1/s^2].
 STATE_COST, TIME_COST = (1.0, 1.0, 1.0), 1.0
 
@@ -84,13 +86,16 @@ def linearise(orbit: Orbit, parameters: MonkeyBotParameters) -> tuple[Array, Arr
         raise AccordError(f"gaits of kind {orbit.kind.name} do not begin at the vertical")
 
     def end(name: str, shift: float) -> Array:
+        """Return (th2, w1, w2) at the next vertical (3,), with one control shifted."""
         controls = {**orbit.controls, name: orbit.controls[name] + shift}
         gait = gait_of(orbit.kind, controls)
         return evaluate(gait, parameters, orbit.start, tolerance=FINE).final[0, 1:]
 
     def slope(name: str) -> Array:
-        near, far = (end(name, s * STEP) - end(name, -s * STEP) for s in (1.0, 2.0))
-        return np.asarray((8.0 * near - far) / (12.0 * STEP))
+        """Return the derivative of the end by a control (3,), by five-point differences."""
+        one_step = end(name, STEP) - end(name, -STEP)
+        two_steps = end(name, 2.0 * STEP) - end(name, -2.0 * STEP)
+        return np.asarray((8.0 * one_step - two_steps) / (12.0 * STEP))
 
     A = map_slope(orbit.gait, parameters, orbit.start)[1:, 1:]
     return A, np.column_stack([slope(name) for name in INPUTS])
@@ -180,16 +185,13 @@ class LqrResult:
     ]
 
 
+GAIT = typer.Option("--gait", metavar="NAME", help="A gait of the report's kind.")
+TICK = typer.Option(min=0.0, max=1.0, help="Period of the controller, to which times are rounded.")
+
+
 def lqr_command(
-    name: Annotated[
-        str, typer.Option("--gait", metavar="NAME", help="A gait of the report's kind.")
-    ] = "report_lqr",
-    sample: Annotated[
-        Seconds,
-        typer.Option(
-            min=0.0, max=1.0, help="Period of the controller, to which times are rounded."
-        ),
-    ] = SAMPLE,
+    name: Annotated[str, GAIT] = "report_lqr",
+    sample: Annotated[Seconds, TICK] = SAMPLE,
     changes: Changes = None,
 ) -> Result:
     """Find the feedback on the time of the change of hands that holds the report's gait.

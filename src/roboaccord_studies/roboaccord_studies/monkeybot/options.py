@@ -22,13 +22,14 @@ from typer.models import OptionInfo
 
 from roboaccord_studies.monkeybot.kinds import KINDS, Kind
 
+# Distributions whose versions are written into files.
 MADE_WITH = ("roboaccord-monkeybot", "roboaccord-studies", "numba")
 GaitName = Annotated[
     str, typer.Option("--gait", metavar="NAME", help="A gait of `accord monkeybot gaits`.")
 ]
 Samples = Annotated[int, typer.Option(min=1, help="Number of walks.")]
 Steps = Annotated[int, typer.Option(min=1, help="Number of changes of hands of every walk.")]
-Span = tuple[float, float, int]
+Span = tuple[float, float, int]  # first and last value of a grid, and their number
 
 
 def grid_option(what: str) -> OptionInfo:
@@ -58,20 +59,16 @@ def grid_of(low: float, high: float, count: int, name: str, *, above: float = -m
 
 
 # Controls of the shipped gaits (config/gaits.yaml of the MonkeyBot), rounded, and small values of
-# those that they lack: starts of a search, which changes them.
-DEFAULTS = {
-    "period": 0.935, "torque": 0.7, "flight": 0.01, "first": 0.933, "second": 0.953, "more": 0.0,
-    "switch": 0.44, "motor": 0.006,
-}  # fmt: skip
+# those that they lack: starts of a search, which changes them. TIMES has those that are times.
+TIMES = {"period": 0.935, "flight": 0.01, "first": 0.933, "second": 0.953}  # s
+TIMES |= {"switch": 0.44, "motor": 0.006}
+DEFAULTS = {**TIMES, "torque": 0.7, "more": 0.0}  # s, N m
 
-TIMES = {*DEFAULTS} - {"torque", "more"}
 
-Controls = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--at", metavar="CONTROL=VALUE", help="A control of the gait, such as torque=0.7."
-    ),
-]
+AT = typer.Option(
+    "--at", metavar="CONTROL=VALUE", help="A control of the gait, such as torque=0.7."
+)
+Controls = Annotated[list[str] | None, AT]
 Rise = Annotated[Metres, typer.Option(help="Rise of a cycle; where a control can meet it.")]
 KindName = Annotated[str, typer.Option("--kind", help=f"Kind of gait: {', '.join(KINDS)}.")]
 

@@ -1,10 +1,13 @@
 """Periodic orbits: gaits that repeat exactly, with their figures and their stability.
 
-A cycle of a gait starts right after an impact, from the state x = (th1, th2, w1, w2) in the frame
-of the hand that holds. The return map P takes x through the gait's phases to the same instant of
-the next cycle. If x = P(x), the gait repeats, and its motion is called an orbit; Newton's method
-finds x. The eigenvalues of dP/dx, the Floquet multipliers, show whether disturbances fade: all of
-them must be inside the unit circle.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. Its state is (th1, th2, w1, w2): the angle of the held
+link from hanging straight down, that of the elbow, and their rates. A cycle of a gait starts right
+after an impact, from the state x = (th1, th2, w1, w2) in the frame of the hand that holds. The
+return map P takes x through the gait's phases to the same instant of the next cycle. If x = P(x),
+the gait repeats, and its motion is called an orbit; Newton's method finds x. The eigenvalues of
+dP/dx, the Floquet multipliers, show whether disturbances fade: all of them must be inside the unit
+circle.
 
 Shipped gaits are entries in config/gaits.yaml of the MonkeyBot, each with a scenario of its name.
 CLOSED, which defines an orbit, stays. So do the fields of Orbit and the order of `to_json`, for
@@ -45,6 +48,8 @@ SMALL = 1e-6
 ROUND_OFF = 1e-12  # s: a phase with less time left has ended: times of some s have 1e-15
 # s: motion away from a turning point before the search of the next one: a millionth of a cycle.
 INSTANT = 1e-6
+
+Radius = Annotated[float, Quantity("1", "of the multipliers, stable below 1", "radius", ".5f")]
 
 
 @dataclass(frozen=True)
@@ -93,9 +98,7 @@ class Orbit:
         return self.controls.get("torque")
 
     @property
-    def spectral_radius(
-        self,
-    ) -> Annotated[float, Quantity("1", "of the multipliers, stable below 1", "radius", ".5f")]:
+    def spectral_radius(self) -> Radius:
         """Spectral radius of the Poincare map: below 1 the gait is stable."""
         return float(np.abs(self.multipliers).max())
 
@@ -112,9 +115,13 @@ class Orbit:
 
 
 def find_orbit(
-    kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], start: Array, *,
+    kind: Kind,
+    parameters: MonkeyBotParameters,
+    controls: Mapping[str, float],
+    start: Array,
+    *,
     rise: float = 0.0,
-) -> Orbit:  # fmt: skip
+) -> Orbit:
     """Find the periodic orbit near a guess, by Newton's method.
 
     Args:
@@ -143,11 +150,15 @@ def find_orbit(
 
 
 def describe(
-    kind: Kind, parameters: MonkeyBotParameters, controls: Mapping[str, float], start: Array, *,
+    kind: Kind,
+    parameters: MonkeyBotParameters,
+    controls: Mapping[str, float],
+    start: Array,
+    *,
     residual: float = 0.0,
-) -> Orbit:  # fmt: skip
+) -> Orbit:
     """Return the orbit with its figures from a start (4,) that is known to repeat."""
-    gait = gait_of(kind, controls)
+    gait, start = gait_of(kind, controls), np.asarray(start, dtype=float)
     cycle = evaluate(gait, parameters, start, tolerance=FINE)
     if not np.isfinite(cycle.times).all():
         raise AccordError(f"the gait of kind {kind.name} misses an event: {_as_text(controls)}")
@@ -155,14 +166,14 @@ def describe(
     return Orbit(
         kind=kind,
         controls=dict(controls),
-        start=np.asarray(start, dtype=float),
+        start=start,
         times=cycle.times[0],
         period=float(cycle.times[0].sum()),
         changes=changes,
         stride=float(cycle.travel[0, 0]) / changes,
         drop=-float(cycle.travel[0, 1]) / changes,
         work=work_of(gait, parameters, start, cycle.times[0]) / changes,
-        multipliers=eigenvalues(map_slope(gait, parameters, np.asarray(start, dtype=float))),
+        multipliers=eigenvalues(map_slope(gait, parameters, start)),
         residual=residual,
     )
 
@@ -256,7 +267,5 @@ def shipped_gait(name: str, parameters: MonkeyBotParameters) -> Orbit:
     gaits = shipped_data()
     check_known("unknown gait ", name, gaits)
     data = gaits[name]
-    return find_orbit(
-        KINDS[data["kind"]], parameters, data["controls"], np.array(data["post_impact"]),
-        rise=data.get("rise", 0.0),
-    )  # fmt: skip
+    kind, start = KINDS[data["kind"]], np.array(data["post_impact"])
+    return find_orbit(kind, parameters, data["controls"], start, rise=data.get("rise", 0.0))

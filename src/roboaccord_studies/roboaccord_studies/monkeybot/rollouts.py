@@ -1,11 +1,16 @@
 """Simulation of many walks: a gait repeated from many starts, with errors in time and torque.
 
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. A gait is a sequence of phases, each of which lasts for
+a time or until an event; an orbit is a motion of a gait that repeats exactly (orbits.py). `walk`
+takes an orbit and the starts of k walks, and returns how each of them ended; basin.py counts them.
+
 The robot cannot fall, since a magnet always holds; but it can lose its gait. A walk has lost its
 gait in the first cycle in which it misses an event, its elbow makes a full turn, or the hand that
 grips is not further forwards. A walk survives if it keeps its gait to the end and then is within
-NEAR of the orbit, the motion of the gait that repeats exactly. `walk_block` simulates one walk
-after the other; `walk_together` simulates all at once, where the equations of
-monkeybot/model/ensemble.py allow it. A change of one needs the same change of the other.
+NEAR of the orbit. `walk_block` simulates one walk after the other; `walk_together` simulates all at
+once, where the equations of monkeybot/model/ensemble.py allow it. A change of one needs the same
+change of the other.
 
 BLOCK may be tuned. NEAR and `_lost` define which walks survive, and so the results of `accord
 monkeybot basin` and `robust`; they stay.
@@ -32,9 +37,10 @@ from roboaccord.run import run_pieces
 from roboaccord_studies.monkeybot.orbits import Orbit
 
 BLOCK = 256  # walks that a thread simulates at a time: some 0.1 s of work with 100 steps
-# Ten standard deviations of the starts of `gaits`, four of the larger ones in
+# rad, rad/s: largest distance of the end of a surviving walk from its orbit, in th1, th2, w1 and
+# w2: ten standard deviations of the starts of `accord monkeybot gaits`, four of the larger ones in
 # docs/monkeybot_gaits.md.
-NEAR = np.array([0.2, 0.2, 1.0, 1.0])  # rad, rad/s: largest distance of a walk's end from its orbit
+NEAR = np.array([0.2, 0.2, 1.0, 1.0])
 
 Ts = TypeVarTuple("Ts")
 
@@ -71,10 +77,16 @@ class Walks:
 
 
 def walk(
-    orbit: Orbit, parameters: MonkeyBotParameters, starts: Array, cycles: int,
-    feedback: Feedback | None = None, *, jitter: Array | None = None, factors: Array | None = None,
+    orbit: Orbit,
+    parameters: MonkeyBotParameters,
+    starts: Array,
+    cycles: int,
+    feedback: Feedback | None = None,
+    *,
+    jitter: Array | None = None,
+    factors: Array | None = None,
     tolerance: float = TOLERANCE,
-) -> Walks:  # fmt: skip
+) -> Walks:
     """Repeat an orbit's gait from many starts.
 
     Args:
@@ -82,33 +94,30 @@ def walk(
         parameters: of the robot that walks, which may differ from that of the orbit.
         starts: (th1, th2, w1, w2) at the beginning of a cycle (k, 4).
         cycles: number of cycles.
-        feedback: on the times of the phases.
+        feedback: on the times of the n phases of the gait.
         jitter: added to the time of every timed phase (k, cycles, n) [s].
         factors: of all torques (k,).
         tolerance: of each step of the integrator.
     """
-    full, phases = full_starts(starts), np.array([phase.row for phase in orbit.gait.phases])
-    k, n = len(full), len(phases)
-    law = feedback or Feedback(np.zeros((n, 4)))
+    phases = np.array([phase.row for phase in orbit.gait.phases])
+    law = feedback or Feedback(np.zeros((len(phases), 4)))
+    forwards = math.copysign(1.0, orbit.stride)
+    stop, target = orbit.gait.stop.row, orbit.start
     gait = RepeatedGait(
-        rows=parameters.rows, phases=phases, stop=orbit.gait.stop.row, target=orbit.start,
-        forwards=math.copysign(1.0, orbit.stride), gains=law.gains, sample=law.sample,
-        tolerance=tolerance,
-    )  # fmt: skip
-    jitter = np.zeros((k, cycles, n)) if jitter is None else jitter
+        parameters.rows, phases, stop, target, forwards, law.gains, law.sample, tolerance
+    )
+    full = full_starts(starts)
+    k = len(full)
+    jitter = np.zeros((k, cycles, len(phases))) if jitter is None else jitter
     factors = np.ones(k) if factors is None else factors
-    walked, finals = np.zeros(k, dtype=np.int64), np.empty((k, 8))
+    cycles_walked, finals = np.zeros(k, dtype=np.int64), np.empty((k, 8))
     can_walk_together = k >= ENSEMBLE and has_series(orbit.gait, parameters)
     simulate = walk_together if can_walk_together else walk_block
-    simulate(gait, full, jitter, factors, walked, finals)
+    simulate(gait, full, jitter, factors, cycles_walked, finals)
     deviation = finals[:, :4] - orbit.start
     deviation[:, 0] = wrap(deviation[:, 0])
-    return Walks(
-        cycles=walked,
-        final=finals[:, :4],
-        displacement=finals[:, 4:6],
-        survived=(walked == cycles) & (np.abs(deviation) <= NEAR).all(axis=1),
-    )
+    survived = (cycles_walked == cycles) & (np.abs(deviation) <= NEAR).all(axis=1)
+    return Walks(cycles_walked, finals[:, :4], finals[:, 4:6], survived)
 
 
 def run_walks(
@@ -121,11 +130,14 @@ def run_walks(
         calls: arguments of each call.
         done: called after each call with its number of walks.
     """
-    count = (lambda walks: done(len(walks.cycles))) if done else None
+
+    def count(walks: Walks) -> None:
+        if done:
+            done(len(walks.cycles))
+
     pieces = run_pieces(function, calls, threads=True, done=count)
-    return Walks(
-        *map(np.concatenate, zip(*(vars(piece).values() for piece in pieces), strict=True))
-    )
+    names = vars(pieces[0])
+    return Walks(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in names))
 
 
 class RepeatedGait(NamedTuple):
@@ -154,42 +166,70 @@ class RepeatedGait(NamedTuple):
 
 
 def walk_together(
-    gait: RepeatedGait, starts: Array, jitter: Array, factors: Array, cycles: NDArray[np.int64],
+    gait: RepeatedGait,
+    starts: Array,
+    jitter: Array,
+    factors: Array,
+    cycles: NDArray[np.int64],
     finals: Array,
-) -> None:  # fmt: skip
+) -> None:
     """Do the same as `walk_block`, cycle by cycle for all walks that still have their gait.
 
     The only difference: a walk that misses an event ends in the state at which the cycle began.
+
+    Args:
+        gait: the gait and its orbit.
+        starts: states (k, 8) on hand A.
+        jitter: errors added to the times of the phases (k, cycles, n) [s].
+        factors: of all torques (k,).
+        cycles: filled with the number of cycles until the gait was lost (k,).
+        finals: filled with the state at the end, in the frame of the hand that holds (k, 8).
     """
     from monkeybot.model.ensemble import run_ensemble  # imports numba
 
-    phases, sample = gait.phases, gait.sample
     finals[:], cycles[:] = starts, 0
-    alive = np.arange(len(starts))
-    hands = np.zeros(len(alive), dtype=np.int64)
-    timed = phases[:, TIMED] != 0.0
-    for j in range(jitter.shape[1]):
-        u, k = finals[alive], len(alive)
-        disturbed = np.broadcast_to(phases, (k, *phases.shape)).copy()
-        disturbed[:, :, TORQUE] *= factors[alive, None]
-        durations = phases[:, DURATION] + (u[:, :4] - gait.target) @ gait.gains.T
-        if sample > 0.0:
-            durations = sample * np.floor(durations / sample + 0.5)
-        clipped = np.clip(durations + jitter[alive, j], 0.0, LIMIT)
-        disturbed[:, timed, DURATION] = clipped[:, timed]
-        ends, counts, side = np.empty((k, 8)), np.empty(k, dtype=np.int64), hands[alive]
+    alive = np.arange(len(starts))  # indices of the walks that still have their gait
+    hands = np.zeros(len(starts), dtype=np.int64)  # 0 or 1: the hand that holds
+    for cycle in range(jitter.shape[1]):
+        before, k = finals[alive], len(alive)
+        phases = _disturbed_phases(gait, before, jitter[alive, cycle], factors[alive])
+        # `run_ensemble` fills the states and hands at the end, counts of phases, and times.
+        ends, counts, held = np.empty((k, 8)), np.empty(k, dtype=np.int64), hands[alive]
+        times = np.empty(phases.shape[:2])
         run_ensemble(
-            gait.rows, u, side, disturbed, gait.stop, gait.tolerance,
-            np.empty(disturbed.shape[:2]), ends, counts,
-        )  # fmt: skip
+            gait.rows, before, held, phases, gait.stop, gait.tolerance, times, ends, counts
+        )
         finished = counts != MISSED
-        finals[alive[finished]], hands[alive] = ends[finished], side
+        finals[alive[finished]] = ends[finished]
+        hands[alive] = held
+        # As in `_lost`; states that are not finite fail both comparisons.
         goes_on = finished & (np.abs(ends[:, 1] - gait.target[1]) <= math.pi)
-        goes_on &= (ends[:, 4] - u[:, 4]) * gait.forwards > 0.0
+        goes_on &= (ends[:, 4] - before[:, 4]) * gait.forwards > 0.0
         alive = alive[goes_on]
-        cycles[alive] = j + 1
+        cycles[alive] = cycle + 1
         if not len(alive):
             return
+
+
+def _disturbed_phases(
+    gait: RepeatedGait, states: Array, jitter: Array, factors: Array
+) -> NDArray[np.float64]:
+    """Return the phases of each of k walks in a cycle (k, n, 11).
+
+    Args:
+        gait: the gait, with its feedback.
+        states: at the beginning of the cycle (k, 8).
+        jitter: added to the times (k, n) [s].
+        factors: of all torques (k,).
+    """
+    phases = np.tile(gait.phases, (len(states), 1, 1))
+    phases[:, :, TORQUE] *= factors[:, None]
+    durations = gait.phases[:, DURATION] + (states[:, :4] - gait.target) @ gait.gains.T
+    if gait.sample > 0.0:
+        durations = gait.sample * np.floor(durations / gait.sample + 0.5)
+    is_timed = gait.phases[:, TIMED] != 0.0
+    phases[:, is_timed, DURATION] = np.clip(durations + jitter, 0.0, LIMIT)[:, is_timed]
+    return phases
 
 
 @kernel
@@ -204,15 +244,18 @@ def walk_block(gait, starts, jitter, factors, cycles, finals):
         cycles: filled with the number of cycles until the gait was lost (k,).
         finals: filled with the state at the end, in the frame of the hand that holds (k, 8).
     """
-    phases, target, sample = gait.phases, gait.target, gait.sample
+    phases, target, sample, tol = gait.phases, gait.target, gait.sample, gait.tolerance
     n = phases.shape[0]
-    work, states, marks = np.empty((SCRATCH, 8)), np.empty((n, 8)), np.empty((n, 4))
-    times, disturbed, u = np.empty(n), phases.copy(), np.empty(8)
+    # What `hybrid.run` fills, of which only the hands in `marks` are used.
+    work, times = np.empty((SCRATCH, 8)), np.empty(n)
+    states, marks = np.empty((n, 8)), np.empty((n, 4))
+    disturbed, u = phases.copy(), np.empty(8)
     for i in range(starts.shape[0]):
         u[:] = starts[i]
         hand, cycles[i] = 0, 0
         for j in range(jitter.shape[1]):
-            before = u[4]
+            x_before = u[4]
+            # Torques and durations of this cycle.
             for m in range(n):
                 disturbed[m, TORQUE] = factors[i] * phases[m, TORQUE]
                 if phases[m, TIMED] != 0.0:
@@ -223,10 +266,9 @@ def walk_block(gait, starts, jitter, factors, cycles, finals):
                         time = sample * math.floor(time / sample + 0.5)
                     disturbed[m, DURATION] = min(LIMIT, max(0.0, time + jitter[i, j, m]))
             count = run(
-                gait.rows, u, hand, False, disturbed, gait.stop, gait.tolerance, work, times,
-                states, marks,
-            )  # fmt: skip
-            if count == MISSED or _lost(u, target, before, gait.forwards):
+                gait.rows, u, hand, False, disturbed, gait.stop, tol, work, times, states, marks
+            )
+            if count == MISSED or _lost(u, target, x_before, gait.forwards):
                 break
             hand = int(marks[count - 1, 0])
             cycles[i] = j + 1
@@ -234,16 +276,16 @@ def walk_block(gait, starts, jitter, factors, cycles, finals):
 
 
 @kernel
-def _lost(u, target, before, forwards):
+def _lost(u, target, x_before, forwards):
     """Return whether a walk has lost its gait in a cycle.
 
     Args:
         u: state at the end of the cycle (8,).
         target: state of the orbit there (4,).
-        before: x of the held hand at the beginning of the cycle [m].
+        x_before: x of the held hand at the beginning of the cycle [m].
         forwards: sign of the motion along x.
     """
     for i in range(4):
         if not math.isfinite(u[i]):
             return True
-    return abs(u[1] - target[1]) > math.pi or (u[4] - before) * forwards <= 0.0
+    return abs(u[1] - target[1]) > math.pi or (u[4] - x_before) * forwards <= 0.0

@@ -1,9 +1,10 @@
 """Command `accord monkeybot stability`: gaits of constant torque over period and torque.
 
-For each pair of period and torque there is a gait that repeats but for its height: it drops or
-rises by the same amount in every step. Starting from the shipped gait, the grid is filled outwards
-(`flood`), each gait followed from a neighbouring one. The horizontal gaits, with a drop of 0, are a
-line in the map.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. For each pair of period and torque there is a gait that
+repeats but for its height: it drops or rises by the same amount in every step. Starting from the
+shipped gait, the grid is filled outwards (`flood`), each gait followed from a neighbouring one. The
+horizontal gaits, with a drop of 0, are a line in the map.
 
 LARGEST, BORDER, DOT and CONTROL_STEPS may be changed. The fields of `StabilityMap` are the arrays
 of stability.npz, those of `Stability` the keys of the JSON output; both stay.
@@ -27,7 +28,7 @@ from roboaccord.run import made_with
 
 from roboaccord_studies.drawing import contour
 from roboaccord_studies.monkeybot.clocked import Setting, Step, follow_to, shipped_step
-from roboaccord_studies.monkeybot.flood import Cell, flood
+from roboaccord_studies.monkeybot.flood import Cell, flood, nearest_cell
 from roboaccord_studies.monkeybot.level import Level, shipped_level
 from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid_of, grid_option
 
@@ -103,7 +104,7 @@ def stability_map(
     """
     follow_to_cell = partial(_gait_of_cell, parameters, period, torque)
     first = shipped_step(parameters)
-    cell = _nearest_cell(first, period, torque)
+    cell = nearest_cell(period, torque, (first.period, first.torque))
     step = follow_to_cell(first, cell)
     if step is None:
         raise AccordError(
@@ -112,11 +113,6 @@ def stability_map(
         )
     steps = flood((len(period), len(torque)), cell, step, follow_to_cell, done=done)
     return _as_map(period, torque, steps)
-
-
-def _nearest_cell(step: Step, period: Array, torque: Array) -> Cell:
-    """Return the cell of a grid that is nearest to a gait."""
-    return int(np.abs(period - step.period).argmin()), int(np.abs(torque - step.torque).argmin())
 
 
 def _gait_of_cell(
@@ -152,14 +148,14 @@ def write_stability(field: StabilityMap, level: Level, path: Path) -> None:
         legend(axes)
 
 
+PERIOD = grid_option("period of a step: N values from A to B")
+TORQUE = grid_option("torque on the elbow: N values from A to B")
+
+
 @in_pieces()
 def stability_command(
-    period: Annotated[
-        Span, Quantity("s"), grid_option("period of a step: N values from A to B")
-    ] = PERIODS,
-    torque: Annotated[
-        Span, Quantity("N m"), grid_option("torque on the elbow: N values from A to B")
-    ] = TORQUES,
+    period: Annotated[Span, Quantity("s"), PERIOD] = PERIODS,
+    torque: Annotated[Span, Quantity("N m"), TORQUE] = TORQUES,
     folder: Out = None,
     force: Force = False,
     changes: Changes = None,

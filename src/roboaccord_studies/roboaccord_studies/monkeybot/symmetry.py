@@ -1,8 +1,10 @@
 """Symmetry of a gait: is each swing the mirror image of itself in reversed time?
 
-The robot without friction is reversible: if q(t) = (th1, th2) is a motion under the torque u(t),
-then -q(-t) is a motion under -u(-t). A swing from 0 to T is called symmetric if q(T - t) = -q(t),
-modulo full turns. Half-way it then hangs straight, th1 = th2 = 0, or with a link folded up.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. The robot without friction is reversible: if q(t) =
+(th1, th2) is a motion under the torque u(t), then -q(-t) is a motion under -u(-t). A swing from 0
+to T is called symmetric if q(T - t) = -q(t), modulo full turns. Half-way it then hangs straight,
+th1 = th2 = 0, or with a link folded up.
 
 A passive gait without impact is always symmetric: it starts and ends at rest with both hands level,
 in poses that are mirror images because the energy is the same, and only one motion starts from a
@@ -61,7 +63,8 @@ def _swings(orbit: Orbit, parameters: MonkeyBotParameters) -> list[Array] | None
     if any(phase.then in (Then.RELEASE, Then.GRIP_OTHER) for phase in phases):
         return None
     motion = Motion(parameters, np.concatenate([orbit.start, np.zeros(4)]), tolerance=FINE)
-    swings, pieces = list[Array](), list[tuple[float, float]]()
+    swings = list[Array]()
+    pieces = list[tuple[float, float]]()  # duration [s] and torque [N m] of phases of a swing
     for phase, duration in zip(phases, orbit.times.tolist(), strict=True):
         pieces.append((duration, phase.torque))
         if phase.then is Then.CHANGE:

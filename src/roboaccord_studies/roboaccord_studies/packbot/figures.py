@@ -1,9 +1,9 @@
 """Figures of the source report (Hall 2010, figures 1 to 3 and 5 to 10), drawn again.
 
-They show the arm, its joints, its hulls, and its collapse without torque. Figure 5 shows the error
-of the normal between two casings if they are modelled as prisms instead of cylinders.
-`write_figures` draws all of them from three collapses with different contact laws, which
-cli/figures.py runs.
+They show the Packbot's arm, its joints, its convex hulls, and its collapse, a fall without torque.
+Figure 5 shows the error of the normal between two casings of joints if they are modelled as prisms
+instead of cylinders. `write_figures` draws all of them from three collapses with different contact
+laws, which `accord packbot figures` (cli/figures.py) runs.
 
 The figures and their titles follow the report; colours, AXIS, CORNER and GAPS may be changed
 (test_drawn).
@@ -11,7 +11,7 @@ The figures and their titles follow the report; colours, AXIS, CORNER and GAPS m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import coal
@@ -38,58 +38,68 @@ AROUND = "#c9b48a"  # colour of obstacles
 AXIS = 0.12  # m; length of a joint axis in the drawing, by eye
 # s; time in the fall without contact that figure 7 shows, by eye: arms are far through each other.
 THROUGH = 1.5
-# m, m, 1; of the casings of elbows 1 and 2; 12 sides show their corners.
-RADII, LENGTH, SIDES = (0.05, 0.045), 0.12, 12
+RADII, LENGTH = (0.05, 0.045), 0.12  # m; of the casings of elbows 1 and 2, in figure 5
+SIDES = 12  # of the prisms of figure 5: so few that their corners are seen
 # Number of bisections for the distance of the casings, down to rounding: 2^-60 is below eps.
 BISECTIONS = 60
 CORNER = 15.0  # degrees; direction of a corner of both prisms: 360 / 12 / 2
 LAWS = ("contact along the normal", "the report's joint_clamp", "without collision")  # of CONTACTS
-# One in overlap, one near and one far.
-GAPS = {"0.1 mm in overlap": -1e-4, "0.5 mm apart": 5e-4, "5 mm apart": 5e-3}  # m, figure 5
+# m; gaps between the prisms of figure 5: one in overlap, one near and one far.
+GAPS = {"0.1 mm in overlap": -1e-4, "0.5 mm apart": 5e-4, "5 mm apart": 5e-3}
 
 
 def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> list[report.Still]:
-    """Write each figure as SVG, and the curves as CSV."""
+    """Write each figure as SVG, and the curves as CSV.
+
+    Args:
+        setup: robot and scenario; its initial pose is the drive position.
+        runs: collapses by contact law, as in CONTACTS of `packbot.source.collapse`.
+        folder: for the files.
+
+    Returns:
+        the figures in the order of the report.
+    """
     drive = setup.initial.q
-    last, through = runs["normal"].trajectory, runs["none"].trajectory
+    final_q, through = runs["normal"].trajectory.q[-1], runs["none"].trajectory
     index = int(np.searchsorted(through.time, min(THROUGH, through.time[-1])))
-    poses = (
-        ("1", "The arm on its chassis", "The shapes of the description, ready to reach.",
-         pose("ready")),
-        ("6", "Drive position", "From here the arm falls, without torques.", drive),
-        ("7", "Result without collision",
-         f"After {through.time[index]:.1f} s the arm has fallen through the chassis.",
-         through.q[index]),
-        ("8", "Static result with collision detection",
-         "Link 1 lies on the chassis; link 2 is propped up on the shoulder casing.", last.q[-1]),
-    )  # fmt: skip
-    stills = [
-        _write_solids(solids_of(setup, q), folder, number, title, caption)
-        for number, title, caption, q in poses
-    ]
+    caption_1 = "The shapes of the description, ready to reach."
+    caption_6 = "From here the arm falls, without torques."
+    caption_7 = f"After {through.time[index]:.1f} s the arm has fallen through the chassis."
+    caption_8 = "Link 1 lies on the chassis; link 2 is propped up on the shoulder casing."
+
+    def write_pose(q: Array, number: str, title: str, caption: str) -> report.Still:
+        return _write_solids(solids_of(setup, q), folder, number, title, caption)
+
     return [
-        stills[0], write_joint_axes(setup, drive, folder), write_hulls(setup, drive, folder),
-        write_normals(folder), *stills[1:], write_joints(runs, folder, "9", "position [rad]", "q"),
-        write_joints(runs, folder, "10", "velocity [rad/s]", "qd"), write_energy(setup, runs,
-        folder),
-    ]  # fmt: skip
+        write_pose(pose("ready"), "1", "The arm on its chassis", caption_1),
+        write_joint_axes(setup, drive, folder),
+        write_hulls(setup, drive, folder),
+        write_normals(folder),
+        write_pose(drive, "6", "Drive position", caption_6),
+        write_pose(through.q[index], "7", "Result without collision", caption_7),
+        write_pose(final_q, "8", "Static result with collision detection", caption_8),
+        write_joints(runs, folder, "9", "position [rad]", "q"),
+        write_joints(runs, folder, "10", "velocity [rad/s]", "qd"),
+        write_energy(setup, runs, folder),
+    ]
 
 
 def solids_of(setup: Setup, q: Array) -> list[DrawnSolid]:
     """Return the hulls at the angles q (7,) [rad], and the obstacles without the ground."""
     scene = Scene.parse(setup.urdf())
     origins, turns = scene.tree.forward(setup.joints, q, ORIGIN, IDENTITY)
-    solids = [
-        DrawnSolid(s.vertices @ turns[s.link].T + origins[s.link], s.faces, _hex(s.colour))
-        for s in scene.shapes
-    ]
-    solids += [DrawnSolid(*solid, AROUND) for solid in stand_around(setup)]
-    return solids
+    solids = list[DrawnSolid]()
+    for shape in scene.shapes:
+        vertices = shape.vertices @ turns[shape.link].T + origins[shape.link]
+        colour = "#" + "".join(f"{round(255 * float(value)):02x}" for value in shape.colour)
+        solids.append(DrawnSolid(vertices, shape.faces, colour))
+    return [*solids, *(DrawnSolid(*obstacle, AROUND) for obstacle in stand_around(setup))]
 
 
 def _write_solids(
     solids: list[DrawnSolid], folder: Path, number: str, title: str, caption: str
 ) -> report.Still:
+    """Write a figure of solids."""
     path = folder / f"figure_{number}.svg"
     with report.picture(path, report.SQUARE) as axes:
         drawing.draw_solids(axes, solids)
@@ -106,9 +116,11 @@ def write_joint_axes(setup: Setup, q: Array, folder: Path) -> report.Still:
     path = folder / "figure_2.svg"
     with report.picture(path, report.SQUARE) as axes:
         for solid in solids_of(setup, q):
-            pairs = (pair for face in solid.faces for pair in zip(face, (*face[1:], face[0])))
-            edges = sorted({(min(pair), max(pair)) for pair in pairs})
-            corners = np.insert(solid.vertices[np.array(edges)], 2, np.nan, axis=1)
+            edges = set[tuple[int, int]]()  # pairs of vertices, the smaller index first
+            for face in solid.faces:
+                edges |= {(min(pair), max(pair)) for pair in zip(face, np.roll(face, -1).tolist())}
+            # One line for all edges, interrupted by NaN.
+            corners = np.insert(solid.vertices[np.array(sorted(edges))], 2, np.nan, axis=1)
             drawing.line(axes, corners.reshape(-1, 3), report.RULE, lw=0.7)
         centres = np.array([origins[k] for k, _ in moving])
         drawing.line(axes, centres, report.INK, lw=1.6, marker="o")
@@ -139,32 +151,38 @@ def write_hulls(setup: Setup, q: Array, folder: Path) -> report.Still:
 
 
 def write_joints(
-    runs: Mapping[str, Collapse], folder: Path, number: str, what: str, key: str
+    runs: Mapping[str, Collapse], folder: Path, number: str, quantity: str, key: str
 ) -> report.Still:
-    """Write figure 9 or 10: the joints that move in the plane."""
+    """Write figure 9 or 10: the joints that move in the plane.
+
+    Args:
+        runs: collapses by contact law.
+        folder: for the files.
+        number: of the figure.
+        quantity: that is drawn, with its unit.
+        key: `q` or `qd`, the field of the trajectory.
+    """
     curves = []
     plural = {"q": "positions", "qd": "velocities"}[key]
-    for name, suffix, dashes in (("normal", "", "-"), ("joint_clamp", ", clamped", "--")):
-        run = runs[name].trajectory
+    for law, suffix, dashes in (("normal", "", "-"), ("joint_clamp", ", clamped", "--")):
+        run = runs[law].trajectory
         for joint, values in zip(run.joints, getattr(run, key).T, strict=True):
             if joint in PITCHES:
-                label, column = joint + suffix, f"{joint}_{name}"
+                label, column = joint + suffix, f"{joint}_{law}"
                 curves.append(Curve(label, column, run.time, values, COLOURS[joint], dashes))
     path, title = folder / f"figure_{number}.svg", f"Figure {number}: Planar joint {plural}"
     caption = "Solid: contact along the normal. Dashed: the report's joint_clamp."
     still = report.Still(path, title, caption)
-    return write_curves(still, "time_s", curves, TIME, f"joint {what}", 3)
+    return write_curves(still, "time_s", curves, TIME, f"joint {quantity}", 3)
 
 
 def write_energy(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> report.Still:
     """Write the energy of each collapse, in which no effort does work."""
-    arm = Arm.of(setup)
-    curves = [
-        Curve(label, f"{name}_J", run.trajectory.time, energies(arm, run.trajectory), colour)
-        for (name, run), colour, label in zip(
-            runs.items(), (report.BLUE, report.RED, report.SOFT), LAWS, strict=True
-        )
-    ]
+    arm, curves = Arm.of(setup), list[Curve]()
+    colours = (report.BLUE, report.RED, report.SOFT)
+    for law, label, colour in zip(runs, LAWS, colours, strict=True):
+        run = runs[law].trajectory
+        curves.append(Curve(label, f"{law}_J", run.time, energies(arm, run), colour))
     caption = "Kinetic and potential; friction of the joints and impacts can only lower it."
     still = report.Still(folder / "energy.svg", "Energy of the arm", caption)
     return write_curves(still, "time_s", curves, TIME, "energy [J]")
@@ -177,12 +195,10 @@ def write_normals(folder: Path) -> report.Still:
     of centres.
     """
     angles = CORNER + 0.01 * np.arange(-200.0, 201.0).astype(np.float64)
-    curves = [
-        Curve(name, name.replace(" ", "_"), angles, normal_errors(np.radians(angles), gap), colour)
-        for (name, gap), colour in zip(
-            GAPS.items(), (report.RED, report.BLUE, report.SOFT), strict=True
-        )
-    ]
+    curves, colours = list[Curve](), (report.RED, report.BLUE, report.SOFT)
+    for name, colour in zip(GAPS, colours, strict=True):
+        errors = normal_errors(np.radians(angles), GAPS[name])
+        curves.append(Curve(name, name.replace(" ", "_"), angles, errors, colour))
     still = report.Still(
         folder / "figure_5.svg",
         "Figure 5: Error in vector of minimum norm due to approximation of smooth geometry",
@@ -190,10 +206,9 @@ def write_normals(folder: Path) -> report.Still:
         "off by up to half the angle between two faces. In overlap it jumps from face to face; "
         "apart it turns there steadily, which is why the reference keeps hulls apart by a margin.",
     )
-    across = "direction of the line of centres [degrees]"
-    return write_curves(
-        still, "centres_deg", curves, across, "error in vector of minimum norm [degrees]"
-    )
+    xlabel = "direction of the line of centres [degrees]"
+    ylabel = "error in vector of minimum norm [degrees]"
+    return write_curves(still, "centres_deg", curves, xlabel, ylabel)
 
 
 def normal_errors(angles: Array, gap: float) -> Array:
@@ -203,23 +218,31 @@ def normal_errors(angles: Array, gap: float) -> Array:
         angles: of the line of centres over the horizontal (m,) [rad].
         gap: between the prisms, negative in overlap [m].
     """
-    a, b = (convex(Hull.around(prism_corners("y", r, LENGTH, SIDES))) for r in RADII)
-    return np.array([_error(a, b, angle, gap) for angle in angles])
+    first, second = (convex(Hull.around(prism_corners("y", r, LENGTH, SIDES))) for r in RADII)
+    return np.array([_normal_error(first, second, angle, gap) for angle in angles])
 
 
-def _error(first: coal.Convex, second: coal.Convex, angle: float, gap: float) -> float:
-    """Return by how much the normal is off [degrees], at the distance of centres with a gap."""
-    along = np.array([np.cos(angle), 0.0, np.sin(angle)])
+def _normal_error(first: coal.Convex, second: coal.Convex, angle: float, gap: float) -> float:
+    """Return by how much the normal between two prisms is off [degrees].
+
+    The distance of their centres at which the prisms have the gap is found by bisection: the gap
+    grows with that distance.
+
+    Args:
+        first, second: the prisms, about the origin.
+        angle: of the line of centres over the horizontal [rad].
+        gap: between the prisms, negative in overlap [m].
+    """
+    direction = np.array([np.cos(angle), 0.0, np.sin(angle)])
     low, high = 0.5 * sum(RADII), 1.5 * sum(RADII)
-    for _ in range(BISECTIONS):  # the distance of the hulls grows with that of the centres
+    for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         request, distance = coal.DistanceRequest(), coal.DistanceResult()
         request.gjk_tolerance = request.epa_tolerance = 1e-9
-        there = coal.Transform3s(np.eye(3), middle * along)
-        coal.distance(first, coal.Transform3s(), second, there, request, distance)
-        low, high = (middle, high) if distance.min_distance < gap else (low, middle)
+        placement = coal.Transform3s(np.eye(3), middle * direction)
+        coal.distance(first, coal.Transform3s(), second, placement, request, distance)
+        if distance.min_distance < gap:
+            low = middle
+        else:
+            high = middle
     return float(np.degrees(np.arctan2(distance.normal[2], distance.normal[0]) - angle))
-
-
-def _hex(colour: Sequence[float] | Array) -> str:
-    return "#" + "".join(f"{round(255 * float(part)):02x}" for part in colour)

@@ -1,5 +1,6 @@
 """Recorded runs of the Packbot: their setup, measured states and commanded efforts.
 
+They are what `accord packbot detect` and `identify` read of a bag, the recording of a run.
 Detection of failures accepts any run with commands. Identification refuses runs that are shorter
 than SHORTEST, that have a failed joint, or in which hulls come within TOUCHING of each other.
 
@@ -50,9 +51,8 @@ def efforts_in_force(run: BagRun) -> Array:
     """
     time, effort = run.commands
     if not len(time):
-        raise AccordError(
-            "the bag holds no commands, without which no missing effort can be detected"
-        )
+        need = "without which no missing effort can be detected"
+        raise AccordError(f"the bag holds no commands, {need}")
     last = np.searchsorted(time, run.trajectory.time - ROUND_OFF) - 1
     return np.where((last >= 0)[:, None], effort[np.maximum(last, 0)], 0.0)
 
@@ -64,19 +64,18 @@ def recorded_motion(setup: Setup, run: BagRun) -> Motion:
         AccordError: for a motion from which nothing can be identified.
     """
     motion = run.trajectory
-    if failed := [fault.joint for fault in map(fault_of, motion.events) if fault]:
+    failed = [fault.joint for fault in map(fault_of, motion.events) if fault]
+    if failed:
         raise AccordError(f"{failed[0]} fails in the bag: identify takes a healthy arm")
     if motion.time[-1] - motion.time[0] < SHORTEST:
-        raise AccordError(
-            f"the motion is shorter than {SHORTEST:g} s, too short to identify the arm"
-        )
+        length = f"{SHORTEST:g} s"
+        raise AccordError(f"the motion is shorter than {length}, too short to identify the arm")
     clearance = Clearance.of(setup)
     for time, q in zip(motion.time[::CONTACT_EVERY], motion.q[::CONTACT_EVERY], strict=True):
         pair, distance = clearance.closest(q)
         if distance < TOUCHING:
             a, b = clearance.pair_names(pair)
-            raise AccordError(
-                f"{a} touches {b} at {time:g} s: identify takes motion without contact"
-            )
+            contact = f"{a} touches {b} at {time:g} s"
+            raise AccordError(f"{contact}: identify takes motion without contact")
     efforts = clip_efforts(efforts_in_force(run), setup.effort_limits)
     return Motion(motion.time, motion.q, motion.qd, np.asarray(efforts))

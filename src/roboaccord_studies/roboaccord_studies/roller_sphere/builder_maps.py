@@ -1,9 +1,12 @@
 """Maps for builders of rigs: slip and speed over the rollers' angle and the contacts' latitude.
 
-The rigs are mirror-symmetric: both contacts have the same latitude, and the rollers opposite
-angles; the azimuths are those of a given rig. Constants may be changed; docs/images is then drawn
-anew by `make images`. FIGURES are headings of builder.csv and stay; test_roller_survey compares the
-values with those of single rigs.
+A rig is a ball that two rollers drive by friction. The rigs of these maps are mirror-symmetric:
+both contacts have the same latitude [degrees above the ball's equator], and the rollers' axes
+opposite angles alpha; the azimuths are those of a given rig. `write_builder_figures` draws them for
+`accord roller-sphere survey` (survey.py), by the closed forms of reach.py.
+
+Constants may be changed; docs/images is then drawn anew by `make images`. FIGURES are headings of
+builder.csv and stay; test_roller_survey compares the values with those of single rigs.
 """
 
 from __future__ import annotations
@@ -23,7 +26,9 @@ from roller_sphere.source.figures import ALPHAS, COLOURS, PHI, QUARTERS
 
 from roboaccord_studies.roller_sphere.reach import blocked, gains, slip_gains, top_speed
 
-LIMIT = 2.0  # ratio of roller speed to ball speed above which a heading counts as blocked
+# Ratio of roller speed to ball speed above which a heading counts as blocked. By choice: that of
+# the defaults of `accord roller-sphere reach`, 2 m/s and 1 m/s.
+LIMIT = 2.0
 # Ratio of roller speed to ball speed from which on the colour stays the same: two and a half times
 # LIMIT, where it is blocked already.
 SPEED_CUT = 5.0
@@ -31,44 +36,44 @@ SPEED_CUT = 5.0
 # only rollers of less than 7 % of the ball's radius clear the ground, and at an angle of 90 none
 # drives (1 / cos(85 degrees) is 11).
 LATITUDES, TURNS = (-60.0, 85.0), (-85.0, 85.0)
+# Labels of the axes of maps.
 ALPHA, LATITUDE = "alpha1 = -alpha2 [degrees]", "latitude of both contacts [degrees]"
+# Figures of a rig over all headings, as `figures_over_grid` explains them.
 FIGURES = ("slip_over_speed", "roller_speed_over_speed", "share_blocked", "condition")
 
+Pair = tuple[float, float]  # azimuths of both contacts [degrees]
+Table = Mapping[str, Array]  # columns of a CSV file by heading
 
-class MapDesign(NamedTuple):
-    """How a map is drawn.
+
+class Axis(NamedTuple):
+    """An axis of a map: its label, and the values along it (n,)."""
+
+    label: str
+    values: Array
+
+
+class GridMap(NamedTuple):
+    """A map of values (n, m) over the grid of two axes.
 
     Args:
-        name: of its file, behind `builder_`.
-        title, caption: of the figure.
-        cut: value from which on the colour stays the same.
+        x, y: axes of n and m values.
+        values: over the grid (n, m); NaN where there are none.
         unit: label of the colour bar.
+        cut: value from which on the colour stays the same.
     """
 
-    name: str
-    title: str
-    caption: str
-    cut: float
+    x: Axis
+    y: Axis
+    values: Array
     unit: str
+    cut: float
 
-
-# Maps of the first three of FIGURES.
-MAPS = (
-    MapDesign("slip", "Slip over roller angle and latitude",
-        "The largest slip of a roller over all headings, at 1 m/s. None at alpha 0.",
-        1.0, "slip / speed of the ball"),
-    MapDesign("speed", "Roller speed over roller angle and latitude",
-        "The largest roller speed over all headings, at 1 m/s. Where it is brightest the rig nears "
-        "(X x Y)_z = 0 and cannot drive along some headings.",
-        SPEED_CUT, "roller speed / speed of the ball"),
-    MapDesign("blocked", "Blocked headings over roller angle and latitude",
-        f"The share of headings that need a roller faster than {LIMIT:g} times the ball.",
-        1.0, "share of the headings"),
-)  # fmt: skip
-
-Pair = tuple[float, float]  # values of both rollers
-Axis = tuple[str, Array]  # title of an axis of a map, and the values along it
-Table = Mapping[str, Array]  # columns of a CSV file by heading
+    def write(self, path: Path, title: str, caption: str) -> Still:
+        """Write the map as colours, with a title and a caption for the page."""
+        with picture(path, SQUARE) as axes:
+            heat_map(axes, self.x.values, self.y.values, self.values, self.unit, cut=self.cut)
+            axes.set(xlabel=self.x.label, ylabel=self.y.label)
+        return Still(path, title, caption)
 
 
 def write_builder_figures(
@@ -97,16 +102,39 @@ def write_builder_figures(
 def write_grid_maps(
     azimuth: Pair, points: int, folder: Path, done: Callable[[int], None]
 ) -> tuple[list[Still], Table]:
-    """Write the maps of FIGURES over roller angle and latitude; azimuths in degrees."""
+    """Write the maps of the first three FIGURES over roller angle and latitude.
+
+    Args:
+        azimuth: of both contacts [degrees].
+        points: grid points along each side of a map.
+        folder: for the pictures.
+        done: called after each row of the grid with its number of rigs.
+    """
     alphas, latitudes = np.linspace(*TURNS, points), np.linspace(*LATITUDES, points)
     figures = figures_over_grid(azimuth, latitudes, alphas, done)
-    stills = [
-        write_map(folder, design, (ALPHA, alphas), (LATITUDE, latitudes), values.T)
-        for design, values in zip(MAPS, figures)
+    slips, speeds, shares = (values.T for values in figures[:3])
+    x, y = Axis(ALPHA, alphas), Axis(LATITUDE, latitudes)
+    maps = [
+        GridMap(x, y, slips, "slip / speed of the ball", 1.0).write(
+            folder / "builder_slip.svg",
+            "Slip over roller angle and latitude",
+            "The largest slip of a roller over all headings, at 1 m/s. None at alpha 0.",
+        ),
+        GridMap(x, y, speeds, "roller speed / speed of the ball", SPEED_CUT).write(
+            folder / "builder_speed.svg",
+            "Roller speed over roller angle and latitude",
+            "The largest roller speed over all headings, at 1 m/s. Where it is brightest the rig "
+            "nears (X x Y)_z = 0 and cannot drive along some headings.",
+        ),
+        GridMap(x, y, shares, "share of the headings", 1.0).write(
+            folder / "builder_blocked.svg",
+            "Blocked headings over roller angle and latitude",
+            f"The share of headings that need a roller faster than {LIMIT:g} times the ball.",
+        ),
     ]
     grids = np.meshgrid(latitudes, alphas, indexing="ij")
     columns = zip(("latitude_deg", "alpha_deg", *FIGURES), (*grids, *figures), strict=True)
-    return stills, {name: values.ravel() for name, values in columns}
+    return maps, {name: values.ravel() for name, values in columns}
 
 
 def write_heading_map(
@@ -115,12 +143,12 @@ def write_heading_map(
     """Write the map of the roller speed over heading and roller angle; angles in degrees."""
     alphas, headings = np.linspace(*TURNS, points), np.arange(0.0, 361.0, 2.0)
     speeds = needed_speeds(azimuth, latitude, alphas, headings)
-    design = MapDesign(
-        "headings", f"Roller speed over heading and roller angle, latitude {latitude:g}",
+    x, y = Axis(PHI, headings), Axis(ALPHA, alphas)
+    still = GridMap(x, y, speeds.T, "faster roller / speed of the ball", SPEED_CUT).write(
+        folder / "builder_headings.svg",
+        f"Roller speed over heading and roller angle, latitude {latitude:g}",
         "With rollers of at most L times the ball's speed headings brighter than L are blocked.",
-        SPEED_CUT, "faster roller / speed of the ball",
-    )  # fmt: skip
-    still = write_map(folder, design, (PHI, headings), (ALPHA, alphas), speeds.T)
+    )
     by_alpha = {f"alpha_{alpha:g}_deg": row for alpha, row in zip(alphas, speeds)}
     return still, {"phi_deg": headings, **by_alpha}
 
@@ -156,15 +184,6 @@ def needed_speeds(azimuth: Pair, latitude: float, alphas: Array, headings: Array
     return speeds
 
 
-def write_map(folder: Path, design: MapDesign, x: Axis, y: Axis, values: Array) -> Still:
-    """Write values (n, m) over a grid (n,), (m,) as colours."""
-    path = folder / f"builder_{design.name}.svg"
-    with picture(path, SQUARE) as axes:
-        heat_map(axes, x[1], y[1], values, design.unit, cut=design.cut)
-        axes.set(xlabel=x[0], ylabel=y[0])
-    return Still(path, design.title, design.caption)
-
-
 def write_top_speed(azimuth: Pair, latitude: float, folder: Path) -> tuple[Still, Table]:
     """Write the largest speed of the ball over headings, at the paper's roller angles."""
     heading, path = np.arange(361.0), folder / "top_speed.svg"
@@ -178,11 +197,11 @@ def write_top_speed(azimuth: Pair, latitude: float, folder: Path) -> tuple[Still
                 columns[f"alpha_{alpha:g}_m_s"] = top
         axes.set(xlabel=PHI, ylabel="speed of the ball [m/s]", xlim=(0.0, 360.0), xticks=QUARTERS)
         legend(axes)
-    still = Still(
-        path, f"Largest speed of the ball by heading, latitude {latitude:g}",
-        "With rollers of at most 1 m/s. Headings below a wanted speed are blocked at that speed.",
-    )  # fmt: skip
-    return still, columns
+    title = f"Largest speed of the ball by heading, latitude {latitude:g}"
+    caption = (
+        "With rollers of at most 1 m/s. Headings below a wanted speed are blocked at that speed."
+    )
+    return Still(path, title, caption), columns
 
 
 def _mirrored(azimuth: Pair, latitude: float, alpha: float) -> Kinematics:
@@ -190,13 +209,11 @@ def _mirrored(azimuth: Pair, latitude: float, alpha: float) -> Kinematics:
     return Kinematics(Rig.degrees(1.0, azimuth, (latitude, latitude), (alpha, -alpha)))
 
 
-def _figures_of_rig(kinematics: Kinematics) -> tuple[float, float, float, float]:
+def _figures_of_rig(kinematics: Kinematics) -> list[float]:
     """Return FIGURES of a rig."""
-    if kinematics.remaining is not None:
-        return np.nan, np.nan, np.nan, kinematics.condition
+    if kinematics.remaining is not None:  # not every heading can be driven
+        return [np.nan, np.nan, np.nan, kinematics.condition]
+    slip, roller_speed = slip_gains(kinematics).max(), gains(kinematics).max()
     spans = blocked(kinematics, 1.0, LIMIT)
-    share = sum(stop - start for start, stop in spans) / (2.0 * np.pi)
-    return (
-        float(slip_gains(kinematics).max()), float(gains(kinematics).max()), share,
-        kinematics.condition,
-    )  # fmt: skip
+    share_blocked = sum(stop - start for start, stop in spans) / (2.0 * np.pi)
+    return [float(slip), float(roller_speed), share_blocked, kinematics.condition]

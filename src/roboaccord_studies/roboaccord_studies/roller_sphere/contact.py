@@ -1,10 +1,12 @@
 """Command `accord roller-sphere contact`: how the ball turns in engines, compared with the model.
 
-The model of the paper (roller_sphere/model/rig.py) gives the angular velocity w of the ball that
-minimises the squared slips, as viscous friction does. Dry friction of two equally pressed rollers
-has less to satisfy: both slips must oppose each other along X_i. So the component w_t of w in the
-plane of the contacts is that of the model, while the component w_s along the plane's normal e may
-settle anywhere between the heights of both rollers' lines, nu_i sin(alpha_i) / r, equation (9).
+Two rollers drive a ball by friction. The model of the paper (roller_sphere/model/rig.py) gives the
+angular velocity w of the ball that minimises the squared slips, as viscous friction does. Dry
+friction of two equally pressed rollers has less to satisfy: both slips must oppose each other along
+X_i, the tangent at contact i in the plane of both contacts and the ball's centre. So the component
+w_t of w in that plane is that of the model, while the component w_s along its normal e may settle
+anywhere between the heights of both rollers' lines, nu_i sin(alpha_i) / r, equation (9), with the
+rollers' peripheral speeds nu_i, the angles alpha_i of their axes and the ball's radius r.
 
 ALLOWED and CLEAR decide whether DART passes and must not be widened; STEADY may be tuned. A case
 may be added in `cases`. Fields of `ContactFinding` are JSON keys and stay;
@@ -57,6 +59,9 @@ class ContactCase:
     alpha: Annotated[float, Quantity("deg", form="g")]
 
 
+DEVIATION = "turning in the plane of both contacts, off the model's by so much"
+
+
 @dataclass(frozen=True)
 class ContactFinding(ContactCase):
     """The deviation of the ball's angular velocity from the model over all headings.
@@ -69,11 +74,7 @@ class ContactFinding(ContactCase):
         passed: whether DART with aligned axes follows the model; None for other cases.
     """
 
-    w_t_worst: Annotated[
-        float,
-        Quantity("1", "turning in the plane of both contacts, off the model's by so much",
-                 "w_t, worst", ".3f", "%"),
-    ]  # fmt: skip
+    w_t_worst: Annotated[float, Quantity("1", DEVIATION, "w_t, worst", ".3f", "%")]
     w_t_mean: Annotated[float, Quantity("1", name="w_t, mean", form=".3f", shown="%")]
     w_s_offset: Annotated[
         float, Quantity("rad/s", "of the turning along their normal e", "w_s off", ".4f")
@@ -100,10 +101,8 @@ def cases(engines: Sequence[str], alphas: Sequence[float]) -> list[ContactCase]:
 def run_case(case: ContactCase) -> ContactFinding:
     """Run the scenario `headings` for a case, and compare it with the model."""
     angle = math.radians(case.alpha)
-    changes = [
-        f"parameters.alpha_1={angle:.17f}", f"parameters.alpha_2={-angle:.17f}",
-        f"friction={{law: {case.law}}}",
-    ]  # fmt: skip
+    changes = [f"parameters.alpha_1={angle:.17f}", f"parameters.alpha_2={-angle:.17f}"]
+    changes.append(f"friction={{law: {case.law}}}")
     if case.axis == "up":
         changes.append(f"engine_options.{case.engine}.z_axis=[0, 0, 1]")
     setup = Setup.of(load_scenario("roller_sphere", "roller_sphere", "headings", changes))
@@ -152,15 +151,15 @@ class ContactFindings:
     ]
 
 
+ALPHAS = typer.Option(
+    "--alpha-deg", help="Angle of the first roller's axis; the second has the opposite one."
+)
+
+
 @in_pieces()
 def contact_command(
     engines: Annotated[str, typer.Option(help="Engines, separated by commas.")] = "dart,mujoco",
-    alphas: Annotated[
-        str,
-        typer.Option(
-            "--alpha-deg", help="Angle of the first roller's axis; the second has the opposite one."
-        ),
-    ] = "0 10 20 30",
+    alphas: Annotated[str, ALPHAS] = "0 10 20 30",
 ) -> Result:
     """Drive the ball along 12 headings in engines, and compare its turning with the model.
 
@@ -176,7 +175,8 @@ def contact_command(
       accord roller-sphere contact --engines dart --alpha-deg "10 30" --json
     """
     names = [name.strip() for name in engines.split(",")]
-    available = [REFERENCE, *(n for n in engine_names() if "contact" not in spec(n).lacks)]
+    with_contact = [name for name in engine_names() if "contact" not in spec(name).lacks]
+    available = [REFERENCE, *with_contact]
     for name in names:
         if name not in available:
             raise AccordError(f"unknown engine {name}; available: {', '.join(available)}")

@@ -1,12 +1,14 @@
 """Command `accord roller-sphere dribble`: whether a ball is held, over speed and turn rate.
 
-Each cell of the map is a simulated run: straight ahead, then a turn. It is compared with statics
+A carrier dribbles: it holds a ball between two driven rollers and rolls it over the ground. Each
+cell of the map is a simulated run: straight ahead, then a turn. It is compared with statics
 (statics.py), which says whether friction can hold the ball, and with the model of slip. A ball
 counts as lost once a roller cannot touch it within the stroke of its slide
-(`roller_sphere.model.hold`).
+(`roller_sphere.model.hold`). Numbers in brackets are equations of the paper
+(roller_sphere/model/rig.py).
 
 Fields of `Cell`, `SlipFigures` and `Limits` are JSON keys, explained in docs/roller_dribble.md, and
-stay. LAST, SETTLING, TURNING and CELLS may be changed.
+stay. LAST, SETTLING, TURNING, CELLS and SLIPS may be changed.
 """
 
 from __future__ import annotations
@@ -28,22 +30,15 @@ from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.odometry import ball_spin
 from roller_sphere.model.parameters import RollerSphereParameters
 
-from roboaccord_studies.roller_sphere.statics import (
-    ball_acceleration,
-    grip_shares,
-    largest_gain,
-    largest_turn_rate,
-)
+from roboaccord_studies.roller_sphere import statics
 
 LAST = 1.0  # s; time at the end of a run over which slips are averaged
 SETTLING = 0.5  # s; time straight ahead at full speed, before the turn
 TURNING = 2.0  # s; shortest time of the turn before LAST
 NO_SLIP = 1e-12  # m/s; smallest slip by which is divided, below what moves anything
-# Columns of the printed table, fields of Cell.
-CELLS = (
-    "speed", "turn_rate", "lasted", "largest_offset", "grip", "slip.slip", "slip.model",
-    "slip.spin", "slip.model_spin", "slip.share",
-)  # fmt: skip
+# Columns of the printed table: fields of Cell, and of its slip.
+CELLS = ("speed", "turn_rate", "lasted", "largest_offset", "grip")
+SLIPS = ("slip.slip", "slip.model", "slip.spin", "slip.model_spin", "slip.share")
 
 
 def slips_on_ground(parameters: RollerSphereParameters, trajectory: Trajectory) -> Array:
@@ -147,7 +142,7 @@ def run_cell(data: dict[str, Json], engine: str, speed: float, turn_rate: float)
     held, offset = held_time_and_offset(p, motion)
     kept = bool(held >= motion.time[-1])
     last = motion.window(duration - LAST, duration)
-    acceleration = ball_acceleration(p.ball_ahead, speed, turn_rate)
+    acceleration = statics.ball_acceleration(p.ball_ahead, speed, turn_rate)
     assert setup.contact is not None  # the command refuses other laws
     return Cell(
         speed=speed,
@@ -155,7 +150,7 @@ def run_cell(data: dict[str, Json], engine: str, speed: float, turn_rate: float)
         held=held,
         kept=kept,
         largest_offset=offset,
-        grip=max(grip_shares(p, *coefficients(setup.contact), acceleration)),
+        grip=max(statics.grip_shares(p, *coefficients(setup.contact), acceleration)),
         slip=slip_figures(p, last) if kept else None,
     )
 
@@ -168,7 +163,7 @@ def coefficients(contact: Contact) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits by statics: gain and loss of speed, and the turn rate by the speed."""
+    """Limits by statics: gain and loss of speed, and the turn rate [rad/s] by the speed [m/s]."""
 
     acceleration: Annotated[float, Quantity("m/s^2", "straight ahead, by statics", form=".2f")]
     braking: Annotated[float, Quantity("m/s^2", "likewise", form=".2f")]
@@ -189,16 +184,14 @@ class Dribbling:
     cells: list[Cell]
 
 
+SPEEDS = typer.Option("--speeds", metavar='"V ..."', help="Of the carrier.")
+TURN_RATES = typer.Option("--turn-rates", metavar='"W ..."', help="Of the carrier.")
+
+
 @cli.in_pieces()
 def dribble_command(
-    speeds: Annotated[
-        str, Quantity("m/s"), typer.Option("--speeds", metavar='"V ..."', help="Of the carrier.")
-    ] = "0.5 1 1.5 2",
-    turn_rates: Annotated[
-        str,
-        Quantity("rad/s"),
-        typer.Option("--turn-rates", metavar='"W ..."', help="Of the carrier."),
-    ] = "0 0.5 1 1.5 2",
+    speeds: Annotated[str, Quantity("m/s"), SPEEDS] = "0.5 1 1.5 2",
+    turn_rates: Annotated[str, Quantity("rad/s"), TURN_RATES] = "0 0.5 1 1.5 2",
     engine: cli.Engine = "dart",
     changes: cli.Changes = None,
 ) -> cli.Result:
@@ -224,16 +217,17 @@ def dribble_command(
     setup = cli.load_setup("roller_sphere", "dribble", changes)
     if setup.contact is None:
         raise AccordError("friction.law must be contact: the limits are those of its coefficients")
-    mu, ground = coefficients(setup.contact)
+    p, (mu, ground) = setup.parameters, coefficients(setup.contact)
     data = setup.scenario.data()
     calls = [(data, engine, speed, rate) for speed in all_speeds for rate in rates]
     with cli.counted(len(calls), "dribbling") as done:
         cells = run_pieces(run_cell, calls, done=lambda cell: done(1))
     limits = Limits(
-        largest_gain(setup.parameters, mu, ground),
-        largest_gain(setup.parameters, mu, ground, -1.0),
-        {f"{v:g}": largest_turn_rate(setup.parameters, mu, ground, v) for v in all_speeds},
+        statics.largest_gain(p, mu, ground),
+        statics.largest_gain(p, mu, ground, -1.0),
+        {f"{speed:g}": statics.largest_turn_rate(p, mu, ground, speed) for speed in all_speeds},
     )
-    tables = [*cli.tables_of(cells, *CELLS, title=f"dribbling in {engine}"), *cli.lines_of(limits)]
+    tables = cli.tables_of(cells, *CELLS, *SLIPS, title=f"dribbling in {engine}")
+    tables += cli.lines_of(limits)
     used = cli.used_by(setup, "physics_step", "seed")
     return cli.Result(Dribbling(engine, limits, cells), tables, used=used)

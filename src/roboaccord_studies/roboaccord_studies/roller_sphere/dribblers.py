@@ -80,21 +80,18 @@ class Dribbler:
             for i in (0, 1)
         }
         force = self.press_force if press_force is None else press_force
-        return load_parameters(
-            RollerSphereParameters,
-            "roller_sphere",
-            {
-                **angles,
-                "radius": self.ball_radius,
-                "ball_mass": self.ball_mass,
-                "ball_inertia": SHELL * self.ball_mass * self.ball_radius**2,
-                "roller_radius": self.roller_radius,
-                "roller_mass": 0.5 * self.holder_mass,
-                "holder_mass": 0.5 * self.holder_mass,
-                "press_force": force,
-                "ball_ahead": self.ball_ahead,
-            },
-        )
+        values = {
+            **angles,
+            "radius": self.ball_radius,
+            "ball_mass": self.ball_mass,
+            "ball_inertia": SHELL * self.ball_mass * self.ball_radius**2,
+            "roller_radius": self.roller_radius,
+            "roller_mass": 0.5 * self.holder_mass,
+            "holder_mass": 0.5 * self.holder_mass,
+            "press_force": force,
+            "ball_ahead": self.ball_ahead,
+        }
+        return load_parameters(RollerSphereParameters, "roller_sphere", values)
 
 
 @dataclass(frozen=True)
@@ -160,9 +157,9 @@ def hold_ball(
     p = dribbler.parameters()
     (vx, vy), (ax, ay), w, ahead = velocity, acceleration, turn_rate, p.ball_ahead
     ball_velocity = np.array([vx, vy + w * ahead])
-    ball_acceleration = np.array(
-        [ax - w * vy - w * w * ahead, ay + w * vx + turn_acceleration * ahead, 0.0]
-    )
+    forwards = ax - w * vy - w * w * ahead
+    sideways = ay + w * vx + turn_acceleration * ahead
+    ball_acceleration = np.array([forwards, sideways, 0.0])
     kinematics = Kinematics(p.rig)
     nu = kinematics.driving @ (np.array([-ball_velocity[1], ball_velocity[0]]) / p.radius)
     statics = Statics(p, dribbler.mu, dribbler.mu_ground, ball_acceleration)

@@ -1,9 +1,10 @@
 """Command `accord roller-sphere reach`: along which headings a rig drives its ball, and how fast.
 
-If the ball moves with a speed v along the heading phi, roller i runs at nu_i = v g_i cos(phi -
-psi_i), with a gain g_i and an angle psi_i of the rig. From this `gains`, `slip_gains`, `top_speed`
-and `blocked` follow in closed form; test_roller_reach compares them with all headings one by one.
-builder_maps.py uses them, too. Fields of `Reach` and `Driving` are JSON keys and stay.
+A rig is a ball that rollers drive by friction. If the ball moves with a speed v along the heading
+phi, roller i runs at nu_i = v g_i cos(phi - psi_i), with a gain g_i and an angle psi_i of the rig;
+zeta_i is its slip. From this `gains`, `slip_gains`, `top_speed` and `blocked` follow in closed
+form; test_roller_reach compares them with all headings one by one. builder_maps.py uses them, too.
+Fields of `Reach` and `Driving` are JSON keys and stay.
 """
 
 from __future__ import annotations
@@ -21,18 +22,16 @@ from roller_sphere.model.kinematics import ANGLE, TURN, Kinematics
 from roller_sphere.model.rig import RigError
 
 EQUAL = 1e-12  # relative difference below which two speeds are equal (round-off): 4500 eps
+LIMIT = typer.Option(min=1e-9, help="Largest peripheral speed of a roller.")
+SPEED = typer.Option(min=0.0, help="Speed of the ball, for the blocked headings.")
 
 
 @by_option("roller", "", PAIRS, "radius limit speed")
 @gathers("--roller", "--nu")
 def reach_command(
     rig: RigOptions = PAPER,
-    limit: Annotated[
-        MetresPerSecond, typer.Option(min=1e-9, help="Largest peripheral speed of a roller.")
-    ] = 2.0,
-    speed: Annotated[
-        MetresPerSecond, typer.Option(min=0.0, help="Speed of the ball, for the blocked headings.")
-    ] = 1.0,
+    limit: Annotated[MetresPerSecond, LIMIT] = 2.0,
+    speed: Annotated[MetresPerSecond, SPEED] = 1.0,
     rollers: Rollers = None,
 ) -> Result:
     """Report along which headings the ball can be driven, and how fast with limited rollers.
@@ -94,10 +93,13 @@ class Reach:
         best, largest = fastest_heading(kinematics), gains(kinematics)
         spans = np.degrees(blocked(kinematics, speed, limit)).reshape(-1, 2).tolist()
         driving = Driving(
-            largest, slip_gains(kinematics), limit / largest.max(),
-            float(top_speed(kinematics, best, limit)), float(np.degrees(best)),
-            [(start, stop) for start, stop in spans],
-        )  # fmt: skip
+            roller_speed_over_speed=largest,
+            slip_over_speed=slip_gains(kinematics),
+            speed_everywhere=limit / largest.max(),
+            speed_best=float(top_speed(kinematics, best, limit)),
+            heading_best_deg=float(np.degrees(best)),
+            blocked_deg=[(start, stop) for start, stop in spans],
+        )
         return cls(kinematics.condition, driving=driving)
 
 

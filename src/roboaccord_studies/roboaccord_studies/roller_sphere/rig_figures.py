@@ -1,15 +1,15 @@
 """Draws the geometry of a rig and of its slip: figures 1, 2, 4 and 5 of the paper, for any rig.
 
-The paper is Kimura, Ogata and Ishii (2019), see roller_sphere/model/rig.py, and these are its
-symbols: P_i is the contact of roller i on the ball of radius r, eta_i the roller's axis, nu_i its
-peripheral speed, and w the ball's angular velocity. A roller fixes only the part of w along eta_i,
-(nu_i / r) eta_i, so the end of w lies on a line through that point along P_i: the roller's line.
-Two lines do not meet in general; w then ends halfway between them, where the squared distances have
-the least sum.
+A rig is a ball that rollers drive by friction. The paper is Kimura, Ogata and Ishii (2019), see
+roller_sphere/model/rig.py, and these are its symbols: P_i is the contact of roller i on the ball of
+radius r, eta_i the roller's axis, nu_i its peripheral speed, and w the ball's angular velocity. A
+roller fixes only the component of w along eta_i, (nu_i / r) eta_i, so the end of w lies on a line
+through that point along P_i: the roller's line. Two lines do not meet in general; w then ends
+halfway between them, where the squared distances have the least sum.
 
-Angular velocities are drawn as lengths in the space of the ball, scaled by `_drawing_scale`. Each
-`write_` function writes an SVG and returns it with its caption; the helpers below draw lines,
-rollers and dots.
+Angular velocities are drawn as lengths in the space of the ball, scaled by `_drawing_scale`. The
+command `accord roller-sphere survey` (survey.py) calls the `write_` functions, each of which writes
+an SVG and returns it with its caption; the helpers below draw lines, rollers and dots.
 
 What a figure shows is the paper's (test_roller_survey checks that w is halfway between the lines),
 and file names are those of docs/images. Colours and sizes may be changed.
@@ -33,34 +33,37 @@ if TYPE_CHECKING:
 
 COLOURS = ("#3366cc", "#12a594", "#8e7cc3", "#c9a227")  # of the rollers, in turn
 SLIP = "#ee7733"  # colour of distances between w and the lines, which are the slip
-# Sizes over the ball's radius, chosen for legible figures.
+# Lengths over the ball's radius, chosen for legible figures.
 WIDTH, THICKNESS = 0.28, 0.16  # diameter and length of a drawn roller
-REACH = 1.5  # length of the longest drawn angular velocity
-BEYOND = 0.35  # how far a line goes on beyond its last marked point
+LONGEST = 1.5  # length of the longest drawn angular velocity
+OVERHANG = 0.35  # by which a line extends beyond its last marked point
+ORIGIN = np.zeros(3)  # O, the ball's centre
 
 
 def write_roller(kinematics: Kinematics, heading: float, folder: Path) -> report.Still:
-    """Write figure 1 for a ball at 1 m/s: one roller, and the line on which w may end."""
+    """Write figure 1 for a ball at 1 m/s: one roller, and the line on which w may end.
+
+    Args:
+        kinematics: of the rig.
+        heading: direction phi of the ball's velocity, from x [rad].
+        folder: for the picture.
+    """
     rig, nu = kinematics.rig, kinematics.inverse(1.0, heading).nu
     scale, path = _drawing_scale(kinematics, nu), folder / "figure_1.svg"
+    contact, length = rig.contacts[0], 0.7 * rig.radius
     with report.picture(path, report.SQUARE) as axes:
         draw_ball(axes, rig.radius)
         _draw_roller(axes, rig, 0)
-        arrow(axes, rig.contacts[0], 0.7 * rig.radius * rig.axes[0], COLOURS[0], "axis eta")
-        arrow(
-            axes, rig.contacts[0], 0.7 * rig.radius * rig.directions[0], report.RED, "direction e_i"
-        )
+        arrow(axes, contact, length * rig.axes[0], COLOURS[0], "axis eta")
+        arrow(axes, contact, length * rig.directions[0], report.RED, "direction e_i")
         _draw_roller_line(axes, kinematics, nu, 0, scale, np.zeros(1))
         foot = kinematics.lines(nu)[0][0] * scale
-        line(axes, np.array([np.zeros(3), foot]), report.SOFT, "(nu/r) eta")
-        report.bare(axes)
-        report.legend(axes)
-        _draw_dots(axes, {"P1": rig.contacts[0], "O": np.zeros(3)}, [COLOURS[0], report.INK])
-    return report.Still(
-        path,
-        "Figure 1: one roller",
-        "It fixes the part of w along its axis, and leaves the part along P: w ends on the line.",
+        line(axes, np.array([ORIGIN, foot]), report.SOFT, "(nu/r) eta")
+        _label(axes, {"P1": contact, "O": ORIGIN}, [COLOURS[0], report.INK])
+    caption = (
+        "It fixes the part of w along its axis, and leaves the part along P: w ends on the line."
     )
+    return report.Still(path, "Figure 1: one roller", caption)
 
 
 def write_pair(
@@ -77,7 +80,8 @@ def write_pair(
     scale, omega = _drawing_scale(kinematics, motion.nu), motion.omega
     # The point of each line nearest to the end of w, and its coordinate along the line.
     feet, along = _nearest_points(kinematics, motion.nu, omega)
-    path, velocity = folder / f"{name}.svg", np.array([np.cos(heading), np.sin(heading), 0.0])
+    velocity = np.array([np.cos(heading), np.sin(heading), 0.0])
+    path = folder / f"{name}.svg"
     with report.picture(path, report.SQUARE) as axes:
         draw_ball(axes, rig.radius)
         for i in range(rig.count):
@@ -85,21 +89,19 @@ def write_pair(
         for i in range(rig.count):
             _draw_roller_line(axes, kinematics, motion.nu, i, scale, along[i : i + 1])
             line(axes, scale * np.array([feet[i], omega]), SLIP, "from lines to w", lw=2.2)
-        line(axes, np.array([np.zeros(3), scale * omega]), report.RED, "w", lw=2.6)
-        arrow(axes, np.zeros(3), 1.3 * rig.radius * velocity, report.INK, "heading of V")
-        arrow(axes, np.zeros(3), 1.2 * rig.radius * rig.pole, report.SOFT, "e")
-        report.bare(axes)
-        report.legend(axes)
-        dots = {f"P{i + 1}": p for i, p in enumerate(rig.contacts)} | {"w": scale * omega}
-        _draw_dots(axes, dots, [*(COLOURS[i % 4] for i in range(rig.count)), report.RED])
-    gap = np.linalg.norm(feet - omega, axis=1).max() * rig.radius
-    return report.Still(
-        path,
-        title,
+        line(axes, np.array([ORIGIN, scale * omega]), report.RED, "w", lw=2.6)
+        arrow(axes, ORIGIN, 1.3 * rig.radius * velocity, report.INK, "heading of V")
+        arrow(axes, ORIGIN, 1.2 * rig.radius * rig.pole, report.SOFT, "e")
+        dots = {f"P{i + 1}": contact for i, contact in enumerate(rig.contacts)}
+        colours = [COLOURS[i % 4] for i in range(rig.count)]
+        _label(axes, {**dots, "w": scale * omega}, [*colours, report.RED])
+    slip = np.linalg.norm(feet - omega, axis=1).max() * rig.radius
+    caption = (
         f"Along {np.degrees(heading):g} degrees. Each roller lets w end on its line; w is where "
         "the sum of the squared distances from the lines is least. The largest distance, times the "
-        f"radius, is {gap:.4f} m/s: the slip.",
+        f"radius, is {slip:.4f} m/s: the slip."
     )
+    return report.Still(path, title, caption)
 
 
 def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[report.Still]:
@@ -110,45 +112,47 @@ def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[re
     """
     motion = kinematics.inverse(1.0, heading)
     shortest, _ = _nearest_points(kinematics, motion.nu, motion.omega)
-    spacing = float(np.linalg.norm(shortest[0] - shortest[1]))
+    spacing = float(np.linalg.norm(shortest[0] - shortest[1]))  # k0
     # Q: moved along both line directions from Q0, by amounts chosen for a legible figure.
     _, directions = kinematics.lines(motion.nu)
-    other = motion.omega + spacing * (0.9 * directions[0] + 0.5 * directions[1])
-    feet, _ = _nearest_points(kinematics, motion.nu, other)
-    first, second = folder / "figure_4a.svg", folder / "figure_4b.svg"
-    with report.picture(first, report.SQUARE) as axes:
+    q = motion.omega + spacing * (0.9 * directions[0] + 0.5 * directions[1])
+    feet, _ = _nearest_points(kinematics, motion.nu, q)
+    in_space, by_distances = folder / "figure_4a.svg", folder / "figure_4b.svg"
+    with report.picture(in_space, report.SQUARE) as axes:
         for i in range(2):
             ends = shortest[i] + np.array([[-1.6], [2.2]]) * spacing * directions[i]
             line(axes, ends, COLOURS[i], f"line {i + 1}")
-            line(axes, np.array([feet[i], other]), SLIP, "d1 and d2", ls="--")
+            line(axes, np.array([feet[i], q]), SLIP, "d1 and d2", ls="--")
         line(axes, shortest, report.RED, "the shortest path, k0")
-        report.bare(axes)
-        report.legend(axes)
-        dots = {"Q": other, "Q1": feet[0], "Q2": feet[1], "Q0 = end of w": motion.omega}
-        _draw_dots(axes, dots, [report.INK, COLOURS[0], COLOURS[1], report.RED])
-    with report.picture(second, report.SQUARE) as axes:
-        _draw_distances(axes, spacing, np.linalg.norm(feet - other, axis=1))
-    words = f"Along {np.degrees(heading):g} degrees."
-    return [
-        report.Still(first, "Figure 4a: a point and its distances from the lines",
-              f"{words} No path between the lines is shorter than k0 = {spacing:.4f} rad/s."),
-        report.Still(second, "Figure 4b: the least sum of squares",
-              "Every point has d1 + d2 >= k0. The smallest circle that reaches there touches the "
-              "border where d1 = d2 = k0/2: halfway between the lines."),
-    ]  # fmt: skip
+        dots = {"Q": q, "Q1": feet[0], "Q2": feet[1], "Q0 = end of w": motion.omega}
+        _label(axes, dots, [report.INK, COLOURS[0], COLOURS[1], report.RED])
+    with report.picture(by_distances, report.SQUARE) as axes:
+        _draw_distances(axes, spacing, np.linalg.norm(feet - q, axis=1))
+    caption_a = (
+        f"Along {np.degrees(heading):g} degrees. No path between the lines is shorter than "
+        f"k0 = {spacing:.4f} rad/s."
+    )
+    caption_b = (
+        "Every point has d1 + d2 >= k0. The smallest circle that reaches there touches the border "
+        "where d1 = d2 = k0/2: halfway between the lines."
+    )
+    title_a = "Figure 4a: a point and its distances from the lines"
+    title_b = "Figure 4b: the least sum of squares"
+    second = report.Still(by_distances, title_b, caption_b)
+    return [report.Still(in_space, title_a, caption_a), second]
 
 
 def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> report.Still:
-    """Write figure 5: w_t, the part of w in the plane of both contacts, where two lines meet.
+    """Write figure 5: w_t, the component of w in the plane of both contacts, where two lines meet.
 
-    X_i is the tangent of the ball at P_i in this plane; all else is as above (module).
+    X_i is the tangent of the ball at P_i in this plane; the other symbols are those of the module.
     """
     rig, motion = kinematics.rig, kinematics.inverse(1.0, heading)
     scale, path = _drawing_scale(kinematics, motion.nu), folder / "figure_5.svg"
     # Coordinates in the plane: P1 to the right, X1 upwards.
     plane = np.array([rig.normals[0], rig.across[0]])
     contacts, across = rig.contacts[:2] @ plane.T, rig.radius * rig.across[:2] @ plane.T
-    inside = scale * plane @ rig.split(motion.omega)[0]
+    origin, w_t = np.zeros(2), scale * plane @ rig.split(motion.omega)[0]
     starts = scale * kinematics.lines(motion.nu)[0][:2] @ plane.T
     turn = np.linspace(0.0, 2.0 * np.pi, 181)
     with report.picture(path, report.SQUARE) as axes:
@@ -156,25 +160,24 @@ def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> report
         for i in range(2):
             # Line i: from its start along P_i, beyond the end of w_t.
             along = contacts[i] / rig.radius
-            marks = np.array([0.0, (inside - starts[i]) @ along])
-            ends = starts[i] + np.array([[marks.min() - BEYOND], [marks.max() + BEYOND]]) * along
+            marks = np.array([0.0, (w_t - starts[i]) @ along])
+            span = np.array([marks.min() - OVERHANG, marks.max() + OVERHANG])
+            ends = starts[i] + span[:, None] * along
             axes.plot(*ends.T, color=COLOURS[i], ls="--", label=f"line {i + 1}")
-            report.pointer(axes, np.zeros(2), contacts[i], COLOURS[i])
-            report.pointer(axes, np.zeros(2), across[i], report.SOFT)
-            axes.plot([0.0, starts[i, 0]], [0.0, starts[i, 1]], color=COLOURS[i], ls=":",
-                      label=f"(nu{i + 1}/r) cos alpha{i + 1} along X{i + 1}")  # fmt: skip
-        report.pointer(axes, np.zeros(2), inside, report.RED, "w_t")
+            report.pointer(axes, origin, contacts[i], COLOURS[i])
+            report.pointer(axes, origin, across[i], report.SOFT)
+            name = f"(nu{i + 1}/r) cos alpha{i + 1} along X{i + 1}"
+            axes.plot(*np.array([origin, starts[i]]).T, color=COLOURS[i], ls=":", label=name)
+        report.pointer(axes, origin, w_t, report.RED, "w_t")
         report.bare(axes)
         report.legend(axes, 3)
-        names = {"P1": contacts[0], "P2": contacts[1], "X1": across[0], "X2": across[1],
-                 "O": np.zeros(2), "w_t": inside}  # fmt: skip
-        report.label_dots(axes, [(x, y) for x, y in names.values()], list(names))
-    return report.Still(
-        path,
-        "Figure 5: w in the plane of the contacts",
+        points = [(float(x), float(y)) for x, y in (*contacts, *across, origin, w_t)]
+        report.label_dots(axes, points, ["P1", "P2", "X1", "X2", "O", "w_t"])
+    caption = (
         "Seen along e. Each line is parallel to its P and (nu/r) cos alpha from O along its X; "
-        "they meet at the end of w_t, the part of w in this plane.",
+        "they meet at the end of w_t, the part of w in this plane."
     )
+    return report.Still(path, "Figure 5: w in the plane of the contacts", caption)
 
 
 def _draw_distances(axes: Axes, least: float, point: Array) -> None:
@@ -185,22 +188,22 @@ def _draw_distances(axes: Axes, least: float, point: Array) -> None:
         least: distance k0 between both lines [rad/s].
         point: distances of the point Q from the lines (2,) [rad/s].
     """
-    # The reachable part d1 + d2 >= k0, up to some way beyond Q.
-    far = 1.15 * max(float(point.max()), least)
-    corners = np.array([(least, 0.0), (far, 0.0), (far, far), (0.0, far), (0.0, least)])
+    # The reachable part d1 + d2 >= k0, up to 15 % beyond Q.
+    limit = 1.15 * max(float(point.max()), least)
+    corners = np.array([(least, 0.0), (limit, 0.0), (limit, limit), (0.0, limit), (0.0, least)])
     axes.fill(*corners.T, color="#dfe6f3", label="d1 + d2 >= k0")
     axes.plot([0.0, least], [least, 0.0], color=report.RED, label="d1 + d2 = k0")
     # The circle of the least sum of squares touches its border at d1 = d2 = k0 / 2.
     turn = np.linspace(0.0, 0.5 * np.pi, 91)
-    radius = least / np.sqrt(2.0)
-    axes.plot(radius * np.cos(turn), radius * np.sin(turn), color=report.INK, ls="--",
-              label="d1^2 + d2^2 = k0^2 / 2")  # fmt: skip
-    axes.set(xlabel="d1 [rad/s]", ylabel="d2 [rad/s]", xlim=(0.0, far), ylim=(0.0, far))
+    x, y = least / np.sqrt(2.0) * np.array([np.cos(turn), np.sin(turn)])
+    axes.plot(x, y, color=report.INK, ls="--", label="d1^2 + d2^2 = k0^2 / 2")
+    axes.set(xlabel="d1 [rad/s]", ylabel="d2 [rad/s]", xlim=(0.0, limit), ylim=(0.0, limit))
     axes.set_aspect("equal")
     report.legend(axes)
-    for (x, y), colour in ((0.5 * least * np.ones(2), report.RED), (point, report.AMBER)):
-        axes.plot(x, y, "o", color=colour, mec=report.INK)
-    report.label_dots(axes, [(0.5 * least, 0.5 * least), (point[0], point[1])], ["Q0", "Q"])
+    q0, q = (0.5 * least, 0.5 * least), (point[0], point[1])
+    axes.plot(*q0, "o", color=report.RED, mec=report.INK)
+    axes.plot(*q, "o", color=report.AMBER, mec=report.INK)
+    report.label_dots(axes, [q0, q], ["Q0", "Q"])
 
 
 def _nearest_points(kinematics: Kinematics, nu: Array, point: Array) -> tuple[Array, Array]:
@@ -214,15 +217,15 @@ def _nearest_points(kinematics: Kinematics, nu: Array, point: Array) -> tuple[Ar
 
 
 def _drawing_scale(kinematics: Kinematics, nu: Array) -> float:
-    """Return the scale of angular velocities [m s]: the longest is drawn REACH radii long."""
-    ends = [np.linalg.norm(kinematics.omega(nu)), *np.abs(nu) / kinematics.rig.radius]
-    return float(REACH * kinematics.rig.radius / max(ends))
+    """Return the scale of angular velocities [m s]: the longest is drawn LONGEST radii long."""
+    sizes = [np.linalg.norm(kinematics.omega(nu)), *np.abs(nu) / kinematics.rig.radius]
+    return float(LONGEST * kinematics.rig.radius / max(sizes))
 
 
 def _draw_roller_line(
     axes: Axes, kinematics: Kinematics, nu: Array, i: int, scale: float, marks: Array
 ) -> None:
-    """Draw the line on which w may end for roller i, some way beyond its marked points.
+    """Draw the line on which w may end for roller i, OVERHANG beyond its marked points.
 
     Args:
         axes: of the figure.
@@ -234,7 +237,7 @@ def _draw_roller_line(
     """
     points, directions = kinematics.lines(nu)
     ends = scale * np.concatenate([marks, [0.0]])
-    margin = BEYOND * kinematics.rig.radius
+    margin = OVERHANG * kinematics.rig.radius
     along = np.array([min(ends.min(), 0.0) - margin, ends.max() + margin])
     path = scale * points[i] + along[:, None] * directions[i]
     line(axes, path, COLOURS[i % 4], f"line {i + 1}", ls="--")
@@ -252,12 +255,14 @@ def _draw_roller(axes: Axes, rig: Rig, i: int) -> None:
         line(axes, points, COLOURS[i % 4], f"roller {i + 1}", lw=1.1)
 
 
-def _draw_dots(axes: Axes, points: dict[str, Array], colours: list[str]) -> None:
-    """Mark points in space by dots with their names.
+def _label(axes: Axes, points: dict[str, Array], colours: list[str]) -> None:
+    """Add the legend, and mark points in space by dots with their names.
 
     Called last, for names are placed by the limits of the axes, which must not change any more.
     """
-    seen = [see(point)[:2] for point in points.values()]
-    for (x, y), colour in zip(seen, colours, strict=True):
+    report.bare(axes)
+    report.legend(axes)
+    projected = [see(point)[:2] for point in points.values()]
+    for (x, y), colour in zip(projected, colours, strict=True):
         axes.plot(x, y, "o", color=colour, mec="#ffffff", ms=6.5, zorder=4)
-    report.label_dots(axes, [(x, y) for x, y in seen], list(points))
+    report.label_dots(axes, [(x, y) for x, y in projected], list(points))

@@ -28,7 +28,7 @@ import scipy
 from roboaccord.contract import Array
 from roller_sphere.model.parameters import RollerSphereParameters
 
-UP = np.array([0.0, 0.0, 1.0])
+UP = np.array([0.0, 0.0, 1.0])  # unit vector z
 # m/s^2 or rad/s; end of the search for a limit, beyond what any robot reaches, at ten times
 # gravity.
 LARGEST = 100.0
@@ -112,10 +112,9 @@ class Statics:
 
     def least(self, measure: Callable[[float], float]) -> float:
         """Return the free number [N] that minimizes a function of it, such as a share."""
-        bound = float(np.abs(self.loads).max() + np.linalg.norm(self._smallest))
-        minimum = scipy.optimize.minimize_scalar(
-            measure, bounds=(-2 * bound, 2 * bound), options={"xatol": 1e-10}
-        )
+        bound = 2.0 * float(np.abs(self.loads).max() + np.linalg.norm(self._smallest))
+        bounds, options = (-bound, bound), {"xatol": 1e-10}
+        minimum = scipy.optimize.minimize_scalar(measure, bounds=bounds, options=options)
         return float(minimum.x)
 
 
@@ -138,9 +137,11 @@ def largest_gain(
 
 
 def _limit(
-    parameters: RollerSphereParameters, mu: float, mu_ground: float,
+    parameters: RollerSphereParameters,
+    mu: float,
+    mu_ground: float,
     acceleration: Callable[[float], Array],
-) -> float:  # fmt: skip
+) -> float:
     """Return the argument of `acceleration` at which the friction limit is reached.
 
     0 if friction does not even hold the ball at the argument 0; LARGEST if there is no limit below.

@@ -21,13 +21,8 @@ from roboaccord.run import made_with, write_columns, write_text
 from roller_sphere.cli.rig import PAIRS, RigOptions, Rollers
 from roller_sphere.model.kinematics import Kinematics
 
+from roboaccord_studies.roller_sphere import rig_figures
 from roboaccord_studies.roller_sphere.builder_maps import write_builder_figures
-from roboaccord_studies.roller_sphere.rig_figures import (
-    write_least,
-    write_pair,
-    write_planar,
-    write_roller,
-)
 
 STEEPER = RigOptions(alpha=(20.0, -20.0))  # the default: a rig whose lines are well apart
 ROUNDING = 1e-12  # slip over the radius below which it is round-off: 4500 eps
@@ -41,14 +36,15 @@ class Surveyed:
     files: list[Path]
 
 
+POINTS = typer.Option(min=3, max=401, help="Grid points along each side of the builder's maps.")
+
+
 @by_option("roller", "", PAIRS, "radius out force points heading-deg")
 @gathers("--roller", "--nu")
 def survey_command(
     folder: Out = None,
     force: Force = False,
-    points: Annotated[
-        int, typer.Option(min=3, max=401, help="Grid points along each side of the builder's maps.")
-    ] = 69,
+    points: Annotated[int, POINTS] = 69,
     rig: RigOptions = STEEPER,
     heading: Annotated[Degrees, typer.Option("--heading-deg", help="Heading of figure 2b.")] = 60.0,
     rollers: Rollers = None,
@@ -75,13 +71,12 @@ def survey_command(
         maps, tables = write_builder_figures(kinematics, points, out_folder, done)
         for name, table in tables.items():
             write_columns(out_folder / f"{name}.csv", table)
-        page = render_plots(
-            "A rig of rollers",
-            "The lines to which rollers confine w, and what they mean to a builder.",
-            [*stills, *maps], command=command_line(), facts=made_with("roboaccord-roller_sphere"),
-        )  # fmt: skip
+        stills += maps
+        lead = "The lines to which rollers confine w, and what they mean to a builder."
+        command, facts = command_line(), made_with("roboaccord-roller_sphere")
+        page = render_plots("A rig of rollers", lead, stills, command=command, facts=facts)
         write_text(out_folder / "index.html", page)
-        files = [file for still in (*stills, *maps) for file in still.files]
+        files = [file for still in stills for file in still.files]
         files += [out_folder / f"{name}.csv" for name in tables]
     return Result(Surveyed([out_folder / "index.html", *sorted(files)]))
 
@@ -91,16 +86,16 @@ def write_rig(kinematics: Kinematics, heading: float, folder: Path) -> list[Stil
 
     Figures 2a, 4 and 5 show how two lines lie, so they are drawn for two rollers only.
     """
-    stills = [write_roller(kinematics, heading, folder)]
+    stills = [rig_figures.write_roller(kinematics, heading, folder)]
     if kinematics.rig.count == 2:
         meeting = slipless_heading(kinematics)
         title = "Figure 2a: the lines meet, and nothing slips"
-        stills.append(write_pair(kinematics, meeting, folder, "figure_2a", title))
+        stills.append(rig_figures.write_pair(kinematics, meeting, folder, "figure_2a", title))
     title = "Figure 2b: the lines miss each other"
-    stills.append(write_pair(kinematics, heading, folder, "figure_2b", title))
+    stills.append(rig_figures.write_pair(kinematics, heading, folder, "figure_2b", title))
     if kinematics.rig.count == 2:
-        stills += write_least(kinematics, heading, folder)
-        stills.append(write_planar(kinematics, heading, folder))
+        stills += rig_figures.write_least(kinematics, heading, folder)
+        stills.append(rig_figures.write_planar(kinematics, heading, folder))
     return stills
 
 
@@ -110,7 +105,7 @@ def slipless_heading(kinematics: Kinematics) -> float:
     S_1 = -S_2 is linear in (w_x, w_y), so it is 0 for one heading and its opposite. At alpha 0
     there is no slip along any heading, and 0 is returned.
     """
-    row = (kinematics.slipping @ kinematics.driving)[0]
+    row = (kinematics.slipping @ kinematics.driving)[0]  # of S_1 by (w_x, w_y)
     if math.hypot(*row) < ROUNDING * kinematics.rig.radius:
         return 0.0
     heading = math.atan2(-row[1], -row[0]) % math.pi  # (w_x, w_y) is along (row_y, -row_x)

@@ -27,21 +27,23 @@ from roboaccord_studies.snake.adaptive import AdaptationEvent, AdaptiveControlle
 from roboaccord_studies.snake.gait import run_shown, serpenoid_of, steady_figures
 from roboaccord_studies.snake.ideal import Figures
 
-GAIT = ("amplitude", "frequency", "waves")
+GAIT = ("amplitude", "frequency", "waves")  # keys of the controller, the parameters of its gait
 # s: end of a run over which figures on the second ground are taken: as long as a measurement
 # (gait.MEASURE).
 LAST = 4.0
+# Options of the command.
+MU_ALONG = typer.Option(help="Friction coefficient of the second ground, along the body.")
+MU_ACROSS = typer.Option(help="Friction coefficient of the second ground, across the body.")
+DURATION = typer.Option(min=8.0, help="Duration of the run.")
 
 
 def adapt_command(
-    mu_along: Annotated[Ratio, typer.Option(
-        help="Friction coefficient of the second ground, along the body.")] = 0.5,
-    mu_across: Annotated[Ratio, typer.Option(
-        help="Friction coefficient of the second ground, across the body.")] = 1.0,
+    mu_along: Annotated[Ratio, MU_ALONG] = 0.5,
+    mu_across: Annotated[Ratio, MU_ACROSS] = 1.0,
     engine: Engine = "reference",
-    duration: Annotated[Seconds, typer.Option(min=8.0, help="Duration of the run.")] = 15.0,
+    duration: Annotated[Seconds, DURATION] = 15.0,
     changes: Changes = None,
-) -> Result:  # fmt: skip
+) -> Result:
     """Cross a change of ground with the adaptive controller, and with the same gait kept.
 
     The scenario is change_of_ground. Speed and cost of transport are of the last 4 s.
@@ -69,12 +71,16 @@ def adapt_command(
     head_crosses, tail_crosses = crossing(setup, adaptive)
     start = setup.scenario.duration - LAST
     adaptation = Adaptation(
-        engine=engine, mu_along=mu_along, mu_across=mu_across, head_crosses=head_crosses,
-        tail_crosses=tail_crosses, findings=controller.findings,
+        engine=engine,
+        mu_along=mu_along,
+        mu_across=mu_across,
+        head_crosses=head_crosses,
+        tail_crosses=tail_crosses,
+        findings=controller.findings,
         adaptive=steady_figures(setup, adaptive, start, LAST),
         kept=steady_figures(fixed_setup, fixed, start, LAST),
         versions=versions_of(setup, [make_simulator(setup, engine)]),
-    )  # fmt: skip
+    )
     return Result(adaptation, used=used_by(setup, "duration", "physics_step", "seed"))
 
 
@@ -99,6 +105,7 @@ def crossing(setup: Setup, trajectory: Trajectory) -> tuple[float | None, float 
     x = PlanarSnake(setup.parameters).middles(trajectory)[:, :, 0]
 
     def first_time(end_x: Array) -> float | None:
+        """Return the first time at which an end of the body, with x (k,) [m], is beyond it [s]."""
         ticks = np.flatnonzero(end_x > line)
         return float(trajectory.time[ticks[0]]) if len(ticks) else None
 

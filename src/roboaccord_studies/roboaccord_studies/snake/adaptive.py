@@ -47,6 +47,8 @@ SETTLED = 0.05
 # Integration steps of the search in a control tick: a tenth of a period (ideal.MIN_STEPS).
 CHUNK = 16
 
+BothMu = Annotated[list[float], Quantity("1", "along and across the body", "mu", ".3g")]
+
 
 @dataclass(frozen=True, slots=True)
 class AdaptationEvent:
@@ -66,9 +68,7 @@ class AdaptationEvent:
     gait: Gait = field(metadata=BESIDE)
 
     @property
-    def ground(
-        self,
-    ) -> Annotated[list[float], Quantity("1", "along and across the body", "mu", ".3g")]:
+    def ground(self) -> BothMu:
         """Both coefficients."""
         return [*self.mu]
 
@@ -120,16 +120,19 @@ class AdaptiveController:
         self._first_gait = Gait(self.amplitude, self.frequency, self.waves)
         self._initial_mu = np.array([self.mu_along, self.mu_across])
         self._task = Task(
-            objective=self.objective, max_effort=self.max_effort,
-            max_frequency=self.max_frequency, min_speed=self.min_speed,
-        )  # fmt: skip
+            objective=self.objective,
+            max_effort=self.max_effort,
+            max_frequency=self.max_frequency,
+            min_speed=self.min_speed,
+        )
         self._tracker = Tracker(self.setup, self.bandwidth)
         self._chain = PlanarSnake(p)
         self._points = np.zeros((1, 2))
+        wave = self.amplitude, self.frequency, self.waves
+        limit = AMPLITUDE[1] * p.joint_limit
         self._serpenoid = VariableSerpenoid(
-            p.joints, self.amplitude, self.frequency, self.waves,
-            time_constant=self.time_constant, limit=AMPLITUDE[1] * p.joint_limit,
-        )  # fmt: skip
+            p.joints, *wave, time_constant=self.time_constant, limit=limit
+        )
         period = self.setup.scenario.control_period
         self._estimator = GroundEstimator(
             p, period=period, window=WINDOW, interval=INTERVAL, slip_speed=self.slip_speed
@@ -163,11 +166,10 @@ class AdaptiveController:
             self._compare_with_belief(state.time)
         if self._search is not None:
             self._continue_search(state.time)
-        gait = self.gait
+        gait, time = self.gait, state.time
         shape = self._serpenoid.advance(
-            state.time, amplitude=gait.amplitude, frequency=gait.frequency, waves=gait.waves,
-            offset=0.0,
-        )  # fmt: skip
+            time, amplitude=gait.amplitude, frequency=gait.frequency, waves=gait.waves, offset=0.0
+        )
         return Command(self._tracker.efforts(state, shape, (self._friction(), self._points)))
 
     @property

@@ -1,6 +1,7 @@
 """Search of a better gait in small portions, which a controller can do while it runs.
 
-In a compass search (Kolda, Lewis and Torczon, 2003) a step is tried along each of several
+The adaptive controller of the snake (adaptive.py) searches its gait by it after the ground has
+changed. In a compass search (Kolda, Lewis and Torczon, 2003) a step is tried along each of several
 directions; it is taken if the score falls, and when no direction helps the steps are halved. Here
 the search is a generator, so that each control tick does a limited part of it. It uses no random
 numbers, so that runs repeat exactly. The score is minus the speed, or the cost of transport, plus

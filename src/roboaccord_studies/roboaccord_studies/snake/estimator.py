@@ -1,7 +1,8 @@
 """Estimation of the friction coefficients of the ground from the motion of the snake.
 
-Only the ground changes the momentum P of the whole robot and its angular momentum L about the
-centre of mass, since joint efforts cancel. Over an interval of a few control periods
+The adaptive controller of the snake (adaptive.py) notices by it that the ground has changed. Only
+the ground changes the momentum P of the whole robot and its angular momentum L about the centre of
+mass, since joint efforts cancel. Over an interval of a few control periods
 
     P(t1) - P(t0) = integral of sum_j f_j(v_j; mu) dt
     L(t1) - L(t0) = integral of sum_j r_j x f_j(v_j; mu) dt
@@ -54,9 +55,14 @@ class GroundEstimator:
     """
 
     def __init__(
-        self, parameters: SnakeParameters, *, period: float, window: float, interval: float,
+        self,
+        parameters: SnakeParameters,
+        *,
+        period: float,
+        window: float,
+        interval: float,
         slip_speed: float,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._body = PlanarSnake(parameters).body
         # Radius of gyration of a straight body; it only weighs angular against linear momentum.
         gyration = sum(self._body[:2]) * parameters.links / math.sqrt(12.0)
@@ -92,9 +98,8 @@ class GroundEstimator:
         """Take one Gauss-Newton step of `mu`, and set its standard `deviation` (2,)."""
         normal, right = np.empty((2, 2)), np.empty(2)
         last = slice(self._count - self._size, self._count)
-        squared = normal_equations(
-            self._rows[last], self._times[last], self._group, self.mu, self._law, normal, right
-        )
+        rows, times = self._rows[last], self._times[last]
+        squared = normal_equations(rows, times, self._group, self.mu, self._law, normal, right)
         if not np.linalg.det(normal) > SINGULAR * np.trace(normal) ** 2:
             self.deviation = np.full(2, np.inf)  # a robot at rest gives no information
             return

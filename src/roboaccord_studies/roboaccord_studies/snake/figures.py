@@ -101,26 +101,26 @@ def write_costs(folder: Path, best: Mapping[str, Gait] | None = None, count: int
     """
     model, path = _model(), folder / "optimise_cost.svg"
     low, high = np.array(bounds_of(model.parameters, Task(objective="speed", max_effort=EFFORT))).T
-    points = np.random.default_rng(0).uniform(low, high, (count, len(low)))
-    drawn = [model.evaluate(gait_of(point)) for point in points]
+    draws = np.random.default_rng(0).uniform(low, high, (count, len(low)))
+    drawn = [model.evaluate(gait_of(draw)) for draw in draws]
     within = [f for f in drawn if f.peak_effort <= EFFORT and f.speed > 0.0]
     with picture(path, (7.5, 3.8), ncols=2, sharey=True) as (cost_axes, speed_axes):
         for amplitude, colour in AMPLITUDES.items():
-            gaits = (Gait(amplitude, f, WAVES) for f in FREQUENCIES)
+            gaits = (Gait(amplitude, frequency, WAVES) for frequency in FREQUENCIES)
             costs = [model.evaluate(gait).cost_of_transport for gait in gaits]
             cost_axes.plot(FREQUENCIES, costs, "o-", color=colour, label=f"A = {amplitude:g} rad")
-        cost_axes.set(xlabel="frequency [Hz]", ylabel="work / (m g distance)",
-                      title=f"{WAVES:g} waves", xscale="log", yscale="log")  # fmt: skip
+        cost_axes.set(xlabel="frequency [Hz]", ylabel="work / (m g distance)")
+        cost_axes.set(title=f"{WAVES:g} waves", xscale="log", yscale="log")
         cost_axes.set_xticks(FREQUENCIES[::2], [f"{f:g}" for f in FREQUENCIES[::2]])
         cost_axes.set_yticks(COSTS, [f"{cost:g}" for cost in COSTS])
         cost_axes.minorticks_off()
-        places = np.array([(f.speed, f.cost_of_transport) for f in within]).reshape(-1, 2)
-        speed_axes.plot(*places.T, ".", color=SOFT, alpha=0.6, ms=5.0)
+        points = np.array([(f.speed, f.cost_of_transport) for f in within]).reshape(-1, 2)
+        speed_axes.plot(*points.T, ".", color=SOFT, alpha=0.6, ms=5.0)
         shown = {"default": DEFAULT_GAIT, **(best or optima())}
         for (name, gait), colour in zip(shown.items(), (RED, BLUE, GREEN), strict=False):
             figures = model.evaluate(gait)
-            speed_axes.plot(figures.speed, figures.cost_of_transport, "o", color=colour, mec=INK,
-                       ms=8.0, label=name)  # fmt: skip
+            x, y = figures.speed, figures.cost_of_transport
+            speed_axes.plot(x, y, "o", color=colour, mec=INK, ms=8.0, label=name)
         speed_axes.set(xlabel="speed [m/s]", title=f"gaits within {EFFORT:g} N m")
         for axes in (cost_axes, speed_axes):
             axes.legend(loc="upper left")
@@ -156,15 +156,18 @@ def write_change_of_ground(folder: Path, changes: Sequence[str] = ()) -> Path:
 
 
 def _setup(scenario: str, changes: Sequence[str]) -> Setup:
+    """Return the setup of a scenario of the snake, with changes KEY=VALUE."""
     return Setup.of(load_scenario("snake", "snake", scenario, changes))
 
 
 def _ran(scenario: str, changes: Sequence[str]) -> tuple[Setup, Trajectory]:
+    """Run a scenario in the reference simulator, and return its setup and motion."""
     setup = _setup(scenario, changes)
     return setup, run_setup(setup, make_simulator(setup))
 
 
 def _model() -> IdealModel:
+    """Return the model of a snake of 21 joints on GROUND."""
     setup = setup_of(DEFAULT_GAIT, joints=21, **GROUND)
     return IdealModel(setup.parameters, *friction_of(setup))
 
@@ -198,15 +201,14 @@ def _draw_heading(axes: Axes, setup: Setup, trajectory: Trajectory) -> None:
     spec, time = setup.scenario.controller, trajectory.time
     _, heading = body_motion(setup, trajectory)
     goal = np.where(time < spec["turn_time"], 0.0, spec["heading"])
+    mean_heading = MeanHeading(setup).at_samples(trajectory)
     axes.plot(time, np.degrees(heading), color=BLUE, lw=0.6, alpha=0.7, label="of the links")
-    axes.plot(time, np.degrees(MeanHeading(setup).at_samples(trajectory)), color=RED, lw=2.0,
-              label="mean of a period")  # fmt: skip
+    axes.plot(time, np.degrees(mean_heading), color=RED, lw=2.0, label="mean of a period")
     axes.plot(time, np.degrees(goal), color=GREEN, ls="--", lw=1.2, label="wanted")
     top = np.degrees(spec["heading"])
     axes.axhspan(top - np.degrees(BAND), top + np.degrees(BAND), color=GREEN, alpha=0.15, lw=0.0)
-    axes.set(
-        xlabel="time [s]", ylabel="heading [degrees]", title="heading", yticks=range(0, 91, 30)
-    )
+    axes.set(xlabel="time [s]", ylabel="heading [degrees]")
+    axes.set(title="heading", yticks=range(0, 91, 30))
     axes.legend(loc="lower right")
 
 

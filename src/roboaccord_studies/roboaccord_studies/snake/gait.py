@@ -1,8 +1,8 @@
 """Command `accord snake gait`: speed, effort and cost of transport, in the steady state of a gait.
 
-The gait runs in a full simulation. Speed and cost of transport are measured over whole cycles (one
-period of the gait) after the start. A gait counts as steady when the snake moves equally far in
-each cycle of the last half of the run.
+The cost of transport is the work over weight and distance. The gait runs in a full simulation.
+Speed and cost of transport are measured over whole cycles (one period of the gait) after the start.
+A gait counts as steady when the snake moves equally far in each cycle of the last half of the run.
 
 SETTLE, MEASURE and STEADY may be tuned. DEFAULT_GAIT stays, for every optimum is compared with it.
 The fields of `MeasuredGait` are keys of the JSON output, and stay.
@@ -31,7 +31,7 @@ from snake.simulators.metrics import body_motion, metrics, start_and_cycle
 
 from roboaccord_studies.snake.ideal import Figures, Gait
 
-# That of the scenario `serpenoid`.
+# That of the scenario `serpenoid`: amplitude [rad], frequency [Hz], and waves on the body.
 DEFAULT_GAIT = Gait(amplitude=0.4, frequency=1.0, waves=1.5)
 # s: start of a run, in which the amplitude rises and the speed settles: a wave at 1 Hz does it in
 # three periods.
@@ -40,6 +40,10 @@ MEASURE = 4.0  # s: shortest measurement, which takes whole periods: four period
 # Largest relative difference between the cycles of a steady gait; gaits that are compared differ by
 # more.
 STEADY = 0.01
+# Options of this command and of `accord snake optimise`.
+JOINTS = typer.Option(help="Number of joints.")
+MU_ALONG = typer.Option(help="Friction coefficient along the body.")
+MU_ACROSS = typer.Option(help="Friction coefficient across the body.")
 
 
 def setup_of(gait: Gait, *, joints: int, mu_along: float, mu_across: float) -> Setup:
@@ -64,17 +68,19 @@ def window(gait: Gait) -> tuple[float, float]:
 
 
 def steady_figures(setup: Setup, trajectory: Trajectory, start: float, length: float) -> Figures:
-    """Return speed, peak effort and cost of transport over `length` [s] from `start` [s] on."""
+    """Return the figures of a run over `length` [s] from `start` [s] on.
+
+    The speed is along the mean heading, as in `ideal.Figures`.
+    """
     cycles = trajectory.window(start, start + length)
     centre, heading = body_motion(setup, cycles)
     mean = float(heading.mean())
     forward = float((centre[-1] - centre[0]) @ (np.cos(mean), np.sin(mean)))
     elapsed = float(cycles.time[-1] - cycles.time[0])
-    weight = setup.parameters.mass * setup.parameters.gravity
     return Figures(
         speed=forward / elapsed if elapsed else 0.0,
         peak_effort=float(np.abs(cycles.effort[1:]).max()),
-        cost_of_transport=work_of(cycles) / (weight * abs(forward)) if forward else math.inf,
+        cost_of_transport=_cost_of_transport(setup, cycles, forward),
     )
 
 
@@ -112,15 +118,19 @@ def speed_and_cost_of_last(setup: Setup, trajectory: Trajectory) -> tuple[float,
     centre, heading = body_motion(setup, trajectory)
     travel = travel_of_cycles(setup, trajectory.time, centre, heading)
     if not len(travel):
-        whole = metrics(setup, trajectory)
-        return whole["speed"], whole["cost_of_transport"], travel
+        of_run = metrics(setup, trajectory)
+        return of_run["speed"], of_run["cost_of_transport"], travel
     last = last_cycles(travel)
     forward, ends = float(last.sum()), _ends_of_cycles(setup, trajectory.time)
     start, end = trajectory.time[[ends[-1 - len(last)], ends[-1]]].tolist()
-    weight = setup.parameters.mass * setup.parameters.gravity
-    work = work_of(trajectory.window(start, end))
-    cost = work / (weight * abs(forward)) if forward else math.inf
+    cost = _cost_of_transport(setup, trajectory.window(start, end), forward)
     return forward / (end - start), cost, travel
+
+
+def _cost_of_transport(setup: Setup, motion: Trajectory, forward: float) -> float:
+    """Return the work of a motion over weight and distance, which is `forward` [m]."""
+    weight = setup.parameters.mass * setup.parameters.gravity
+    return work_of(motion) / (weight * abs(forward)) if forward else math.inf
 
 
 def is_steady(travel: Array) -> bool:
@@ -149,14 +159,12 @@ class GaitName(StrEnum):
 )
 def gait_command(
     gait: Annotated[GaitName, typer.Option(help="Name of the gait.")] = GaitName.serpenoid,
-    joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
+    joints: Annotated[int, JOINTS] = 21,
     amplitude: Annotated[si.Radians, typer.Option(help="Amplitude of every joint.")] = 0.4,
     frequency: Annotated[si.Hertz, typer.Option(help="Frequency of the wave.")] = 1.0,
     waves: Annotated[si.Ratio, typer.Option(help="Number of waves on the body.")] = 1.5,
-    mu_along: Annotated[si.Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
-    mu_across: Annotated[
-        si.Ratio, typer.Option(help="Friction coefficient across the body.")
-    ] = 1.0,
+    mu_along: Annotated[si.Ratio, MU_ALONG] = 0.1,
+    mu_across: Annotated[si.Ratio, MU_ACROSS] = 1.0,
     engine: Engine = "reference",
     duration: Annotated[si.Seconds, typer.Option(help="Duration of the run.")] = 10.0,
 ) -> Result:
@@ -179,10 +187,8 @@ def gait_command(
     controller = f"controller={{name: {gait.value}}}"
     if gait is GaitName.serpenoid:
         controller = serpenoid_of(amplitude, frequency, waves)
-    changes = [
-        f"parameters.joints={joints}", controller, f"friction.mu_along={mu_along!r}",
-        f"friction.mu_across={mu_across!r}", f"duration={duration!r}",
-    ]  # fmt: skip
+    changes = [f"parameters.joints={joints}", controller, f"duration={duration!r}"]
+    changes += [f"friction.mu_along={mu_along!r}", f"friction.mu_across={mu_across!r}"]
     setup = load_setup("snake", "serpenoid", changes)
     measured, remarks = gait_figures(setup, engine)
     used = used_by(setup, "control_period", "physics_step", "seed")
@@ -210,13 +216,18 @@ def gait_figures(setup: Setup, engine: str) -> tuple[MeasuredGait, list[str]]:
         trajectory = run_shown(setup, engine, bar)
     figures = metrics_of(setup, trajectory)
     speed, cost, travel = speed_and_cost_of_last(setup, trajectory)
+    quantities = si.quantities(MeasuredGait)
     measured = MeasuredGait(
-        speed=speed, displacement=[figures["displacement_x"], figures["displacement_y"]],
-        peak_effort=figures["peak_effort"], work=figures["work"], cost_of_transport=cost,
-        steady=is_steady(travel), engine=engine,
-        units={name: quantity.unit for name, quantity in si.quantities(MeasuredGait).items()},
+        speed=speed,
+        displacement=[figures["displacement_x"], figures["displacement_y"]],
+        peak_effort=figures["peak_effort"],
+        work=figures["work"],
+        cost_of_transport=cost,
+        steady=is_steady(travel),
+        engine=engine,
+        units={name: quantity.unit for name, quantity in quantities.items()},
         versions=versions_of(setup, [make_simulator(setup, engine)]),
-    )  # fmt: skip
+    )
     if len(travel) < 2:
         return measured, ["not yet steady: the run has less than two whole cycles after its start"]
     cycles = f"the last {len(last_cycles(travel))} cycles, of which speed and cost of transport are"

@@ -1,8 +1,9 @@
 """Fast evaluation of snake gaits: speed, effort and cost, if the joints followed the gait exactly.
 
-The shape of the snake, its joint angles q(t), is prescribed by the gait (a serpenoid wave). Then
-only three unknowns are left: the centre of mass p and the mean heading Th. The ground's forces f_j
-and moments on the N links give
+The snake is a chain of links on the ground, with a motor at each joint. The shape of the snake, its
+joint angles q(t), is prescribed by the gait (a serpenoid wave). Then only three unknowns are left:
+the centre of mass p and the mean heading Th. The ground's forces f_j and moments on the N links
+give
 
     N m p'' = sum f_j
     Th''    from the balance of angular momentum about the centre of mass
@@ -189,7 +190,7 @@ class IdealModel:
     def evaluating(
         self, gait: Gait, chunk: int, tolerance: float = 1e-4
     ) -> Iterator[Figures | None]:
-        """Evaluate a gait bit by bit, so that a controller can do some of it in each tick.
+        """Evaluate a gait in portions, so that a controller can do one in each tick.
 
         Yields None after every `chunk` integration steps, and the figures in the end. They are
         those of the first period in which the speed has changed by less than `tolerance`, relative
@@ -198,6 +199,7 @@ class IdealModel:
         period = 1.0 / abs(gait.frequency)
         count = self._steps(period)
         h = period / count
+        body, joints = self._body, self.parameters.joints
         base, wave = np.zeros(6), self._wave(gait)
         previous_speed = np.inf
         for cycle in range(MAX_PERIODS):
@@ -205,10 +207,10 @@ class IdealModel:
             steps_done = 0
             while steps_done < count:
                 steps = min(chunk, count - steps_done)
+                start = cycle * period + steps_done * h
                 ideal_steps(
-                    self._body, base, cycle * period + steps_done * h, h, steps, wave,
-                    self.friction, self.points, self.parameters.joints, sums,
-                )  # fmt: skip
+                    body, base, start, h, steps, wave, self.friction, self.points, joints, sums
+                )
                 steps_done += steps
                 yield None
             figures = self._figures(base - base_before, sums, period)
@@ -230,10 +232,9 @@ class IdealModel:
 
     def _wave(self, gait: Gait) -> Array:
         """Return amplitude [rad], rate [rad/s] and lag [rad] of a gait (3,)."""
-        turn = 2.0 * math.pi
-        return np.array(
-            [gait.amplitude, turn * gait.frequency, turn * gait.waves / self.parameters.joints]
-        )
+        rate = 2.0 * math.pi * gait.frequency
+        lag = 2.0 * math.pi * gait.waves / self.parameters.joints
+        return np.array([gait.amplitude, rate, lag])
 
     def _figures(self, moved: Array, sums: Array, period: float) -> Figures:
         """Return the figures of a period, from the change of the base (6,) and the sums (3,)."""

@@ -1,10 +1,11 @@
 """Global optimisation of a gait for speed or cost of transport on a given ground.
 
-Gaits are evaluated by the model of ideal.py, in which the joints follow the gait exactly.
-Differential evolution (Storn and Price, 1997) searches the whole box of amplitude, frequency and
-number of waves; Nelder and Mead's simplex then improves the best gait. Limits such as the largest
-effort enter as exact penalties: beyond a limit, the penalty grows faster than the objective can
-improve. The bounds and penalties are those of compass.py.
+`accord snake optimise` (cli/optimise.py) searches the wave of joint angles with which a snake is
+fastest, or needs least work for its way. Gaits are evaluated by the model of ideal.py, in which the
+joints follow the gait exactly. Differential evolution (Storn and Price, 1997) searches the whole
+box of amplitude, frequency and number of waves; Nelder and Mead's simplex then improves the best
+gait. Limits such as the largest effort enter as exact penalties: beyond a limit, the penalty grows
+faster than the objective can improve. The bounds and penalties are those of compass.py.
 
 POPULATION (a power of 2), GENERATIONS, POLISH and SEARCH_TOLERANCE may be tuned; with other values
 a seed gives another gait than docs/snake_optimise.md prints.
@@ -81,21 +82,24 @@ def optimise(
 
     box = compass.bounds_of(model.parameters, task)
     optimum = differential_evolution(
-        objective, box, popsize=POPULATION // len(box), maxiter=GENERATIONS, tol=1e-6, init="sobol",
-        polish=False, seed=task.seed,
-    )  # fmt: skip
-    polished = minimize(
-        objective, optimum.x, method="Nelder-Mead", bounds=box,
-        options={"maxfev": POLISH, "xatol": 1e-4, "fatol": 1e-4,
-                 "initial_simplex": simplex(optimum.x, box)},
-    )  # fmt: skip
+        objective,
+        box,
+        popsize=POPULATION // len(box),
+        maxiter=GENERATIONS,
+        tol=1e-6,
+        init="sobol",
+        polish=False,
+        seed=task.seed,
+    )
+    first = simplex(optimum.x, box)
+    options = {"maxfev": POLISH, "xatol": 1e-4, "fatol": 1e-4, "initial_simplex": first}
+    polished = minimize(objective, optimum.x, method="Nelder-Mead", bounds=box, options=options)
     gait = rounded(gait_of(polished.x if polished.fun < optimum.fun else optimum.x))
     figures = model.evaluate(gait)
     if compass.excess(figures, task) > 0.01 or compass.overlap(model, gait) > 0:
         raise AccordError(f"no gait keeps to {task.max_effort:g} N m and {task.min_speed:g} m/s")
-    return Optimum(
-        gait=gait, figures=figures, evaluations=count, bounds=at_bounds(gait, model, task)
-    )
+    bounds = at_bounds(gait, model, task)
+    return Optimum(gait=gait, figures=figures, evaluations=count, bounds=bounds)
 
 
 def gait_of(x: Array) -> Gait:

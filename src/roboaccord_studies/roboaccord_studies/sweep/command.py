@@ -20,30 +20,25 @@ from roboaccord.contract import AccordError, Quantity
 if TYPE_CHECKING:
     from roboaccord_studies.sweep.study import Study
 
+# Options of the command.
+SEEDS = typer.Option(min=2, help="Number of runs: seeds 0, 1, ...")
+ENGINES = typer.Option(
+    metavar="LIST", help="Engines, separated by commas.", autocompletion=cli.complete_engines
+)
+PHYSICS_STEPS = typer.Option(
+    metavar="LIST", help="Physics steps, separated by commas. Default: the scenario's."
+)
+FIGURE = typer.Option(metavar="NAME", help="Figure to summarise, as `accord run` prints it.")
+
 
 @options.in_pieces()
 def sweep_command(
     robot: options.RobotName,
     scenario: options.ScenarioName,
-    seeds: Annotated[int, typer.Option(min=2, help="Number of runs: seeds 0, 1, ...")] = 20,
-    engines: Annotated[
-        str,
-        typer.Option(
-            metavar="LIST",
-            help="Engines, separated by commas.",
-            autocompletion=cli.complete_engines,
-        ),
-    ] = "reference",
-    physics_steps: Annotated[
-        str,
-        Quantity("s"),
-        typer.Option(
-            metavar="LIST", help="Physics steps, separated by commas. Default: the scenario's."
-        ),
-    ] = "",
-    figure: Annotated[
-        str, typer.Option(metavar="NAME", help="Figure to summarise, as `accord run` prints it.")
-    ] = "speed",
+    seeds: Annotated[int, SEEDS] = 20,
+    engines: Annotated[str, ENGINES] = "reference",
+    physics_steps: Annotated[str, Quantity("s"), PHYSICS_STEPS] = "",
+    figure: Annotated[str, FIGURE] = "speed",
     changes: options.Changes = None,
     faults: options.Faults = None,
     folder: options.Out = None,
@@ -74,14 +69,20 @@ def sweep_command(
         cli.counted(jobs, cli.COMPILING) as done,
     ):
         study = sweep(
-            setup, figure=figure, engines=chosen, physics_steps=steps, seeds=seeds,
-            done=lambda engine, step, _: done(1, f"{engine} {1e3 * step:g} ms"),
-            command=cli.command_line(), out=out_folder,
-        )  # fmt: skip
-    failures = [pair for cell in study.cells for pair in cell.failures.items()]
-    lines = [f"seed {seed} has no value: {why}" for seed, why in failures]
-    steps = steps or [setup.scenario.physics_step]
-    used = {**cli.used_by(setup, "duration", "control_period"), "physics_steps": steps}
+            setup,
+            figure=figure,
+            engines=chosen,
+            physics_steps=steps,
+            seeds=seeds,
+            done=lambda engine, step, seed: done(1, f"{engine} {1e3 * step:g} ms"),
+            command=cli.command_line(),
+            out=out_folder,
+        )
+    lines = list[str]()
+    for cell in study.cells:
+        lines += [f"seed {seed} has no value: {reason}" for seed, reason in cell.failures.items()]
+    used = cli.used_by(setup, "duration", "control_period")
+    used |= {"physics_steps": steps or [setup.scenario.physics_step]}
     return cli.Result(study, [*tables_of(study), *lines, f"report: {study.report}"], used=used)
 
 
@@ -97,13 +98,16 @@ def parse_steps(text: str) -> list[float]:
     return steps
 
 
+# Headings of the table's columns, those of the statistics apart.
+MEASURES = ("mean", "standard\ndeviation", "95 % interval")
+HEADINGS = ("engine", "step\n[ms]", "runs", *MEASURES, "above\n0", "no\nvalue")
+
+
 def tables_of(study: Study) -> list[RenderableType]:
     """Return the statistics as a table, and a line that explains its columns."""
     unit = f" [{study.unit}]" if study.unit else ""
-    table = cli.make_table(
-        "engine", "step\n[ms]", "runs", "mean", "standard\ndeviation", "95 % interval",
-        "above\n0", "no\nvalue", title=f"{study.robot} {study.scenario}: {study.figure}{unit}",
-    )  # fmt: skip
+    title = f"{study.robot} {study.scenario}: {study.figure}{unit}"
+    table = cli.make_table(*HEADINGS, title=title)
     for cell in study.cells:
         statistics = cell.statistics
         low, high = statistics.mean - statistics.half_width, statistics.mean + statistics.half_width

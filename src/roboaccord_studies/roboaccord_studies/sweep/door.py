@@ -59,9 +59,14 @@ def sweep(
     """
     setup = setup_of(robot, scenario, settings, **options)
     cells = seeded.sweep(
-        setup, figure=figure, engines=engines, physics_steps=physics_steps, seeds=seeds,
-        workers=workers, done=done,
-    )  # fmt: skip
+        setup,
+        figure=figure,
+        engines=engines,
+        physics_steps=physics_steps,
+        seeds=seeds,
+        workers=workers,
+        done=done,
+    )
     study = Study.of(setup, figure, seeds, cells, command)
     out_folder = folder_of(out, setup, "sweep")
     out_folder.mkdir(parents=True, exist_ok=True)

@@ -49,7 +49,13 @@ class Study(Shown):
         engines = dict.fromkeys(cell.engine for cell in cells)
         versions = versions_of(setup, [make_simulator(setup, engine) for engine in engines])
         return cls(
-            robot=setup.robot.name, scenario=setup.scenario.name, figure=figure,
-            unit=UNITS.get(figure, ""), seeds=seeds, cells=cells, versions=versions,
-            scenario_data=setup.scenario.data(), command=command,
-        )  # fmt: skip
+            robot=setup.robot.name,
+            scenario=setup.scenario.name,
+            figure=figure,
+            unit=UNITS.get(figure, ""),
+            seeds=seeds,
+            cells=cells,
+            scenario_data=setup.scenario.data(),
+            versions=versions,
+            command=command,
+        )

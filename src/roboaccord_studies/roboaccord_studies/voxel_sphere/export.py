@@ -1,9 +1,12 @@
 """Commands `accord voxel-sphere mesh` and `world`: terrain as files for other programs.
 
-Both commands make the mesh of a terrain, decimate it (reduce its triangles) if asked, and print its
-error (mesh_error.py). FORMATS are endings that `voxel_sphere.terrain.mesh` can write, DETECTORS the
-collision detectors of Gazebo's DART that take a mesh. Fields of the results are JSON keys and stay.
-test_voxel_export checks the errors, also after decimation.
+A terrain is a stack of slices of voxels, cubes of equal size, inside a sphere. Both commands make
+its surface a mesh of triangles, decimate it (reduce its triangles) if asked, and print its error
+(mesh_error.py). `mesh` writes it as a file, `world` as a model and a world for Gazebo.
+
+FORMATS are endings that `voxel_sphere.terrain.mesh` can write, DETECTORS the collision detectors of
+Gazebo's DART that take a mesh. Fields of the results are JSON keys and stay. test_voxel_export
+checks the errors, also after decimation.
 """
 
 from __future__ import annotations
@@ -21,15 +24,8 @@ from roboaccord import contract
 from roboaccord.cli import Result, counted, is_own, results
 from roboaccord.gazebo import MATERIAL
 from voxel_sphere.cli.options import DEFAULT_NAMES, Folder, Replace, VolumeNames
-from voxel_sphere.terrain.mesh import (
-    SMOOTH,
-    Mesh,
-    height_field,
-    import_optional,
-    mesh_file,
-    terrain_mesh,
-    write_whole,
-)
+from voxel_sphere.terrain import mesh as meshes
+from voxel_sphere.terrain.mesh import SMOOTH, Mesh
 from voxel_sphere.terrain.sdf_model import world_name, write_world
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
@@ -38,29 +34,28 @@ from roboaccord_studies.voxel_sphere.mesh_error import Deviation, deviation, exa
 FORMATS = (".glb", ".obj", ".ply", ".stl")
 FEWEST = 100  # smallest number of triangles of a decimated mesh; fewer make no terrain
 DETECTORS = ("ode", "bullet")
-# Up to 10 voxels: more than that is larger than what a terrain of some 100 voxels has.
-Smooth = Annotated[
-    float,
-    contract.Quantity("voxels"),
-    typer.Option(min=0, max=10, help="Standard deviation of the smoothing."),
-]
-Decimate = Annotated[
-    int | None, typer.Option("--decimate", metavar="N", help="Approximate number of triangles.")
-]
+# Options of the commands. Up to 10 voxels of smoothing: more would be larger than what a terrain of
+# some 100 voxels has.
+SMOOTHING = typer.Option(min=0, max=10, help="Standard deviation of the smoothing.")
+Smooth = Annotated[float, contract.Quantity("voxels"), SMOOTHING]
+DECIMATE = typer.Option("--decimate", metavar="N", help="Approximate number of triangles.")
+Decimate = Annotated[int | None, DECIMATE]
+HEIGHTS = typer.Option("--heights", metavar="FILE.npy", help="Also write the heights, in metres.")
+MESH_FILE = typer.Option("--out", metavar="FILE", help="File to write: .stl, .obj, .ply or .glb.")
+WORLD_FOLDER = typer.Option("--out", metavar="DIR", help="Folder for models/ and worlds/.")
+FRICTION = typer.Option(
+    help="Friction coefficient of the terrain; the smaller one of both surfaces counts."
+)
+DETECTOR = typer.Option(metavar="ode|bullet", help="Collision detector.")
 
 
 def mesh_command(
     folder: Folder,
-    file: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="File to write: .stl, .obj, .ply or .glb.")
-    ],
+    file: Annotated[Path, MESH_FILE],
     names: VolumeNames = DEFAULT_NAMES,
     smooth: Smooth = SMOOTH,
     triangles: Decimate = None,
-    heights: Annotated[
-        Path | None,
-        typer.Option("--heights", metavar="FILE.npy", help="Also write the heights, in metres."),
-    ] = None,
+    heights: Annotated[Path | None, HEIGHTS] = None,
 ) -> Result:
     """Write a terrain as a closed, outward mesh in metres, and report its error.
 
@@ -77,31 +72,22 @@ def mesh_command(
         check_ending(heights, [".npy"])
     contract.check_target(heights)
     terrain, mesh, figures = make_mesh(folder, smooth, triangles, names)
-    height_files = {} if heights is None else {heights: height_field(terrain).heights}
-    write_whole(file, mesh_file(mesh, file.suffix.lower()[1:], terrain.voxel_size))
+    height_files = {} if heights is None else {heights: meshes.height_field(terrain).heights}
+    meshes.write_whole(file, meshes.mesh_file(mesh, file.suffix.lower()[1:], terrain.voxel_size))
     for path, values in height_files.items():
         draft = BytesIO()
         np.save(draft, values)
-        write_whole(path, draft.getvalue())
+        meshes.write_whole(path, draft.getvalue())
     return Result(replace(figures, files=[file, *height_files]))
 
 
 def world_command(
     folder: Folder,
-    place: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for models/ and worlds/.")
-    ],
+    out_folder: Annotated[Path, WORLD_FOLDER],
     names: VolumeNames = DEFAULT_NAMES,
     name: Annotated[str | None, typer.Option(help="Name of model and world.")] = None,
-    friction: Annotated[
-        contract.Ratio,
-        typer.Option(
-            help="Friction coefficient of the terrain; the smaller one of both surfaces counts."
-        ),
-    ] = 100.0,
-    detector: Annotated[
-        str, typer.Option(metavar="ode|bullet", help="Collision detector.")
-    ] = "ode",
+    friction: Annotated[contract.Ratio, FRICTION] = 100.0,
+    detector: Annotated[str, DETECTOR] = "ode",
     force: Replace = False,
     smooth: Smooth = SMOOTH,
     triangles: Decimate = None,
@@ -112,12 +98,13 @@ def world_command(
 
       accord voxel-sphere world terrains --surface bowl --out gazebo
     """
-    with results(place, "", force=force, adds=is_own(place)):
+    with results(out_folder, "", force=force, adds=is_own(out_folder)):
         terrain, mesh, figures = make_mesh(folder, smooth, triangles, names)
         name = world_name(terrain.name) if name is None else name
-        check_world(place, name, friction, detector, force=force)
+        check_world(out_folder, name, friction, detector, force=force)
+        size = terrain.voxel_size
         files = write_world(
-            mesh, place, name, friction=friction, voxel_size=terrain.voxel_size, detector=detector
+            mesh, out_folder, name, friction=friction, voxel_size=size, detector=detector
         )
     return Result(replace(figures, files=[*files]))
 
@@ -197,7 +184,7 @@ def make_mesh(
         terrain = opened.terrain(**vars(names))
         exact = exact_distance(opened, opened.select(**vars(names)))
         done(1)
-        mesh, before = terrain_mesh(terrain, smoothing=smooth), None
+        mesh, before = meshes.terrain_mesh(terrain, smoothing=smooth), None
         error = deviation(mesh, terrain, exact)
         done(1)
         if triangles is not None:
@@ -206,14 +193,21 @@ def make_mesh(
             error = deviation(mesh, terrain, exact)
         done(1)
     if not mesh.watertight or mesh.volume <= 0:
-        raise contract.AccordError(
-            f"the mesh of {terrain.name} is not closed: use another --smooth"
-        )
-    return terrain, mesh, Meshed(
-        terrain=terrain.name, n=terrain.n, radius=terrain.radius, voxel_size=terrain.voxel_size,
-        triangles=len(mesh.faces), watertight=mesh.watertight, volume=mesh.volume, error=error,
-        size=np.ptp(mesh.vertices, axis=0), before=before,
-    )  # fmt: skip
+        name = terrain.name
+        raise contract.AccordError(f"the mesh of {name} is not closed: use another --smooth")
+    figures = Meshed(
+        terrain=terrain.name,
+        n=terrain.n,
+        radius=terrain.radius,
+        voxel_size=terrain.voxel_size,
+        triangles=len(mesh.faces),
+        watertight=mesh.watertight,
+        volume=mesh.volume,
+        error=error,
+        size=np.ptp(mesh.vertices, axis=0),
+        before=before,
+    )
+    return terrain, mesh, figures
 
 
 def decimate(mesh: Mesh, triangles: int) -> Mesh:
@@ -226,7 +220,7 @@ def decimate(mesh: Mesh, triangles: int) -> Mesh:
         raise contract.AccordError(f"a mesh has {FEWEST} triangles at least, not {triangles}")
     if triangles >= len(mesh.faces):
         return mesh
-    simplify = import_optional("fast_simplification", "fast-simplification").simplify
+    simplify = meshes.import_optional("fast_simplification", "fast-simplification").simplify
     vertices, faces = simplify(mesh.vertices, mesh.faces.astype(np.int32), target_count=triangles)
     decimated = Mesh(vertices.astype(float), faces.astype(np.int64))
     if not decimated.watertight:

@@ -18,7 +18,7 @@ from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines import REFERENCE
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_studies.packbot.detection.balance import Balance
+from roboaccord_studies.packbot.detection.balance import Balance, Belief
 from roboaccord_studies.packbot.detection.detected import detections
 from roboaccord_studies.packbot.detection.detector import Detection, Detector
 from roboaccord_studies.packbot.detection.noise import Noise
@@ -72,7 +72,7 @@ def predicted(setup, x, period, end, unknowns=None, payload=0.0, loose=(), most=
     spread = np.zeros((len(state), len(state)))
     balance.start_at(x[:7])
     is_loose = np.isin(np.arange(7), loose)
-    tick = balance.tick(end, state, spread, is_loose, EFFORT_HELD, period, 0.0)
+    tick = balance.tick(end, Belief(state, spread, is_loose), EFFORT_HELD, period, 0.0)
     motor = np.where(is_loose, 0.0, tick.motor)
     return tick.keep @ x[7:] + tick.free @ (tick.modelled + motor + tick.effects @ state[7:])
 

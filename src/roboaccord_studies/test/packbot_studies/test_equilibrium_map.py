@@ -80,8 +80,8 @@ def test_no_quasi_static_path_joins_the_two_equilibria_of_the_scenario():
     assert [each.q[3] for each in rests] == pytest.approx([plan.start[3], plan.goal[3]], abs=2e-4)
     assert len(first) == len(second)
     found = map_equilibria(arm, plan.start, ["elbow1"], 13)
-    assert all(len({each.well for each in cell}) <= 2 for cell in found.found)
+    assert all(len({each.well for each in cell}) <= 2 for cell in found.by_cell)
     wells = {}
-    for each in (each for cell in found.found for each in cell if each.part >= 0):
+    for each in (each for cell in found.by_cell for each in cell if each.part >= 0):
         wells.setdefault(each.part, set()).add(each.well)
     assert all(len(some) == 1 for some in wells.values())

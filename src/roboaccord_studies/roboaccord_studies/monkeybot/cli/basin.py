@@ -1,8 +1,10 @@
 """Commands `accord monkeybot basin` and `robust`: the share of disturbed walks that survive.
 
-A walk is a gait repeated many times. `basin` draws random starts near a gait, `robust` random
-errors of clock, motor and robot; both print the share of walks that survive, with its confidence
-interval. The simulation is in ../basin.py, the definition of surviving in ../rollouts.py.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. A walk is a gait repeated many times. `basin` draws
+random starts near a gait, `robust` random errors of clock, motor and robot; both print the share of
+walks that survive, with its confidence interval. The simulation is in ../basin.py, the definition
+of surviving in ../rollouts.py.
 
 The fields of `Walked` and `Robust` are keys of the JSON output, and stay.
 """
@@ -19,14 +21,8 @@ from monkeybot.cli.options import Changes, robot_parameters
 from roboaccord.cli import Result, Seed, counted, in_pieces
 from roboaccord.contract import INLINE, Quantity, Radians, RadiansPerSecond, Ratio, Seconds
 
-from roboaccord_studies.monkeybot.basin import (
-    Basin,
-    Disturbance,
-    Draws,
-    Robustness,
-    basin,
-    robustness,
-)
+from roboaccord_studies.monkeybot import basin as walking
+from roboaccord_studies.monkeybot.basin import Basin, Disturbance, Draws, Robustness
 from roboaccord_studies.monkeybot.lqr import gait_with_feedback
 from roboaccord_studies.monkeybot.options import GaitName, Samples, Steps
 
@@ -39,18 +35,18 @@ class Walked:
     sd_angle: Radians
     sd_rate: RadiansPerSecond
     draws: Draws = field(metadata=INLINE)
-    found: Basin = field(metadata=INLINE)
+    basin: Basin = field(metadata=INLINE)
+
+
+SD_ANGLE = typer.Option("--sd-angle", help="Standard deviation of the initial angles.")
+SD_RATE = typer.Option("--sd-rate", help="Standard deviation of the initial rates.")
 
 
 @in_pieces()
 def basin_command(
     name: GaitName,
-    sd_angle: Annotated[
-        Radians, typer.Option("--sd-angle", help="Standard deviation of the initial angles.")
-    ],
-    sd_rate: Annotated[
-        RadiansPerSecond, typer.Option("--sd-rate", help="Standard deviation of the initial rates.")
-    ],
+    sd_angle: Annotated[Radians, SD_ANGLE],
+    sd_rate: Annotated[RadiansPerSecond, SD_RATE],
     samples: Samples = 1000,
     steps: Steps = 100,
     seed: Seed = 0,
@@ -69,14 +65,13 @@ def basin_command(
 
       accord monkeybot basin --gait report_lqr --sd-angle 0.01 --sd-rate 0.05 --json
     """
-    parameters, draws = robot_parameters(changes), Draws(samples, steps, seed)
-    orbit, feedback = gait_with_feedback(name, parameters)
+    p, draws = robot_parameters(changes), Draws(samples, steps, seed)
+    orbit, feedback = gait_with_feedback(name, p)
     with counted(samples, "walking") as done:
-        survived = basin(
-            orbit, parameters, sd_angle=sd_angle, sd_rate=sd_rate, feedback=feedback, draws=draws,
-            done=done,
-        )  # fmt: skip
-    return Result(Walked(name, sd_angle, sd_rate, draws, survived))
+        basin = walking.basin(
+            orbit, p, sd_angle=sd_angle, sd_rate=sd_rate, draws=draws, feedback=feedback, done=done
+        )
+    return Result(Walked(name, sd_angle, sd_rate, draws, basin))
 
 
 # Sizes of the disturbances that are applied one at a time if no option names one: in steps of 2 to
@@ -104,26 +99,23 @@ class Robust:
     results: Annotated[list[Robustness], Quantity("", "walks that survive")]
 
 
+JITTER = typer.Option(
+    help="Jitter of the time of every timed phase: its bound, or its standard deviation."
+)
+TORQUE_ERROR = typer.Option(help="Largest relative error of the torque, constant over the run.")
+PARAMETER_ERROR = typer.Option(
+    help="Largest relative error of mass, inertia, length and centre of either link."
+)
+SPREAD = typer.Option(help="Distribution of the jitter.")
+
+
 @in_pieces()
 def robust_command(
     name: GaitName,
-    jitter: Annotated[
-        Seconds | None,
-        typer.Option(
-            help="Jitter of the time of every timed phase: its bound, or its standard deviation."
-        ),
-    ] = None,
-    torque_error: Annotated[
-        Ratio | None,
-        typer.Option(help="Largest relative error of the torque, constant over the run."),
-    ] = None,
-    parameter_error: Annotated[
-        Ratio | None,
-        typer.Option(
-            help="Largest relative error of mass, inertia, length and centre of either link."
-        ),
-    ] = None,
-    spread: Annotated[Spread, typer.Option(help="Distribution of the jitter.")] = Spread.uniform,
+    jitter: Annotated[Seconds | None, JITTER] = None,
+    torque_error: Annotated[Ratio | None, TORQUE_ERROR] = None,
+    parameter_error: Annotated[Ratio | None, PARAMETER_ERROR] = None,
+    spread: Annotated[Spread, SPREAD] = Spread.uniform,
     steps: Steps = 500,
     samples: Samples = 100,
     seed: Seed = 0,
@@ -150,7 +142,9 @@ def robust_command(
     orbit, feedback = gait_with_feedback(name, parameters)
     with counted(samples * len(to_apply), "walking") as done:
         rows = [
-            robustness(orbit, parameters, disturbance, draws=draws, feedback=feedback, done=done)
+            walking.robustness(
+                orbit, parameters, disturbance, draws=draws, feedback=feedback, done=done
+            )
             for disturbance in to_apply
         ]
     return Result(Robust(name, draws, rows))

@@ -1,9 +1,11 @@
 """Command `accord monkeybot design`: the shape of the links with the most stable gait.
 
-The shape of a link is its mass distribution: the position of the centre of gravity and the inertia.
-The command follows the clocked gait over a grid of shapes (../design.py), and searches from the
-best of the grid for the robots with the smallest spectral radius and with the widest range of
-stable periods. It writes the data and a picture for each of these two measures.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. The shape of a link is its mass distribution: the
+position of the centre of gravity and the inertia. The command follows the clocked gait over a grid
+of shapes (../design.py), and searches from the best of the grid for the robots with the smallest
+spectral radius and with the widest range of stable periods. It writes the data and a picture for
+each of these two measures.
 
 CUTS must have an entry for each of `design.MARGINS`. The names in `robots` are keys of the JSON
 output, and stay.
@@ -26,21 +28,14 @@ from roboaccord.report import BLUE, RED, SQUARE, heat_map, legend, picture
 from roboaccord.run import made_with
 
 from roboaccord_studies.drawing import contour
-from roboaccord_studies.monkeybot.design import (
-    MARGINS,
-    DesignMap,
-    Robot,
-    better_robot,
-    design_map,
-    shipped_robot,
-)
+from roboaccord_studies.monkeybot import design
+from roboaccord_studies.monkeybot.design import MARGINS, DesignMap, Robot
 from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid_of, grid_option
 from roboaccord_studies.monkeybot.stability import BORDER, DOT, LARGEST
 
-COLUMNS = (  # of the table that is printed
-    "shape.centre", "shape.inertia", "level.best.radius", "level.best.period",
-    "level.best.torque", "level.stable", "level.width",
-)  # fmt: skip
+# Columns of the printed table: fields of Robot.
+GAIT_COLUMNS = ("level.best.radius", "level.best.period", "level.best.torque")
+COLUMNS = ("shape.centre", "shape.inertia", *GAIT_COLUMNS, "level.stable", "level.width")
 # Default grid [m L^2]: up to 1/12 = 0.083, that of a uniform rod, in steps of 0.003.
 INERTIAS = (0.004, 0.076, 25)
 # Value at which the colour scale of a map ends, and its label, by measure; the widest range in
@@ -49,30 +44,22 @@ CUTS = {
     "radius": (LARGEST, "smallest spectral radius"),
     "width": (0.06, "range of stable periods over their middle"),
 }
-
-
-Centres = Annotated[
-    Span, Quantity("L"),
-    grid_option("distance from hand to centre of gravity; L: length of a link"),
-]  # fmt: skip
+# Options of the command.
+CENTRE = grid_option("distance from hand to centre of gravity; L: length of a link")
+INERTIA = grid_option("inertia about the centre of gravity")
+LARGEST_RADIUS = typer.Option(
+    "--largest-radius",
+    min=0.0,
+    max=1.0,
+    help="Largest spectral radius of a gait that counts as stable, for the ranges of periods.",
+)
 
 
 @cli.in_pieces()
 def design_command(
-    centre: Centres = (0.72, 0.96, 25),
-    inertia: Annotated[
-        Span, Quantity("m L^2"), grid_option("inertia about the centre of gravity")
-    ] = INERTIAS,
-    largest: Annotated[
-        Ratio,
-        typer.Option(
-            "--largest-radius",
-            min=0.0,
-            max=1.0,
-            help="Largest spectral radius of a gait that counts as stable, for the ranges of "
-            "periods.",
-        ),
-    ] = 0.98,
+    centre: Annotated[Span, Quantity("L"), CENTRE] = (0.72, 0.96, 25),
+    inertia: Annotated[Span, Quantity("m L^2"), INERTIA] = INERTIAS,
+    largest: Annotated[Ratio, LARGEST_RADIUS] = 0.98,
     folder: cli.Out = None,
     force: cli.Force = False,
     changes: Changes = None,
@@ -97,9 +84,9 @@ def design_command(
         cli.results(folder, "monkeybot_design", force=force) as out_folder,
         cli.counted(len(centres) * len(inertias), "following") as done,
     ):
-        designs = design_map(parameters, centres, inertias, largest=largest, done=done)
-        robots = {"this robot": shipped_robot(parameters, largest)}
-        robots |= {f"best {margin}": better_robot(designs, margin) for margin in MARGINS}
+        designs = design.design_map(parameters, centres, inertias, largest=largest, done=done)
+        robots = {"this robot": design.shipped_robot(parameters, largest)}
+        robots |= {f"best {margin}": design.better_robot(designs, margin) for margin in MARGINS}
         files = [out_folder / "design.npz"]
         save_map(designs.arrays, files[0], parameters, made_with(*MADE_WITH))
         for margin in MARGINS:
@@ -107,10 +94,10 @@ def design_command(
             write_design(designs, margin, robots["this robot"], robots[f"best {margin}"], files[-1])
     followed = designs.robots.values()
     stable = sum(robot.level.best.radius < 1.0 for robot in followed)
-    design = Design(len(followed), stable, robots, files)
+    result = Design(len(followed), stable, robots, files)
     table = cli.tables_of([*robots.values()], *COLUMNS, labels=robots)
     explained = Text("L, m: length and mass of a link")
-    return cli.Result(design, [*cli.lines_of(design), *table, explained, cli.file_line(files)])
+    return cli.Result(result, [*cli.lines_of(result), *table, explained, cli.file_line(files)])
 
 
 @dataclass(frozen=True)

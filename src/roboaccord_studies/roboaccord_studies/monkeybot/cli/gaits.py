@@ -1,8 +1,9 @@
 """Commands `accord monkeybot gaits` and `stable`: the shipped gaits, and a gait for a given period.
 
-`gaits` refines each gait of config/gaits.yaml for the robot's parameters and estimates its basin,
-the share of disturbed starts from which the robot keeps walking. `stable` finds the clocked gait
-with a given period in which the robot keeps its height.
+The MonkeyBot is a brachiating robot: two links, a motor at the elbow and a switchable magnet at
+each hand, by which it swings along a wall. `gaits` refines each gait of config/gaits.yaml for the
+robot's parameters and estimates its basin, the share of disturbed starts from which the robot keeps
+walking. `stable` finds the clocked gait with a given period in which the robot keeps its height.
 
 A gait is added in config/gaits.yaml of the MonkeyBot. SD_ANGLE, SD_RATE and STEPS are stated in the
 help, and stay; so do the keys of `Shipped.to_json`.
@@ -27,19 +28,14 @@ from roboaccord_studies.monkeybot.orbits import Orbit, shipped_data
 # Standard deviations of the starts [rad, rad/s], and number of steps, for the basin: a tenth of
 # what a walk may end with (rollouts.NEAR).
 SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100
-COLUMNS = (  # of the table that is printed
-    "name", "orbit.period", "orbit.stride", "orbit.drop", "orbit.work", "cost_of_transport",
-    "orbit.spectral_radius", "survived",
-)  # fmt: skip
+# Columns of the printed table: fields of Shipped.
+MOTION = ("orbit.period", "orbit.stride", "orbit.drop", "orbit.work")
+COLUMNS = ("name", *MOTION, "cost_of_transport", "orbit.spectral_radius", "survived")
+SAMPLES = typer.Option(min=0, help="Walks of each gait to estimate its basin; 0: no basin.")
 
 
 @in_pieces()
-def gaits_command(
-    samples: Annotated[
-        int, typer.Option(min=0, help="Walks of each gait to estimate its basin; 0: no basin.")
-    ] = 200,
-    changes: Changes = None,
-) -> Result:
+def gaits_command(samples: Annotated[int, SAMPLES] = 200, changes: Changes = None) -> Result:
     """List the gaits that are shipped, with their figures for this robot.
 
     The basin is the share of starts that walk 100 steps, normally distributed about the orbit with
@@ -62,6 +58,10 @@ def gaits_command(
     return Result({"gaits": to_json(gaits)}, [*tables_of(gaits, *COLUMNS), "", *descriptions])
 
 
+SURVIVED = Quantity("1", "share of disturbed starts that walk 100 steps", "basin", ".0f", "%")
+Survived = Annotated[float | None, SURVIVED]
+
+
 @dataclass(frozen=True)
 class Shipped:
     """The figures of a shipped gait; its multipliers are those with its feedback."""
@@ -75,12 +75,7 @@ class Shipped:
     basin: Basin | None
 
     @property
-    def survived(
-        self,
-    ) -> Annotated[
-        float | None,
-        Quantity("1", "share of disturbed starts that walk 100 steps", "basin", ".0f", "%"),
-    ]:
+    def survived(self) -> Survived:
         """The share of starts that survive, None if no basin was estimated."""
         return self.basin.survived if self.basin else None
 
@@ -100,17 +95,18 @@ class Shipped:
 
 def shipped_figures(name: str, parameters: MonkeyBotParameters, samples: int) -> Shipped:
     """Return the figures of a shipped gait."""
-    orbit, feedback = gait_with_feedback(name, parameters)
-    share = None
+    p = parameters
+    orbit, feedback = gait_with_feedback(name, p)
+    survival = None
     if samples:
-        share = basin(
-            orbit, parameters, sd_angle=SD_ANGLE, sd_rate=SD_RATE, draws=Draws(samples, STEPS),
-            feedback=feedback,
-        )  # fmt: skip
-    cost, words = orbit.cost_of_transport(parameters), shipped_data()[name]["description"]
+        draws = Draws(samples, STEPS)
+        survival = basin(
+            orbit, p, sd_angle=SD_ANGLE, sd_rate=SD_RATE, draws=draws, feedback=feedback
+        )
+    cost, description = orbit.cost_of_transport(p), shipped_data()[name]["description"]
     if feedback:
-        orbit = replace(orbit, multipliers=closed_loop_multipliers(orbit, parameters))
-    return Shipped(name, words, orbit, cost, share)
+        orbit = replace(orbit, multipliers=closed_loop_multipliers(orbit, p))
+    return Shipped(name, description, orbit, cost, survival)
 
 
 def stable_command(

@@ -23,16 +23,18 @@ from roboaccord.contract import Array, Quantity
 NONE = " ".join("0" for _ in JOINTS)  # default of rates and efforts: seven zeros
 
 
+AngleOption = typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles.")
+RateOption = typer.Option("--qd", metavar="V1 .. V7", help="Joint rates.")
+EffortOption = typer.Option("--tau", metavar="T1 .. T7", help="Joint efforts.")
+
+
 @gathers("--q", "--qd", "--tau")
 def dynamics_command(
-    q: Annotated[str, Quantity("rad"), typer.Option(
-        "--q", metavar="Q1 .. Q7", help="Joint angles.")],
-    qd: Annotated[str, Quantity("rad/s"), typer.Option(
-        "--qd", metavar="V1 .. V7", help="Joint rates.")] = NONE,
-    tau: Annotated[str, Quantity("N m"), typer.Option(
-        "--tau", metavar="T1 .. T7", help="Joint efforts.")] = NONE,
+    q: Annotated[str, Quantity("rad"), AngleOption],
+    qd: Annotated[str, Quantity("rad/s"), RateOption] = NONE,
+    tau: Annotated[str, Quantity("N m"), EffortOption] = NONE,
     changes: Changes = None,
-) -> Result:  # fmt: skip
+) -> Result:
     """Print accelerations, mass matrix and bias efforts in a state, without friction or contact.
 
     Seven values in the order turret shoulder elbow1 elbow2 tilt pan wrist, or NAME=VALUE,.. for
@@ -52,17 +54,16 @@ def dynamics_command(
     efforts = joint_values(tau, "--tau")
     check_limits(setup.parameters, angles)
     arm = Arm.of(setup)
-    dynamics = Dynamics(
-        qdd=arm.acceleration(angles, rates, efforts), mass_matrix=arm.mass_matrix(angles),
-        bias=arm.bias(angles, rates),
-    )  # fmt: skip
-    vectors = dict(zip(JOINTS, zip(dynamics.qdd, dynamics.bias), strict=True))
-    matrix = dict(zip(JOINTS, dynamics.mass_matrix, strict=True))
-    title, form = "mass matrix [kg m^2]", Quantity("", form=".6f")
-    return Result(dynamics, [
-        grid_of(("joint", "qdd [rad/s^2]", "bias [N m]"), vectors, form), "",
-        grid_of(("", *JOINTS), matrix, Quantity("", form=".5f"), title),
-    ])  # fmt: skip
+    qdd, bias = arm.acceleration(angles, rates, efforts), arm.bias(angles, rates)
+    mass_matrix = arm.mass_matrix(angles)
+    vectors = dict(zip(JOINTS, zip(qdd, bias), strict=True))
+    headings = ("joint", "qdd [rad/s^2]", "bias [N m]")
+    vector_table = grid_of(headings, vectors, Quantity("", form=".6f"))
+    rows = dict(zip(JOINTS, mass_matrix, strict=True))
+    title = "mass matrix [kg m^2]"
+    matrix_table = grid_of(("", *JOINTS), rows, Quantity("", form=".5f"), title)
+    dynamics = Dynamics(qdd=qdd, mass_matrix=mass_matrix, bias=bias)
+    return Result(dynamics, [vector_table, "", matrix_table])
 
 
 @dataclass(frozen=True, kw_only=True)

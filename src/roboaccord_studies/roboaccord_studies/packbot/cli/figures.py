@@ -23,14 +23,14 @@ from roboaccord.run import made_with, write_text
 
 from roboaccord_studies.packbot.figures import write_figures
 
+# The report whose figures are drawn again.
 SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
 
 
-def figures_command(
-    folder: Out = None, force: Force = False,
-    duration: Annotated[Seconds, typer.Option(
-        metavar="S", help="Duration of the collapses.")] = 5.0,
-) -> Result:  # fmt: skip
+Duration = Annotated[Seconds, typer.Option(metavar="S", help="Duration of the collapses.")]
+
+
+def figures_command(folder: Out = None, force: Force = False, duration: Duration = 5.0) -> Result:
     """Draw the report's figures 1 to 3 and 5 to 10, and the energy of the arm.
 
     The arm falls three times: with contact along the normal, with the report's contact
@@ -54,11 +54,10 @@ def figures_command(
             advance(1)
         stills = write_figures(setup, runs, out_folder)
         files = [out_folder / "index.html", *(file for still in stills for file in still.files)]
-        page = render_plots(
-            "The Packbot's arm falls", f"The figures of {SOURCE}, done again.", stills,
-            command=command_line(), facts={name: words_of(run) for name,
-            run in runs.items()} | made_with("roboaccord-packbot", "pin", "coal"),
-        )  # fmt: skip
+        title, lead = "The Packbot's arm falls", f"The figures of {SOURCE}, done again."
+        facts = {contact: words_of(run) for contact, run in runs.items()}
+        facts |= made_with("roboaccord-packbot", "pin", "coal")
+        page = render_plots(title, lead, stills, command=command_line(), facts=facts)
         write_text(files[0], page)
     return Result(Figures(files, runs), [file_line(files)])
 
@@ -72,11 +71,11 @@ class Figures:
 
 
 def words_of(collapse: Collapse) -> str:
-    """Return the figures of a collapse as a sentence."""
+    """Return the figures of a collapse in words, as a fact on the page."""
     angles = ", ".join(f"{link} {angle:.2f}" for link, angle in collapse.absolute_deg.items())
-    settled = collapse.settle_time
-    rest = "not at rest" if settled is None else f"at rest after {settled:.2f} s"
+    time = collapse.settle_time
+    settled = "not at rest" if time is None else f"at rest after {time:.2f} s"
     return (
-        f"{angles} degrees; {rest}; energy rose by {collapse.energy_rise:.2g} J; "
+        f"{angles} degrees; {settled}; energy rose by {collapse.energy_rise:.2g} J; "
         f"overlap at most {1e3 * collapse.worst_penetration:.2g} mm; {len(collapse.events)} events"
     )

@@ -28,25 +28,38 @@ from roboaccord.contract import AccordError, Fault, by_option, check_target, par
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
-from roboaccord_studies.packbot.cli.options import draws
+from roboaccord_studies.packbot.cli.options import PAYLOAD, draws
 from roboaccord_studies.packbot.recovery import workspace
 from roboaccord_studies.packbot.recovery import workspace_pictures as pictures
 from roboaccord_studies.packbot.recovery.joint_guard import Guard, guard
 from roboaccord_studies.packbot.recovery.workspace import RetainedWorkspace
 from roboaccord_studies.results_file import FILE, ResultsFile
 
-# kg; payloads at the finger tips in the study: none, and two that differ by a factor of 2.
-PAYLOADS = (0.0, 5.0, 10.0)
+PAYLOADS = (0.0, 5.0, 10.0)  # kg; payloads of the study: none, and two that differ by a factor of 2
 
-Failing = Annotated[list[str] | None, typer.Option(
-    "--fault", metavar="JOINT=KIND",
-    help="frozen:RAD or loose; frozen alone stands for angles over the joint's range, and "
-    "the median over them. May be repeated. By default each joint that moves the arm in "
-    "its plane, frozen.")]  # fmt: skip
-Keep = Annotated[si.Ratio | None, typer.Option(
-    min=0.0, max=1.0,
-    help="Find the joint limits within which this share is kept wherever the joint freezes, "
-    "and what they cost the healthy arm.")]  # fmt: skip
+# Options of the command.
+FAULT = typer.Option(
+    "--fault",
+    metavar="JOINT=KIND",
+    help="frozen:RAD or loose; frozen alone stands for angles over the joint's range, and the "
+    "median over them. May be repeated. By default each joint that moves the arm in its plane, "
+    "frozen.",
+)
+POSES = typer.Option(min=100, help="Number of random poses of a failed arm.")
+ANGLES = typer.Option(min=1, help="Number of angles at which a joint freezes.")
+KEEP = typer.Option(
+    min=0.0,
+    max=1.0,
+    help="Find the joint limits within which this share is kept wherever the joint freezes, and "
+    "what they cost the healthy arm.",
+)
+SIGHT = typer.Option("--sight", help="Measure what the camera can still see.")
+TORQUES = typer.Option(metavar="FILE", help="Draw the torques needed, relative to the limits.")
+STUDY = typer.Option(
+    "--study",
+    help="Measure every joint frozen at the angles, with 0, 5 and 10 kg; cases and pictures are "
+    "kept in --out.",
+)
 
 
 @by_option(
@@ -54,25 +67,20 @@ Keep = Annotated[si.Ratio | None, typer.Option(
 )
 @options.in_pieces()
 def workspace_command(
-    faults: Failing = None,
-    payload: Annotated[si.Kilograms, typer.Option(
-        min=0.0, help="Payload at the finger tips.")] = 0.0,
-    poses: Annotated[int, typer.Option(
-        min=100, help="Number of random poses of a failed arm.")] = workspace.POSES,
-    angles: Annotated[int, typer.Option(
-        min=1, help="Number of angles at which a joint freezes.")] = workspace.ANGLES,
-    keep: Keep = None,
-    sight: Annotated[bool, typer.Option(
-        "--sight", help="Measure what the camera can still see.")] = False,
+    faults: Annotated[list[str] | None, FAULT] = None,
+    payload: Annotated[si.Kilograms, PAYLOAD] = 0.0,
+    poses: Annotated[int, POSES] = workspace.POSES,
+    angles: Annotated[int, ANGLES] = workspace.ANGLES,
+    keep: Annotated[si.Ratio | None, KEEP] = None,
+    sight: Annotated[bool, SIGHT] = False,
     plot: Annotated[Path | None, draws("the cells")] = None,
-    torques: Annotated[Path | None, typer.Option(
-        metavar="FILE", help="Draw the torques needed, relative to the limits.")] = None,
-    study: Annotated[bool, typer.Option(
-        "--study",
-        help="Measure every joint frozen at the angles, with 0, 5 and 10 kg; cases and pictures "
-        "are kept in --out.")] = False,
-    seed: Seed = 0, changes: Changes = None, folder: Out = None, force: Force = False,
-) -> Result:  # fmt: skip
+    torques: Annotated[Path | None, TORQUES] = None,
+    study: Annotated[bool, STUDY] = False,
+    seed: Seed = 0,
+    changes: Changes = None,
+    folder: Out = None,
+    force: Force = False,
+) -> Result:
     """Measure the share of its workspace that an arm with failed joints keeps.
 
     In the plane of the arm, in cells of 5 cm: the number of cells that the finger tips reach in
@@ -102,17 +110,17 @@ def workspace_command(
             file = ResultsFile(out_folder / FILE, {"study": "accord packbot workspace", **keys})
             with closing(file):
                 measure = partial(measure, run=file.run)
-                return Result(_study(measure, _cases(setup, JOINTS, angles), out_folder))
+                return Result(_study(measure, _frozen_cases(setup, JOINTS, angles), out_folder))
     failures = [parse_fault(text) for text in faults or ()]
     setup.failing(failures)  # refuses what is no failure of this arm
     if failures:
         cases = _combinations(setup, failures, angles)
     else:
-        cases = _cases(setup, [JOINTS[i] for i in workspace.PLANE], angles)
+        cases = _frozen_cases(setup, [JOINTS[i] for i in workspace.PLANE], angles)
     if keep is not None and (len(failures) != 1 or len(cases) < 2):
         raise AccordError("--keep takes one --fault JOINT=frozen")
-    for picture in (plot, torques):
-        check_target(picture)
+    check_target(plot)
+    check_target(torques)
     with counted(1 + len(cases), "workspaces") as advance:  # of some seconds in all
         workspaces = measure(cases, payloads=[payload], workers=1, done=lambda _: advance(1))
     if plot:
@@ -126,57 +134,80 @@ def workspace_command(
         pictures.draw_torques(of_healthy, np.concatenate(efforts), torques)
     healthy, *failed = workspaces
     seen = [case.seen for case in failed if case.seen is not None]
-    return Result(Workspace(
-        retained=float(np.median([case.retained for case in failed])), cases=failed,
-        seen=float(np.mean(seen)) if sight else None, sees=healthy.seen, cells=len(healthy.cells),
-        guard=None if keep is None else guard(setup, failures[0].joint, workspaces, keep, poses),
-    ))  # fmt: skip
+    limits = None if keep is None else guard(setup, failures[0].joint, workspaces, keep, poses)
+    return Result(
+        Workspace(
+            retained=float(np.median([case.retained for case in failed])),
+            cases=failed,
+            seen=float(np.mean(seen)) if sight else None,
+            sees=healthy.seen,
+            cells=len(healthy.cells),
+            guard=limits,
+        )
+    )
 
 
 def _combinations(setup: Setup, failures: list[Fault], angles: int) -> list[list[Fault]]:
-    """Return the failures, with each frozen joint whose angle is not given at so many angles."""
-    spread = list[list[Fault]]()
+    """Return all combinations of failures, where a frozen joint may have several angles.
+
+    Args:
+        setup: robot and scenario.
+        failures: of one joint each; a frozen joint without an angle stands for several angles.
+        angles: number of these.
+    """
+    alternatives = list[list[Fault]]()  # of each joint
     for fault in failures:
-        is_open = fault == Fault(fault.joint, "frozen")  # without an angle
-        spread.append(workspace.angles_of(setup, fault, angles) if is_open else [fault])
-    return [list(case) for case in product(*spread)]
+        has_no_angle = fault == Fault(fault.joint, "frozen")
+        frozen = workspace.angles_of(setup, fault, angles) if has_no_angle else [fault]
+        alternatives.append(frozen)
+    return [list(case) for case in product(*alternatives)]
 
 
-def _cases(setup: Setup, joints: Iterable[str], angles: int) -> list[list[Fault]]:
-    """Return each joint frozen at so many angles, alone."""
-    faults = [Fault(joint, "frozen") for joint in joints]
-    return [[frozen] for fault in faults for frozen in workspace.angles_of(setup, fault, angles)]
+def _frozen_cases(setup: Setup, joints: Iterable[str], angles: int) -> list[list[Fault]]:
+    """Return cases in which one joint is frozen, each joint at `angles` angles."""
+    cases = list[list[Fault]]()
+    for joint in joints:
+        cases += [[fault] for fault in workspace.angles_of(setup, Fault(joint, "frozen"), angles)]
+    return cases
+
+
+Seen = Annotated[float | None, si.Quantity("1", "of targets", form=".2f")]
+Sees = Annotated[float | None, si.Quantity("1", "by the healthy arm", form=".2f")]
+Limits = Annotated[Guard | None, si.Quantity("", "limits that keep that")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workspace:
-    """The median and each case; with the camera also what both arms see."""
+    """The retained workspace of failed arms.
+
+    Args:
+        retained: share of the healthy workspace, the median over all cases.
+        cases: results of each case.
+        seen, sees: share of targets that failed arms (mean) and the healthy one see; None unless
+            it was asked for.
+        cells: number of cells that the healthy arm reaches.
+        guard: limits of the joint that keep enough; None unless they were asked for.
+    """
 
     retained: Annotated[float, si.Quantity("1", "median", name="kept", form=".3f")]
     cases: Annotated[list[RetainedWorkspace], si.Quantity("", "workspace kept in the arm's plane")]
-    seen: Annotated[float | None, si.Quantity("1", "of targets", form=".2f")] = field(
-        metadata=si.IF_ANY
-    )
-    sees: Annotated[float | None, si.Quantity("1", "by the healthy arm", form=".2f")] = field(
-        metadata=si.IF_ANY
-    )
+    seen: Seen = field(metadata=si.IF_ANY)
+    sees: Sees = field(metadata=si.IF_ANY)
     cells: Annotated[int, si.Quantity("", "of the healthy arm")]
-    guard: Annotated[Guard | None, si.Quantity("", "limits that keep that")] = field(
-        metadata=si.IF_ANY
-    )
+    guard: Limits = field(metadata=si.IF_ANY)
 
 
 def _study(
     measure: Callable[..., list[RetainedWorkspace]], cases: list[list[Fault]], out_folder: Path
 ) -> Study:
-    """Measure all joints with all payloads, or what is left of them, and draw pictures.
+    """Measure all cases with all PAYLOADS, but for those in the file of results; draw pictures.
 
     Args:
         measure: `workspace.retained_workspaces` of a setup.
         cases: faults of each arm.
         out_folder: for the pictures.
     """
-    files, shares = list[Path](), dict[str, dict[str, float]]()
+    files, medians = list[Path](), dict[str, dict[str, float]]()
     with counted(1 + len(cases) * len(PAYLOADS), "workspaces") as advance:
         healthy, *failed = measure(cases, payloads=PAYLOADS, done=lambda _: advance(1))
     for payload in PAYLOADS:
@@ -186,8 +217,8 @@ def _study(
         pictures.draw_shares([healthy, *loaded], files[-1])
         for joint in JOINTS:
             of_joint = [case.retained for case in loaded if case.failed[0].joint == joint]
-            shares.setdefault(joint, {})[f"{payload:g}"] = float(np.median(of_joint))
-    return Study(shares, len(healthy.cells), files)
+            medians.setdefault(joint, {})[f"{payload:g}"] = float(np.median(of_joint))
+    return Study(medians, len(healthy.cells), files)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """Equation of motion of the arm over one tick, by which the filters predict the joint rates.
 
-A tick is one control period T. As in observers of the generalised momentum [De Luca, Mattone 2005;
-with a Kalman filter Wahrburg et al. 2018], the rates qd+ at the end of a tick follow from the rates
-qd at its start by
+The detector (detector.py) finds failed joints of the Packbot's arm, from measured joint states and
+commanded efforts. A tick is one control period T. As in observers of the generalised momentum [De
+Luca, Mattone 2005; with a Kalman filter Wahrburg et al. 2018], the rates qd+ at the end of a tick
+follow from the rates qd at its start by
 
     (M + W D T) qd+ = (M - (1 - W) D T) qd + T (tau + C x - h),
 
@@ -90,6 +91,20 @@ class Tick(NamedTuple):
     noise: float = 0.0
 
 
+class Belief(NamedTuple):
+    """What filter 0, the likeliest one, takes the state of the arm to be.
+
+    Args:
+        state: joint rates [rad/s], then unknowns (7 + m,).
+        spread: covariance of that state (7 + m, 7 + m).
+        loose: whether each joint is loose, without effort of its drive (7,).
+    """
+
+    state: Array
+    spread: Array
+    loose: NDArray[np.bool_]
+
+
 class Balance:
     """Balance of the efforts of an arm, computed tick by tick.
 
@@ -128,17 +143,12 @@ class Balance:
         """Set the angles (7,) [rad] measured at the start of the next tick."""
         self.angles = q
 
-    def tick(
-        self, q: Array, state: Array, spread: Array, loose: NDArray[np.bool_], effort: Array,
-        period: float, noise: float,
-    ) -> Tick:  # fmt: skip
+    def tick(self, q: Array, belief: Belief, effort: Array, period: float, noise: float) -> Tick:
         """Return the terms of the balance over a tick.
 
         Args:
             q: measured angles at the end of the tick (7,) [rad].
-            state: state of filter 0, the likeliest, at the start of the tick (7 + m,).
-            spread: covariance of that state (7 + m, 7 + m).
-            loose: whether that filter takes a joint to be loose, without effort (7,).
+            belief: state of the arm at the start of the tick.
             effort: commanded over the tick (7,) [N m].
             period: length of the tick [s].
             noise: standard deviation of the angles [rad].
@@ -147,7 +157,8 @@ class Balance:
         middle, self.angles = 0.5 * (self.angles + q), q
         motor = self._motor_efforts(effort)
         # Mass matrix with the estimated inertial parameters, and with it `keep` and `free`.
-        rate, inertial = state[:N], state[N:][self.unknowns.inertial]
+        rate, unknowns = belief.state[:N], belief.state[N:]
+        inertial = unknowns[self.unknowns.inertial]
         mass, in_mass = self._physical(middle, inertial)
         weight, keep, free = self._rate_changes(mass, period)
         # -h: dry friction alone (viscous friction is in `keep`), less gravity and Coriolis terms.
@@ -155,10 +166,11 @@ class Balance:
         modelled = dry - self._arm.bias(middle, rate)
         # Predicted rates at the end. Inertial parameters are in `mass` and `bias` already; of those
         # that were not physical, the static efforts are subtracted.
-        by_linear, drives = self._estimated_efforts(state[N:], motor)
+        by_linear, drives = self._estimated_efforts(unknowns, motor)
         remainder = self._basis @ (inertial - in_mass)
         static = self._arm.regressor(middle, rate, np.zeros(N)) @ remainder
-        end = keep @ rate + free @ (modelled + by_linear - static + np.where(loose, 0.0, drives))
+        drives = np.where(belief.loose, 0.0, drives)
+        end = keep @ rate + free @ (modelled + by_linear - static + drives)
         # C of this tick, at the mean accelerations and rates. What the arm's model contains of the
         # inertial unknowns is added back, because C x contains all of them.
         self._qdd += min(1.0, period / SMOOTH) * ((end - rate) / period - self._qdd)
@@ -174,7 +186,7 @@ class Balance:
         # Efforts that are new in each tick: part of the wandering ones, those by noise of the
         # angles, and those by which inertial parameters do not act linearly.
         white = (WANDER_AT_ONCE * deviation) ** 2 + (noise * np.abs(modelled)) ** 2
-        block = spread[N:, N:][self.unknowns.inertial, self.unknowns.inertial]
+        block = belief.spread[N:, N:][self.unknowns.inertial, self.unknowns.inertial]
         white += NONLINEAR**2 * np.einsum("ij,jk,ik->i", regressor, block, regressor)
         return Tick(keep, free, modelled, motor, self._effects, white, fade, drift)
 

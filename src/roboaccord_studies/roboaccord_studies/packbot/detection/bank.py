@@ -1,6 +1,7 @@
 """Bank of 16 Kalman filters that run side by side, and the evidence for each of them.
 
-A filter assumes a kind (healthy, loose or frozen) for each of the 7 joints:
+The detector (detector.py) finds failed joints of the Packbot's arm, from measured joint states and
+commanded efforts. A filter assumes a kind (healthy, loose or frozen) for each of the 7 joints:
 
     filter 0          the current belief about all joints;
     filters 1 to 7    the same, but joint 1 to 7 is of the next kind in the order of KINDS;
@@ -108,8 +109,8 @@ class FilterBank:
     def faults(self) -> NDArray[np.int64]:
         """Kind of each joint in each filter, as an index into `KINDS` (16, 7)."""
         faults = np.tile(self.kinds, (2 + 2 * N, 1))
-        for j in range(N):
-            for shift in (1, 2):  # steps from the believed kind to the other two
+        for shift in (1, 2):  # steps from the believed kind to the other two
+            for j in range(N):
                 faults[1 + (shift - 1) * N + j, j] = (self.kinds[j] + shift) % len(KINDS)
         return faults
 

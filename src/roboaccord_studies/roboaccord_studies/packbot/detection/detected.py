@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Annotated, Protocol
 
 import numpy as np
-import typer
 from packbot.controllers.diagnosis import Detection
 from packbot.model.parameters import JOINTS
 from roboaccord.bag import BagRun, read_run
@@ -29,6 +28,7 @@ from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFaults
 
+from roboaccord_studies.packbot.cli.options import BAG, PAYLOAD
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
 from roboaccord_studies.packbot.detection.probing import Doubt, Prober
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
@@ -50,9 +50,12 @@ class Detected:
     """
 
     def __init__(
-        self, setup: Setup, uncertainty: object = None, known: KnownArm | None = None,
+        self,
+        setup: Setup,
+        uncertainty: object = None,
+        known: KnownArm | None = None,
         payload: float = 0.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         remaining, latency = Uncertainty.read(uncertainty), 0  # latency in ticks
         self._identified_setup = setup
         self._gain = np.ones(len(JOINTS))  # of the torque constants, over the model's
@@ -84,6 +87,7 @@ class Detected:
 
     @cached_property
     def _prober(self) -> Prober:
+        """Finder of motions that decide about joints, made when it is first needed."""
         return Prober(self._identified_setup, 0.0)
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
@@ -168,10 +172,7 @@ def measured(motion: Trajectory) -> tuple[Array, Array]:
 
 
 def detect_command(
-    bag: Annotated[Path, typer.Argument(metavar="BAG", help="Bag of a run of the Packbot.")],
-    payload: Annotated[
-        si.Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")
-    ] = 0.0,
+    bag: Annotated[Path, BAG], payload: Annotated[si.Kilograms, PAYLOAD] = 0.0
 ) -> Result:
     """Find frozen and loose joints from joint states and commanded efforts alone.
 

@@ -28,7 +28,7 @@ from packbot.model.parameters import JOINTS
 from roboaccord.contract import Array, RobotState, clip_efforts
 from roboaccord.scenario import Setup
 
-from roboaccord_studies.packbot.detection.balance import Balance, Tick
+from roboaccord_studies.packbot.detection.balance import Balance, Belief, Tick
 from roboaccord_studies.packbot.detection.bank import BELIEF, EXCLUDED, KINDS, RESTARTED, FilterBank
 from roboaccord_studies.packbot.detection.filters import HEALTHY, LOOSE, N
 from roboaccord_studies.packbot.detection.noise import SETTLED, Noise
@@ -62,10 +62,10 @@ JOLT = 0.3
 # 1/s^0.5; random walk of the unknowns, over their prior standard deviation: 10 % of the prior in
 # 100 s.
 DRIFT = 0.01
-# A joint may stick if its rate is below SLOW plus this many standard deviations (by chance in 3 of
-# 1000).
+# Dry friction may hold a joint whose rate is below SLOW plus SIGMAS standard deviations of its
+# noise (a joint at rest has a larger one by chance in 3 of 1000).
 SIGMAS = 3.0
-SLOW = 0.02  # rad/s; see SIGMAS; the rate DRY_RATE in balance.py
+SLOW = 0.02  # rad/s; the rate DRY_RATE of balance.py
 STOP = 100.0  # N m; standard deviation of the effort of a stop, about that of the drives' limits
 ROUNDING = 0.3  # standard deviation of an angle in encoder counts, over a count: 1 / sqrt(12)
 
@@ -87,9 +87,12 @@ class Detector:
     tick: Tick
 
     def __init__(
-        self, setup: Setup, payload: float = 0.0, threshold: float = THRESHOLD,
+        self,
+        setup: Setup,
+        payload: float = 0.0,
+        threshold: float = THRESHOLD,
         uncertainty: Uncertainty | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         u = uncertainty or Uncertainty()
         self._threshold, self._limits = threshold, setup.effort_limits
         self._balance = Balance(setup, payload, u)
@@ -157,10 +160,9 @@ class Detector:
         self._touching.noise = float(angle_noise)
         impulses, stops = self._touching.update(state.time, q, qd)
         # Balance of efforts by the current belief.
-        tick = self._balance.tick(
-            q, bank.states[BELIEF], bank.spreads[BELIEF], bank.kinds == LOOSE,
-            clip_efforts(effort, self._limits), period, float(angle_noise),
-        )  # fmt: skip
+        belief = Belief(bank.states[BELIEF], bank.spreads[BELIEF], bank.kinds == LOOSE)
+        clipped = clip_efforts(effort, self._limits)
+        tick = self._balance.tick(q, belief, clipped, period, float(angle_noise))
         # Variances of efforts that the balance does not contain: stops, joints with an unknown
         # failure, and dry friction of joints that may stick.
         white = tick.white + (stops.any(axis=1) | self._unmodelled) * STOP**2
@@ -210,11 +212,10 @@ class Detector:
         for j, joint in enumerate(JOINTS):
             verdict = self._reported.get(j)
             if verdict in (None, "undetermined", "healthy", "unexplained"):
-                possible = {
-                    "healthy": verdict != "undetermined", "frozen": frozen[j], "loose": loose[j]
-                }  # fmt: skip
+                healthy = verdict != "undetermined"
+                possible = {"healthy": healthy, "frozen": frozen[j], "loose": loose[j]}
                 if frozen[j] or loose[j]:
-                    explanations[joint] = tuple(k for k, is_open in possible.items() if is_open)
+                    explanations[joint] = tuple(kind for kind in possible if possible[kind])
         return explanations
 
     def _report(self, time: float, period: float) -> tuple[Detection, ...]:

@@ -40,14 +40,14 @@ class PastTick(NamedTuple):
 
     Args:
         time: at its end [s].
-        known: unknowns of the arm as estimated before it (m,), and their covariance (m, m).
+        estimate: unknowns of the arm as estimated before it (m,), and their covariance (m, m).
         tick: terms of its balance of efforts.
         before: measured rates at its start (7,) [rad/s].
         after: measured rates at its end (7,) [rad/s].
     """
 
     time: float
-    known: tuple[Array, Array]
+    estimate: tuple[Array, Array]
     tick: Tick
     before: Array
     after: Array
@@ -64,9 +64,12 @@ class Diagnosis:
     """
 
     def __init__(
-        self, setup: Setup, payload: float = 0.0, threshold: float = THRESHOLD,
+        self,
+        setup: Setup,
+        payload: float = 0.0,
+        threshold: float = THRESHOLD,
         uncertainty: Uncertainty | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.detector = Detector(setup, payload, threshold, uncertainty)
         uncertainty = uncertainty or Uncertainty()
         self._hidden = uncertainty.hidden(setup.effort_limits)
@@ -142,11 +145,12 @@ class Diagnosis:
         for joint, case in self._cases.items():
             case.add(time, last.tick, last.before, last.after)
             before = case.verdict
-            if (kind := case.judge()) and kind != before:
+            kind = case.judge()
+            if kind and kind != before:
                 delay = time - case.began
                 changed.append(Detection(JOINTS[joint], kind, time, delay, *case.sizes))
                 if kind in PARTIAL:
-                    self.detector.exempt(joint, *case.known)
+                    self.detector.exempt(joint, *case.estimate)
         judged = {JOINTS[joint] for joint, case in self._cases.items() if case.verdict}
         return (*(report for report in detections if report.joint not in judged), *changed)
 
@@ -155,9 +159,9 @@ class Diagnosis:
 
         The unknowns of the arm are those BEFORE seconds earlier, or the oldest ones kept.
         """
-        earlier = [past.known for past in self._past if past.time <= began - BEFORE]
-        known = earlier[-1] if earlier else self._past[0].known
-        case = PartialCase(joint, float(self._hidden[joint]), known, began)
+        earlier = [past.estimate for past in self._past if past.time <= began - BEFORE]
+        estimate = earlier[-1] if earlier else self._past[0].estimate
+        case = PartialCase(joint, float(self._hidden[joint]), estimate, began)
         for past in list(self._past)[:-1]:
             if past.time > began:
                 case.add(past.time, past.tick, past.before, past.after)

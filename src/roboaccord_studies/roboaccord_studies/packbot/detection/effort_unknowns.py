@@ -1,6 +1,8 @@
 """The unknowns x of the arm that the Kalman filters estimate: their order and their prior.
 
-x is a vector of six blocks:
+The detector (detector.py) finds failed joints of the Packbot's arm, from measured joint states and
+commanded efforts. Its filters also estimate by how much the arm differs from its model. x is a
+vector of six blocks:
 
     wandering         7       whatever the model leaves out, as a random effort of each joint
     inertial          r       combinations of inertial parameters (`uncertainty.effort_basis`)
@@ -45,15 +47,15 @@ class EffortUnknowns:
     """
 
     def __init__(self, hidden: Array, modes: int, uncertainty: Uncertainty) -> None:
-        deviations = (
-            hidden, np.ones(modes), np.full(N, UNIFORM * uncertainty.torque_constant),
-            np.full(N, UNIFORM * uncertainty.viscous), UNIFORM * EXPECTED * hidden,
-            np.full(TAPS - 1, LATE if uncertainty.latency else 0.0),
-        )  # fmt: skip
+        deviations = [hidden, np.ones(modes)]  # prior standard deviations of each block
+        deviations.append(np.full(N, UNIFORM * uncertainty.torque_constant))
+        deviations.append(np.full(N, UNIFORM * uncertainty.viscous))
+        deviations.append(UNIFORM * EXPECTED * hidden)  # of dry friction
+        deviations.append(np.full(TAPS - 1, LATE if uncertainty.latency else 0.0))
         ends = np.cumsum([len(block) for block in deviations]).tolist()
-        slices = map(slice, [0, *ends], ends)
-        self.wandering, self.inertial, self.torque_constant, *others = slices
-        self.viscous, self.dry, self.latency = others
+        slices = [slice(start, end) for start, end in zip([0, *ends], ends)]
+        self.wandering, self.inertial, self.torque_constant = slices[:3]
+        self.viscous, self.dry, self.latency = slices[3:]
         self.prior = np.concatenate(deviations)
         self.expected, self.of_drives = np.zeros((2, len(self.prior)))
         self.expected[self.dry] = EXPECTED * hidden

@@ -1,7 +1,9 @@
 """Compiled Kalman filters of the arm, each of which assumes other joints to have failed.
 
-The state of a filter is the joint rates qd (7,) and the unknowns x (m,) of the arm, such as errors
-of masses and friction (effort_unknowns.py). In each tick (control period) a filter predicts
+The detector (detector.py) finds failed joints of the Packbot's arm, from measured joint states and
+commanded efforts. The state of a filter is the joint rates qd (7,) and the unknowns x (m,) of the
+arm, such as errors of masses and friction (effort_unknowns.py). In each tick (control period) a
+filter predicts
 
     qd+ = keep qd + free (modelled + motor + effects x)
 

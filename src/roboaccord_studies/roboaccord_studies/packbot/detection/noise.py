@@ -1,8 +1,9 @@
 """Online estimate of the noise of measured angles and rates.
 
-`Noise` takes measured states one by one. The second difference x1 - 2 x2 + x3 of a smooth motion is
-small, while that of white noise has six times the variance of the noise; hence the estimate. The
-median over the joints leaves out joints that are jerked.
+The detector of failed joints (detector.py) weighs measurements by their noise. `Noise` takes
+measured states one by one. The second difference x1 - 2 x2 + x3 of a smooth motion is small, while
+that of white noise has six times the variance of the noise; hence the estimate. The median over the
+joints leaves out joints that are jerked.
 
 If the rates are differences of angles over the control period T, the encoders measure in counts.
 Each angle is then wrong by up to half a count s, uniformly, and a rate has the standard deviation
@@ -70,6 +71,7 @@ class Noise:
         self._recent = [*self._recent[-2:], np.array([q, qd])]
         if len(self._recent) == 3:
             a, b, c = self._recent
+            # Of the joints the median, over the median of what white noise of variance 1 has.
             squares = np.median((a - 2.0 * b + c) ** 2, axis=1) / (SECOND_DIFFERENCE * MIDDLE)
             self._variance += (period / ADAPT) * (squares - self._variance)
         # The count, by the motions so far: their greatest common divisor.

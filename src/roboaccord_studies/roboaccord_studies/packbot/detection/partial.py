@@ -1,8 +1,10 @@
 """Partial failures of a joint: a weak drive or a slipping brake, told from whole failures.
 
-The residual effort of a joint is the effort that its motion needs, less all efforts that the arm
-explains as estimated before the failure. Means of the residual over `BLOCK` are compared with what
-each failure would cause, with the commanded effort u and the rate q':
+The detector (detector.py) finds failed joints of the Packbot's arm, from measured joint states and
+commanded efforts. A joint that it reports may have failed in part only. The residual effort of a
+joint is the effort that its motion needs, less all efforts that the arm explains as estimated
+before the failure. Means of the residual over `BLOCK` are compared with what each failure would
+cause, with the commanded effort u and the rate q':
 
     loose       -u
     weak        -(1 - f) u, with the fraction f of its effort that the drive still gives
@@ -34,13 +36,12 @@ from roboaccord_studies.packbot.detection.filters import N
 PARTIAL = ("weak", "slipping")  # verdicts that are partial failures
 BLOCK = 0.1  # s; duration of a mean: ten ticks, as PERIODS, so rates' noise is divided by 3
 PERIODS = 10.0  # number of control periods in a mean, of 10 ms each
-# Smallest and largest number of means that are compared: two unknowns and one to check; 2.5 s, the
-# delay that a report may have.
-FEWEST, MOST = 3, 25
+FEWEST = 3  # smallest number of means that are compared: two unknowns, and one to check
+MOST = 25  # largest number of means that are compared: 2.5 s, the delay that a report may have
 CLEAR = 25.0  # chi^2; lead that the best failure needs over all others: five standard deviations
 FITS = 4.0  # chi^2 per mean; bound up to which a failure fits: twice the noise
-# Bounds of f: outside them a drive counts as loose, or as healthy. Chosen on the arms of the table
-# in docs/packbot_failures.md.
+# Bounds of the fraction f of a weak drive: outside them it counts as loose, or as healthy. Chosen
+# on the arms of the table in docs/packbot_failures.md.
 PARTLY = (0.15, 0.95)
 ROUND_OFF = 1e-9  # s; rounding errors of times
 # chi^2; lower bound of commanded efforts, against division by 0; any below 1, what noise has.
@@ -51,20 +52,20 @@ class Sample(NamedTuple):
     """Residual effort of a joint in a tick (control period), or its mean over several ticks.
 
     Args:
-        lacks: residual effort [N m].
+        residual: residual effort [N m].
         effort: commanded effort [N m].
         rate: mean rate of the joint [rad/s].
-        jitter: standard deviation of a mean of `lacks` by the noise of rates [N m].
+        jitter: standard deviation of a mean of `residual` by the noise of rates [N m].
         noise: standard deviation of the noise of rates [rad/s].
-        unsure: variance of `lacks` by errors of the estimated unknowns of the arm [(N m)^2].
+        variance: of `residual` by errors of the estimated unknowns of the arm [(N m)^2].
     """
 
-    lacks: float
+    residual: float
     effort: float
     rate: float
     jitter: float
     noise: float
-    unsure: float
+    variance: float
 
 
 class PartialCase:
@@ -73,7 +74,7 @@ class PartialCase:
     Args:
         joint: index of the joint.
         hidden: standard deviation of efforts that the model leaves out [N m].
-        known: unknowns of the arm as estimated before the failure (m,), and covariance (m, m).
+        estimate: unknowns of the arm as estimated before the failure (m,), and covariance (m, m).
         began: estimated time of the failure [s].
 
     Attributes:
@@ -82,8 +83,10 @@ class PartialCase:
         sizes: residual effort [N m]; and f, or c [N m], of a partial failure.
     """
 
-    def __init__(self, joint: int, hidden: float, known: tuple[Array, Array], began: float) -> None:
-        self._joint, self._hidden, self.known, self.began = joint, hidden, known, began
+    def __init__(
+        self, joint: int, hidden: float, estimate: tuple[Array, Array], began: float
+    ) -> None:
+        self._joint, self._hidden, self.estimate, self.began = joint, hidden, estimate, began
         self._samples = list[Sample]()  # since the last mean
         self._blocks = deque[Array](maxlen=MOST)  # means, each as a `Sample`
         self._time = self._block_start = began  # [s]
@@ -107,16 +110,16 @@ class PartialCase:
             self._block_start = time
             return
         # Residual: the balance (balance.py) solved for the effort of this joint.
-        unknowns, spread = self.known
+        unknowns, spread = self.estimate
         mass = np.linalg.inv(tick.free)[j]  # row of the mass matrix over the period
-        lacks = mass @ (after - tick.keep @ before) - tick.modelled[j] - tick.motor[j]
-        lacks -= tick.effects[j] @ unknowns
+        residual = mass @ (after - tick.keep @ before) - tick.modelled[j] - tick.motor[j]
+        residual -= tick.effects[j] @ unknowns
         # Its variances: by the unknowns, and by noise of both rates over the mean.
         steady = tick.effects[j].copy()
         steady[:N] = 0.0  # wandering efforts do not last
         jitter = float(np.linalg.norm(mass)) * period * tick.noise * 2.0**0.5 / BLOCK
-        rate, unsure = 0.5 * float(before[j] + after[j]), float(steady @ spread @ steady)
-        sample = Sample(float(lacks), float(tick.motor[j]), rate, jitter, tick.noise, unsure)
+        rate, variance = 0.5 * float(before[j] + after[j]), float(steady @ spread @ steady)
+        sample = Sample(float(residual), float(tick.motor[j]), rate, jitter, tick.noise, variance)
         self._samples.append(sample)
         if time - self._block_start >= BLOCK - ROUND_OFF:
             self._blocks.append(np.mean(self._samples, axis=0))
@@ -128,16 +131,19 @@ class PartialCase:
         if not self._has_new_mean or len(self._blocks) < FEWEST or self.verdict in PARTIAL:
             return self.verdict
         self._has_new_mean = False
-        # Means as columns; a joint turns if its mean rate is clearly above the noise.
-        lacks, effort, rate, jitter, noise, unsure = np.array(self._blocks).T
+        # Means as columns (k,), in the order of `Sample`.
+        residual, effort, rate, jitter, noise, variance = np.array(self._blocks).T
         weight = 1.0 / (self._hidden**2 + jitter**2)
         if self.named == "loose" and weight @ effort**2 < CLEAR:
             return self.verdict  # without a command a weak joint cannot be told from a loose one
+        # Sign of the rates, 0 at rest: a joint turns if its mean rate is clearly above the noise.
         sign = np.sign(rate) * (np.abs(rate) > SLOW + SIGMAS * noise * PERIODS**-0.5)
-        # 1 - f and c by weighted least squares.
-        missing = -float(weight * lacks @ effort) / max(float(weight * effort @ effort), NO_EFFORT)
-        friction, slipping = _slipping(lacks, sign, weight)
-        shared = self._hidden**2 + float(unsure.mean())
+        # The fraction 1 - f that a drive misses, and c, by weighted least squares.
+        missing = -float(weight * residual @ effort)
+        missing /= max(float(weight * effort @ effort), NO_EFFORT)
+        friction, errors_of_slipping = _slipping(residual, sign, weight)
+        # Variance of an error that all means share.
+        shared = self._hidden**2 + float(variance.mean())
 
         def misfit(errors: Array) -> float:
             """Return chi^2 of errors (k,), less the part by an error that all means share."""
@@ -145,51 +151,51 @@ class PartialCase:
             return float(weight @ errors**2) - common**2 / (float(weight.sum()) + 1.0 / shared)
 
         misfits: dict[Verdict, float] = {
-            "healthy": misfit(lacks),
-            "loose": misfit(lacks + effort),
+            "healthy": misfit(residual),
+            "loose": misfit(residual + effort),
             # In the first mean the joint may have turned before it failed.
             "frozen": np.inf if sign[1:].any() else 0.0,
-            "weak": misfit(lacks + missing * effort),
-            "slipping": misfit(slipping),
+            "weak": misfit(residual + missing * effort),
+            "slipping": misfit(errors_of_slipping),
         }
-        self._conclude(misfits, float(lacks[-1]), 1.0 - missing, friction)
+        self._conclude(misfits, float(residual[-1]), 1.0 - missing, friction)
         return self.verdict
 
     def _conclude(
-        self, misfits: dict[Verdict, float], lacks: float, fraction: float, friction: float
+        self, misfits: dict[Verdict, float], residual: float, fraction: float, friction: float
     ) -> None:
         """Set the verdict and its sizes.
 
         Args:
             misfits: chi^2 of each failure.
-            lacks: last mean of the residual effort [N m].
+            residual: last mean of the residual effort [N m].
             fraction: f of a weak drive.
             friction: c of a slipping brake [N m].
         """
-        partly = PARTLY[0] < fraction < PARTLY[1]
+        is_weak = PARTLY[0] < fraction < PARTLY[1]
         best, second = sorted(misfits, key=lambda kind: misfits[kind])[:2]
         fits = misfits[best] <= FITS * len(self._blocks)
-        fits = fits and misfits[second] - misfits[best] > CLEAR and (best == "slipping" or partly)
+        fits = fits and misfits[second] - misfits[best] > CLEAR and (best == "slipping" or is_weak)
         # Otherwise nothing is certain if a partial failure at least beats the reported kind.
-        rival = min(misfits["slipping"], misfits["weak"] if partly else np.inf)
+        rival = min(misfits["slipping"], misfits["weak"] if is_weak else np.inf)
         if fits and best in PARTIAL:
             self.verdict = best
-            self.sizes = lacks, fraction if best == "weak" else friction
+            self.sizes = residual, fraction if best == "weak" else friction
         elif misfits.get(self.named, 0.0) > rival + CLEAR:
-            self.verdict, self.sizes = "unexplained", (lacks, 0.0)
+            self.verdict, self.sizes = "unexplained", (residual, 0.0)
 
 
-def _slipping(lacks: Array, sign: Array, weight: Array) -> tuple[float, Array]:
+def _slipping(residual: Array, sign: Array, weight: Array) -> tuple[float, Array]:
     """Return the friction c [N m] of a slipping brake, and the errors that remain (k,) [N m].
 
     Args:
-        lacks: means of the residual effort (k,) [N m].
+        residual: means of the residual effort (k,) [N m].
         sign: sign of the rates, 0 at rest (k,).
-        weight: one over the variance of `lacks` (k,) [1/(N m)^2].
+        weight: one over the variance of `residual` (k,) [1/(N m)^2].
     """
     turns = sign != 0.0
-    friction = float(np.abs(lacks).max())  # bound, if the brake has not slipped
+    friction = float(np.abs(residual).max())  # bound, if the brake has not slipped
     if turns.any():
-        friction = max(-float(weight * lacks @ sign) / float(weight @ turns), 0.0)
-    at_rest = np.maximum(np.abs(lacks) - friction, 0.0)
-    return friction, np.where(turns, lacks + friction * sign, at_rest)
+        friction = max(-float(weight * residual @ sign) / float(weight @ turns), 0.0)
+    at_rest = np.maximum(np.abs(residual) - friction, 0.0)
+    return friction, np.where(turns, residual + friction * sign, at_rest)

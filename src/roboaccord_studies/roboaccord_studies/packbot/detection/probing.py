@@ -1,9 +1,10 @@
 """Small safe motions that decide between failures which measurements cannot distinguish yet.
 
-If a joint may be healthy, the motion turns this joint. If it has failed, and is either frozen or
-loose, the motion turns any joint so that gravity would then turn it if it were loose. The motions
-of SIZES are tried, the smallest first. A motion is safe if it stays within the joint limits and
-keeps MARGIN of `packbot.planning.reaching` between hulls.
+A failed joint of the Packbot's arm is loose (its drive gives no effort) or frozen. While nothing
+moves, measurements cannot tell. If a joint may be healthy, the motion turns this joint. If it has
+failed, and is either frozen or loose, the motion turns any joint so that gravity would then turn it
+if it were loose. The motions of SIZES are tried, the smallest first. A motion is safe if it stays
+within the joint limits and keeps MARGIN of `packbot.planning.reaching` between hulls.
 
 SIZES, WAIT, YIELDS and CHECKS may be tuned; what is safe must stay. test_detector checks for which
 joints there is a motion.
@@ -87,22 +88,23 @@ class Prober:
         probe = self._probe(q, joint, True, set())
         return probe.direction * probe.size * np.eye(len(q))[joint] if probe else None
 
-    def _probe(self, q: Array, joint: int, healthy: bool, failed: set[str]) -> Probe | None:
+    def _probe(self, q: Array, joint: int, may_be_healthy: bool, failed: set[str]) -> Probe | None:
         """Return the smallest safe motion that decides about a joint.
 
         Args:
             q: angles (7,) [rad].
             joint: index.
-            healthy: whether the joint may be healthy: it is turned itself, not by gravity.
+            may_be_healthy: whether the joint may be healthy: it is turned itself, not by gravity.
             failed: names of joints that cannot be moved.
         """
-        movers = [joint] if healthy else [i for i, name in enumerate(JOINTS) if name not in failed]
+        movable = [i for i, name in enumerate(JOINTS) if name not in failed]
+        movers = [joint] if may_be_healthy else movable
         for size in SIZES:
             for mover in movers:
                 for direction in (1, -1):
                     move = direction * size * np.eye(len(q))[mover]
-                    decides = healthy or self._yields(q + move, joint)
-                    if decides and self._safe(q, move):
+                    decides = may_be_healthy or self._yields(q + move, joint)
+                    if decides and self._is_safe(q, move):
                         return Probe(JOINTS[mover], direction, size)
         return None
 
@@ -112,14 +114,14 @@ class Prober:
         With the constant torque T of gravity, inertia I and friction b, the joint turns in a time t
         by T / b (t + I / b (exp(-b t / I) - 1)).
         """
-        rest = np.zeros_like(q)
+        at_rest = np.zeros_like(q)  # rates
         inertia = 1.0 / float(np.linalg.inv(self._arm.mass_matrix(q))[joint, joint])
-        effort = float(self._arm.bias(q, rest)[joint])
+        effort = float(self._arm.bias(q, at_rest)[joint])
         viscous = self._viscous[joint]
         lag = inertia / viscous
         return bool(abs(effort) / viscous * (WAIT + lag * np.expm1(-WAIT / lag)) > YIELDS)
 
-    def _safe(self, q: Array, move: Array) -> bool:
+    def _is_safe(self, q: Array, move: Array) -> bool:
         """Return whether a motion from angles q keeps within limits and clear of contact."""
         lower, upper = self._limits
         poses = [q + s * move for s in np.linspace(0.0, 1.0, 1 + CHECKS)[1:]]

@@ -1,9 +1,10 @@
 """Detection of stuck encoders, which have to be distinguished from joints that really stopped.
 
-A stuck encoder repeats its reading exactly, which noisy readings never do. Without noise, an
-impulse decides: a joint that really stops within a tick (control period) jerks the other joints,
-one with a stuck encoder does not. Encoders that measure in counts repeat their readings at rest as
-well; these are not examined, so that a stuck one is taken for a frozen joint.
+The diagnosis of the Packbot's arm (diagnosis.py) watches joint states for failures. A stuck encoder
+repeats its reading exactly, which noisy readings never do. Without noise, an impulse decides: a
+joint that really stops within a tick (control period) jerks the other joints, one with a stuck
+encoder does not. Encoders that measure in counts repeat their readings at rest as well; these are
+not examined, so that a stuck one is taken for a frozen joint.
 
 REPEATS, IMPULSE_SHARE and LEAST_CHANGE may be tuned (test_diagnosis, test_counts).
 """
@@ -43,9 +44,15 @@ class StuckEncoders:
         self._has_impulse = np.ones(N, dtype=np.bool_)  # whether each joint stopped with an impulse
 
     def update(
-        self, before: RobotState, after: RobotState, tick: Tick, unknowns: Array, noise: float,
-        *, counted: bool,
-    ) -> int | None:  # fmt: skip
+        self,
+        before: RobotState,
+        after: RobotState,
+        tick: Tick,
+        unknowns: Array,
+        noise: float,
+        *,
+        counted: bool,
+    ) -> int | None:
         """Return the joint whose encoder is stuck, if there is one.
 
         Args:
@@ -59,10 +66,9 @@ class StuckEncoders:
         elapsed = after.time - self._start_time
         for j in np.flatnonzero(repeated & (self._repeats == 0)).tolist():
             # Before the unknowns of the arm are estimated, no impulse can be predicted.
-            settled = after.time > self._start_time + SETTLED
-            self._has_impulse[j] = not settled or _shows_impulse(
-                j, unknowns, tick, before.qd, after.qd
-            )
+            self._has_impulse[j] = True
+            if after.time > self._start_time + SETTLED:
+                self._has_impulse[j] = _shows_impulse(j, unknowns, tick, before.qd, after.qd)
         self._repeats = np.where(repeated, self._repeats + 1, 0)
         # Readings are noisy if the noise exceeds its lower bound and the initial assumption, which
         # fades from the estimate.

@@ -1,5 +1,6 @@
 """Possible contacts of the arm, which explain efforts that are no failure of a joint.
 
+The detector of failed joints (detector.py) must not take a contact of the arm for a failure.
 `Touching` takes measured states one by one. It finds the pairs of hulls and the joint stops that
 may have been in contact: those whose measured gap is smaller than MARGIN plus the errors by noise,
 encoder zeros and lengths, and the motion within a tick (control period). The impulse of such a pair

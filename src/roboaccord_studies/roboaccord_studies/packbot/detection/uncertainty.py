@@ -1,6 +1,7 @@
 """By how much the arm may differ from its model, and the errors of joint efforts that follow.
 
-Rigid-body efforts are linear in the inertial parameters pi of the links [Atkeson et al. 1986],
+An arm that merely differs from its model must not count as failed (detector.py). Rigid-body efforts
+are linear in the inertial parameters pi of the links [Atkeson et al. 1986],
 
     tau = Y(q, qd, qdd) pi.
 
@@ -31,8 +32,8 @@ UNIFORM = 3.0**-0.5  # standard deviation of an error that is uniform between -1
 # parameters.
 STATES, SEED = 100, 0
 CHANGES = 2.0  # rad/s^2; standard deviation of the accelerations of these states
-# Smallest effort of a combination that is kept, over that which friction hides: 0.05^2 is 0.25 % of
-# its variance.
+# Smallest effort of a combination that counts as noticeable, over that which friction hides: 0.05^2
+# is 0.25 % of its variance.
 LEAST = 0.05
 STEP = 1e-6  # m, rad; step of forward differences, near the square root of round-off
 # Number of inertial parameters of a link: mass, first moments and inertia, 1 + 3 + 6.
@@ -121,21 +122,22 @@ def effort_basis(setup: Setup, arm: Arm, uncertainty: Uncertainty, hidden: Array
         uncertainty: by how much it may differ from the model.
         hidden: uncertainty of dry friction (7,) [N m].
     """
-    # Random states, and Y at all of them; efforts are weighted by the friction that hides them.
+    # Random states.
     rng, p, n = np.random.default_rng(SEED), setup.parameters, len(JOINTS)
     lower, upper = p.limits
     q = rng.uniform(lower, upper, (STATES, n))
     qd = rng.uniform(-1.0, 1.0, (STATES, n)) * p.of_joints("speed_limit")
     qdd = CHANGES * rng.standard_normal((STATES, n))
+    # Y at all of them (7 STATES, 70); efforts are weighted by the friction that hides them.
     rows = np.vstack([arm.regressor(*state) for state in zip(q, qd, qdd, strict=True)])
-    weights = 1.0 / np.tile(np.maximum(hidden, STEP), STATES)
+    weights = 1.0 / np.tile(np.maximum(hidden, STEP), STATES)[:, None]
     # Changes of the inertial parameters with nearly the efforts of errors of lengths and zeros.
-    weighted = rows * weights[:, None]
-    targets = _effects_of_geometry(arm, uncertainty, q, qd, qdd) * weights[:, None]
+    weighted = rows * weights
+    targets = _effects_of_geometry(arm, uncertainty, q, qd, qdd) * weights
     projected = np.linalg.lstsq(weighted, targets, rcond=DEPENDENT)[0]
     errors = UNIFORM * np.hstack([_of_links(arm, uncertainty, p.gripper_length), projected])
     # Combinations with noticeable efforts.
-    modes, sizes, _ = np.linalg.svd(rows @ errors * weights[:, None], full_matrices=False)
+    modes, sizes, _ = np.linalg.svd(rows @ errors * weights, full_matrices=False)
     is_noticeable = sizes > LEAST * np.sqrt(STATES)
     efforts = modes[:, is_noticeable] * sizes[is_noticeable]
     return np.ascontiguousarray(np.linalg.lstsq(weighted, efforts, rcond=DEPENDENT)[0])
@@ -146,7 +148,8 @@ def _effects_of_geometry(
 ) -> Array:
     """Return the efforts of errors of lengths and encoder zeros at k states (7 k, 28) [N m].
 
-    The states are angles, rates and accelerations (k, 7).
+    They are forward differences by each of them, times its uncertainty. The states are angles,
+    rates and accelerations (k, 7).
     """
 
     def efforts(model: pin.Model, angles: Array) -> Array:
@@ -167,11 +170,17 @@ def _effects_of_geometry(
 
 
 def _of_links(arm: Arm, uncertainty: Uncertainty, reach: float) -> Array:
-    """Return the changes of the inertial parameters by masses, centres and the payload (70, k)."""
+    """Return the changes of the inertial parameters by masses, centres and the payload (70, k).
+
+    Args:
+        arm: the arm by its model.
+        uncertainty: sizes of the errors.
+        reach: distance of the finger tips from the wrist [m].
+    """
     n = len(JOINTS)
     columns = list[Array]()
 
-    def column(joint: int, change: Array) -> None:
+    def add_column(joint: int, change: Array) -> None:
         """Add the change of one link's parameters; pinocchio counts joints from 1."""
         parameters = np.zeros((n, LINK_SIZE))
         parameters[joint - 1] = change
@@ -179,16 +188,17 @@ def _of_links(arm: Arm, uncertainty: Uncertainty, reach: float) -> Array:
 
     for j in range(1, n + 1):
         body = arm.model.inertias[j]
-        column(j, uncertainty.mass * body.toDynamicParameters() / body.mass)
+        add_column(j, uncertainty.mass * body.toDynamicParameters() / body.mass)
         for axis in np.eye(3):
             moved = pin.Inertia(body.mass, body.lever + STEP * axis, body.inertia)
             change = (moved.toDynamicParameters() - body.toDynamicParameters()) / STEP
-            column(j, uncertainty.centre * change)
+            add_column(j, uncertainty.centre * change)
     hand = arm.model.getJointId("wrist")
     tip = np.array([reach, 0.0, 0.0])
     point = pin.Inertia(1.0, tip, np.zeros((3, 3))).toDynamicParameters()
-    column(hand, EXPECTED * uncertainty.payload * point)
+    add_column(hand, EXPECTED * uncertainty.payload * point)
     for axis in np.eye(3)[1:]:
         offset = pin.Inertia(1.0, tip + STEP * axis, np.zeros((3, 3))).toDynamicParameters()
-        column(hand, uncertainty.payload * uncertainty.payload_offset * (offset - point) / STEP)
+        size = uncertainty.payload * uncertainty.payload_offset
+        add_column(hand, size * (offset - point) / STEP)
     return np.array(columns).T

@@ -1,9 +1,10 @@
 """Base parameters of the arm: the combinations of inertial parameters that a motion can identify.
 
-The efforts of rigid bodies are tau = Y(q, qd, qdd) pi with the inertial parameters pi (70,)
-[Atkeson et al. 1986]. The columns of Y are linearly dependent, so that some combinations of pi have
-no effect. From the base to the tips, a parameter is a base parameter if its column is independent
-of the columns before it; the others are added to these [Gautier 1991]:
+Identification (estimate.py) finds by how much the Packbot's arm differs from its model. The efforts
+of rigid bodies are tau = Y(q, qd, qdd) pi with the inertial parameters pi (70,) [Atkeson et al.
+1986]. The columns of Y are linearly dependent, so that some combinations of pi have no effect. From
+the base to the tips, a parameter is a base parameter if its column is independent of the columns
+before it; the others are added to these [Gautier 1991]:
 
     beta = B pi,   Y = Y_b B,
 
@@ -28,10 +29,12 @@ from roboaccord.contract import Array
 # Number of random states at which Y is evaluated, and their seed: 420 equations for 70 parameters.
 STATES, SEED = 60, 0
 CHANGES = 2.0  # rad/s^2; standard deviation of the accelerations of these states
-# Relative size of what is independent in a column; below it, it is rounding: sqrt(eps), rounded.
+# Relative size of the independent part of a column, below which it is rounding: sqrt(eps), rounded.
 ROUND_OFF = 1e-8
 LINKS = ("turret", "link1", "link2", "link3", "tilt", "pan", "gripper")
-MOMENTS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")  # as pinocchio has them
+# Names and units of the ten inertial parameters of a link, in pinocchio's order: mass, mass times
+# centre, and inertia about the link's origin.
+MOMENTS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 UNITS = ("kg", *3 * ("kg m",), *6 * ("kg m^2",))
 
 

@@ -34,9 +34,8 @@ from roboaccord_studies.packbot.identification.unknowns import BLOCKS, SIZE, N, 
 from roboaccord_studies.packbot.recorded import Motion
 
 BAND = 2.0  # Hz; highest frequency of the sines
-# s, 1; time between the knots of the splines, and their degree; 5 Hz, above BAND; 5 as
-# accelerations are cubic then.
-KNOTS, DEGREE = 0.1, 5
+KNOTS = 0.1  # s; time between the knots of the splines: they follow 5 Hz, more than BAND
+DEGREE = 5  # of the splines, whose second derivatives, the accelerations, are cubic then
 # Ticks; rigid-body efforts are computed at every fourth state only, to save time: 40 ms, a twelfth
 # of a period at BAND.
 EVERY = 4
@@ -44,15 +43,15 @@ ROUNDS = 8  # number of Gauss-Newton iterations; any above what it settles in wo
 # Number of neighbouring sines whose residuals may be correlated; the arm filters noise over a few,
 # and the weights fall to 0.
 LAGS = 12
-# Part of the effort limits by which friction is assumed to differ from its law; a thirtieth of the
+# Standard deviation of friction from its law, as a part of the effort limits: a thirtieth of the
 # prior of dry friction (1 %).
 UNMODELLED = 3e-4
 # Hz; width over which the spectrum is averaged, six sines to either side for a motion of 10 s.
 SPAN = 0.3
 # Lower bound of the part of a residual's variance that is left by the fit, against division by 0.
 LEAST = 0.1
-# Part of the effort limits; size of the residuals in the first iteration, the prior of dry
-# friction.
+# Size of the residuals that is assumed in the first iteration, as a part of the effort limits: the
+# prior of dry friction.
 FIRST = 0.01
 THIRD_DIFFERENCE = 20.0  # variance of a third difference over that of independent samples
 LEAST_NOISE = 1e-5  # rad, rad/s; lower bound of the noise; a tenth of noise.QUIET
@@ -106,11 +105,14 @@ def smooth(motion: Motion, noise: Array) -> State:
     basis = BSpline(knots, np.eye(len(knots) - DEGREE - 1), DEGREE)
     shapes = [basis.derivative(order)(time) if order else basis(time) for order in range(3)]
     # Weighted least squares, joint by joint.
-    grams = [shape.T @ shape for shape in shapes[:2]]
+    of_angles, of_rates, _ = shapes
+    angle_gram, rate_gram = of_angles.T @ of_angles, of_rates.T @ of_rates
     coefficients = []
-    for j, (angle, rate) in enumerate(noise.T**-2):  # weights of angles and of rates
-        moments = angle * shapes[0].T @ motion.q[:, j] + rate * shapes[1].T @ motion.qd[:, j]
-        coefficients.append(np.linalg.solve(angle * grams[0] + rate * grams[1], moments))
+    for j, (angle_weight, rate_weight) in enumerate(noise.T**-2):
+        normal = angle_weight * angle_gram + rate_weight * rate_gram
+        right = angle_weight * of_angles.T @ motion.q[:, j]
+        right += rate_weight * of_rates.T @ motion.qd[:, j]
+        coefficients.append(np.linalg.solve(normal, right))
     return State(*(shape @ np.array(coefficients).T for shape in shapes))
 
 
@@ -130,53 +132,57 @@ class MotionBalance:
         self.unknowns = Unknowns(setup)
         self.noise = np.maximum(noise_of(motion), LEAST_NOISE)
         self._motion, state = motion, smooth(motion, self.noise)
-        self._rate, self._speed = state.qd, setup.parameters.friction_speed
+        self._rate = state.qd  # (k, 7) [rad/s]
+        self._friction_speed = setup.parameters.friction_speed  # e [rad/s]
         # Change of the viscous friction in a physics step (k, 7) [N m].
         self._rise = setup.scenario.physics_step * self.unknowns.viscous * state.qdd
         self._states = list(map(State, *(values[::EVERY] for values in state)))
         self._period = float(np.diff(motion.time).mean())
         self._length = float(motion.time[-1] - motion.time[0])
         count = int(2.0 * BAND * self._length)
-        self._waves = np.pi * np.arange(1, count + 1) / self._length  # angular frequencies [rad/s]
+        self._omega = np.pi * np.arange(1, count + 1) / self._length  # of the sines (m,) [rad/s]
         # Sines at the measured times (m, k), normalised so that white noise stays white.
-        self._ticks = self._sines(motion.time - motion.time[0])
-        self._ticks *= self._period * np.sqrt(2.0 / self._length)
+        self._weighted_sines = self._sines(motion.time - motion.time[0])
+        self._weighted_sines *= self._period * np.sqrt(2.0 / self._length)
 
     def _sines(self, time: Array) -> Array:
         """Return the sines (m, k) at times (k,) [s] from the start."""
-        return np.asarray(np.sin(np.outer(self._waves, time)))
+        return np.asarray(np.sin(np.outer(self._omega, time)))
 
     @property
     def frequencies(self) -> Array:
         """Frequencies of the sines (m,) [Hz]."""
-        return np.asarray(self._waves / (2.0 * np.pi))
+        return np.asarray(self._omega / (2.0 * np.pi))
 
     def efforts(self, x: Array) -> tuple[Array, Array]:
-        """Return the moments of the delayed efforts (m, 7), and derivatives by the latency."""
+        """Return the moments of the delayed efforts (m, 7), and their derivatives by the delay.
+
+        The delay is a number of ticks (control periods).
+        """
         time = self._motion.time - self._motion.time[0]
         delay = float(x[BLOCKS["latency"]][0])
         middle = time + self._period * (delay - 0.5)
         # An effort is held for a period, over which the sine is averaged.
-        mean = np.sinc(self._waves * self._period / (2.0 * np.pi))[:, None]
+        mean = np.sinc(self._omega * self._period / (2.0 * np.pi))[:, None]
         scale = self._period * np.sqrt(2.0 / self._length)
-        phase = np.outer(self._waves, middle)
+        phase = np.outer(self._omega, middle)
         inside = (middle > 0.0) & (middle < self._length)
         moments = (np.sin(phase) * inside) @ self._motion.effort
-        slopes = (self._waves[:, None] * np.cos(phase) * inside) @ self._motion.effort
+        slopes = (self._omega[:, None] * np.cos(phase) * inside) @ self._motion.effort
         size = np.asarray(scale * mean, dtype=float)
         return size * moments, self._period * size * slopes
 
     def residuals(self, x: Array) -> tuple[Array, Array]:
         """Return the residuals of the moments (m, 7), and their derivatives by x (m, 7, u)."""
-        # Left side: efforts. Right side: rigid bodies, viscous and dry friction.
+        # Left side of the equation of motion: efforts. Right side: rigid bodies and friction.
         gain, viscous = 1.0 + x[BLOCKS["gain"]], 1.0 + x[BLOCKS["viscous"]]
         moments, by_latency = self.efforts(x)
-        sines = EVERY * self._ticks[:, ::EVERY]  # at the states of rigid-body efforts
-        rate, rise = self._rate, self._ticks @ self._rise
-        drag = self._ticks @ (self.unknowns.viscous * rate) + x[BLOCKS["instant"]] * rise
-        square = (self._speed * np.exp(x[BLOCKS["knee"]])) ** 2  # e^2
-        dry = self._ticks @ (rate / np.sqrt(rate**2 + square))
-        by_knee = self._ticks @ (-square * rate / (rate**2 + square) ** 1.5)
+        sines = EVERY * self._weighted_sines[:, ::EVERY]  # at the states of rigid-body efforts
+        rate, rise = self._rate, self._weighted_sines @ self._rise
+        drag = self._weighted_sines @ (self.unknowns.viscous * rate) + x[BLOCKS["instant"]] * rise
+        e_squared = (self._friction_speed * np.exp(x[BLOCKS["knee"]])) ** 2
+        dry = self._weighted_sines @ (rate / np.sqrt(rate**2 + e_squared))
+        by_knee = self._weighted_sines @ (-e_squared * rate / (rate**2 + e_squared) ** 1.5)
         rigid = sines @ self.unknowns.efforts(x, self._states)
         needed = rigid + viscous * drag + x[BLOCKS["coulomb"]] * dry
         # Derivatives by each block of the unknowns; those by the inertial ones come first.

@@ -1,9 +1,10 @@
 """Exciting motion for the identification of the arm, and the controller `identify` that tracks it.
 
-The motion consists of straight lines in joint space from pose to pose. Each next pose is chosen
-among random ones: the one after which the regressor of the motion so far (the derivatives of the
-efforts by base parameters and friction) has the smallest condition number [Armstrong 1989; Gautier
-and Khalil 1992].
+A motion identifies masses and friction of the arm (estimate.py) the better, the more it excites
+their effects on the efforts. The motion consists of straight lines in joint space from pose to
+pose. Each next pose is chosen among random ones: the one after which the regressor of the motion so
+far (the derivatives of the efforts by base parameters and friction) has the smallest condition
+number [Armstrong 1989; Gautier and Khalil 1992].
 
 The constants trade time for a better motion and may be tuned. test_identification requires a better
 condition than that of random motions.
@@ -80,12 +81,14 @@ def exciting(setup: Setup, seed: int, *, speed: float, margin: float, tries: int
     """
     rng, planner = np.random.default_rng(seed), Planner(setup, margin=margin)
     regressor, corners, time = Regressor(setup), [setup.initial.q], 0.0
+    # Sum of R^T R over the motion so far, with the regressor R; regular from the start.
     information = np.eye(regressor.rows(base.random_states(setup.parameters, 1)).shape[1])
     while time < setup.scenario.duration:
         paths = [_line(setup, planner, rng, corners[-1], speed) for _ in range(tries)]
-        grams = [information + (rows := regressor.of_path(path)).T @ rows for path in paths]
-        best = int(np.argmin([np.linalg.cond(gram) for gram in grams]))
-        information, path = grams[best], paths[best]
+        regressors = [regressor.of_path(path) for path in paths]
+        sums = [information + rows.T @ rows for rows in regressors]
+        best = int(np.argmin([np.linalg.cond(matrix) for matrix in sums]))
+        information, path = sums[best], paths[best]
         corners.append(path.corners[-1])
         time += path.duration
     return in_time(setup, np.array(corners), speed)
@@ -94,7 +97,11 @@ def exciting(setup: Setup, seed: int, *, speed: float, margin: float, tries: int
 def _line(
     setup: Setup, planner: Planner, rng: np.random.Generator, start: Array, speed: float
 ) -> TimedPath:
-    """Return a straight line to a random pose."""
+    """Return a straight line in joint space from `start` (7,) [rad] to a random pose.
+
+    Raises:
+        AccordError: if no such line keeps its distance from contact and needs few enough efforts.
+    """
     for _ in range(MOST_DRAWS):
         goal = rng.uniform(*(RANGE * setup.parameters.limits))
         touches = planner.clearance.touches(goal, planner.margin)
@@ -103,13 +110,12 @@ def _line(
                 return in_time(setup, np.array([start, goal]), speed)
             except AccordError:  # a pose that takes too much effort
                 continue
-    raise AccordError(
-        f"no straight line leads from the start that keeps {1e3 * planner.margin:g} mm"
-    )
+    margin = f"{1e3 * planner.margin:g} mm"
+    raise AccordError(f"no straight line leads from the start that keeps {margin}")
 
 
 class IdentificationController:
-    """Track a motion that excites what is to be identified (Controller).
+    """Controller that tracks a motion which excites the quantities to be identified.
 
     Args:
         setup: robot and scenario; the motion starts at its initial state.
@@ -121,9 +127,13 @@ class IdentificationController:
     """
 
     def __init__(
-        self, setup: Setup, speed: float = 0.9, bandwidth: si.RadiansPerSecond = 10.0,
-        margin: si.Metres = 0.05, tries: int = 15,
-    ) -> None:  # fmt: skip
+        self,
+        setup: Setup,
+        speed: float = 0.9,
+        bandwidth: si.RadiansPerSecond = 10.0,
+        margin: si.Metres = 0.05,
+        tries: int = 15,
+    ) -> None:
         self._setup, self._speed, self._margin, self._tries = setup, speed, margin, tries
         self._control = ComputedTorque(setup, bandwidth, uncertain=True)
         self._motions: dict[int, TimedPath] = {}

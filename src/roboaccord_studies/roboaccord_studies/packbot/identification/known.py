@@ -1,11 +1,12 @@
 """The identified arm, read from a file of `accord identify packbot BAG --json`.
 
-`KnownArm` makes a setup with the identified masses, centres, lengths, payload and friction, for
-control, planning and detection. It subtracts the encoder zeros from measured angles, and divides
-efforts by the gains of the torque constants. For a quantity that the motion did not identify, the
-file has the prior value.
+Such a file has the errors of the arm's model that a recorded motion shows, with their standard
+deviations (unknowns.py). `KnownArm` makes a setup with the identified masses, centres, lengths,
+payload and friction, for control, planning and detection. It subtracts the encoder zeros from
+measured angles, and divides efforts by the gains of the torque constants. For a quantity that the
+motion did not identify, the file has the prior value.
 
-DRY_REMAINING, GENTLE, SIGMAS and WHOLE, which say how far the estimate is trusted, may be tuned.
+DRY_REMAINING, GENTLE, SIGMAS and NEAREST, which say how far the estimate is trusted, may be tuned.
 test_identification checks that the identified arm keeps to its path.
 """
 
@@ -22,20 +23,18 @@ from roboaccord.scenario import Setup, make_scenario
 
 from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, UNIFORM, Uncertainty
 from roboaccord_studies.packbot.identification import unknowns
-from roboaccord_studies.packbot.identification.unknowns import BLOCK_LENGTHS, BLOCKS
+from roboaccord_studies.packbot.identification.unknowns import BLOCK_LENGTHS, BLOCK_OF, BLOCKS
 
 DRY_REMAINING = 0.5  # part of dry friction's uncertainty that remains: at rest it may be smaller
 # rad/s; at slower rates dry friction is compensated in part, as rates are noisy: ten times their
 # default noise.
 GENTLE = 0.1
-# Number of standard deviations in the error of the latency, see WHOLE (by chance in 3 of 1000).
+# Number of standard deviations by which the latency may be off (by chance it is off by more in 3 of
+# 1000).
 SIGMAS = 3.0
-WHOLE = 0.5  # ticks; the latency is known if its error to a whole number of ticks is smaller
-# Half widths of `Uncertainty`, and the blocks of the unknowns that narrow them.
-BLOCK_OF = {
-    "mass": "mass", "centre": "centre", "length": "length", "torque_constant": "gain",
-    "viscous": "viscous", "encoder_offset": "zero",
-}  # fmt: skip
+# Ticks; the latency is known if its error to the nearest integer number of ticks is smaller: half
+# the distance of two of them.
+NEAREST = 0.5
 
 
 @dataclass(frozen=True)
@@ -86,11 +85,13 @@ class KnownArm:
                 detector adds half of the intervals itself.
         """
         before = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
-        x, payload, dry = self.value.copy(), BLOCKS["payload"].start, BLOCKS["coulomb"]
+        payload, dry = BLOCKS["payload"].start, BLOCKS["coulomb"]
+        x = self.value.copy()
         if least:
             x[payload] -= EXPECTED * self._payload_width
             x[dry] -= EXPECTED * DRY_REMAINING * before.hidden(setup.effort_limits)
-        x[payload], x[dry] = max(x[payload], 0.0), np.maximum(x[dry], 0.0)
+        x[payload] = max(x[payload], 0.0)
+        x[dry] = np.maximum(x[dry], 0.0)
         draw = unknowns.Draw(x)
         data = unknowns.with_friction(draw, setup.scenario).data()
         data["parameters"] = {**data["parameters"], "friction_speed": GENTLE}
@@ -107,13 +108,14 @@ class KnownArm:
             name: min(getattr(before, name), float(self.deviation[BLOCKS[block]].max()) / UNIFORM)
             for name, block in BLOCK_OF.items()
         }
+        # The offset is that of the whole payload, here of the uncertain part of it alone.
         offset = float(self.deviation[BLOCKS["payload"]][1:].max()) / UNIFORM
-        remaining["payload_offset"] = (
-            offset * abs(float(self.of("payload")[0])) / self._payload_width
-        )
+        payload = abs(float(self.of("payload")[0]))
+        remaining["payload_offset"] = offset * payload / self._payload_width
+        remaining["payload"] = self._payload_width
         remaining["latency"] = before.latency if self.ticks(period) is None else 0.0
-        dry, payload = DRY_REMAINING * before.coulomb, self._payload_width
-        return replace(before, **remaining, coulomb=dry, payload=payload)
+        remaining["coulomb"] = DRY_REMAINING * before.coulomb
+        return replace(before, **remaining)
 
     @property
     def _payload_width(self) -> float:
@@ -125,7 +127,7 @@ class KnownArm:
         latency, deviation = self.of("latency")[0], self.deviation[BLOCKS["latency"]][0]
         ticks = max(round(float(latency) / period), 0)
         error = abs(latency - ticks * period) + SIGMAS * deviation
-        return ticks if error < WHOLE * period else None
+        return ticks if error < NEAREST * period else None
 
     def corrected_state(self, state: RobotState) -> RobotState:
         """Return a measured state, corrected by the zeros of the encoders."""

@@ -1,6 +1,7 @@
 """Command `accord packbot identify`: what a motion identifies of the arm, with intervals.
 
-The unknowns are estimated from the motion (estimate.py), and turned into quantities with names and
+By how much the Packbot's arm differs from its model is a vector of unknowns (unknowns.py). The
+unknowns are estimated from the motion (estimate.py), and turned into quantities with names and
 units: base parameters (the combinations of inertial parameters that a motion can show), friction,
 payload, ratios of torque constants, latency. A quantity counts as identified if its 95 % interval
 is at most half as wide as before the motion. For the others, the reason is given: the quantity with
@@ -17,7 +18,6 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import typer
 from packbot.model.parameters import JOINTS
 from roboaccord.bag import read_run
 from roboaccord.cli import Result, tables_of
@@ -25,6 +25,7 @@ from roboaccord.contract import LEFT_OUT, AccordError, Array, Quantity
 from roboaccord.scenario import Setup
 from scipy.stats import norm
 
+from roboaccord_studies.packbot.cli.options import BAG
 from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertainty
 from roboaccord_studies.packbot.identification import unknowns
 from roboaccord_studies.packbot.identification.base_parameters import BaseParameters
@@ -39,10 +40,10 @@ SAMPLES, SEED = 100, 0
 # Correlation above which two quantities are hardly distinguishable: each is then 2.3 times as
 # uncertain as with the other known, 1 / sqrt(1 - 0.9^2).
 ALIKE = 0.9
-LIGHT_DRY_ERROR = (
-    0.03  # relative error of dry friction of light joints, which noise of the efforts moves
-)
+# Relative error of dry friction of light joints, which noise of the efforts moves.
+LIGHT_DRY_ERROR = 0.03
 SCALE = "torque_constant_scale"  # mean ratio of the torque constants and those of the model
+# Quantities that no motion identifies, and why.
 NEVER = {SCALE: "not distinguishable from the masses without a known payload"}
 DRIVE = "shoulder"  # joint whose torque constant those of the others are compared with
 
@@ -59,10 +60,17 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Unidentified:
-    """Why a quantity is not identified."""
+    """Why a quantity is not identified.
 
-    left: Annotated[float, Quantity("1", "of the interval as known before", shown="%", form=".0f")]
-    why: Annotated[str, Quantity("", form="text")]
+    Args:
+        remaining: width of its interval over that before the motion.
+        reason: in words.
+    """
+
+    remaining: Annotated[
+        float, Quantity("1", "of the interval as known before", "left", ".0f", "%")
+    ]
+    reason: Annotated[str, Quantity("", name="why", form="text")]
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,7 @@ class Identified:
         not_identified: names of the other quantities.
         unknowns: estimate of the unknowns by block, which `known.KnownArm` reads.
         all: both identified and other quantities, by name.
-        own: half widths of the 95 % intervals as known before, by name.
+        half_widths_before: half widths of the 95 % intervals before the motion, by name.
         reasons: why the other quantities are not identified.
     """
 
@@ -90,7 +98,7 @@ class Identified:
     not_identified: list[str]
     unknowns: dict[str, Unknown]
     all: dict[str, Parameter] = field(metadata=LEFT_OUT)
-    own: dict[str, float] = field(metadata=LEFT_OUT)
+    half_widths_before: dict[str, float] = field(metadata=LEFT_OUT)
     reasons: dict[str, Unidentified] = field(metadata=LEFT_OUT)
 
 
@@ -107,9 +115,9 @@ class Quantities:
 
     def __init__(self, setup: Setup) -> None:
         self._unknowns = unknowns.Unknowns(setup)
-        self._base = BaseParameters(self._unknowns.known, setup.parameters)
+        self._base = BaseParameters(self._unknowns.nominal, setup.parameters)
         self._period = setup.scenario.control_period
-        mass = np.diag(self._unknowns.known.mass_matrix(np.zeros(len(JOINTS))))
+        mass = np.diag(self._unknowns.nominal.mass_matrix(np.zeros(len(JOINTS))))
         self.light = self._unknowns.viscous * self._period > mass
         self._others = [j for j, name in enumerate(JOINTS) if name != DRIVE]
         units = {f"viscous_{j}": "N m s/rad" for j in JOINTS}
@@ -122,17 +130,18 @@ class Quantities:
 
     def of(self, x: Array) -> Array:
         """Return the quantities (k,) of unknowns x (u,)."""
-        arm, gain = self._unknowns.arm(x), 1.0 + x[BLOCKS["gain"]]
-        return np.concatenate([
-            self._base.matrix(arm) @ arm.parameters,
-            self._unknowns.viscous * (1.0 + x[BLOCKS["viscous"]]),
-            x[BLOCKS["coulomb"]], x[BLOCKS["payload"]],
-            gain[self._others] / gain[JOINTS.index(DRIVE)], [gain.mean()],
-            self._period * x[BLOCKS["latency"]],
-        ])  # fmt: skip
+        arm = self._unknowns.arm(x)
+        base_parameters = self._base.matrix(arm) @ arm.parameters
+        viscous = self._unknowns.viscous * (1.0 + x[BLOCKS["viscous"]])
+        coulomb, payload = x[BLOCKS["coulomb"]], x[BLOCKS["payload"]]
+        gain = 1.0 + x[BLOCKS["gain"]]
+        ratios = gain[self._others] / gain[JOINTS.index(DRIVE)]
+        latency = self._period * x[BLOCKS["latency"]]
+        blocks = (base_parameters, viscous, coulomb, payload, ratios, [gain.mean()], latency)
+        return np.concatenate(blocks)
 
     def slopes(self, x: Array) -> Array:
-        """Return how they change with x (k, u)."""
+        """Return the derivatives of the quantities by x (k, u)."""
         nominal, size = self.of(x), unknowns.STEP
         return np.array([(self.of(x + step) - nominal) / size for step in size * np.eye(SIZE)]).T
 
@@ -143,30 +152,32 @@ def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = Non
     Args:
         setup: robot and scenario, as they are known.
         motion: as measured, without contact.
-        uncertainty: of the arm, as known before.
+        uncertainty: of the arm, as known before the motion.
     """
     prior = unknowns.Prior.of(uncertainty or Uncertainty(), setup.effort_limits)
     result, quantities = estimate(setup, motion, prior), Quantities(setup)
-    names, values = quantities.names, quantities.of(result.x)
+    names, values = quantities.names, quantities.of(result.x).tolist()
     before = _sampled(quantities, prior.mean, np.diag(prior.deviation**2))
     deviation, correlation = _deviations(setup, quantities, result)
-    remaining = deviation / before  # fraction of the interval as known before
-    half = SIGMAS * deviation
-    rows = zip(names, values.tolist(), half.tolist(), quantities.units, strict=True)
-    parameters = {name: Parameter(x, x - h, x + h, unit) for name, x, h, unit in rows}
-    narrow = zip(names, remaining <= MOST_REMAINING, strict=True)
-    identified = {name for name, is_narrow in narrow if is_narrow} - {*NEVER}
-    reasons = {
-        name: Unidentified(float(remaining[i]), _why(names, correlation, i))
-        for i, name in enumerate(names)
-        if name not in identified
-    }
+    half_widths = (SIGMAS * deviation).tolist()
+    everything, identified = dict[str, Parameter](), dict[str, Parameter]()
+    reasons = dict[str, Unidentified]()
+    for i, name in enumerate(names):
+        low, high = values[i] - half_widths[i], values[i] + half_widths[i]
+        everything[name] = Parameter(values[i], low, high, quantities.units[i])
+        remaining = float(deviation[i] / before[i])
+        if remaining <= MOST_REMAINING and name not in NEVER:
+            identified[name] = everything[name]
+        else:
+            reasons[name] = Unidentified(remaining, _reason(names, correlation, i))
     return Identified(
-        parameters={name: row for name, row in parameters.items() if name in identified},
-        not_identified=[*reasons], all=parameters, reasons=reasons,
+        parameters=identified,
+        not_identified=[*reasons],
         unknowns=_blocks(result, setup.scenario.control_period),
-        own=dict(zip(names, (SIGMAS * before).tolist(), strict=True)),
-    )  # fmt: skip
+        all=everything,
+        half_widths_before=dict(zip(names, (SIGMAS * before).tolist(), strict=True)),
+        reasons=reasons,
+    )
 
 
 def _deviations(setup: Setup, quantities: Quantities, result: Estimate) -> tuple[Array, Array]:
@@ -187,7 +198,7 @@ def _deviations(setup: Setup, quantities: Quantities, result: Estimate) -> tuple
 
 def _blocks(result: Estimate, period: float) -> dict[str, Unknown]:
     """Return the unknowns by the name of their block, the latency in [s]."""
-    unit = np.ones(SIZE)
+    unit = np.ones(SIZE)  # of each unknown in the file, over that of the vector
     unit[BLOCKS["latency"]] = period
     x, deviation = unit * result.x, unit * result.deviation(np.eye(SIZE))
     blocks = BLOCKS.items()
@@ -195,14 +206,19 @@ def _blocks(result: Estimate, period: float) -> dict[str, Unknown]:
 
 
 def _sampled(quantities: Quantities, mean: Array, covariance: Array) -> Array:
-    """Return standard deviations of quantities (k,) over unknowns that are drawn."""
+    """Return standard deviations of quantities (k,) over random unknowns.
+
+    Args:
+        quantities: functions of the unknowns.
+        mean, covariance: of the normal distribution of the unknowns (u,), (u, u).
+    """
     draws = np.random.default_rng(SEED).standard_normal((SAMPLES, SIZE))
     samples = mean + draws @ np.linalg.cholesky(covariance).T
     return np.asarray(np.std([quantities.of(x) for x in samples], axis=0))
 
 
-def _why(names: list[str], correlation: Array, i: int) -> str:
-    """Return why a quantity is not identified, by its correlations with the others (k, k)."""
+def _reason(names: list[str], correlation: Array, i: int) -> str:
+    """Return why quantity i is not identified, by the correlations of all of them (k, k)."""
     if names[i] in NEVER:
         return NEVER[names[i]]
     others = np.abs(correlation[i])
@@ -211,9 +227,7 @@ def _why(names: list[str], correlation: Array, i: int) -> str:
     return f"hardly distinguishable from {names[j]}" if others[j] > ALIKE else "excited too little"
 
 
-def identify_command(
-    bag: Annotated[Path, typer.Argument(metavar="BAG", help="Bag of a run of the Packbot.")],
-) -> Result:
+def identify_command(bag: Annotated[Path, BAG]) -> Result:
     """Identify the arm's base parameters, friction and payload from a recorded motion.
 
     Joint states and commanded efforts are enough. A quantity is identified where its 95 % interval
@@ -234,10 +248,8 @@ def identify_command(
     except ValueError as error:
         raise AccordError(str(error)) from None
     result = identify(setup, recorded_motion(setup, run), uncertainty)
-    known, unknown = result.parameters, result.reasons
-    return Result(result, [
-        *tables_of([*known.values()], labels=known, kind=Parameter, title="identified"),
-        *tables_of(
-            [*unknown.values()], labels=unknown, kind=Unidentified, title="not identified"
-        ),
-    ])  # fmt: skip
+    known, others = result.parameters, result.reasons
+    tables = tables_of([*known.values()], labels=known, kind=Parameter, title="identified")
+    title = "not identified"
+    tables += tables_of([*others.values()], labels=others, kind=Unidentified, title=title)
+    return Result(result, tables)

@@ -1,11 +1,12 @@
 """The unknowns of the arm in identification: their vector, their prior, and arms with given values.
 
-The unknowns are errors of the model: a vector x (u,) of named blocks (`BLOCKS`), which are errors
-of masses, centres of mass and lengths; a payload; encoder zeros; relative errors of torque
-constants (gain) and of viscous friction; dry friction (coulomb), and the logarithm of the rate
-below which it falls (knee); when in a physics step an engine evaluates friction (instant); and the
-latency of the efforts. `Prior` is what is known before a motion, `Unknowns` computes rigid-body
-efforts and their derivatives by x, and `drawn_setup` makes the setup of an arm with given values.
+Identification (estimate.py) finds from a recorded motion by how much the Packbot's arm differs from
+its model. The unknowns are these errors: a vector x (u,) of named blocks, which are errors of
+masses, centres of mass and lengths; a payload; encoder zeros; relative errors of torque constants
+(gain) and of viscous friction; dry friction (coulomb), and the logarithm of the rate below which it
+falls (knee); when in a physics step an engine evaluates friction (instant); and the latency of the
+efforts. `Prior` is what is known before a motion, `Unknowns` computes rigid-body efforts and their
+derivatives by x, and `drawn_setup` makes the setup of an arm with given values.
 
 Names of blocks are keys of files of identified arms and must stay. test_identification and
 test_detector compare drawn arms with what was drawn.
@@ -32,11 +33,23 @@ from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertaint
 from roboaccord_studies.packbot.identification.base_parameters import LINKS, State
 
 N = len(JOINTS)
+# Lengths of the blocks of the vector, in its order; the first three are inertial.
 BLOCK_LENGTHS = {
-    "mass": N, "centre": 3 * N, "payload": 3, "length": 3 * N, "zero": N, "gain": N, "viscous": N,
-    "coulomb": N, "knee": N, "instant": N, "latency": 1,
-}  # fmt: skip
-"""Lengths of the blocks of the vector; the first three are inertial."""
+    "mass": N,  # kg
+    "centre": 3 * N,  # m
+    "payload": 3,  # its mass [kg], and its offset in y and z from the finger tips [m]
+    "length": 3 * N,  # m
+    "zero": N,  # rad
+    "gain": N,  # 1
+    "viscous": N,  # 1
+    "coulomb": N,  # N m
+    "knee": N,  # logarithm of a ratio of rates
+    "instant": N,  # physics steps
+    "latency": 1,  # ticks (control periods)
+}
+# Blocks that the fields of `Uncertainty` with a half width for each joint are about.
+BLOCK_OF = {name: name for name in ("mass", "centre", "length", "viscous")}
+BLOCK_OF |= {"torque_constant": "gain", "encoder_offset": "zero"}
 # kg; steps of forward differences of linear effects; any would do but for round-off.
 STEPS = {"mass": 1e-5, "payload": 1e-5}
 STEP = 1e-6  # step of forward differences of other unknowns, near the square root of round-off
@@ -44,12 +57,12 @@ STEP = 1e-6  # step of forward differences of other unknowns, near the square ro
 # of exp(1.5) = 4.5.
 KNEE = 1.5
 KEYS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # of an inertia in a URDF
-ENDS = np.cumsum(
-    [0, *BLOCK_LENGTHS.values()]
-).tolist()  # where each block begins, and the last ends
+# Index at which each block of the vector begins, and at which the last one ends.
+ENDS = np.cumsum([0, *BLOCK_LENGTHS.values()]).tolist()
+# Where each block is in the vector.
 BLOCKS = {name: slice(a, b) for name, (a, b) in zip(BLOCK_LENGTHS, pairwise(ENDS), strict=True)}
-SIZE = ENDS[-1]
-INERTIAL = slice(0, BLOCKS["payload"].stop)
+SIZE = ENDS[-1]  # u, number of unknowns
+INERTIAL = slice(0, BLOCKS["payload"].stop)  # of the inertial blocks
 
 
 def vector(parts: Mapping[str, ArrayLike]) -> Array:
@@ -75,11 +88,11 @@ class Prior:
             u: by how much the arm may differ from its model.
             limits: effort limits (7,) [N m].
         """
-        deviation = UNIFORM * vector({
-            "mass": u.mass, "centre": u.centre, "length": u.length, "zero": u.encoder_offset,
-            "gain": u.torque_constant, "viscous": u.viscous, "latency": 0.5 * u.latency,
-            "instant": 1.0, "payload": [0.5 * u.payload, u.payload_offset, u.payload_offset],
-        }) + vector({"knee": KNEE, "coulomb": u.hidden(limits)})  # fmt: skip
+        half_widths: dict[str, ArrayLike] = {"latency": 0.5 * u.latency, "instant": 1.0}
+        half_widths |= {block: getattr(u, name) for name, block in BLOCK_OF.items()}
+        half_widths["payload"] = [0.5 * u.payload, u.payload_offset, u.payload_offset]
+        deviation = UNIFORM * vector(half_widths)
+        deviation += vector({"knee": KNEE, "coulomb": u.hidden(limits)})
         mean = vector({"payload": [0.5 * u.payload, 0.0, 0.0], "latency": 0.5 * u.latency})
         return cls(mean, np.maximum(deviation, STEP**2))
 
@@ -91,13 +104,13 @@ class Unknowns:
         setup: robot and scenario.
 
     Attributes:
-        known: the arm by its model.
+        nominal: the arm by its model.
         viscous: viscous friction by the model (7,) [N m s/rad].
     """
 
     def __init__(self, setup: Setup) -> None:
         self._setup, p = setup, setup.parameters
-        self.known, self.viscous = Arm.of(setup), p.of_joints("viscous")
+        self.nominal, self.viscous = Arm.of(setup), p.of_joints("viscous")
         self._tip = np.array([p.gripper_length, 0.0, 0.0])
 
     @cached_property
@@ -107,35 +120,34 @@ class Unknowns:
 
     def arm(self, x: Array) -> Arm:
         """Return the arm with the masses, centres, payload and lengths of x (u,)."""
-        arm, nominal = self._blank, self.known.model
+        arm, nominal = self._blank, self.nominal.model
         masses = x[BLOCKS["mass"]]
         centres, lengths = (x[BLOCKS[name]].reshape(N, 3) for name in ("centre", "length"))
         for j in range(1, N + 1):
             body = nominal.inertias[j]
             ratio = 1.0 + masses[j - 1] / body.mass
-            arm.model.inertias[j] = pin.Inertia(
-                ratio * body.mass, body.lever + centres[j - 1], ratio * body.inertia
-            )
+            mass, centre = ratio * body.mass, body.lever + centres[j - 1]
+            arm.model.inertias[j] = pin.Inertia(mass, centre, ratio * body.inertia)
             origin = nominal.jointPlacements[j].translation
             arm.model.jointPlacements[j].translation = origin + lengths[j - 1]
         mass, *offset = x[BLOCKS["payload"]].tolist()
         # Added as inertial parameters, because the payload may be negative during the estimation.
         point = self._tip + np.array([0.0, *offset])
         load = pin.Inertia(1.0, point, np.zeros((3, 3))).toDynamicParameters()
-        hand = self.known.model.getJointId("wrist")
+        hand = self.nominal.model.getJointId("wrist")
         loaded = arm.model.inertias[hand].toDynamicParameters() + mass * load
         arm.model.inertias[hand] = pin.Inertia.FromDynamicParameters(loaded)
         return arm
 
-    def inertial(self, x: Array) -> tuple[Array, Array]:
-        """Return the links' parameters (70,), and their derivatives by the inertial blocks."""
+    def inertial_slopes(self, x: Array) -> Array:
+        """Return the derivatives of the links' parameters (70, i) by the inertial blocks (i,)."""
         nominal = self.arm(x).parameters
         jacobian = np.zeros((len(nominal), INERTIAL.stop))
         for name in ("mass", "centre", "payload"):
             for i in range(*BLOCKS[name].indices(SIZE)):
                 step = STEPS.get(name, STEP)
                 jacobian[:, i] = (self.arm(_moved(x, i, step)).parameters - nominal) / step
-        return nominal, jacobian
+        return jacobian
 
     def efforts(self, x: Array, states: list[State]) -> Array:
         """Return the efforts of rigid bodies (k, 7) [N m] at measured states."""
@@ -146,7 +158,7 @@ class Unknowns:
         """Return the derivatives of `efforts` by x (k, 7, u)."""
         nominal = self.efforts(x, states)
         jacobian = np.zeros((*nominal.shape, SIZE))
-        _, inertial = self.inertial(x)
+        inertial = self.inertial_slopes(x)
         arm, zeros = self.arm(x), x[BLOCKS["zero"]]
         for row, (q, qd, qdd) in zip(jacobian, states, strict=True):
             row[:, INERTIAL] = arm.regressor(q - zeros, qd, qdd) @ inertial
@@ -188,42 +200,46 @@ def with_friction(draw: Draw, scenario: Scenario) -> Scenario:
     """Return a scenario whose joints have the friction of a drawn arm."""
     viscous = (1.0 + draw.of("viscous")) * Setup.of(scenario).parameters.of_joints("viscous")
     kinds = {"viscous": viscous, "coulomb": draw.of("coulomb")}
-    friction = {f"{n}_{j}": float(x) for n, values in kinds.items() for j, x in zip(JOINTS, values)}
     data = scenario.data()
-    return make_scenario({**data, "parameters": {**data["parameters"], **friction}})
+    parameters = dict(data["parameters"])
+    for kind, values in kinds.items():
+        parameters |= {f"{kind}_{joint}": float(x) for joint, x in zip(JOINTS, values)}
+    return make_scenario({**data, "parameters": parameters})
 
 
 def drawn_setup(draw: Draw, scenario: Scenario) -> Setup:
-    """Return a setup of the Packbot with the links, lengths and payload of a drawn arm."""
+    """Return a setup of the Packbot with the links, lengths and payload of a drawn arm.
+
+    The robot is a copy, since all setups share it; its description is that of the drawn arm.
+    """
     robot = copy.copy(find_robot("packbot"))
-    as_known = robot.description
+    nominal_description = robot.description
 
     def description(setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
-        text, source = as_known(setup, base, more)
-        return _changed(text, draw, setup.parameters.gripper_length), source
+        """Return the URDF of the drawn arm, and its source, as `Robot.description` does."""
+        text, source = nominal_description(setup, base, more)
+        return _changed_urdf(text, draw, setup.parameters.gripper_length), source
 
     robot.__dict__["description"] = description
     return Setup(robot, scenario)
 
 
-def _changed(text: str, draw: Draw, reach: float) -> str:
+def _changed_urdf(text: str, draw: Draw, reach: float) -> str:
     """Return a URDF with the errors of a draw; the finger tips are at `reach` [m] in the hand."""
     root = ET.fromstring(text)
-    offsets = (draw.of(part).reshape(N, 3) for part in ("length", "centre"))
-    for joint, link, more_mass, length, centre in zip(
-        JOINTS, LINKS, draw.of("mass").tolist(), *offsets, strict=True
-    ):
-        _shift(root, f"joint[@name='{joint}']/origin", length)
+    lengths, centres = (draw.of(block).reshape(N, 3) for block in ("length", "centre"))
+    for j, (joint, link) in enumerate(zip(JOINTS, LINKS, strict=True)):
+        _shift(root, f"joint[@name='{joint}']/origin", lengths[j])
         inertial = root.find(f"link[@name='{link}_link']/inertial")
         assert inertial is not None, link
         mass, inertia = inertial.find("mass"), inertial.find("inertia")
         assert mass is not None and inertia is not None
         before = float(mass.attrib["value"])
-        ratio = 1.0 + more_mass / before
+        ratio = 1.0 + float(draw.of("mass")[j]) / before
         mass.set("value", repr(ratio * before))
         for key, value in inertia.attrib.items():
             inertia.set(key, repr(ratio * float(value)))
-        _shift(root, f"link[@name='{link}_link']/inertial/origin", centre)
+        _shift(root, f"link[@name='{link}_link']/inertial/origin", centres[j])
     payload, *offset = draw.of("payload").tolist()
     if payload:
         _load(root, payload, np.array([reach, *offset]))

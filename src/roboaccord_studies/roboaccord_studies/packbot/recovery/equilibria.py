@@ -1,10 +1,11 @@
 """Command `accord packbot equilibria`: where loose joints rest, and a map over active joints.
 
-A loose joint has no drive. While the other (active) joints are held, it has two equilibria under
-gravity: it hangs stably at one angle, and could be balanced at the other, half a turn away. It is
-also in equilibrium on a contact, or at a stop, against which gravity presses it. The command finds
-the equilibria of random poses, and counts those to which slow motions of the active joints lead
-from the start. Maps over active joints are computed in `equilibrium_map`.
+The Packbot is a robot with an arm of seven joints. A loose joint has no drive. While the other
+(active) joints are held, it has two equilibria under gravity: it hangs stably at one angle, and
+could be balanced at the other, half a turn away. It is also in equilibrium on a contact, or at a
+stop, against which gravity presses it. The command finds the equilibria of random poses, and counts
+those to which slow motions of the active joints lead from the start. Maps over active joints are
+computed in `equilibrium_map`.
 
 Keys of the JSON output must stay. test_recovery_studies checks that stable equilibria are minima of
 the energy.
@@ -15,8 +16,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -32,6 +34,10 @@ from roboaccord.report import BLUE, GREEN, INK, RED, RULE, SIZE, SQUARE, heat_ma
 
 from roboaccord_studies.packbot.cli.options import draws
 from roboaccord_studies.packbot.recovery import equilibrium_map
+from roboaccord_studies.packbot.recovery.equilibrium_map import EquilibriumMap
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 KINDS = {"stable": BLUE, "unstable": RED, "propped": GREEN}  # of `Equilibria`, with their colours
 MAP_KINDS = {"stable": BLUE, "propped": GREEN, "stop": GREEN, "unstable": RED}  # drawn in order
@@ -65,18 +71,24 @@ def find_equilibria(arm: FailedArm, present: Array, count: int, seed: int = 0) -
         count: number of random poses.
         seed: seed of the random poses.
     """
-    planner = Recoverer(arm, present, seed)
-    drawn = np.random.default_rng(seed).permutation(len(planner.goals.drawn))[:count]
-    hung = planner.goals.drawn[drawn]
-    stable = [q for q in hung if len(arm.hanging(q)) and planner.is_possible(q) and arm.bears(q)]
-    balanced = (_balanced(arm, q) for q in hung)
+    recoverer = Recoverer(arm, present, seed)
+
+    def can_hold(q: Array) -> bool:
+        """Return whether the arm can be in a pose (7,), and its active joints can hold it."""
+        return recoverer.is_possible(q) and arm.bears(q)
+
+    drawn = np.random.default_rng(seed).permutation(len(recoverer.goals.drawn))[:count]
+    poses = recoverer.goals.drawn[drawn]
+    stable = [q for q in poses if len(arm.hanging(q)) and can_hold(q)]
+    balanced = (_balanced(arm, q) for q in poses)
     unstable = [q for q in balanced if q is not None and not arm.clearance.touches(q)]
-    leaning = [q for q in planner.goals.q if len(arm.propping(q))]
-    propped = [q for q in leaning if planner.is_possible(q) and arm.bears(q)]
-    ends = [*stable, *propped[:count]]
-    tree = planner.tree
-    linked = sum(tree is not None and planner.planner.branch(tree, q) is not None for q in ends)
-    return Equilibria(stable, unstable, propped[:count], linked, tree)
+    propped = [q for q in recoverer.goals.q if len(arm.propping(q)) and can_hold(q)][:count]
+    tree = recoverer.tree
+    linked = 0
+    if tree is not None:
+        paths = [recoverer.planner.branch(tree, q) for q in (*stable, *propped)]
+        linked = sum(path is not None for path in paths)
+    return Equilibria(stable, unstable, propped, linked, tree)
 
 
 def _balanced(arm: FailedArm, q: Array) -> Array | None:
@@ -98,6 +110,7 @@ def draw_equilibria(arm: FailedArm, equilibria: Equilibria, path: Path) -> None:
     tip, axis = arm.kinematics.tip, arm.setup.parameters.base_x
 
     def side(q: Array) -> tuple[float, float]:
+        """Return distance from the turret's axis and height of the finger tips [m]."""
         x, y, z = tip(q)
         return float(np.hypot(x - axis, y)), float(z)
 
@@ -114,20 +127,26 @@ def draw_equilibria(arm: FailedArm, equilibria: Equilibria, path: Path) -> None:
         legend(axes, 3)
 
 
+# Options of the command.
+OVER = typer.Option(
+    metavar="JOINT [JOINT]",
+    help="Active joints over which to map the equilibria of one loose joint.",
+)
+CELLS = typer.Option(min=3, help="Grid points of the map for each of them.")
+
+
 @by_option("over", "cells bag", "poses seed", "fault plot scenario set")
 def equilibria_command(
     faults: Faults = None,
     count: Annotated[int, typer.Option("--poses", min=1, help="Number of random poses.")] = 100,
     plot: Annotated[Path | None, draws("them")] = None,
-    over: Annotated[str, typer.Option(
-        metavar="JOINT [JOINT]",
-        help="Active joints over which to map the equilibria of one loose joint.")] = "",
-    cells: Annotated[int, typer.Option(
-        min=3, help="Grid points of the map for each of them.")] = 25,
-    bag: Annotated[Path | None, typer.Option(
-        "--bag", help="Recorded run to draw in the map.")] = None,
-    scenario: ScenarioName = "reach", seed: Seed = 0, changes: Changes = None,
-) -> Result:  # fmt: skip
+    over: Annotated[str, OVER] = "",
+    cells: Annotated[int, CELLS] = 25,
+    bag: Annotated[Path | None, typer.Option(help="Recorded run to draw in the map.")] = None,
+    scenario: ScenarioName = "reach",
+    seed: Seed = 0,
+    changes: Changes = None,
+) -> Result:
     """Find equilibria of an arm with loose joints, and those that it can reach.
 
     Counts, among random poses, the stable equilibria in which loose joints hang, the unstable ones,
@@ -163,28 +182,33 @@ def equilibria_command(
 def _map(
     arm: FailedArm, q: Array, over: Sequence[str], cells: int, plot: Path | None, bag: Path | None
 ) -> Result:
-    """Map the equilibria of a loose joint, and draw them."""
+    """Map the equilibria of a loose joint over active ones, and draw them.
+
+    Args:
+        arm: the arm with its failures.
+        q: angles (7,) [rad] of all other joints.
+        over: names of the active joints.
+        cells: number of angles of each.
+        plot: file for a picture of the map.
+        bag: recorded run to draw in it.
+    """
     run = None if bag is None else read_run(bag).trajectory.q
     with counted(cells ** len(over), "cells") as advance:
         mapped = equilibrium_map.map_equilibria(arm, q, over, cells, advance)
     if plot:
         draw_map(mapped, plot, run)
-    kinds = Counter(e.kind for cell in mapped.found for e in cell)
-    data = {
-        "joint": mapped.joint, "over": to_json(mapped.over), "axes": to_json(mapped.axes),
-        "kinds": to_json(kinds), "parts": to_json(mapped.parts),
-        "folds": to_json([fold.angles for fold in mapped.folds]),
-        "equilibria": to_json(mapped.found),
-    }  # fmt: skip
+    kinds = Counter(equilibrium.kind for equilibrium in chain(*mapped.by_cell))
+    data = {name: to_json(getattr(mapped, name)) for name in ("joint", "over", "axes")}
+    data |= {"kinds": to_json(kinds), "parts": to_json(mapped.parts)}
+    data["folds"] = to_json([fold.angles for fold in mapped.folds])
+    data["equilibria"] = to_json(mapped.by_cell)
     words = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
-    lines = [
-        f"equilibria: {words}; {len(mapped.folds)} folds",
-        *(f"part: well {p.well}, {p.rests} stable equilibria" for p in mapped.parts),
-    ]
+    lines = [f"equilibria: {words}; {len(mapped.folds)} folds"]
+    lines += [f"part: well {part.well}, {part.rests} stable equilibria" for part in mapped.parts]
     return Result(data, lines)
 
 
-def draw_map(mapped: equilibrium_map.EquilibriumMap, path: Path, run: Array | None = None) -> None:
+def draw_map(mapped: EquilibriumMap, path: Path, run: Array | None = None) -> None:
     """Draw equilibria over the pitch of the link that carries the loose joint.
 
     Over two active joints the number of stable ones by cell is drawn, too.
@@ -194,28 +218,40 @@ def draw_map(mapped: equilibrium_map.EquilibriumMap, path: Path, run: Array | No
         path: of the picture.
         run: angles (n, 7) [rad] of a motion, drawn with it.
     """
-    joint, two = JOINTS.index(mapped.joint), len(mapped.over) == 2
-    with picture(path, (7.5, 4.0) if two else SIZE, mosaic="ab" if two else "a") as panels:
-        axes = panels["a"]
-        for kind, colour in MAP_KINDS.items():
-            of_kind = [e.q for cell in mapped.found for e in cell if e.kind == kind]
-            if of_kind:
-                q = np.array(of_kind)
-                pitches = q[:, 1:joint].sum(axis=1)
-                axes.scatter(pitches, q[:, joint], s=4.0, color=colour, label=kind)
-        for fold in mapped.folds:
-            pitch = sum(fold.angles[name] for name in equilibrium_map.PLANE[: joint - 1])
-            axes.plot(pitch, fold.angles[mapped.joint], "o", mfc="none", color=INK, label="fold")
-        if run is not None:
-            axes.plot(run[:, 1:joint].sum(axis=1), run[:, joint], color=INK, label="run")
-        axes.set(xlabel=f"pitch of the link before {mapped.joint} [rad]")
-        axes.set(ylabel=f"{mapped.joint} [rad]")
-        legend(axes, 6)
-        if two:
-            stable = [sum(e.kind != "unstable" for e in cell) for cell in mapped.found]
-            counts = np.array(stable, dtype=float).reshape([len(axis) for axis in mapped.axes])
-            heat_map(panels["b"], mapped.axes[0], mapped.axes[1], counts, "stable equilibria")
-            panels["b"].set(**dict(zip(("xlabel", "ylabel"), (f"{n} [rad]" for n in mapped.over))))
-            if run is not None:
-                x, y = (run[:, JOINTS.index(name)] for name in mapped.over)
-                panels["b"].plot(x, y, color="white")
+    has_two = len(mapped.over) == 2
+    size, mosaic = ((7.5, 4.0), "ab") if has_two else (SIZE, "a")
+    with picture(path, size, mosaic=mosaic) as panels:
+        _draw_angles(panels["a"], mapped, run)
+        if has_two:
+            _draw_counts(panels["b"], mapped, run)
+
+
+def _draw_angles(axes: Axes, mapped: EquilibriumMap, run: Array | None) -> None:
+    """Draw the angles of equilibria, of folds and of a motion over the pitch of the link before."""
+    joint = JOINTS.index(mapped.joint)
+    for kind, colour in MAP_KINDS.items():
+        of_kind = [e.q for e in chain(*mapped.by_cell) if e.kind == kind]
+        if of_kind:
+            q = np.array(of_kind)
+            pitches = q[:, 1:joint].sum(axis=1)
+            axes.scatter(pitches, q[:, joint], s=4.0, color=colour, label=kind)
+    for fold in mapped.folds:
+        pitch = sum(fold.angles[name] for name in equilibrium_map.PLANE[: joint - 1])
+        axes.plot(pitch, fold.angles[mapped.joint], "o", mfc="none", color=INK, label="fold")
+    if run is not None:
+        axes.plot(run[:, 1:joint].sum(axis=1), run[:, joint], color=INK, label="run")
+    axes.set(xlabel=f"pitch of the link before {mapped.joint} [rad]")
+    axes.set(ylabel=f"{mapped.joint} [rad]")
+    legend(axes, 6)
+
+
+def _draw_counts(axes: Axes, mapped: EquilibriumMap, run: Array | None) -> None:
+    """Draw the number of stable equilibria over two active joints, and a motion."""
+    stable = [sum(e.kind != "unstable" for e in cell) for cell in mapped.by_cell]
+    counts = np.array(stable, dtype=float).reshape([len(axis) for axis in mapped.axes])
+    x, y = mapped.axes
+    heat_map(axes, x, y, counts, "stable equilibria")
+    first, second = mapped.over
+    axes.set(xlabel=f"{first} [rad]", ylabel=f"{second} [rad]")
+    if run is not None:
+        axes.plot(run[:, JOINTS.index(first)], run[:, JOINTS.index(second)], color="white")

@@ -1,8 +1,9 @@
 """Limits of a joint within which it may freeze anywhere, without too much loss of workspace.
 
-If a joint is kept within narrower limits, it can only freeze within these, at angles that leave a
-failed arm most of its workspace; but the healthy arm reaches less. `guard` finds the widest limits
-that keep enough, and what they cost. The keys of Guard are JSON output and stay (test_workspace).
+A joint of the Packbot's arm may fail by freezing, at the angle that it then has. If a joint is kept
+within narrower limits, it can only freeze within these, at angles that leave a failed arm most of
+its workspace; but the healthy arm reaches less. `guard` finds the widest limits that keep enough,
+and what they cost. The keys of Guard are JSON output and stay (test_workspace).
 """
 
 from __future__ import annotations

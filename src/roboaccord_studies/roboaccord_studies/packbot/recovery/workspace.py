@@ -1,10 +1,11 @@
 """Workspace that the arm retains with failed joints, measured in the plane of the arm.
 
-The plane is divided into cells of 5 cm. A cell is reached if one of many random poses has its
-finger tips there, touches nothing, can be held against gravity, and has its loose joints (without
-drive) at rest. The turret points straight ahead; camera and wrist are as at the start. The result
-is the fraction of the healthy arm's cells that the failed arm reaches. Cells that few poses reach
-can be missed, so that the result grows with the number of poses, up to about 60,000.
+A failed joint of the Packbot's arm is frozen at an angle, or loose. The plane is divided into cells
+of 5 cm. A cell is reached if one of many random poses has its finger tips there, touches nothing,
+can be held against gravity, and has its loose joints (without drive) at rest. The turret points
+straight ahead; camera and wrist are as at the start. The result is the fraction of the healthy
+arm's cells that the failed arm reaches. Cells that few poses reach can be missed, so that the
+result grows with the number of poses, up to about 60,000.
 
 The numbers of poses and angles may be changed, but figures of docs/packbot_recovery.md depend on
 them. The order of random draws must stay. test_workspace compares with the closed form of two
@@ -30,12 +31,14 @@ from roboaccord.run import run_pieces
 from roboaccord.scenario import Setup, make_scenario
 
 CELL = 0.05  # m; width of a cell: 4 % of the arm's reach
-POSES = 5_000  # number of random poses of a failed arm; see above for more
-# Factor on this number for the healthy arm, which has one more joint, and is what the others are
-# divided by.
+# Number of random poses of a failed arm. By choice: they take seconds; 60,000 reach nearly all
+# cells.
+POSES = 5_000
+# Factor on the number of poses for the healthy arm, which has one more joint, and is what the
+# others are divided by.
 HEALTHY = 4
-# Bound of this number if loose joints must be brought to rest, which takes long: POSES and HEALTHY
-# times POSES are within it.
+# Bound of the number of poses if loose joints must be brought to rest, which takes long: POSES and
+# HEALTHY times POSES are within it.
 MOST_HANGING = 20_000
 FALLING_EVERY = 4  # one of so many poses is let fall onto something, as each takes a simulation
 # Number of angles at which a joint freezes, evenly between its limits: 15 degrees at most.
@@ -48,10 +51,7 @@ POSES_PER_TARGET = 8
 # rad; opening angle of the camera's cone of view, an estimate: wide-angle lenses have 50 to 90.
 VIEW = np.radians(60.0)
 TARGET_WIDTH = 0.1  # m; width of a target, two cells
-TARGET_BOX = (
-    np.array([-1.0, -1.0, 0.0]),
-    np.array([2.0, 1.0, 1.0]),
-)  # m; corners of the targets' box
+LOW_TARGET, HIGH_TARGET = (-1.0, -1.0, 0.0), (2.0, 1.0, 1.0)  # m; corners of the targets' box
 PLANE = (1, 2, 3)  # indices of the joints that move the hand in the plane: shoulder, both elbows
 
 Cells = frozenset[tuple[int, int]]  # indices along the horizontal and the vertical
@@ -80,11 +80,17 @@ class RetainedWorkspace:
 
 
 def retained_workspaces(
-    setup: Setup, cases: Iterable[Sequence[Fault]], *, payloads: Sequence[float] = (0.0,),
-    poses: int = POSES, seed: int = 0, sight: bool = False, workers: int | None = None,
+    setup: Setup,
+    cases: Iterable[Sequence[Fault]],
+    *,
+    payloads: Sequence[float] = (0.0,),
+    poses: int = POSES,
+    seed: int = 0,
+    sight: bool = False,
+    workers: int | None = None,
     done: Callable[[Measured], None] = lambda measured: None,
     run: Callable[..., list[Measured]] = run_pieces,
-) -> list[RetainedWorkspace]:  # fmt: skip
+) -> list[RetainedWorkspace]:
     """Return the workspace of the healthy arm, and then that of every case with every payload.
 
     Args:
@@ -103,11 +109,11 @@ def retained_workspaces(
     counts = [HEALTHY * poses, *[poses] * (len(arms) - 1)]
     calls = [(data, *arm, count, seed, sight) for arm, count in zip(arms, counts, strict=True)]
     results = run(_measure, calls, workers=workers, done=done)
-    healthy = results[0][0]
+    healthy, _ = results[0]
     workspaces = list[RetainedWorkspace]()
     for (faults, payload), (cells, seen) in zip(arms, results, strict=True):
-        names, share = [str(fault) for fault in faults], len(cells & healthy) / len(healthy)
-        workspaces.append(RetainedWorkspace(names, share, seen, faults, payload, cells))
+        names, retained = [str(fault) for fault in faults], len(cells & healthy) / len(healthy)
+        workspaces.append(RetainedWorkspace(names, retained, seen, faults, payload, cells))
     return workspaces
 
 
@@ -186,10 +192,8 @@ def visible_fraction(arm: FailedArm, seed: int = 0) -> float:
     The poses touch nothing and can be held, with loose joints at rest; the camera sees a cone.
     """
     rng, sight = np.random.default_rng(seed), Sight(arm.clearance, VIEW)
-    targets, drawn = (
-        rng.uniform(*TARGET_BOX, (TARGETS, 3)),
-        rng.uniform(size=(CAMERA_POSES, len(JOINTS))),
-    )
+    targets = rng.uniform(LOW_TARGET, HIGH_TARGET, (TARGETS, 3))
+    drawn = rng.uniform(size=(CAMERA_POSES, len(JOINTS)))
     angles = arm.lower + drawn * (arm.upper - arm.lower)
     settled = (arm.rest(q) for q in angles if not arm.clearance.touches(q))
     poses = [q for q in settled if q is not None and arm.bears(q)]
@@ -199,7 +203,6 @@ def visible_fraction(arm: FailedArm, seed: int = 0) -> float:
         lines = target - eyes
         ahead = np.einsum("ij,ij->i", lines, axes) / np.linalg.norm(lines, axis=1)
         order = (-ahead).argsort(kind="stable")[:POSES_PER_TARGET].tolist()
-        best.append(
-            max((sight.fraction(poses[i], target, TARGET_WIDTH) for i in order), default=0.0)
-        )
+        fractions = (sight.fraction(poses[i], target, TARGET_WIDTH) for i in order)
+        best.append(max(fractions, default=0.0))
     return float(np.mean(best))

@@ -46,9 +46,8 @@ def draw_shares(workspaces: Sequence[RetainedWorkspace], path: Path) -> None:
     with picture(path) as axes:
         for joint, points in lines.items():
             axes.plot(*zip(*points, strict=True), label=joint)
-        axes.set(
-            xlabel="angle of the frozen joint [rad]", ylabel="workspace retained", ylim=(0.0, 1.0)
-        )
+        axes.set(xlabel="angle of the frozen joint [rad]")
+        axes.set(ylabel="workspace retained", ylim=(0.0, 1.0))
         legend(axes)
 
 

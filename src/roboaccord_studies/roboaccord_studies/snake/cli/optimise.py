@@ -1,8 +1,10 @@
 """Command `accord snake optimise`: the best serpenoid gait for a ground.
 
-The command searches the gait by the model of ideal.py, in which the joints follow the gait exactly
-(../optimise.py). Then it runs the best gait and the default one in full simulation (../gait.py), to
-confirm the gain.
+In a serpenoid gait a wave of joint angles runs along the snake, with an amplitude, a frequency and
+a number of waves on the body. The command searches these three (../optimise.py) by the model of
+ideal.py, in which the joints follow the gait exactly. Then it runs the best gait and the default
+one in full simulation (../gait.py), to confirm the gain in speed or in cost of transport, the work
+over weight and distance.
 
 The fields of `Optimisation`, `Pair` and `Settled` are keys of the JSON output, and stay.
 """
@@ -24,8 +26,8 @@ from roboaccord.run import make_simulator, versions_of
 from roboaccord.scenario import Setup
 from snake.model.ground import friction_of
 
+from roboaccord_studies.snake import gait as gaits
 from roboaccord_studies.snake.compass import Task
-from roboaccord_studies.snake.gait import DEFAULT_GAIT, run_shown, setup_of, steady_figures, window
 from roboaccord_studies.snake.ideal import Figures, Gait, IdealModel
 from roboaccord_studies.snake.optimise import optimise
 
@@ -54,7 +56,7 @@ class Settled(Figures):
 
 @dataclass(frozen=True)
 class Pair:
-    """The figures of the default gait and of the best one, and the gain."""
+    """The figures of the default gait and of the best one, and the gain [%]."""
 
     default: Figures = field(metadata=si.BESIDE)
     optimum: Figures = field(metadata=si.BESIDE)
@@ -62,12 +64,12 @@ class Pair:
 
     @classmethod
     def of(cls, default: Figures, optimum: Figures, objective: str) -> Pair:
-        """Return the pair with its gain by an objective [%]."""
+        """Return the pair with its gain by an objective, `speed` or `cost`."""
         if objective == "cost":
-            share = 1.0 - optimum.cost_of_transport / default.cost_of_transport
+            relative_gain = 1.0 - optimum.cost_of_transport / default.cost_of_transport
         else:
-            share = (optimum.speed - default.speed) / abs(default.speed)
-        return cls(default, optimum, 100.0 * share)
+            relative_gain = (optimum.speed - default.speed) / abs(default.speed)
+        return cls(default, optimum, 100.0 * relative_gain)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,32 +93,34 @@ class Optimisation:
     versions: Mapping[str, str]
 
 
-MinSpeed = Annotated[si.MetresPerSecond | None, typer.Option(
-    help="Lowest speed allowed when cost is minimised. Default: half the default gait's. "
-    "Without a limit the cheapest gait would be the slowest.")]  # fmt: skip
-ConfirmIn = Annotated[str, typer.Option(
-    metavar="LIST", help="Where to confirm the result, separated by commas: reference, dart, "
-    "mujoco. Default: reference, and dart where it is installed.")]  # fmt: skip
+# Options of the command.
+OBJECTIVE = typer.Option(help="Objective: highest speed, or least cost of transport.")
+MAX_EFFORT = typer.Option(help="Largest effort of any joint. Default: the robot's limit.")
+MAX_FREQUENCY = typer.Option(help="Highest frequency of the wave.")
+MIN_SPEED = typer.Option(
+    help="Lowest speed allowed when cost is minimised. Default: half the default gait's. Without a "
+    "limit the cheapest gait would be the slowest."
+)
+ENGINES = typer.Option(
+    metavar="LIST",
+    help="Where to confirm the result, separated by commas: reference, dart, mujoco. Default: "
+    "reference, and dart where it is installed.",
+)
+ALWAYS = "mu-along mu-across max-effort joints max-frequency engines seed"  # for both objectives
 
 
-@by_option(
-    "objective cost", "min-speed", "",
-    "mu-along mu-across max-effort joints max-frequency engines seed",
-)  # fmt: skip
+@by_option("objective cost", "min-speed", "", ALWAYS)
 def optimise_command(
-    mu_along: Annotated[si.Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
-    mu_across: Annotated[si.Ratio, typer.Option(
-        help="Friction coefficient across the body.")] = 1.0,
-    objective: Annotated[Objective, typer.Option(
-        help="Objective: highest speed, or least cost of transport.")] = Objective.speed,
-    max_effort: Annotated[si.NewtonMetres | None, typer.Option(
-        help="Largest effort of any joint. Default: the robot's limit.")] = None,
-    joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
-    max_frequency: Annotated[si.Hertz, typer.Option(help="Highest frequency of the wave.")] = 3.0,
-    min_speed: MinSpeed = None,
-    engines: ConfirmIn = "",
+    mu_along: Annotated[si.Ratio, gaits.MU_ALONG] = 0.1,
+    mu_across: Annotated[si.Ratio, gaits.MU_ACROSS] = 1.0,
+    objective: Annotated[Objective, OBJECTIVE] = Objective.speed,
+    max_effort: Annotated[si.NewtonMetres | None, MAX_EFFORT] = None,
+    joints: Annotated[int, gaits.JOINTS] = 21,
+    max_frequency: Annotated[si.Hertz, MAX_FREQUENCY] = 3.0,
+    min_speed: Annotated[si.MetresPerSecond | None, MIN_SPEED] = None,
+    engines: Annotated[str, ENGINES] = "",
     seed: Seed = 0,
-) -> Result:  # fmt: skip
+) -> Result:
     """Find the best serpenoid for a ground: amplitude, frequency and waves.
 
     Gaits are compared by the ideally tracked gait. The best one and the default one (0.4 rad,
@@ -129,15 +133,17 @@ def optimise_command(
 
       accord snake optimise --mu-along 0.5 --mu-across 1 --objective cost --min-speed 0.3 --json
     """
-    setup_for = partial(setup_of, joints=joints, mu_along=mu_along, mu_across=mu_across)
-    setup = setup_for(DEFAULT_GAIT)
+    setup_for = partial(gaits.setup_of, joints=joints, mu_along=mu_along, mu_across=mu_across)
+    setup = setup_for(gaits.DEFAULT_GAIT)
     model = IdealModel(setup.parameters, *friction_of(setup))
-    default = model.evaluate(DEFAULT_GAIT)
+    default = model.evaluate(gaits.DEFAULT_GAIT)
     task = Task(
-        objective=objective.value, max_frequency=max_frequency, seed=seed,
+        objective=objective.value,
         max_effort=float(setup.effort_limits.max()) if max_effort is None else max_effort,
+        max_frequency=max_frequency,
         min_speed=0.5 * abs(default.speed) if min_speed is None else min_speed,
-    )  # fmt: skip
+        seed=seed,
+    )
     chosen = [name for name in choose_engines(engines) if engines or name != "mujoco"]
     simulators = {name: make_simulator(setup, name) for name in chosen}
     with progress() as bar:
@@ -146,28 +152,45 @@ def optimise_command(
             model, task, lambda done, total: bar.update(number, completed=done, total=total)
         )
         confirmed = {name: confirm(setup_for, optimum.gait, name, task, bar) for name in simulators}
+    least_speed = task.min_speed if task.objective == "cost" else None
     best = Optimisation(
-        objective=task.objective, mu_along=mu_along, mu_across=mu_across, joints=joints,
-        max_effort=task.max_effort, max_frequency=max_frequency,
-        min_speed=task.min_speed if task.objective == "cost" else None, seed=seed,
-        evaluations=optimum.evaluations, optimum=Measured(optimum.gait, optimum.figures),
-        default=Measured(DEFAULT_GAIT, default), at_bounds=optimum.bounds,
-        gain=Pair.of(default, optimum.figures, task.objective).gain, confirmed=confirmed,
+        objective=task.objective,
+        mu_along=mu_along,
+        mu_across=mu_across,
+        joints=joints,
+        max_effort=task.max_effort,
+        max_frequency=max_frequency,
+        min_speed=least_speed,
+        seed=seed,
+        evaluations=optimum.evaluations,
+        optimum=Measured(optimum.gait, optimum.figures),
+        default=Measured(gaits.DEFAULT_GAIT, default),
+        at_bounds=optimum.bounds,
+        gain=Pair.of(default, optimum.figures, task.objective).gain,
+        confirmed=confirmed,
         versions=versions_of(setup, simulators.values()),
-    )  # fmt: skip
-    used = {"max_effort": best.max_effort, "min_speed": best.min_speed}
+    )
+    used = {"max_effort": task.max_effort, "min_speed": least_speed}
     return Result(best, used={**used, "engines": list(simulators)})
 
 
 def confirm(
     setup_for: Callable[[Gait], Setup], best: Gait, engine: str, task: Task, bar: Progress
 ) -> Pair:
-    """Run the default and the best gait in an engine, and return their figures after the start."""
+    """Run the default and the best gait in an engine, and return their figures after the start.
+
+    Args:
+        setup_for: returns the setup of a gait on the ground.
+        best: the best gait.
+        engine: name of the engine.
+        task: objective of the search.
+        bar: shows how much of the runs is done.
+    """
     settled = list[Settled]()
-    for gait in (DEFAULT_GAIT, best):
+    for gait in (gaits.DEFAULT_GAIT, best):
         setup = setup_for(gait)
-        trajectory = run_shown(setup, engine, bar)
-        figures = steady_figures(setup, trajectory, *window(gait))
+        trajectory = gaits.run_shown(setup, engine, bar)
+        figures = gaits.steady_figures(setup, trajectory, *gaits.window(gait))
         peak = float(abs(trajectory.effort).max())
         settled.append(Settled(**asdict(figures), peak_effort_start=peak))
     return Pair.of(settled[0], settled[1], task.objective)
