@@ -73,6 +73,20 @@ class GapMeasures(NamedTuple):
     bias: Array
 
 
+class Contacts(NamedTuple):
+    """Features that touch, as the laws of friction and impact take them.
+
+    Attributes:
+        features: (m, 6).
+        jacobian: J, derivatives of their gaps by the joint angles (m, n).
+        witnesses: closest points on a and b, and the unit normal from a to b (m, 9).
+    """
+
+    features: Index
+    jacobian: Array
+    witnesses: Array
+
+
 @kernel
 def measure(model, limits, margins, features, q, v, shifts, measures):
     """Compute gaps of features, their Jacobian J, contact points and normals.

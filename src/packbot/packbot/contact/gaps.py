@@ -23,6 +23,8 @@ from packbot.contact.clearance import Clearance
 from packbot.contact.polyhedra import pack
 from packbot.model.chain import chain_of
 
+NO_FEATURES = np.zeros((0, kernels.WIDTH), dtype=np.int64)
+
 
 class Proximity:
     """Lower bounds of the distances of all pairs, and the features of pairs that are near.
@@ -92,7 +94,7 @@ class ClosedGaps:
         active: whether each gap had a force in the last solution, a guess for the next one (m,).
     """
 
-    features: Index = field(default_factory=lambda: np.zeros((0, kernels.WIDTH), dtype=np.int64))
+    features: Index = field(default_factory=NO_FEATURES.copy)
     active: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
 
 
@@ -114,12 +116,29 @@ class GapFunctions:
         stops = product((kernels.LOWER, kernels.UPPER), range(limits.shape[1]))
         self._stops = np.array([(*stop, 0, 0, 0, -1) for stop in stops], dtype=np.int64)
         self.locked = np.zeros(limits.shape[1], dtype=np.bool_)
+        self.forget_search()
 
     def features(self, q: Array) -> Index:
         """Return the features that are near, and those of joint limits (m, 6)."""
         stops = self._stops[np.isfinite(self.limits).ravel()]
         features = np.concatenate([self.proximity.features(q), stops])
         return features[self.can_change(features)] if self.locked.any() else features
+
+    def forget_search(self) -> None:
+        """Forget the last result of `near_features`."""
+        # Angles [rad], features there, and bounds of the distances [m].
+        self._last_search = np.zeros(0), NO_FEATURES, np.zeros(0)
+
+    def near_features(self, q: Array) -> Index:
+        """Return `features`; at the angles of the last search its result, with its bounds."""
+        proximity = self.proximity
+        angles, features, bounds = self._last_search
+        if np.array_equal(q, angles):
+            proximity.bounds[:] = bounds
+            return features
+        features = self.features(q)
+        self._last_search = q.copy(), features, proximity.bounds.copy()
+        return features
 
     def can_change(self, features: Index) -> np.ndarray:
         """Return for each feature whether a joint that is not locked can change its gap (m,)."""
@@ -133,6 +152,11 @@ class GapFunctions:
     def measure(self, features: Index, q: Array) -> tuple[Array, Array, Array]:
         """Return gaps (m,) [m, rad], their Jacobian (m, n), and points and normals (m, 9)."""
         return self.measure_turning(features, q, q, kernels.PLAIN)[:3]
+
+    def contacts(self, features: Index, q: Array) -> kernels.Contacts:
+        """Return features (m, 6) in contact with their Jacobian, points and normals."""
+        _, jacobian, witnesses = self.measure(features, q)
+        return kernels.Contacts(features, jacobian, witnesses)
 
     def measure_turning(
         self, features: Index, q: Array, v: Array, shifts: Array = kernels.TURNING
