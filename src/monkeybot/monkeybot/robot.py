@@ -159,9 +159,8 @@ class MonkeyBot(Robot):
         3 rad/s, 1 m and 1 m/s, and efforts of up to 5 N m.
         """
         mode = MOVING[index % len(MOVING)]
-        u = np.concatenate(
-            [rng.uniform(-np.pi, np.pi, 2), 3.0 * rng.normal(size=2), rng.normal(size=4)]
-        )
+        angles, rates = rng.uniform(-np.pi, np.pi, 2), 3.0 * rng.normal(size=2)
+        u = np.concatenate([angles, rates, rng.normal(size=4)])
         if mode is Mode.SWING_A:
             u[6:] = 0.0
         elif mode is Mode.SWING_B:

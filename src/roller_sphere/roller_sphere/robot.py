@@ -21,14 +21,7 @@ from roboaccord.simulators import Simulator
 from roller_sphere.controllers import drive
 from roller_sphere.controllers.dribble import DribbleController
 from roller_sphere.dribbling.reference import DribbleReference
-from roller_sphere.model.contact import (
-    LINKS,
-    Friction,
-    RollerFriction,
-    coulomb,
-    engine_contact,
-    viscous,
-)
+from roller_sphere.model import contact
 from roller_sphere.model.figures import BallFigures
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
@@ -59,7 +52,11 @@ class RollerSphere(Robot):
         "figure_eight": drive.FigureEightController,
         "dribble": DribbleController,
     }
-    friction_laws = {"viscous": viscous, "coulomb": coulomb, "contact": engine_contact}
+    friction_laws = {
+        "viscous": contact.viscous,
+        "coulomb": contact.coulomb,
+        "contact": contact.engine_contact,
+    }
     gazebo = GazeboHooks(odometry=bearing_odometry)
     cli = commands_of("roller_sphere", {"rig": "inverse forward figures"})
 
@@ -91,12 +88,13 @@ class RollerSphere(Robot):
         """
         law = setup.force_law
         reference = DribbleReference if setup.scenario.base == "free" else RollerSphereReference
-        if isinstance(law, RollerFriction):
+        if isinstance(law, contact.RollerFriction):
             return reference(setup, law.friction)
         if setup.contact is None:
             raise AccordError("friction.law is none, and rollers without friction drive nothing")
-        dry = setup.contact.mu((LINKS[0], LINKS[1])) * setup.parameters.press_force
-        return reference(setup, Friction(dry=dry, slip_speed=FINE))
+        ball, roller, _ = contact.LINKS
+        dry = setup.contact.mu((ball, roller)) * setup.parameters.press_force
+        return reference(setup, contact.Friction(dry=dry, slip_speed=FINE))
 
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
         return make_engine_simulator(setup, engine)

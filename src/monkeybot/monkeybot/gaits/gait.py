@@ -29,8 +29,8 @@ from monkeybot.model.parameters import MonkeyBotParameters
 # starts on (measured), but needs numba, whose import takes 0.4 s; searches, with up to 16 starts at
 # a time, do without.
 ENSEMBLE = 64
+# A function of starts and ends (k, 4) that returns errors (k,).
 Errors = Callable[[Array, Array], Array]
-"""A function of starts and ends (k, 4) that returns errors (k,)."""
 
 
 def wrap(angle: Array) -> Array:
@@ -120,19 +120,23 @@ def evaluate(
     if k >= ENSEMBLE and has_series(gait, parameters):
         from monkeybot.model.ensemble import run_ensemble  # imports numba
 
-        run_ensemble(
-            parameters.rows, full, np.zeros(k, dtype=np.int64), phases[None], gait.stop.row,
-            tolerance, times, finals, counts,
-        )  # fmt: skip
+        rows, stop, hands = parameters.rows, gait.stop.row, np.zeros(k, dtype=np.int64)
+        run_ensemble(rows, full, hands, phases[None], stop, tolerance, times, finals, counts)
     else:
         run_many(parameters.rows, full, phases, gait.stop.row, tolerance, times, finals, counts)
     changing = [i for i, phase in enumerate(gait.phases) if phase.then is not Then.NOTHING]
     driven = [i for i, phase in enumerate(gait.phases) if phase.torque]
+    switch_time = np.full(k, np.nan)
+    if changing:
+        switch_time = times[:, : changing[0] + 1].sum(axis=1)
     return Evaluation(
-        error=gait.error(full[:, :4], finals[:, :4]), times=times, final=finals[:, :4],
-        travel=finals[:, 4:6] - full[:, 4:6], motor_time=times[:, driven].sum(axis=1),
-        switch_time=times[:, : changing[0] + 1].sum(axis=1) if changing else np.full(k, np.nan),
-    )  # fmt: skip
+        error=gait.error(full[:, :4], finals[:, :4]),
+        times=times,
+        final=finals[:, :4],
+        travel=finals[:, 4:6] - full[:, 4:6],
+        switch_time=switch_time,
+        motor_time=times[:, driven].sum(axis=1),
+    )
 
 
 def has_series(gait: Gait, parameters: MonkeyBotParameters) -> bool:

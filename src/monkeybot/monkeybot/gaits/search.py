@@ -69,10 +69,8 @@ def minimise(
 
     if not np.isfinite(error(np.asarray(rates))):
         raise AccordError(missed(rates))
-    best = scipy.optimize.minimize(
-        error, rates, method="Nelder-Mead",
-        options={"xatol": 1e-10, "fatol": 1e-18, "maxiter": 4000, "maxfev": 8000},
-    )  # fmt: skip
+    options = {"xatol": 1e-10, "fatol": 1e-18, "maxiter": 4000, "maxfev": 8000}
+    best = scipy.optimize.minimize(error, rates, method="Nelder-Mead", options=options)
     lowest = evaluate(gait, parameters, best.x, tolerance=tolerance)
     return Minimum(best.x, lowest.figures, int(best.nfev) + 1)
 

@@ -41,14 +41,10 @@ class Then(IntEnum):
     """Actions of the magnets at the end of a phase."""
 
     NOTHING = NOTHING
-    CHANGE = CHANGE
-    """The free hand grips and the held one lets go, at the same instant."""
-    RELEASE = RELEASE
-    """The held hand lets go: flight."""
-    GRIP = GRIP
-    """The hand that let go grips again."""
-    GRIP_OTHER = GRIP_OTHER
-    """After a flight, the other hand grips."""
+    CHANGE = CHANGE  # the free hand grips and the held one lets go, at the same instant
+    RELEASE = RELEASE  # the held hand lets go: flight
+    GRIP = GRIP  # the hand that let go grips again
+    GRIP_OTHER = GRIP_OTHER  # after a flight, the other hand grips
 
 
 @dataclass(frozen=True)

@@ -82,14 +82,12 @@ class Diagnosis(Protocol):
             state: measured state.
             effort: commanded over the period before it (7,) [N m].
         """
-        ...
 
     def probe(self, q: Array, joint: int) -> Array | None:
         """Return a motion (7,) [rad] from angles q (7,) that shows whether a joint is loose.
 
         None if there is no doubt, or no such motion is safe.
         """
-        ...
 
 
 class Told:

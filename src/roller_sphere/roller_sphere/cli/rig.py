@@ -28,6 +28,15 @@ ALPHA = (10.0, -10.0)
 
 Pair = tuple[float, float]
 Angles = Annotated[Pair, Quantity("deg")]
+AZIMUTH_HELP = "Azimuths of the contacts, about z from x."
+LATITUDE_HELP = "Latitudes of the contacts, from the equator up."
+ALPHA_HELP = "Angles of the rollers' axes, from the plane through the centre and both contacts."
+ROLLER_HELP = "A roller, instead of the three pairs; repeat for two or more."
+Azimuths = Annotated[Angles, Option("--azimuth-deg", metavar="A1 A2", help=AZIMUTH_HELP)]
+Latitudes = Annotated[Angles, Option("--latitude-deg", metavar="B1 B2", help=LATITUDE_HELP)]
+Alphas = Annotated[Angles, Option("--alpha-deg", metavar="C1 C2", help=ALPHA_HELP)]
+Roller = Option("--roller", metavar="AZ LAT ALPHA", help=ROLLER_HELP)
+Rollers = Annotated[list[str] | None, Quantity("deg"), Roller]
 
 
 @dataclass(frozen=True)
@@ -35,19 +44,9 @@ class RigOptions:
     """A rig of two rollers, by pairs of angles."""
 
     radius: Annotated[si.Metres, Option(help="Radius of the ball.")] = 1.0
-    azimuth: Annotated[
-        Angles,
-        Option("--azimuth-deg", metavar="A1 A2", help="Azimuths of the contacts, about z from x."),
-    ] = AZIMUTHS
-    latitude: Annotated[
-        Angles, Option("--latitude-deg", metavar="B1 B2",
-                       help="Latitudes of the contacts, from the equator up."),
-    ] = LATITUDES  # fmt: skip
-    alpha: Annotated[
-        Angles, Option("--alpha-deg", metavar="C1 C2",
-                       help="Angles of the rollers' axes, from the plane through the centre and "
-                       "both contacts."),
-    ] = ALPHA  # fmt: skip
+    azimuth: Azimuths = AZIMUTHS
+    latitude: Latitudes = LATITUDES
+    alpha: Alphas = ALPHA
 
     def kinematics(self, rollers: list[str] | None) -> Kinematics:
         """Return the kinematics of the rig, or of rollers; warn on stderr if it is nearly singular.
@@ -55,23 +54,20 @@ class RigOptions:
         Raises:
             RigError: for angles that make no rig.
         """
-        triples = [cli.numbers(text, "--roller") for text in rollers or ()]
-        for text, triple in zip(rollers or (), triples):
-            if len(triple) != 3:
-                raise RigError(f"--roller takes azimuth, latitude and alpha, not {text!r}")
         # All azimuths, all latitudes, and all alphas.
-        angles = list(zip(*triples)) if triples else [self.azimuth, self.latitude, self.alpha]
+        angles = [self.azimuth, self.latitude, self.alpha]
+        if rollers:
+            triples = [cli.numbers(text, "--roller") for text in rollers]
+            for text, triple in zip(rollers, triples):
+                if len(triple) != 3:
+                    raise RigError(f"--roller takes azimuth, latitude and alpha, not {text!r}")
+            angles = list(zip(*triples))
         kinematics = Kinematics(Rig.degrees(self.radius, *angles))
         if kinematics.warning:
             cli.warn(kinematics.warning)
         return kinematics
 
 
-Rollers = Annotated[
-    list[str] | None, Quantity("deg"),
-    Option("--roller", metavar="AZ LAT ALPHA",
-           help="A roller, instead of the three pairs; repeat for two or more."),
-]  # fmt: skip
 PAPER = RigOptions()
 PAIRS = "azimuth-deg latitude-deg alpha-deg"  # options of a rig that --roller replaces
 Condition = Annotated[float, Quantity("1", "condition number of the inverse", form=".4g")]

@@ -138,11 +138,10 @@ class RollerFriction:
 
     def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
         """Return forces (3, 3) [N] and torques (3, 3) [N m]; the arrays are used again."""
-        _fill_wrenches(
-            motion.position, motion.linear, motion.angular, self.radius, self.friction.row,
-            self._forces, self._torques,
-        )  # fmt: skip
-        return self._forces, self._torques
+        position, linear, angular = motion.position, motion.linear, motion.angular
+        forces, torques, friction = self._forces, self._torques, self.friction.row
+        _fill_wrenches(position, linear, angular, self.radius, friction, forces, torques)
+        return forces, torques
 
 
 def viscous(

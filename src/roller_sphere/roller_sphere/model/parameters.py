@@ -16,10 +16,9 @@ from roller_sphere.model.rig import Rig
 
 # Parameters that must be above 0. Angles are checked by the rig, and gravity may be 0.
 POSITIVE = (
-    "ball_mass", "ball_inertia", "roller_radius", "roller_mass", "roller_inertia", "holder_mass",
-    "press_force", "effort_limit", "carrier_mass", "carrier_inertia", "carrier_force",
-    "carrier_torque",
-)  # fmt: skip
+    "ball_mass ball_inertia roller_radius roller_mass roller_inertia holder_mass press_force "
+    "effort_limit carrier_mass carrier_inertia carrier_force carrier_torque"
+).split()
 
 
 class RollerSphereParameters(Parameters):
