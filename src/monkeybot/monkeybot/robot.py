@@ -135,15 +135,13 @@ class MonkeyBot(Robot):
         """
         start = setup.scenario.initial
         if start.position[0] or start.pitch or start.yaw or any(start.twist[i] for i in (0, 4, 5)):
-            raise AccordError(
-                "the MonkeyBot moves in the y-z plane: initial takes y, z and roll alone"
-            )
+            message = "the MonkeyBot moves in the y-z plane: initial takes y, z and roll alone"
+            raise AccordError(message)
         mode = mode_of(state.switches)
         u = pack(state)
         if mode is not Mode.FLIGHT and any(start.twist[:3]):
-            raise AccordError(
-                "initial.twist: a hand is held, so the rates of the angles determine it"
-            )
+            message = "initial.twist: a hand is held, so the rates of the angles determine it"
+            raise AccordError(message)
         if mode is Mode.FIXED:
             u[2:4] = 0.0
         if mode is Mode.SWING_B:

@@ -68,9 +68,8 @@ class RollerSphere(Robot):
         """
         base = setup.scenario.base
         if base not in ("ball", "free"):
-            raise AccordError(
-                f"base is {base}; the roller sphere takes ball (in a bearing) or free"
-            )
+            bases = "ball (in a bearing) or free"
+            raise AccordError(f"base is {base}; the roller sphere takes {bases}")
         return ROLLERS if base == "ball" else (*ROLLERS, *CARRIER)
 
     def effort_limits(self, setup: Setup) -> Array:
@@ -107,9 +106,8 @@ class RollerSphere(Robot):
         """
         initial = setup.scenario.initial
         if initial.position[2] or any(initial.twist[:3]):
-            raise AccordError(
-                "initial: the ball's height is its radius, and it starts without speed"
-            )
+            message = "initial: the ball's height is its radius, and it starts without speed"
+            raise AccordError(message)
         x, y, _ = state.position
         state = replace(state, position=np.array([x, y, setup.parameters.radius]), switches={})
         odometry = bearing_odometry(setup)

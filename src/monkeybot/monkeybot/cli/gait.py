@@ -29,7 +29,7 @@ from monkeybot.cli.options import RATES, TORQUE, Changes, Tolerance, robot_param
 from monkeybot.gaits.collisionless import find_collisionless
 from monkeybot.gaits.gait import Figures, evaluate, horizontal
 from monkeybot.gaits.multipliers import Multipliers, all_multipliers
-from monkeybot.gaits.repetition import repeat
+from monkeybot.gaits.repetition import Repetition, repeat
 from monkeybot.gaits.search import FINE, minimise, missed, refine
 from monkeybot.model.parameters import MonkeyBotParameters
 
@@ -50,10 +50,8 @@ class Clock(StrEnum):
     pure = "pure"
 
 
-Sample = Annotated[
-    si.Seconds, Option(min=0.0, max=1.0, help="Period of the controller, to which times are "
-                       "rounded; 0: not rounded."),
-]  # fmt: skip
+SAMPLE_HELP = "Period of the controller, to which times are rounded; 0: not rounded."
+Sample = Annotated[si.Seconds, Option(min=0.0, max=1.0, help=SAMPLE_HELP)]
 EVALUATION = "without --find"
 # Options that a call may have, separated by blanks, by value of --find; "": with all of them.
 OPTIONS = {
@@ -169,7 +167,10 @@ def gait_command(
     if find is Find.periodic:
         return cli.Result(find_periodic(parameters, start, torque), used=used)
     if find is Find.repetition:
-        return repeat_gait(parameters, start, torque, steps, sample, clock, used)
+        repetition = repeat(
+            parameters, start, torque, steps=steps, sample=sample, clock=clock.value
+        )
+        return cli.Result(repetition, lines_of(repetition), used)
     return cli.Result(evaluate_gait(parameters, start, torque, tolerance), used=used)
 
 
@@ -195,19 +196,15 @@ def find_periodic(parameters: MonkeyBotParameters, rates: Array, torque: float) 
     return Repeating(found.rates, torque, found.residual, multipliers)
 
 
-def repeat_gait(
-    parameters: MonkeyBotParameters, rates: Array, torque: float, steps: int, sample: float,
-    clock: Clock, used: Mapping[str, Any],
-) -> cli.Result:  # fmt: skip
-    """Return the repetition of a gait (figures 5 to 8), to be printed.
+def lines_of(repeated: Repetition) -> list[Any]:
+    """Return the repetition of a gait (figures 5 to 8) as a table to print, and its explanation.
 
     A gait that never hangs straight down has no error; with a clock that it would have to reset,
     it is the last one.
     """
-    repeated = repeat(parameters, rates, torque, steps=steps, sample=sample, clock=clock.value)
     table = cli.make_table("gait", "error", "kinetic energy [J]", "height [m]")
     rows = np.column_stack([repeated.error, repeated.kinetic_energy, repeated.height])
     for number, row in enumerate(rows, 1):
         table.add_row(str(number), *("-" if np.isnan(x) else f"{x:.4g}" for x in row))
     explained = "error: th2^2 + (w1 - w1')^2 + (w2 - w2')^2; -: it never hung straight down"
-    return cli.Result(repeated, [table, Text(explained)], used)
+    return [table, Text(explained)]

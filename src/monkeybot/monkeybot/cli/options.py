@@ -38,9 +38,8 @@ def robot_parameters(changes: list[str] | None) -> MonkeyBotParameters:
     Raises:
         AccordError: for an unknown parameter, or a value that makes no robot.
     """
-    return description.load_parameters(
-        MonkeyBotParameters, "monkeybot", with_changes({}, changes, "parameters.")
-    )
+    changed = with_changes({}, changes, "parameters.")
+    return description.load_parameters(MonkeyBotParameters, "monkeybot", changed)
 
 
 def with_changes(

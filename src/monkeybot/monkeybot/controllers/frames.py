@@ -43,6 +43,5 @@ def seen_from(mode: Mode, state: RobotState) -> Array:
     th1, th2, w1, w2 = pack(state)[:4]
     if mode is Mode.SWING_B:
         th1, th2, w1, w2 = th1 + th2 + math.pi, -th2, w1 + w2, -w2
-    return np.array(
-        [math.remainder(th1, 2.0 * math.pi), math.remainder(th2, 2.0 * math.pi), w1, w2]
-    )
+    th1, th2 = math.remainder(th1, math.tau), math.remainder(th2, math.tau)
+    return np.array([th1, th2, w1, w2])

@@ -179,9 +179,8 @@ def horizontal(torque: float, *, limit: float = LIMIT) -> Gait:
         AccordError: for no torque.
     """
     if torque == 0 or not math.isfinite(torque):
-        raise AccordError(
-            f"torque is {torque:g} N m, and cannot restore the energy that the impact takes"
-        )
+        effect = "cannot restore the energy that the impact takes"
+        raise AccordError(f"torque is {torque:g} N m, and {effect}")
     swing = Phase(level(), then=Then.CHANGE, duration=limit)
     push = Phase(energy_restored(), torque, may_stop=True, duration=limit)
     coast = Phase(VERTICAL, duration=limit)

@@ -78,9 +78,8 @@ def minimise(
 def missed(rates: Array) -> str:
     """Return the message for a start from which the gait misses an event."""
     w1, w2 = (float(rate) for rate in rates)
-    return (
-        f"from rates {w1:g} and {w2:g} rad/s the free hand never rises to the line, or no further"
-    )
+    failure = "the free hand never rises to the line, or no further"
+    return f"from rates {w1:g} and {w2:g} rad/s {failure}"
 
 
 @dataclass(frozen=True)

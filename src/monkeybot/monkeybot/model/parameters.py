@@ -72,10 +72,8 @@ class MonkeyBotParameters(Parameters):
         for link in "ab":
             centre, length = getattr(self, f"centre_{link}"), getattr(self, f"length_{link}")
             if not 0 <= centre <= length:
-                raise ValueError(
-                    f"centre_{link} is {centre:g} m, outside link {link.upper()} "
-                    f"of length {length:g} m"
-                )
+                where = f"outside link {link.upper()} of length {length:g} m"
+                raise ValueError(f"centre_{link} is {centre:g} m, {where}")
         for name in ("viscous_hand", "viscous_elbow", "constant_hand", "constant_elbow", "gravity"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative")

@@ -64,9 +64,8 @@ class EngineMonkeyBot(Simulator):
     channels = losses.CHANNELS
 
     def __init__(self, setup: Setup, engine: Engine) -> None:
-        self._models: dict[Mode, engines.EngineSimulator] = {
-            mode: engines.simulate_model(model_of(setup, mode), engine) for mode in MOVING
-        }
+        models = ((mode, model_of(setup, mode)) for mode in MOVING)
+        self._models = {mode: engines.simulate_model(model, engine) for mode, model in models}
         flight = self._models[Mode.FLIGHT]
         self.name, self.version, self.order = flight.name, flight.version, flight.order
         step, faults, hinges = setup.scenario.physics_step, setup.faults, setup.tree.hinges

@@ -38,9 +38,8 @@ class ReferenceSettings:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.tolerance < 1.0:
-            raise AccordError(
-                f"engine_options.reference.tolerance: {self.tolerance!r} is not between 0 and 1"
-            )
+            option = "engine_options.reference.tolerance"
+            raise AccordError(f"{option}: {self.tolerance!r} is not between 0 and 1")
 
 
 class MonkeyBotReference(Reference):

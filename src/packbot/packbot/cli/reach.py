@@ -57,22 +57,18 @@ def plan_command(
 
       accord packbot plan --scenario shelf --target 1.05 0 0.55 --pitch 0 --seed 1
     """
-    words = list(point(target)) if target else None
-    goal = Goal(words, to, pitch)
+    goal = Goal(list(point(target)) if target else None, to, pitch)
     setup = cli.load_setup("packbot", scenario, changes)
     begin = pose(start) if start else setup.initial.q
     with cli.log.status("looking for a path"):
         planner = Planner(setup, margin=margin)
         end = goal.angles(setup, planner.clearance, planner.margin, begin)
         path = in_time(setup, planner.plan(begin, end, seed), speed)
-        closest = min(
-            planner.clearance.closest(path.at(t)[0])[1]
-            for t in np.linspace(0.0, path.duration, SAMPLES)
-        )
+        times = np.linspace(0.0, path.duration, SAMPLES)
+        gap = min(planner.clearance.closest(path.at(time)[0])[1] for time in times)
     planned = Plan(
-        corners=path.corners, times=path.times, duration=path.duration, margin=margin,
-        clearance=closest,
-    )  # fmt: skip
+        corners=path.corners, times=path.times, duration=path.duration, margin=margin, clearance=gap
+    )
     rows = {f"{time:.3f}": q for time, q in zip(path.times, path.corners, strict=True)}
     title = "corners of the path, s and rad"
     table = cli.grid_of(("time", *JOINTS), rows, Quantity("rad", form=".4f"), title)

@@ -191,9 +191,8 @@ class GapFunctions:
             if kind in (kernels.VERTEX, kernels.EDGE):
                 middle, normal = 0.5 * (witness[:3] + witness[3:6]), witness[6:].copy()
                 depth = -float(gap + self.margins[pair])
-                points.append(
-                    ContactPoint((links[a], links[b]), middle, normal, float(force), depth)
-                )
+                pair_links = links[a], links[b]
+                points.append(ContactPoint(pair_links, middle, normal, float(force), depth))
         return points
 
 

@@ -69,10 +69,8 @@ def normal(
     if not 0 <= restitution <= 1:
         raise ValueError(f"restitution is {restitution:g}, and must be between 0 and 1")
     if not margin >= LEAST_MARGIN:
-        raise ValueError(
-            f"margin is {margin:g} m, and must be at least {LEAST_MARGIN:g}: nearer to touching, "
-            "hulls have no steady normals"
-        )
+        why = "nearer to touching, hulls have no steady normals"
+        raise ValueError(f"margin is {margin:g} m, and must be at least {LEAST_MARGIN:g}: {why}")
     return ArmContact(margin=margin, restitution=restitution, **_contact_arguments(setup, mu))
 
 

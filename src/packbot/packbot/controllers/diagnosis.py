@@ -124,7 +124,6 @@ def make_diagnosis(setup: Setup, name: str, **keys: Any) -> Diagnosis:
     try:
         kind: Callable[..., Diagnosis] = part_of("packbot", name, "unknown diagnosis ", ["told"])
     except AccordError as error:
-        raise type(error)(
-            f"{error}; with controller.diagnosis=told the faults are read instead"
-        ) from None
+        hint = "with controller.diagnosis=told the faults are read instead"
+        raise type(error)(f"{error}; {hint}") from None
     return kind(setup, **keys)

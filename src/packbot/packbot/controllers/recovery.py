@@ -238,9 +238,8 @@ class RecoveryController:
         """Start planning a path from the resting pose, or take the result when it is due."""
         from packbot.planning.trajectories import in_time
 
-        plan = self._replanner.advance(
-            state.time, self.arm.faults, state.q, self._seed, self.planner
-        )
+        time, q, faults = state.time, state.q, self.arm.faults
+        plan = self._replanner.advance(time, faults, q, self._seed, self.planner)
         if plan is None:
             return
         self.planner, self.recovery = plan

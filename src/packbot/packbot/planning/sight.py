@@ -26,8 +26,8 @@ from packbot.model.parameters import LENS
 
 CAMERA = "pan_link"  # link that carries the lens
 LENS_WIDTH = 0.01  # m; width of the square at the lens, an estimate for a head 0.10 x 0.06 m wide
-# Triangles of a frustum, two for each square and each side: its corners 0 to 3 are at the lens, 4 to
-# 7 at the target.
+# Triangles of a frustum, two for each square and each side: its corners 0 to 3 are at the lens,
+# 4 to 7 at the target.
 ENDS = [(0, 2, 1), (0, 3, 2), (4, 5, 6), (4, 6, 7)]
 SIDES = [(0, 1, 5), (0, 5, 4), (1, 2, 6), (1, 6, 5), (2, 3, 7), (2, 7, 6), (3, 0, 4), (3, 4, 7)]
 FRUSTUM = np.array([*ENDS, *SIDES])

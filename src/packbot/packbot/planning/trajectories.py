@@ -142,10 +142,8 @@ def _affordable(setup: Setup, arm: Arm, a: Array, b: Array, rate: float, rise: f
         still = np.abs(arm.bias(q, no_rates)) + coulomb
         if (still > limits).any():
             i = int((still / limits).argmax())
-            raise AccordError(
-                f"holding still along the path takes {still[i]:.1f} N m of {JOINTS[i]}, but only "
-                f"{limits[i]:g} N m are available for it"
-            )
+            needed = f"holding still along the path takes {still[i]:.1f} N m of {JOINTS[i]}"
+            raise AccordError(f"{needed}, but only {limits[i]:g} N m are available for it")
         effort = arm.efforts(q, qd, change * line) + viscous * qd + coulomb * np.sign(qd)
         if (np.abs(effort) > limits).any():
             return False

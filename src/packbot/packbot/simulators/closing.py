@@ -83,9 +83,8 @@ def _dip(step: Step, gaps: Gaps, i: int, ends: Pair, rates: Pair, target: float)
             return k / SAMPLES
     k = int(np.argmin([*samples, ends[1]]))
     bounds = max(k - 1, 0) / SAMPLES, min(k + 1, SAMPLES) / SAMPLES
-    lowest = scipy.optimize.minimize_scalar(
-        above, bounds=bounds, method="bounded", options={"xatol": LOWEST}
-    )
+    options = {"xatol": LOWEST}
+    lowest = scipy.optimize.minimize_scalar(above, bounds=bounds, method="bounded", options=options)
     return float(lowest.x) if lowest.fun < 0.0 else 2.0
 
 

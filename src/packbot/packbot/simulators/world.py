@@ -65,9 +65,8 @@ def _model(fixture: Fixture | MeshFixture) -> str:
     if isinstance(fixture, MeshFixture):
         geometry = f"<mesh><uri>../meshes/{fixture.name}.obj</uri></mesh>"
         return gazebo.static_model(fixture.name, fixture.position, geometry, mask=MASK)
-    shape = fixture.name, fixture.position, gazebo.box(fixture.size)
-    if fixture.name != "ground":
-        return gazebo.static_model(*shape, mask=MASK)
-    return gazebo.static_model(
-        *shape, mask=GROUND_MASK, visual=gazebo.squares(0.5 * fixture.size[2])
-    )
+    name, position, geometry = fixture.name, fixture.position, gazebo.box(fixture.size)
+    if name != "ground":
+        return gazebo.static_model(name, position, geometry, mask=MASK)
+    squares = gazebo.squares(0.5 * fixture.size[2])
+    return gazebo.static_model(name, position, geometry, mask=GROUND_MASK, visual=squares)

@@ -30,9 +30,8 @@ from roller_sphere.model.parameters import RollerSphereParameters
 
 LINKS = ("base_link", "roller_1_link", "roller_2_link")  # the ball, and the rollers
 # The ground: a box whose top is at z = 0 [m]. At 2 m/s it takes 50 s from its middle to an edge.
-GROUND = Fixture(
-    name="ground", size=np.array([200.0, 200.0, 1.0]), position=np.array([0.0, 0.0, -0.5])
-)
+GROUND_SIZE, GROUND_CENTRE = np.array([200.0, 200.0, 1.0]), np.array([0.0, 0.0, -0.5])  # m
+GROUND = Fixture(name="ground", size=GROUND_SIZE, position=GROUND_CENTRE)
 
 
 @dataclass(frozen=True, kw_only=True)
