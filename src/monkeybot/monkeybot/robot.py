@@ -163,8 +163,7 @@ class MonkeyBot(Robot):
             u[6:] = 0.0
         elif mode is Mode.SWING_B:
             _stop_hand_b(setup.parameters, u)
-        state = unpack(u, time=0.0, effort=np.zeros(1), mode=mode)
-        return state, rng.uniform(-5.0, 5.0, 1)
+        return unpack(u, time=0.0, effort=np.zeros(1), mode=mode), rng.uniform(-5.0, 5.0, 1)
 
     def surroundings(self, setup: Setup) -> Mapping[str, tuple[Array, Faces]]:
         """Return the wall of models/magnet_wall, 4 cm behind the plane of the motion."""

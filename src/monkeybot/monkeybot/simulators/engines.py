@@ -94,8 +94,7 @@ class EngineMonkeyBot(Simulator):
         self._switch(command.switches)
         if self._mode is not Mode.FIXED:
             model = self._models[self._mode]
-            hinge = self._mode in HINGES
-            effort = np.array([0.0, *self._effort]) if hinge else self._effort
+            effort = np.array([0.0, *self._effort]) if self._mode in HINGES else self._effort
             self._plane_state = self._to_plane(model.step(Command(effort), duration))
             for channel, energy in model.take_losses().items():
                 self._losses.add(channel, energy)

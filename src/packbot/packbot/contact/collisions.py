@@ -54,8 +54,7 @@ def read_collisions(urdf: str) -> list[Shape]:
             form, name = description.read_geometry(element), element.attrib["name"]
             points, faces = description.read_mesh(description.mesh_path(form.file))
             corners = np.unique((points * form.scale)[faces.ravel()], axis=0)
-            hull = Hull.around(form.placed(corners), name)
-            shapes.append(Shape(name, link.attrib["name"], hull))
+            shapes.append(Shape(name, link.attrib["name"], Hull.around(form.placed(corners), name)))
     return shapes
 
 

@@ -210,8 +210,7 @@ class RecoveryController:
             self._stop_arm(state, doubtful)
         elif self._doubts.names:
             if self._rest.may_go_on(state.time):
-                at_rest = self._rest.at_rest(state.time)
-                self._doubts.test(state, self._diagnosis, at_rest=at_rest)
+                self._doubts.test(state, self._diagnosis, at_rest=self._rest.at_rest(state.time))
         elif self.started is None and (self._replanner.pending or self._rest.may_go_on(state.time)):
             self._replan(state)
 

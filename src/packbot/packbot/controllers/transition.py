@@ -51,9 +51,13 @@ class TransitionController:
     """
 
     def __init__(
-        self, setup: Setup, via: Sequence[si.Radians], length: si.Seconds = 9.0, speed: float = 1.3,
+        self,
+        setup: Setup,
+        via: Sequence[si.Radians],
+        length: si.Seconds = 9.0,
+        speed: float = 1.3,
         bandwidth: si.RadiansPerSecond = 10.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         with compiled("the controller transition"):
             from packbot.planning.failed_arm import FailedArm
             from packbot.planning.transition import TransitionPlanner

@@ -154,10 +154,10 @@ def check_reach(p: PackbotParameters, target: Array) -> None:
     """
     x, y, height = target - np.array([p.base_x, 0.0, p.base_z + p.turret_d])
     ahead = np.sqrt(max(x * x + y * y - (p.shoulder_d - p.elbow1_d) ** 2, 0.0))
-    away, reach = float(np.hypot(ahead, height)), sum(lengths_of(p))
-    if away > reach + ROUND_OFF:
-        far = f"it is {away:.3f} m from the shoulder, and the arm reaches {reach:.3f} m"
-        raise AccordError(f"no pose has the finger tips at {_in_words(target)} m: {far}")
+    distance, reach = float(np.hypot(ahead, height)), sum(lengths_of(p))
+    if distance > reach + ROUND_OFF:
+        why = f"it is {distance:.3f} m from the shoulder, and the arm reaches {reach:.3f} m"
+        raise AccordError(f"no pose has the finger tips at {_in_words(target)} m: {why}")
 
 
 def lengths_of(p: PackbotParameters) -> tuple[float, float, float]:

@@ -121,7 +121,9 @@ class Sight:
             target: centre of the disc [m].
             width: diameter of the disc [m]; 19 points of it are tested.
         """
-        u, v = np.linalg.svd((target - self.eye(q)[0])[None])[2][1:]
+        lens, _ = self.eye(q)
+        # Two unit vectors perpendicular to the line of sight.
+        u, v = np.linalg.svd((target - lens)[None])[2][1:]
         spots = [target + 0.5 * width * (a * u + b * v) for a, b in DISC]
         point = Sight(self.clearance, self.angle)
         return sum(point.look(q, spot).visible for spot in spots) / len(spots)
@@ -157,9 +159,9 @@ def frustum(lens: Array, along: Array, distance: float, width: float) -> Hull:
     normal = (y * w - z * v, z * u - x * w, x * v - y * u)
     square = np.sqrt(0.5) * (CORNERS @ [(u, v, w), normal])
     reach = distance - SHORT
-    far = width + (LENS_WIDTH - width) * SHORT / distance
-    near, end = LENS_WIDTH * square + lens, far * square + (lens + reach * along)
-    return Hull(np.concatenate([near, end]), FRUSTUM)
+    end_width = width + (LENS_WIDTH - width) * SHORT / distance
+    at_lens, at_end = LENS_WIDTH * square + lens, end_width * square + (lens + reach * along)
+    return Hull(np.concatenate([at_lens, at_end]), FRUSTUM)
 
 
 def _transform(pose: pin.SE3) -> coal.Transform3s:

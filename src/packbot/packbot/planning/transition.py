@@ -128,29 +128,29 @@ class TransitionPlanner:
         if leaning is None or not len(arm.propping(leaning)):
             raise AccordError("a transition starts where the loose joint leans on something")
         past, _ = arm.swing(leaning, joint)
-        side = float(np.sign(past))
+        free_side = float(np.sign(past))
         self.arm, self.start, self.goal = arm, leaning, leaning.copy()
-        self.goal[joint] += 2.0 * np.pi * side - past
+        self.goal[joint] += 2.0 * np.pi * free_side - past
         check_limits(p, self.goal, "the other equilibrium: ")
         self.plane = np.array(PLANE)
         self.active = self.plane[self.plane != joint]
         self.loose, self.period = joint - PLANE[0], setup.scenario.control_period
-        self.model = _planar_model(arm.kinematics.arm.model, leaning, p, joint, side)
+        self.model = _planar_model(arm.kinematics.arm.model, leaning, p, joint, free_side)
         self._sizes = (p.base_z + p.turret_d, FLOOR, p.wrist_x + p.gripper_length)
         limits = [arm.lower, arm.upper, speed * p.of_joints("speed_limit"), RESERVE * arm.efforts]
         self._bounds = np.array(limits)[:, self.plane]
         self._bounds[:2] += np.array([[LIMIT_MARGIN], [-LIMIT_MARGIN]])
         self._bounds[planar.RATE, self.loose] = np.inf
-        self._bounds[int(past > 0.0), self.loose] = self._farthest_swing(joint, side)
+        self._bounds[int(past > 0.0), self.loose] = self._farthest_swing(joint, free_side)
 
-    def _farthest_swing(self, joint: int, side: float) -> float:
+    def _farthest_swing(self, joint: int, free_side: float) -> float:
         """Return the angle up to which the loose joint may swing past its goal [rad]."""
         q = self.goal.copy()
         while self.arm.lower[joint] < q[joint] < self.arm.upper[joint]:
             if self.arm.clearance.touches(q, GAP):
                 break
-            q[joint] += side * FALL
-        return float(q[joint] - side * LIMIT_MARGIN)
+            q[joint] += free_side * FALL
+        return float(q[joint] - free_side * LIMIT_MARGIN)
 
     def plan(self, via: Array, duration: float) -> Transition:
         """Return a transition.

@@ -91,9 +91,10 @@ def _dip(step: Step, gaps: Gaps, i: int, ends: Pair, rates: Pair, target: float)
 def _closing(step: Step, gaps: Gaps, i: int, end: float, target: float, tolerance: float) -> float:
     """Return where a gap crosses its target, between the start of a step and the fraction `end`.
 
-    By the Illinois variant of regula falsi.
+    By the Illinois variant of regula falsi, which halves the value at an end that stays twice.
     """
-    low, high, side = 0.0, end, 0
+    low, high = 0.0, end
+    last_moved = 0  # 1 if the lower end moved last, -1 if the upper one did
     above, below = gaps(step.start)[i] - target, gaps(step.at(end))[i] - target
     for _ in range(ITERATIONS):
         fraction = (low * below - high * above) / (below - above)
@@ -102,10 +103,10 @@ def _closing(step: Step, gaps: Gaps, i: int, end: float, target: float, toleranc
             return float(fraction)
         if gap > 0.0:
             low, above = fraction, gap
-            below *= 0.5 if side == 1 else 1.0
-            side = 1
+            below *= 0.5 if last_moved == 1 else 1.0
+            last_moved = 1
         else:
             high, below = fraction, gap
-            above *= 0.5 if side == -1 else 1.0
-            side = -1
+            above *= 0.5 if last_moved == -1 else 1.0
+            last_moved = -1
     return low

@@ -17,13 +17,13 @@ from roboaccord.numerics import SOLVED
 from roboaccord.simulators import JointFriction
 
 from packbot.contact.features import Contacts
-from packbot.contact.forces import GIVE, SOFT, accelerate
+from packbot.contact.forces import COMPLIANCE, SOFTNESS, accelerate
 from packbot.contact.friction import ContactFriction
 from packbot.contact.gaps import ClosedGaps, GapFunctions
 from packbot.model.arm import Arm
 
 # m/s, rad/s; slower opening or closing of a gap is rounding: of speeds of approach up to 10 m/s an
-# impact leaves 1e-9 (SOFT), 1e-8 m/s.
+# impact leaves 1e-9 (SOFTNESS), 1e-8 m/s.
 STILL = 1e-7
 
 
@@ -68,21 +68,21 @@ class ConstrainedDynamics:
         slope = np.empty_like(x)
         rates, accelerations = slope.reshape(2, -1)
         rates[:] = v
-        closed = self.closed
-        if not len(closed.features):
+        features, active = self.closed.features, self.closed.active
+        if not len(features):
             self.forces = np.zeros(0)
             accelerations[:] = self.arm.acceleration(q, v, efforts)
             return slope
-        _, jacobian, witnesses, bias = self.gap_functions.measure_turning(closed.features, q, v)
+        _, jacobian, witnesses, bias = self.gap_functions.measure_turning(features, q, v)
         directions = jacobian
         if self.contact_friction.is_present:
-            contacts = Contacts(closed.features, jacobian, witnesses)
+            contacts = Contacts(features, jacobian, witnesses)
             directions = self.contact_friction.force_directions(contacts, q, v)
         efforts = efforts - self.arm.bias(q, v)
         mass = self.arm.mass_matrix(q)
         self.forces = forces = np.empty(len(jacobian))
         status = accelerate(
-            mass, efforts, jacobian, directions, bias, GIVE, closed.active, forces, accelerations
+            mass, efforts, jacobian, directions, bias, COMPLIANCE, active, forces, accelerations
         )
         if status != SOLVED:
             raise JammedError("no contact forces were found: the contacts contradict each other")
@@ -106,7 +106,7 @@ class ConstrainedDynamics:
             jacobian = contacts.jacobian[pressing]
             by_force = response @ jacobian.T
             delassus = jacobian @ by_force
-            delassus[np.diag_indices_from(delassus)] *= 1.0 + GIVE
+            delassus[np.diag_indices_from(delassus)] *= 1.0 + COMPLIANCE
             response = response - by_force @ np.linalg.solve(delassus, by_force.T)
         return np.asarray(response @ damping)
 
@@ -159,5 +159,5 @@ class ConstrainedDynamics:
         """
         responses = np.linalg.solve(self.arm.mass_matrix(q), jacobian.T)
         delassus = jacobian @ responses
-        delassus[np.diag_indices_from(delassus)] *= 1.0 + SOFT
+        delassus[np.diag_indices_from(delassus)] *= 1.0 + SOFTNESS
         return np.asarray(responses @ np.linalg.solve(delassus, opening))

@@ -228,8 +228,7 @@ def move_apart(arm: Arm, clearance: Clearance, q: Array, least: float) -> Array:
         distances = clearance.distances(q)
         if distances.min(initial=np.inf) >= least:
             return q
-        near = np.flatnonzero(distances < 10.0 * least)
-        witness = clearance.witness(q, near)
+        witness = clearance.witness(q, np.flatnonzero(distances < 10.0 * least))
         lacking = OVERSHOOT * least - witness.distances
         q = q + open_gaps(arm.mass_matrix(q), witness.jacobian, lacking)
     pair, distance = clearance.closest(q)

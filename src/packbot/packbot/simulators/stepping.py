@@ -50,7 +50,7 @@ TURN_MARGIN = 1.1
 # again; 0.5 changes angles by 6e-8 rad in 0.7 s of `collapse`, as any other choice of steps does.
 SHORTEN = 0.8
 # In gap tolerances; a smaller gap whose contact pressed stays closed: lasting contacts open by
-# 1e-11 m a step (GIVE), a hundredth of the tolerance. In `collapse` 2 and 100 change nothing
+# 1e-11 m a step (COMPLIANCE), a hundredth of the tolerance. In `collapse` 2 and 100 change nothing
 # (measured).
 CLOSED_BEFORE = 10
 STANDARD_GRAVITY = 9.81  # m/s^2; for the height of hops, of which two digits count
@@ -203,8 +203,8 @@ class EventDrivenStepper:
             if step.error <= 1.0 and change <= near:
                 return step
             size = step.next_size if not step.error <= 1.0 else SHORTEN * size * near / change
-        where = f"at t = {self.time:.6f} s: no step meets the tolerance"
-        raise DivergedError(f"the step size fell to nothing {where}")
+        message = f"the step size fell to nothing at t = {self.time:.6f} s"
+        raise DivergedError(f"{message}: no step meets the tolerance")
 
     def _step(self, slope: Array, size: float) -> Step:
         """Return a step of `size` [s] from the present state, whose slope is given (2n,)."""

@@ -45,8 +45,7 @@ def make_world(setup: Setup) -> Path:
     fixtures: Fixtures = setup.terrain
     models = "".join(_model(fixture) for fixture in fixtures)
     step, gravity = setup.scenario.physics_step, setup.parameters.gravity
-    comment = COMMENT.format(name=NAME)
-    text = gazebo.world_text(NAME, comment, models, step=step, gravity=gravity)
+    text = gazebo.world_text(NAME, COMMENT.format(name=NAME), models, step=step, gravity=gravity)
     digest = hashlib.sha256(text.encode())
     hulls = [fixture for fixture in fixtures if isinstance(fixture, MeshFixture)]
     for hull in hulls:

@@ -165,8 +165,7 @@ def relevant_joints(clearance: Clearance) -> list[Index]:
     frames = new_frames(chain)
     place_bodies(chain, np.zeros(len(chain.parents) - 1), frames)
     _, _, axes = frames
-    cosines = np.abs(axes[1:] @ axes[1:].T)
-    parallel = cosines > 1.0 - PARALLEL
-    planar = parallel[int(parallel.sum(axis=1).argmax())]
+    are_parallel = np.abs(axes[1:] @ axes[1:].T) > 1.0 - PARALLEL
+    planar = are_parallel[int(are_parallel.sum(axis=1).argmax())]
     a, b = chain.moved[clearance.owners[clearance.pairs.T]]
     return [np.flatnonzero((of_a != of_b) & planar) for of_a, of_b in zip(a, b, strict=True)]

@@ -210,8 +210,8 @@ class Kinematics:
 
     def _only_spins(self) -> bool:
         """Return whether the ball can only spin about z: planar motion is round-off then."""
-        planar, whole = (np.linalg.norm(matrix, 2) for matrix in (self.turning[:2], self.turning))
-        return bool(planar * REFUSED < whole)
+        planar_norm, norm = np.linalg.norm(self.turning[:2], 2), np.linalg.norm(self.turning, 2)
+        return bool(planar_norm * REFUSED < norm)
 
     def _best_headings(self) -> tuple[float, float]:
         """Return the two headings along which the rollers drive the ball best [rad]."""
