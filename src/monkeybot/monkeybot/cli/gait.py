@@ -50,6 +50,15 @@ class Clock(StrEnum):
     pure = "pure"
 
 
+MULTIPLIERS = Quantity("1", "by events, by a clock that each gait resets, by a clock", "", ".5f")
+FIND_HELP = (
+    "minimum: the rates of least error near a guess, by the method of Nelder and Mead; periodic: "
+    "the gait that repeats exactly near a guess, and its multipliers; collisionless: a passive "
+    "gait whose free hand comes to the line at rest; repetition: the gait repeated open-loop, by "
+    "the times of one evaluation. Default: its error."
+)
+ANGLE_HELP = "Guess of the held link's angle, both hands level."
+CLOCK_HELP = "reset: the clock restarts at the vertical; pure: it runs on."
 SAMPLE_HELP = "Period of the controller, to which times are rounded; 0: not rounded."
 Sample = Annotated[si.Seconds, Option(min=0.0, max=1.0, help=SAMPLE_HELP)]
 EVALUATION = "without --find"
@@ -96,10 +105,7 @@ class Repeating:
     rates: Annotated[Array, Quantity("rad/s", form=".8f")]
     torque: si.NewtonMetres
     residual: Annotated[float, Quantity("rad, rad/s", form=".2g")]
-    multipliers: Annotated[
-        Mapping[str, Multipliers],
-        Quantity("1", "by events, by a clock that each gait resets, by a clock", "", ".5f"),
-    ]
+    multipliers: Annotated[Mapping[str, Multipliers], MULTIPLIERS]
 
 
 def _modes(values: Mapping[str, Any]) -> list[str]:
@@ -109,26 +115,14 @@ def _modes(values: Mapping[str, Any]) -> list[str]:
 
 @Modes(_modes, OPTIONS)
 def gait_command(
-    find: Annotated[
-        Find | None,
-        Option(
-            help="minimum: the rates of least error near a guess, by the method of Nelder and "
-            "Mead; periodic: the gait that repeats exactly near a guess, and its multipliers; "
-            "collisionless: a passive gait whose free hand comes to the line at rest; repetition: "
-            "the gait repeated open-loop, by the times of one evaluation. Default: its error."
-        ),
-    ] = None,
+    find: Annotated[Find | None, Option(help=FIND_HELP)] = None,
     rates: Annotated[tuple[float, float] | None, Quantity("rad/s"), RATES] = None,
     torque: Annotated[si.NewtonMetres | None, TORQUE] = None,
     tolerance: Tolerance = FINE,
-    angle: Annotated[
-        si.Radians, Option(help="Guess of the held link's angle, both hands level.")
-    ] = 0.58,
+    angle: Annotated[si.Radians, Option(help=ANGLE_HELP)] = 0.58,
     steps: Annotated[int, Option(min=1, help="Number of gaits.")] = 20,
     sample: Sample = 0.001,
-    clock: Annotated[
-        Clock, Option(help="reset: the clock restarts at the vertical; pure: it runs on.")
-    ] = Clock.reset,
+    clock: Annotated[Clock, Option(help=CLOCK_HELP)] = Clock.reset,
     changes: Changes = None,
 ) -> cli.Result:
     """Evaluate the report's gait, or find gaits of its kind.
@@ -191,9 +185,9 @@ def evaluate_gait(
 def find_periodic(parameters: MonkeyBotParameters, rates: Array, torque: float) -> Repeating:
     """Return the gait that repeats exactly near a guess, and whether it is stable."""
     gait = horizontal(torque)
-    found = refine(gait, parameters, rates)
-    multipliers = all_multipliers(gait, parameters, np.array([0.0, 0.0, *found.rates]))
-    return Repeating(found.rates, torque, found.residual, multipliers)
+    periodic = refine(gait, parameters, rates)
+    multipliers = all_multipliers(gait, parameters, np.array([0.0, 0.0, *periodic.rates]))
+    return Repeating(periodic.rates, torque, periodic.residual, multipliers)
 
 
 def lines_of(repeated: Repetition) -> list[Any]:

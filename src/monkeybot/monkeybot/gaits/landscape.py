@@ -140,14 +140,12 @@ def landscape(
         if done:
             done(results.shape[1])
 
-    results = run_pieces(_evaluate, calls, threads=True, done=report)
+    results = run_pieces(_figures, calls, threads=True, done=report)
     fields = np.concatenate(results, axis=1).reshape(3, len(w1), len(w2))
     return Landscape(np.asarray(w1, dtype=float), np.asarray(w2, dtype=float), *fields)
 
 
-def _evaluate(
-    gait: Gait, parameters: MonkeyBotParameters, starts: Array, tolerance: float
-) -> Array:
+def _figures(gait: Gait, parameters: MonkeyBotParameters, starts: Array, tolerance: float) -> Array:
     """Return error, time until the first switch and time of the motor for k starts (3, k)."""
     evaluation = evaluate(gait, parameters, starts, tolerance=tolerance)
     return np.array([evaluation.error, evaluation.switch_time, evaluation.motor_time])

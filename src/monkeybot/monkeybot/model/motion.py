@@ -149,8 +149,7 @@ class Motion:
         if mode is Mode.FIXED:
             impulses = {name: size for name, size in self._stop_all().items() if name in gripping}
         elif gripping:
-            impulse = math.hypot(*dynamics.impact(self._rows[self.hand], self._u))
-            impulses = {gripping[0]: impulse}
+            impulses = {gripping[0]: math.hypot(*dynamics.impact(self._rows[self.hand], self._u))}
         self.impact_loss += energy_before - self.energies[0]
         self.mode = mode
         self.events += [Event(self.time, "magnet_off", name) for name in releasing]

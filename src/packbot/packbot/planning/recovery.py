@@ -59,21 +59,20 @@ class Recoverer:
 
     Args:
         arm: the arm with its failures.
-        present: angles (7,) [rad] of its resting pose.
+        q: angles (7,) [rad] of its resting pose.
         seed: seed of all random draws.
         margin: distance that paths keep from contact [m].
 
     Attributes:
+        present: angles (7,) [rad] from which paths begin: q, with loose joints at rest.
         goals: finder of poses at targets.
         tree: equilibria that can be reached from the resting pose; None if gravity moves no loose
             joint.
     """
 
-    def __init__(
-        self, arm: FailedArm, present: Array, seed: int = 0, margin: float = MARGIN
-    ) -> None:
+    def __init__(self, arm: FailedArm, q: Array, seed: int = 0, margin: float = MARGIN) -> None:
         self.arm, self.seed = arm, seed
-        self.present = np.clip(present, arm.lower, arm.upper)
+        self.present = np.clip(q, arm.lower, arm.upper)
         rest = arm.rest(self.present)
         self.present = self.present if rest is None else rest
         self.goals = Goals(arm, self.present, seed)

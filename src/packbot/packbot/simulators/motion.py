@@ -123,8 +123,7 @@ class ConstrainedDynamics:
         """Return the state (2n,) with the nearest rates at which no closed gap slips or closes."""
         q, v = x.reshape(2, -1)
         contacts = self.gap_functions.contacts(self.closed.features, q)
-        mass = self.arm.mass_matrix(q)
-        rates = self.contact_friction.rates_without_slip(mass, contacts, q, v)
+        rates = self.contact_friction.rates_without_slip(self.arm.mass_matrix(q), contacts, q, v)
         return np.concatenate([q, rates])
 
     def project(self, x: Array, tolerance: float) -> Array:
