@@ -52,13 +52,9 @@ class MotionFigures(Tally):
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return travel [m], rise [m], number of grips and largest impulse [N s]."""
         grips = [event for event in events if event.kind == "magnet_on"]
+        count, largest = float(len(grips)), max((grip.impulse for grip in grips), default=0.0)
         travel, rise = self._shifts.get("hand", self._shifts["centre"]).tolist()
-        return {
-            "travel": travel,
-            "rise": rise,
-            "grips": float(len(grips)),
-            "largest_impulse": max((event.impulse for event in grips), default=0.0),
-        }
+        return {"travel": travel, "rise": rise, "grips": count, "largest_impulse": largest}
 
 
 def centre_of_mass(p: MonkeyBotParameters, trajectory: Trajectory) -> Array:

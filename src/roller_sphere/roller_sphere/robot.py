@@ -91,8 +91,7 @@ class RollerSphere(Robot):
             return reference(setup, law.friction)
         if setup.contact is None:
             raise AccordError("friction.law is none, and rollers without friction drive nothing")
-        ball, roller, _ = contact.LINKS
-        dry = setup.contact.mu((ball, roller)) * setup.parameters.press_force
+        dry = setup.contact.mu(contact.LINKS[:2]) * setup.parameters.press_force
         return reference(setup, contact.Friction(dry=dry, slip_speed=FINE))
 
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:

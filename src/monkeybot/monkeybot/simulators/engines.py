@@ -32,11 +32,9 @@ def model_of(setup: Setup, mode: Mode) -> engines.EngineModel:
     p: MonkeyBotParameters = setup.parameters
     hinge = HINGES.get(mode)
     with_hinge = slice(0 if hinge else 1, None)  # of entries for hinge and elbow
-    friction = JointFriction(
-        viscous=np.array([p.viscous_hand, p.viscous_elbow])[with_hinge],
-        constant=np.array([p.constant_hand, p.constant_elbow])[with_hinge],
-        speed=p.friction_speed,
-    )
+    viscous = np.array([p.viscous_hand, p.viscous_elbow])[with_hinge]
+    constant = np.array([p.constant_hand, p.constant_elbow])[with_hinge]
+    friction = JointFriction(viscous=viscous, constant=constant, speed=p.friction_speed)
     root = "world" if hinge else "base_link"
     return engines.EngineModel(
         urdf=setup.urdf(base=hinge or "free", root=root),

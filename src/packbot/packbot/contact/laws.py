@@ -103,8 +103,6 @@ def _contact_arguments(setup: Setup, mu: float) -> dict[str, Any]:
     names = [fixture.name for fixture in fixtures]
     never = {frozenset((j.parent, j.child)) for j in tree.joints} | never_touching()
     pairs = [*combinations(links, 2), *((a, b) for a in links[1:] for b in names)]
-    return {
-        "pairs": tuple(pair for pair in pairs if frozenset(pair) not in never),
-        "friction": dict.fromkeys([*links, *names], mu),
-        "fixtures": fixtures,
-    }
+    possible_pairs = tuple(pair for pair in pairs if frozenset(pair) not in never)
+    friction = dict.fromkeys([*links, *names], mu)
+    return {"pairs": possible_pairs, "friction": friction, "fixtures": fixtures}

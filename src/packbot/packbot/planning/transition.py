@@ -247,7 +247,7 @@ class TransitionPlanner:
             return cost + off_goal, new_states, new_inputs
 
         cost, states, inputs = changed(np.zeros((n, 2, 6)), np.zeros((n, 2)))
-        step_slopes, residuals = np.empty((n, 6, 8)), np.empty((n, 15, 9))
+        step_slopes, residuals = np.empty((n, 6, 8)), np.empty((n, planar.RESIDUALS, 9))
         planar.linearise(problem, states, inputs, step_slopes, residuals)
         for _ in range(ROUNDS):
             end = np.diag(end_weights), end_weights * (states[-1] - goal)
@@ -276,9 +276,10 @@ class TransitionPlanner:
         states = np.concatenate([states[:-1], np.tile(self._ends[1], (STILL_PERIODS, 1))])
         count = len(inputs)
         inputs = np.concatenate([inputs, np.zeros((STILL_PERIODS, 2))])
-        step_slopes, unused = np.empty((len(inputs), 6, 8)), np.empty((len(inputs), 15, 9))
+        steps = len(inputs)
+        step_slopes, unused = np.empty((steps, 6, 8)), np.empty((steps, planar.RESIDUALS, 9))
         planar.linearise(problem, states, inputs, step_slopes, unused)
-        residuals = np.zeros((len(inputs), 8, 9))
+        residuals = np.zeros((steps, 8, 9))
         residuals[:, :, :8] = np.diag(np.sqrt([*REGULATOR_WEIGHTS, 1.0, 1.0]))
         end = np.diag(REGULATOR_WEIGHTS), np.zeros(6)
         gains, _ = riccati(step_slopes, residuals, end, self.period, 0.0)

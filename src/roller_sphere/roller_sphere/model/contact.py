@@ -179,9 +179,8 @@ def engine_contact(setup: Setup, mu: float = 0.5, mu_ground: float = 0.8) -> Con
         raise ValueError("a friction coefficient is negative")
     ball, *rollers = LINKS
     pairs = [(ball, roller) for roller in rollers]
-    on_ground = setup.scenario.base == "free"
-    return Contact(
-        pairs=(*pairs, *([(ball, GROUND.name)] if on_ground else [])),
-        friction={ball: max(mu, mu_ground), **dict.fromkeys(rollers, mu), GROUND.name: mu_ground},
-        fixtures=(GROUND,) if on_ground else (),
-    )
+    friction = {ball: max(mu, mu_ground), **dict.fromkeys(rollers, mu), GROUND.name: mu_ground}
+    if setup.scenario.base != "free":  # the ball is in a bearing
+        return Contact(pairs=tuple(pairs), friction=friction)
+    pairs.append((ball, GROUND.name))
+    return Contact(pairs=tuple(pairs), friction=friction, fixtures=(GROUND,))
