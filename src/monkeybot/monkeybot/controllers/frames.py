@@ -1,7 +1,8 @@
 """Conversion of torque and state between the joint and the frame of the held hand.
 
-The report states its controllers in the frame of the held hand, in which the link of that hand
-comes first. If hand B holds, the elbow's angle and the torque have the opposite sign there.
+The report is the student project of docs/monkeybot.md. It states its controllers in the frame of
+the held hand, in which the link of that hand comes first. If hand B holds, the elbow's angle and
+the torque have the opposite sign there.
 """
 
 from __future__ import annotations

@@ -1,10 +1,13 @@
 """Gaps between hulls and of joint limits: which of them are near, their values and derivatives.
 
+A gap is a distance of two hulls less their margin [m], or of a joint from its limit [rad]: contact
+begins where it becomes 0. The reference simulator (simulators/stepping.py, motion.py) uses them.
+
 `Proximity` keeps a lower bound of the distance of each pair of hulls, and measures a pair again
 only if its bound falls below a threshold. It then finds the features of the pair: vertices and
-edges that may touch (features.py). `GapFunctions` measures the gaps of features and joint
-limits, and their derivatives, which are the directions in which contacts push the joints.
-`ClosedGaps` are the gaps in contact.
+edges that may touch (features.py). `GapFunctions` measures the gaps of features and joint limits,
+and their derivatives, which are the directions in which contacts push the joints. `ClosedGaps` are
+the gaps in contact.
 
 A bound of Proximity must never exceed the distance, or contacts would be missed
 (test_packbot_reference).

@@ -1,9 +1,12 @@
 """Inverse kinematics of an arm with failed joints: poses whose finger tips are at a target.
 
-Many poses are drawn at random, with loose joints (joints without drive) at rest. Those nearest to
-the target are refined by damped least squares [Nakamura, Hanafusa 1986], while loose joints follow
-the others. This works for any set of failures: if too few joints are left to reach the target, it
-ends at the nearest point.
+A failed joint is frozen (locked) or loose (without drive). The planner of recoveries (recovery.py)
+plans paths to the poses that `Goals.near` yields.
+
+Many poses are drawn at random, with loose joints at rest. Those nearest to the target are refined
+by damped least squares [Nakamura, Hanafusa 1986], while loose joints follow the others. This works
+for any set of failures: if too few joints are left to reach the target, it ends at the nearest
+point.
 
 The constants, except NEAR, trade time against missed poses and may be tuned (test_packbot_recovery
 compares refusals with sampling). NEAR must stay, as tests judge by it.

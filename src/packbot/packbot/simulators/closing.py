@@ -1,5 +1,9 @@
 """Time within a step at which a gap closes, also if it opens again before the end of the step.
 
+A gap is the distance of two hulls less their margin [m], or of a joint from its limit [rad]; it is
+a function of the state, and the integration step provides the state at any fraction, 0 to 1, of its
+length. The stepper (stepping.py) ends its step where `first_closing` says.
+
 A gap that is negative at the end of a step has closed; the time is found by regula falsi. A gap
 that falls at the start and rises at the end may have been closed in between. If its tangents at
 both ends allow that, it is sampled, and its lowest point is found.
