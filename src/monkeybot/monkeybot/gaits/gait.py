@@ -126,17 +126,12 @@ def evaluate(
         run_many(parameters.rows, full, phases, gait.stop.row, tolerance, times, finals, counts)
     changing = [i for i, phase in enumerate(gait.phases) if phase.then is not Then.NOTHING]
     driven = [i for i, phase in enumerate(gait.phases) if phase.torque]
-    switch_time = np.full(k, np.nan)
+    switch_time, motor_time = np.full(k, np.nan), times[:, driven].sum(axis=1)
     if changing:
         switch_time = times[:, : changing[0] + 1].sum(axis=1)
-    return Evaluation(
-        error=gait.error(full[:, :4], finals[:, :4]),
-        times=times,
-        final=finals[:, :4],
-        travel=finals[:, 4:6] - full[:, 4:6],
-        switch_time=switch_time,
-        motor_time=times[:, driven].sum(axis=1),
-    )
+    final, travel = finals[:, :4], finals[:, 4:6] - full[:, 4:6]
+    error = gait.error(full[:, :4], final)
+    return Evaluation(error, times, final, travel, switch_time, motor_time)
 
 
 def has_series(gait: Gait, parameters: MonkeyBotParameters) -> bool:

@@ -122,10 +122,9 @@ def refine(
             return Periodic(x, residual, evaluate(gait, parameters, x, tolerance=tolerance))
         if residual < least_residual:
             nearest, least_residual = x, residual
-    raise AccordError(
-        f"no gait that repeats was found near rates {guess[0]:g} and {guess[1]:g} rad/s: the best, "
-        f"{nearest[0]:.5f} and {nearest[1]:.5f}, is {least_residual:.2g} off; try another torque"
-    )
+    rates_text = f"rates {guess[0]:g} and {guess[1]:g} rad/s"
+    best = f"{nearest[0]:.5f} and {nearest[1]:.5f}, is {least_residual:.2g} off; try another torque"
+    raise AccordError(f"no gait that repeats was found near {rates_text}: the best, {best}")
 
 
 def _newton(residual_at: Callable[[Array], Array], x: Array) -> tuple[Array, float]:

@@ -67,11 +67,9 @@ class Inverse:
                 return np.asarray(q[i])
         pair, distance = self.clearance.closest(q[order[0]])
         a, b = self.clearance.pair_names(pair)
-        gap = "apart" if distance > 0.0 else "in each other"
-        raise AccordError(
-            f"every pose with the finger tips at {words} m is closer than {1e3 * margin:g} mm to "
-            f"touching; the first has {a} and {b} {1e3 * abs(distance):.1f} mm {gap}"
-        )
+        gap = f"{1e3 * abs(distance):.1f} mm {'apart' if distance > 0.0 else 'in each other'}"
+        failure = f"is closer than {1e3 * margin:g} mm to touching; the first has {a} and {b} {gap}"
+        raise AccordError(f"every pose with the finger tips at {words} m {failure}")
 
     def solutions(self, target: Array, pitch: float | None = None) -> Array:
         """Return turret, shoulder and elbows (k, 4) [rad] within limits; contact is not checked.

@@ -56,9 +56,6 @@ class RollerSphereParameters(Parameters):
     @property
     def rig(self) -> Rig:
         """The rig of the paper: contacts and axes of both rollers."""
-        return Rig(
-            radius=self.radius,
-            azimuth=np.array([self.azimuth_1, self.azimuth_2]),
-            latitude=np.array([self.latitude_1, self.latitude_2]),
-            alpha=np.array([self.alpha_1, self.alpha_2]),
-        )
+        azimuths = np.array([self.azimuth_1, self.azimuth_2])
+        latitudes = np.array([self.latitude_1, self.latitude_2])
+        return Rig(self.radius, azimuths, latitudes, np.array([self.alpha_1, self.alpha_2]))

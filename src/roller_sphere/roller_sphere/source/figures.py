@@ -121,13 +121,13 @@ def write_trajectories(rig_cases: list[Case], folder: Path) -> report.Still:
         axes.set_box_aspect(spans * (1.0, 1.0, FLAT), zoom=0.85)  # room for the titles
         axes.view_init(elev=report.ELEVATION, azim=report.AZIMUTH)
         report.legend(axes)
-    return report.Still(
-        path,
-        "Figure 3a: end points of w",
+    caption = (
         "Ellipses over one circle, the steeper the larger alpha is. All meet on the x-axis, at the "
-        f"headings 90 and 270 degrees. Heights are drawn {FLAT:g} times as large.",
-        _write_table(path, ("wx", "wy", "wz"), "rad_s", [case.motion.omega for case in rig_cases]),
+        f"headings 90 and 270 degrees. Heights are drawn {FLAT:g} times as large."
     )
+    ends = [case.motion.omega for case in rig_cases]
+    table = _write_table(path, ("wx", "wy", "wz"), "rad_s", ends)
+    return report.Still(path, "Figure 3a: end points of w", caption, table)
 
 
 def _write_curves(folder: Path, plot: CurvePlot, values: Sequence[Array]) -> report.Still:
