@@ -55,14 +55,15 @@ if TYPE_CHECKING:
 # Fraction of the speed limits at which loose joints follow nearly in equilibrium: 0.15 rad/s of the
 # shoulder, reached in RAMP (trajectories.py), accelerates elbow 2 by 0.5 m/s^2 at most: link 3
 # leans by 0.05 rad.
-SLOW = 0.3
-LAST = 3.0  # s; the arm must be at rest for so long at the end of a path: 3 / SERVO of tip_servo.py
+LOOSE_SPEED = 0.3
+# s; the arm must be at rest for so long at the end of a path: 3 / GAIN of tip_servo.py
+REST_TIME = 3.0
 # s; after this time at the end of a path it is final, even if the tips still move: 16 times that in
 # which the swing of a loose elbow 2 decays (PATIENCE in rest.py)
-LONGEST = 50.0
-CLOSE = 5e-3  # m; tips closer than that to their aim have arrived; half of what a reach allows
-# rad/s; joints slower than that will not bring the tips closer: by less than 0.6 mm in LAST
-CREEP = 1e-4
+END_TIMEOUT = 50.0
+ARRIVED = 5e-3  # m; tips closer than that to their aim have arrived; half of what a reach allows
+# rad/s; joints slower than that will not bring the tips closer: by less than 0.6 mm in REST_TIME
+CREEP_RATE = 1e-4
 _log = logging.getLogger(__name__)
 
 
@@ -245,7 +246,7 @@ class RecoveryController:
         self.reason = self.recovery.reason
         self.started, self._held_angles = state.time, self.recovery.corners[0]
         if len(self.recovery.corners) > 1:
-            speed = SLOW if self.planner.tree else self._speed
+            speed = LOOSE_SPEED if self.planner.tree else self._speed
             self.motion = in_time(self._setup, self.recovery.corners, speed)
 
     def _follow(self, state: RobotState) -> Command:
@@ -276,9 +277,9 @@ class RecoveryController:
         """
         aim = self.recovery.nearest if self.recovery and self.reason else self._target
         distance = self._servo.step(state.q, aim)
-        has_rested = min(elapsed - end, state.time - self._rest.moved) > LAST
-        has_settled = distance < CLOSE or np.abs(state.qd[:ARM]).max() < CREEP
-        self.done = bool((has_rested and has_settled) or elapsed > end + LONGEST)
+        has_rested = min(elapsed - end, state.time - self._rest.moved) > REST_TIME
+        has_settled = distance < ARRIVED or np.abs(state.qd[:ARM]).max() < CREEP_RATE
+        self.done = bool((has_rested and has_settled) or elapsed > end + END_TIMEOUT)
 
     def _compensated(self, command: Command) -> Command:
         """Return a command with the efforts of weak drives divided by their remaining strength."""

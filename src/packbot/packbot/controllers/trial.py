@@ -7,8 +7,8 @@ target, nothing touches except what loose joints rest on, and no effort is at it
 simulated arm differs from its model (`OffModel`), unknown encoder zeros and lengths displace the
 true tips from the measured ones; this displacement at the end is allowed in addition.
 
-REACHED and SEEN define success in pages and studies and must stay; the other constants may be
-tuned. test_packbot_recovery reaches in every engine.
+REACHED and TARGET_WIDTH define success in pages and studies and must stay; the other constants may
+be tuned. test_packbot_recovery reaches in every engine.
 """
 
 from __future__ import annotations
@@ -36,15 +36,16 @@ from packbot.planning.sight import Sight
 # m; the finger tips have reached the target within this distance: that by which errors of lengths
 # and encoders displace the hand (median of drawn arms, docs/packbot_recovery.md)
 REACHED = 0.01
-SEEN = 0.05  # m; width of the target for the camera: what fits between the fingers, 60 mm apart
-# s; longest duration of a reach: PATIENCE, a path of up to 30 s, and LONGEST of recovery.py
+# m; width of the target for the camera: what fits between the fingers, 60 mm apart
+TARGET_WIDTH = 0.05
+# s; longest duration of a reach: PATIENCE, a path of up to 30 s, and END_TIMEOUT of recovery.py
 LONGEST = 90.0
 # s; the healthy arm's controller has this time at the end of its path: 20 time constants of its
 # default bandwidth
-AFTER = 2.0
+SETTLING_TIME = 2.0
 # Number of random poses among which a start without contact is sought: half of all are clear
 # (measured), so that a few would do; the nearest of many is near.
-DRAWS = 3000
+START_POSES = 3000
 PLANNING = 600.0  # s of wall time; longest duration of planning, which takes seconds
 DETECTED = "detected"  # default diagnosis
 # Control periods between poses that are checked for contact, to save time: in 50 ms the tips move
@@ -142,9 +143,9 @@ def clear_start(setup: Setup) -> Setup:
     p = setup.parameters
     frozen = [fault.joint for fault in setup.faults if fault.angle is not None]
     movable = [i for i in range(ARM) if setup.joints[i] not in frozen]
-    poses = np.tile(q, (DRAWS, 1))
+    poses = np.tile(q, (START_POSES, 1))
     lower, upper = p.limits[:, movable]
-    poses[:, movable] = np.random.default_rng(0).uniform(lower, upper, (DRAWS, len(movable)))
+    poses[:, movable] = np.random.default_rng(0).uniform(lower, upper, (START_POSES, len(movable)))
     times = (np.abs(poses - q) / p.of_joints("speed_limit")).max(axis=1)
     for i in times.argsort(kind="stable"):
         if not clearance.touches(poses[i], MARGIN):
@@ -216,7 +217,8 @@ def run_reach(
     except AccordError as error:
         run = Trajectory.from_states(setup.joints, [setup.initial], [], [])
         return trial.assess(run, healthy, refused=str(error))
-    run = drive(setup, engine, healthy, max(healthy.motion.duration + AFTER, last), observers)
+    end = healthy.motion.duration + SETTLING_TIME
+    run = drive(setup, engine, healthy, max(end, last), observers)
     return trial.assess(run, healthy)
 
 
@@ -266,9 +268,9 @@ class _Trial:
             reason = next((word for word, is_unmet in criteria.items() if is_unmet), None)
         motion = None if refused else controller.motion
         detected = _detected_failures(setup, recovering) if recovering else []
-        spec = setup.scenario.controller
-        has_camera_task = bool(spec.get("watch") or spec.get("look"))
-        sight = Sight.of(setup).fraction(last_pose, self.target, SEEN) if has_camera_task else None
+        spec, visible_fraction = setup.scenario.controller, None
+        if spec.get("watch") or spec.get("look"):  # the camera has a task
+            visible_fraction = Sight.of(setup).fraction(last_pose, self.target, TARGET_WIDTH)
         return Reach(
             reached=reason is None,
             error=error,
@@ -277,7 +279,7 @@ class _Trial:
             nearest=recovery.nearest if recovery else None,
             detected=detected[0] if len(detected) == 1 else detected or None,
             path=run.q[-1:] if motion is None else motion.corners,
-            seen=sight,
+            seen=visible_fraction,
             touched=touched,
             load=load,
             duration=float(run.time[-1]),

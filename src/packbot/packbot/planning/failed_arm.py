@@ -44,7 +44,7 @@ LIGHT = 0.02
 # the share that contacts bear is estimated without friction.
 LEANING = 0.5
 # rad; distance of a loose joint from its unstable equilibrium: four times the 0.05 rad by which it
-# leans while it follows (recovery.py, SLOW)
+# leans while it follows (recovery.py, LOOSE_SPEED)
 TIPPING = 0.2
 # Bound of the rounds over several loose joints until all rest, should they push each other on;
 # a single one takes one round

@@ -44,7 +44,7 @@ MOST_TURN = 0.3
 DAMPING = 1e-3
 # rad; poses whose angles differ by less are the same: 1e-3 gives 56 and 3, most of them twins, 0.1
 # 26 and 2
-ALIKE = 1e-2
+SAME_ANGLE = 1e-2
 
 
 class Goals:
@@ -100,7 +100,7 @@ class Goals:
         refined = list[Array]()
         for q in [present, *self.seeds(target)]:
             pose = self.refine(q, target)
-            if all(np.abs(pose - other)[:ARM].max() > ALIKE for other in refined):
+            if all(np.abs(pose - other)[:ARM].max() > SAME_ANGLE for other in refined):
                 refined.append(pose)
                 yield pose
 

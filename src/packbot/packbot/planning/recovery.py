@@ -23,7 +23,7 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 
 from packbot.planning.failed_arm import GAP, FailedArm
-from packbot.planning.failed_planner import MEETS, FailedPlanner
+from packbot.planning.failed_planner import SAME_POSE, FailedPlanner
 from packbot.planning.goals import NEAR, Goals
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.rrt import SearchTree
@@ -87,7 +87,7 @@ class Recoverer:
         """Return whether this was made for the failures of an arm at angles q (7,) [rad]."""
         failures = [(fault.joint, fault.kind) for fault in self.arm.faults]
         has_same = failures == [(fault.joint, fault.kind) for fault in arm.faults]
-        return has_same and bool(np.abs(q - self.present)[:ARM].max() < MEETS)
+        return has_same and bool(np.abs(q - self.present)[:ARM].max() < SAME_POSE)
 
     def reach(self, target: Array) -> Recovery:
         """Return a path to a target (3,) [m], or the reason why there is none."""

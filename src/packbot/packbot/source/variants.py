@@ -11,8 +11,8 @@ without progress in time, the pair is declared broken and may overlap from then 
 not say so, and its code would never get past this time.
 
 The rules of stopping and holding must stay, errors included: test_packbot_report_variants tests the
-2.6 J that one stop adds. FIRST_STEP, STUCK and PROGRESS, which the report does not give, may be
-tuned.
+2.6 J that one stop adds. FIRST_STEP, MOST_STOPS and PROGRESS, which the report does not give, may
+be tuned.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from packbot.simulators.reference import ArmSimulator, read_reference_options
 FIRST_STEP = 1e-4
 # Number of stops in a row without PROGRESS after which a pair may overlap: 5 and 80 change nothing
 # but the number of stops.
-STUCK = 20
+MOST_STOPS = 20
 PROGRESS = 1e-3  # s; shorter motions between two stops are no progress: 1e-4 and 1e-2 do the same
 PARALLEL = 1e-9  # 1; axes are parallel if their cosine differs from 1 by less; others have 0
 # s; shorter steps are accepted whatever their error: accelerations of 100 rad/s^2 that jump within
@@ -140,7 +140,7 @@ class JointClampReference(ArmSimulator):
         if self._reached - self._progress > PROGRESS:
             self._progress, self._idle = self._reached, 0
         self._idle += 1
-        if self._idle > STUCK:
+        if self._idle > MOST_STOPS:
             self._idle = 0
             self.broken.update(met.tolist())
             for pair in met.tolist():
