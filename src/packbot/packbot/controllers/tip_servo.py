@@ -28,8 +28,8 @@ GAIN = 1.0  # 1/s; slower than a loose link swings: sqrt(g / 0.5 m) = 4.4 rad/s
 # rad; bound of what is added to each angle, 0.28 m at the tips of a stretched arm: far more than
 # the 10 mm by which drawn arms miss (docs/packbot_recovery.md), but no new path.
 MOST_OFFSET = 0.15
-# m^2; damps motions that move the tips by less than 1 cm/rad, which would take more than MOST_OFFSET
-# for 1.5 mm
+# m^2; damps motions that move the tips by less than 1 cm/rad, which would take more than
+# MOST_OFFSET for 1.5 mm
 DAMPING = 1e-4
 LEAN_TIME = 3.0  # s; time constant of the mean difference, two swings of a loose link
 
