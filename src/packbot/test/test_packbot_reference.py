@@ -352,11 +352,9 @@ def test_what_jams_is_stopped_with_a_loss(near: list[Near], arm: Arm) -> None:
         features = features[features[:, 0] < LOWER][:3]
         mu = np.full(len(touch.margins), 0.4)
         friction = ContactFriction(proximity.model, mu, 1e-9)
-        _, rows, witnesses = touch.measure(features, q)
-        mass = arm.mass_matrix(q)
-        contacts = Contacts(features, rows, witnesses)
+        contacts, mass = touch.contacts(features, q), arm.mass_matrix(q)
         after = friction.rates_without_slip(mass, contacts, q, v)
-        directions = friction.force_directions(contacts, q, after)
+        directions, rows = friction.force_directions(contacts, q, after), contacts.jacobian
         assert np.abs(rows @ after).max() < 1e-7
         assert np.abs((directions - rows) @ after).max() < 1e-7
         lost = 0.5 * (v @ mass @ v - after @ mass @ after)
