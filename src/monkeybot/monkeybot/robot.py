@@ -52,13 +52,9 @@ class MotionFigures(Tally):
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return travel [m], rise [m], number of grips and largest impulse [N s]."""
         grips = [event for event in events if event.kind == "magnet_on"]
+        count, largest = float(len(grips)), max((grip.impulse for grip in grips), default=0.0)
         travel, rise = self._shifts.get("hand", self._shifts["centre"]).tolist()
-        return {
-            "travel": travel,
-            "rise": rise,
-            "grips": float(len(grips)),
-            "largest_impulse": max((event.impulse for event in grips), default=0.0),
-        }
+        return {"travel": travel, "rise": rise, "grips": count, "largest_impulse": largest}
 
 
 def centre_of_mass(p: MonkeyBotParameters, trajectory: Trajectory) -> Array:
@@ -135,15 +131,13 @@ class MonkeyBot(Robot):
         """
         start = setup.scenario.initial
         if start.position[0] or start.pitch or start.yaw or any(start.twist[i] for i in (0, 4, 5)):
-            raise AccordError(
-                "the MonkeyBot moves in the y-z plane: initial takes y, z and roll alone"
-            )
+            message = "the MonkeyBot moves in the y-z plane: initial takes y, z and roll alone"
+            raise AccordError(message)
         mode = mode_of(state.switches)
         u = pack(state)
         if mode is not Mode.FLIGHT and any(start.twist[:3]):
-            raise AccordError(
-                "initial.twist: a hand is held, so the rates of the angles determine it"
-            )
+            message = "initial.twist: a hand is held, so the rates of the angles determine it"
+            raise AccordError(message)
         if mode is Mode.FIXED:
             u[2:4] = 0.0
         if mode is Mode.SWING_B:
@@ -159,15 +153,13 @@ class MonkeyBot(Robot):
         3 rad/s, 1 m and 1 m/s, and efforts of up to 5 N m.
         """
         mode = MOVING[index % len(MOVING)]
-        u = np.concatenate(
-            [rng.uniform(-np.pi, np.pi, 2), 3.0 * rng.normal(size=2), rng.normal(size=4)]
-        )
+        angles, rates = rng.uniform(-np.pi, np.pi, 2), 3.0 * rng.normal(size=2)
+        u = np.concatenate([angles, rates, rng.normal(size=4)])
         if mode is Mode.SWING_A:
             u[6:] = 0.0
         elif mode is Mode.SWING_B:
             _stop_hand_b(setup.parameters, u)
-        state = unpack(u, time=0.0, effort=np.zeros(1), mode=mode)
-        return state, rng.uniform(-5.0, 5.0, 1)
+        return unpack(u, time=0.0, effort=np.zeros(1), mode=mode), rng.uniform(-5.0, 5.0, 1)
 
     def surroundings(self, setup: Setup) -> Mapping[str, tuple[Array, Faces]]:
         """Return the wall of models/magnet_wall, 4 cm behind the plane of the motion."""

@@ -53,9 +53,11 @@ class Packbot(Robot):
     summary = "a tracked chassis with a seven-joint arm made of convex hulls"
     parameters = PackbotParameters
     controllers = {
-        "reach": ReachController, "recover": RecoveryController,
-        "transition": TransitionController, "velocity": VelocityController,
-    }  # fmt: skip
+        "reach": ReachController,
+        "recover": RecoveryController,
+        "transition": TransitionController,
+        "velocity": VelocityController,
+    }
     friction_laws = {"normal": laws.normal, "joint_clamp": laws.joint_clamp}
     input_topics = InputTopics(velocity="joint_velocity_command", position="joint_position_command")
     gazebo = GazeboHooks(world=make_world)
@@ -73,8 +75,7 @@ class Packbot(Robot):
         return JOINTS
 
     def effort_limits(self, setup: Setup) -> Array:
-        parameters: PackbotParameters = setup.parameters
-        return parameters.of_joints("effort_limit")
+        return np.asarray(setup.parameters.of_joints("effort_limit"))
 
     def reference(self, setup: Setup) -> Simulator:
         """Make the analytical simulator.
@@ -104,7 +105,8 @@ class Packbot(Robot):
         return lambda state: clearance.contact_points(state.q, clearance.near(state.q, CLOSE))
 
     def surroundings(self, setup: Setup) -> Mapping[str, tuple[Array, Faces]]:
-        return {f"solid_{i}": s for i, s in enumerate(collisions.stand_around(setup), 1)}
+        solids = collisions.stand_around(setup)
+        return {f"solid_{i}": solid for i, solid in enumerate(solids, 1)}
 
     def draw_state(
         self, setup: Setup, rng: np.random.Generator, index: int

@@ -148,7 +148,7 @@ def test_the_nearest_point_to_a_target_out_of_reach_has_both_links_in_line_with_
 
 def test_what_a_failed_arm_explores_are_rests_that_its_active_joints_lead_to(monkeypatch):
     """Turret, shoulder and elbow1 lead there, elbow2 hangs or lies; camera and wrist stay."""
-    monkeypatch.setattr("packbot.planning.failed_planner.REACHES", 40)
+    monkeypatch.setattr("packbot.planning.failed_planner.TREE_SAMPLES", 40)
     setup = setup_of("elbow2=loose")
     arm = FailedArm(setup, setup.faults)
     start = arm.rest(setup.initial.q)

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from packbot.contact.clearance import Clearance
-from packbot.contact.features import LOWER
+from packbot.contact.features import LOWER, Contacts
 from packbot.contact.forces import impact
 from packbot.contact.friction import ContactFriction
 from packbot.contact.gaps import GapFunctions, Proximity
@@ -255,7 +255,7 @@ def test_friction_takes_what_coulomb_says(near: list[Near], arm: Arm) -> None:
         mu = np.full(len(touch.margins), 0.4)
         friction = ContactFriction(proximity.model, mu, slow)
         _, rows, witnesses = touch.measure(features, q)
-        directions = friction.force_directions(features, q, v, rows, witnesses)
+        directions = friction.force_directions(Contacts(features, rows, witnesses), q, v)
         pin.forwardKinematics(arm.model, arm.data, q, v)
         for feature, row, direction, witness in zip(
             features, rows, directions, witnesses, strict=True
@@ -286,7 +286,7 @@ def test_friction_at_impacts_takes_energy_alone(near: list[Near], arm: Arm) -> N
         mass = arm.mass_matrix(q)
         impulses, parted = impact(mass, rows, v)
         more, braked = friction.friction_impulses(
-            mass, features, q, parted, witnesses, rows, impulses
+            mass, Contacts(features, rows, witnesses), q, parted, impulses
         )
         assert braked @ mass @ braked <= parted @ mass @ parted + 1e-12
         assert (rows @ braked).min() > -1e-7
@@ -324,7 +324,7 @@ def test_friction_of_an_impact_is_mu_times_its_whole_impulse(near: list[Near], a
         v *= -np.sign(rows[0] @ v)
         first, parted = impact(mass, rows, v)
         (whole,), braked = friction.friction_impulses(
-            mass, feature, q, parted, witnesses, rows, first
+            mass, Contacts(feature, rows, witnesses), q, parted, first
         )
         moves = past_each_other(touch, arm, feature[0], witnesses[0], q)
         if np.linalg.svd(moves)[1].min() < 0.01:
@@ -352,10 +352,9 @@ def test_what_jams_is_stopped_with_a_loss(near: list[Near], arm: Arm) -> None:
         features = features[features[:, 0] < LOWER][:3]
         mu = np.full(len(touch.margins), 0.4)
         friction = ContactFriction(proximity.model, mu, 1e-9)
-        _, rows, witnesses = touch.measure(features, q)
-        mass = arm.mass_matrix(q)
-        after = friction.rates_without_slip(mass, features, q, v, witnesses, rows)
-        directions = friction.force_directions(features, q, after, rows, witnesses)
+        contacts, mass = touch.contacts(features, q), arm.mass_matrix(q)
+        after = friction.rates_without_slip(mass, contacts, q, v)
+        directions, rows = friction.force_directions(contacts, q, after), contacts.jacobian
         assert np.abs(rows @ after).max() < 1e-7
         assert np.abs((directions - rows) @ after).max() < 1e-7
         lost = 0.5 * (v @ mass @ v - after @ mass @ after)

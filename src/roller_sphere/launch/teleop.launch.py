@@ -12,5 +12,5 @@ from roboaccord_ros.launch_files import LaunchDescription, include
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Include the launch file of all robots; its other arguments are this file's."""
+    """Include simulate.launch.py of roboaccord_ros; its other arguments can be set here."""
     return include("simulate", robot="roller_sphere", scenario="teleop")

@@ -21,14 +21,7 @@ from roboaccord.simulators import Simulator
 from roller_sphere.controllers import drive
 from roller_sphere.controllers.dribble import DribbleController
 from roller_sphere.dribbling.reference import DribbleReference
-from roller_sphere.model.contact import (
-    LINKS,
-    Friction,
-    RollerFriction,
-    coulomb,
-    engine_contact,
-    viscous,
-)
+from roller_sphere.model import contact
 from roller_sphere.model.figures import BallFigures
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
@@ -59,7 +52,11 @@ class RollerSphere(Robot):
         "figure_eight": drive.FigureEightController,
         "dribble": DribbleController,
     }
-    friction_laws = {"viscous": viscous, "coulomb": coulomb, "contact": engine_contact}
+    friction_laws = {
+        "viscous": contact.viscous,
+        "coulomb": contact.coulomb,
+        "contact": contact.engine_contact,
+    }
     gazebo = GazeboHooks(odometry=bearing_odometry)
     cli = commands_of("roller_sphere", {"rig": "inverse forward figures"})
 
@@ -71,9 +68,8 @@ class RollerSphere(Robot):
         """
         base = setup.scenario.base
         if base not in ("ball", "free"):
-            raise AccordError(
-                f"base is {base}; the roller sphere takes ball (in a bearing) or free"
-            )
+            bases = "ball (in a bearing) or free"
+            raise AccordError(f"base is {base}; the roller sphere takes {bases}")
         return ROLLERS if base == "ball" else (*ROLLERS, *CARRIER)
 
     def effort_limits(self, setup: Setup) -> Array:
@@ -91,12 +87,12 @@ class RollerSphere(Robot):
         """
         law = setup.force_law
         reference = DribbleReference if setup.scenario.base == "free" else RollerSphereReference
-        if isinstance(law, RollerFriction):
+        if isinstance(law, contact.RollerFriction):
             return reference(setup, law.friction)
         if setup.contact is None:
             raise AccordError("friction.law is none, and rollers without friction drive nothing")
-        dry = setup.contact.mu((LINKS[0], LINKS[1])) * setup.parameters.press_force
-        return reference(setup, Friction(dry=dry, slip_speed=FINE))
+        dry = setup.contact.mu(contact.LINKS[:2]) * setup.parameters.press_force
+        return reference(setup, contact.Friction(dry=dry, slip_speed=FINE))
 
     def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
         return make_engine_simulator(setup, engine)
@@ -109,9 +105,8 @@ class RollerSphere(Robot):
         """
         initial = setup.scenario.initial
         if initial.position[2] or any(initial.twist[:3]):
-            raise AccordError(
-                "initial: the ball's height is its radius, and it starts without speed"
-            )
+            message = "initial: the ball's height is its radius, and it starts without speed"
+            raise AccordError(message)
         x, y, _ = state.position
         state = replace(state, position=np.array([x, y, setup.parameters.radius]), switches={})
         odometry = bearing_odometry(setup)

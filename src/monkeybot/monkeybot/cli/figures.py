@@ -19,14 +19,14 @@ from typer import Option
 from monkeybot.cli.options import TORQUE, Changes, robot_parameters
 from monkeybot.source.figures import RANGES, draw_all
 
+POINTS_HELP = "Grid points along each side of a landscape."
+
 
 @cli.in_pieces()
 def figures_command(
     folder: cli.Out = None,
     force: cli.Force = False,
-    count: Annotated[
-        int, Option("--points", min=3, max=2001, help="Grid points along each side of a landscape.")
-    ] = 301,
+    count: Annotated[int, Option("--points", min=3, max=2001, help=POINTS_HELP)] = 301,
     torque: Annotated[NewtonMetres, TORQUE] = 2.0,
     changes: Changes = None,
 ) -> cli.Result:

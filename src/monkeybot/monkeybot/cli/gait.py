@@ -29,7 +29,7 @@ from monkeybot.cli.options import RATES, TORQUE, Changes, Tolerance, robot_param
 from monkeybot.gaits.collisionless import find_collisionless
 from monkeybot.gaits.gait import Figures, evaluate, horizontal
 from monkeybot.gaits.multipliers import Multipliers, all_multipliers
-from monkeybot.gaits.repetition import repeat
+from monkeybot.gaits.repetition import Repetition, repeat
 from monkeybot.gaits.search import FINE, minimise, missed, refine
 from monkeybot.model.parameters import MonkeyBotParameters
 
@@ -50,10 +50,17 @@ class Clock(StrEnum):
     pure = "pure"
 
 
-Sample = Annotated[
-    si.Seconds, Option(min=0.0, max=1.0, help="Period of the controller, to which times are "
-                       "rounded; 0: not rounded."),
-]  # fmt: skip
+MULTIPLIERS = Quantity("1", "by events, by a clock that each gait resets, by a clock", "", ".5f")
+FIND_HELP = (
+    "minimum: the rates of least error near a guess, by the method of Nelder and Mead; periodic: "
+    "the gait that repeats exactly near a guess, and its multipliers; collisionless: a passive "
+    "gait whose free hand comes to the line at rest; repetition: the gait repeated open-loop, by "
+    "the times of one evaluation. Default: its error."
+)
+ANGLE_HELP = "Guess of the held link's angle, both hands level."
+CLOCK_HELP = "reset: the clock restarts at the vertical; pure: it runs on."
+SAMPLE_HELP = "Period of the controller, to which times are rounded; 0: not rounded."
+Sample = Annotated[si.Seconds, Option(min=0.0, max=1.0, help=SAMPLE_HELP)]
 EVALUATION = "without --find"
 # Options that a call may have, separated by blanks, by value of --find; "": with all of them.
 OPTIONS = {
@@ -98,10 +105,7 @@ class Repeating:
     rates: Annotated[Array, Quantity("rad/s", form=".8f")]
     torque: si.NewtonMetres
     residual: Annotated[float, Quantity("rad, rad/s", form=".2g")]
-    multipliers: Annotated[
-        Mapping[str, Multipliers],
-        Quantity("1", "by events, by a clock that each gait resets, by a clock", "", ".5f"),
-    ]
+    multipliers: Annotated[Mapping[str, Multipliers], MULTIPLIERS]
 
 
 def _modes(values: Mapping[str, Any]) -> list[str]:
@@ -111,26 +115,14 @@ def _modes(values: Mapping[str, Any]) -> list[str]:
 
 @Modes(_modes, OPTIONS)
 def gait_command(
-    find: Annotated[
-        Find | None,
-        Option(
-            help="minimum: the rates of least error near a guess, by the method of Nelder and "
-            "Mead; periodic: the gait that repeats exactly near a guess, and its multipliers; "
-            "collisionless: a passive gait whose free hand comes to the line at rest; repetition: "
-            "the gait repeated open-loop, by the times of one evaluation. Default: its error."
-        ),
-    ] = None,
+    find: Annotated[Find | None, Option(help=FIND_HELP)] = None,
     rates: Annotated[tuple[float, float] | None, Quantity("rad/s"), RATES] = None,
     torque: Annotated[si.NewtonMetres | None, TORQUE] = None,
     tolerance: Tolerance = FINE,
-    angle: Annotated[
-        si.Radians, Option(help="Guess of the held link's angle, both hands level.")
-    ] = 0.58,
+    angle: Annotated[si.Radians, Option(help=ANGLE_HELP)] = 0.58,
     steps: Annotated[int, Option(min=1, help="Number of gaits.")] = 20,
     sample: Sample = 0.001,
-    clock: Annotated[
-        Clock, Option(help="reset: the clock restarts at the vertical; pure: it runs on.")
-    ] = Clock.reset,
+    clock: Annotated[Clock, Option(help=CLOCK_HELP)] = Clock.reset,
     changes: Changes = None,
 ) -> cli.Result:
     """Evaluate the report's gait, or find gaits of its kind.
@@ -169,7 +161,10 @@ def gait_command(
     if find is Find.periodic:
         return cli.Result(find_periodic(parameters, start, torque), used=used)
     if find is Find.repetition:
-        return repeat_gait(parameters, start, torque, steps, sample, clock, used)
+        repetition = repeat(
+            parameters, start, torque, steps=steps, sample=sample, clock=clock.value
+        )
+        return cli.Result(repetition, lines_of(repetition), used)
     return cli.Result(evaluate_gait(parameters, start, torque, tolerance), used=used)
 
 
@@ -190,24 +185,20 @@ def evaluate_gait(
 def find_periodic(parameters: MonkeyBotParameters, rates: Array, torque: float) -> Repeating:
     """Return the gait that repeats exactly near a guess, and whether it is stable."""
     gait = horizontal(torque)
-    found = refine(gait, parameters, rates)
-    multipliers = all_multipliers(gait, parameters, np.array([0.0, 0.0, *found.rates]))
-    return Repeating(found.rates, torque, found.residual, multipliers)
+    periodic = refine(gait, parameters, rates)
+    multipliers = all_multipliers(gait, parameters, np.array([0.0, 0.0, *periodic.rates]))
+    return Repeating(periodic.rates, torque, periodic.residual, multipliers)
 
 
-def repeat_gait(
-    parameters: MonkeyBotParameters, rates: Array, torque: float, steps: int, sample: float,
-    clock: Clock, used: Mapping[str, Any],
-) -> cli.Result:  # fmt: skip
-    """Return the repetition of a gait (figures 5 to 8), to be printed.
+def lines_of(repeated: Repetition) -> list[Any]:
+    """Return the repetition of a gait (figures 5 to 8) as a table to print, and its explanation.
 
     A gait that never hangs straight down has no error; with a clock that it would have to reset,
     it is the last one.
     """
-    repeated = repeat(parameters, rates, torque, steps=steps, sample=sample, clock=clock.value)
     table = cli.make_table("gait", "error", "kinetic energy [J]", "height [m]")
     rows = np.column_stack([repeated.error, repeated.kinetic_energy, repeated.height])
     for number, row in enumerate(rows, 1):
         table.add_row(str(number), *("-" if np.isnan(x) else f"{x:.4g}" for x in row))
     explained = "error: th2^2 + (w1 - w1')^2 + (w2 - w2')^2; -: it never hung straight down"
-    return cli.Result(repeated, [table, Text(explained)], used)
+    return [table, Text(explained)]

@@ -21,15 +21,12 @@ from monkeybot.model.parameters import MonkeyBotParameters
 
 RATES = Option(metavar="W1 W2", help="Rates of th1 and th2 where both links hang straight down.")
 TORQUE = Option(help="Torque of the motor, in the frame of the held hand.")
-Changes = Annotated[
-    list[str] | None,
-    Option("--set", metavar="KEY=VALUE", help="Change a parameter of the robot, such as mass_a."),
-]
+CHANGES_HELP = "Change a parameter of the robot, such as mass_a."
+Changes = Annotated[list[str] | None, Option("--set", metavar="KEY=VALUE", help=CHANGES_HELP)]
 # Bounds: the round-off of a float, 2.2e-16, lets no step meet much less than 1e-14, and at 0.1 an
 # angle in rad has one digit.
-Tolerance = Annotated[
-    Ratio, Option(min=1e-14, max=0.1, help="Error tolerance of each step of the integrator.")
-]
+TOLERANCE_HELP = "Error tolerance of each step of the integrator."
+Tolerance = Annotated[Ratio, Option(min=1e-14, max=0.1, help=TOLERANCE_HELP)]
 
 
 def robot_parameters(changes: list[str] | None) -> MonkeyBotParameters:
@@ -38,9 +35,8 @@ def robot_parameters(changes: list[str] | None) -> MonkeyBotParameters:
     Raises:
         AccordError: for an unknown parameter, or a value that makes no robot.
     """
-    return description.load_parameters(
-        MonkeyBotParameters, "monkeybot", with_changes({}, changes, "parameters.")
-    )
+    changed = with_changes({}, changes, "parameters.")
+    return description.load_parameters(MonkeyBotParameters, "monkeybot", changed)
 
 
 def with_changes(

@@ -22,8 +22,8 @@ from roboaccord.scenario import Setup
 from monkeybot.controllers.frames import HALF_TICK, command, other_hand, seen_from
 from monkeybot.model.coordinates import SWINGS, Mode, mode_of
 
+# Start [s], stop [s], and the torque in between [N m].
 Interval = tuple[float, float, float]
-"""Start [s], stop [s], and the torque in between [N m]."""
 
 
 @dataclass(eq=False, repr=False)

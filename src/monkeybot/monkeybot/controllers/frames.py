@@ -1,7 +1,8 @@
 """Conversion of torque and state between the joint and the frame of the held hand.
 
-The report states its controllers in the frame of the held hand, in which the link of that hand
-comes first. If hand B holds, the elbow's angle and the torque have the opposite sign there.
+The report is the student project of docs/monkeybot.md. It states its controllers in the frame of
+the held hand, in which the link of that hand comes first. If hand B holds, the elbow's angle and
+the torque have the opposite sign there.
 """
 
 from __future__ import annotations
@@ -43,6 +44,5 @@ def seen_from(mode: Mode, state: RobotState) -> Array:
     th1, th2, w1, w2 = pack(state)[:4]
     if mode is Mode.SWING_B:
         th1, th2, w1, w2 = th1 + th2 + math.pi, -th2, w1 + w2, -w2
-    return np.array(
-        [math.remainder(th1, 2.0 * math.pi), math.remainder(th2, 2.0 * math.pi), w1, w2]
-    )
+    th1, th2 = math.remainder(th1, math.tau), math.remainder(th2, math.tau)
+    return np.array([th1, th2, w1, w2])

@@ -33,6 +33,8 @@ SEARCH = np.deg2rad(np.arange(0.0, 15.0, 0.25))
 JUMP = 1.0  # rad: if th2 changes by more between two tried angles, it has jumped by a turn
 REST_TOLERANCE = 1e-14  # of the integrator, so that the angle is found to round-off
 
+HALF_WAY = Quantity("rad/s", name="rates half-way", form=".8f")
+
 
 @dataclass(frozen=True)
 class CollisionlessGait:
@@ -49,9 +51,7 @@ class CollisionlessGait:
     angle: Annotated[float, Quantity("rad", form=".8f")]
     period: Annotated[float, Quantity("s", form=".8f")]
     stride: Annotated[float, Quantity("m", form=".8f")]
-    rates: Annotated[Array, Quantity("rad/s", name="rates half-way", form=".8f")] = field(
-        metadata=LEFT_OUT
-    )
+    rates: Annotated[Array, HALF_WAY] = field(metadata=LEFT_OUT)
     residual: Annotated[float, Quantity("rad, rad/s", form=".2g")]
 
 

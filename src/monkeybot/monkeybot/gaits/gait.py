@@ -29,8 +29,8 @@ from monkeybot.model.parameters import MonkeyBotParameters
 # starts on (measured), but needs numba, whose import takes 0.4 s; searches, with up to 16 starts at
 # a time, do without.
 ENSEMBLE = 64
+# A function of starts and ends (k, 4) that returns errors (k,).
 Errors = Callable[[Array, Array], Array]
-"""A function of starts and ends (k, 4) that returns errors (k,)."""
 
 
 def wrap(angle: Array) -> Array:
@@ -120,19 +120,18 @@ def evaluate(
     if k >= ENSEMBLE and has_series(gait, parameters):
         from monkeybot.model.ensemble import run_ensemble  # imports numba
 
-        run_ensemble(
-            parameters.rows, full, np.zeros(k, dtype=np.int64), phases[None], gait.stop.row,
-            tolerance, times, finals, counts,
-        )  # fmt: skip
+        rows, stop, hands = parameters.rows, gait.stop.row, np.zeros(k, dtype=np.int64)
+        run_ensemble(rows, full, hands, phases[None], stop, tolerance, times, finals, counts)
     else:
         run_many(parameters.rows, full, phases, gait.stop.row, tolerance, times, finals, counts)
     changing = [i for i, phase in enumerate(gait.phases) if phase.then is not Then.NOTHING]
     driven = [i for i, phase in enumerate(gait.phases) if phase.torque]
-    return Evaluation(
-        error=gait.error(full[:, :4], finals[:, :4]), times=times, final=finals[:, :4],
-        travel=finals[:, 4:6] - full[:, 4:6], motor_time=times[:, driven].sum(axis=1),
-        switch_time=times[:, : changing[0] + 1].sum(axis=1) if changing else np.full(k, np.nan),
-    )  # fmt: skip
+    switch_time, motor_time = np.full(k, np.nan), times[:, driven].sum(axis=1)
+    if changing:
+        switch_time = times[:, : changing[0] + 1].sum(axis=1)
+    final, travel = finals[:, :4], finals[:, 4:6] - full[:, 4:6]
+    error = gait.error(full[:, :4], final)
+    return Evaluation(error, times, final, travel, switch_time, motor_time)
 
 
 def has_series(gait: Gait, parameters: MonkeyBotParameters) -> bool:
@@ -175,9 +174,8 @@ def horizontal(torque: float, *, limit: float = LIMIT) -> Gait:
         AccordError: for no torque.
     """
     if torque == 0 or not math.isfinite(torque):
-        raise AccordError(
-            f"torque is {torque:g} N m, and cannot restore the energy that the impact takes"
-        )
+        effect = "cannot restore the energy that the impact takes"
+        raise AccordError(f"torque is {torque:g} N m, and {effect}")
     swing = Phase(level(), then=Then.CHANGE, duration=limit)
     push = Phase(energy_restored(), torque, may_stop=True, duration=limit)
     coast = Phase(VERTICAL, duration=limit)

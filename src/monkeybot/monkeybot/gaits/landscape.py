@@ -11,6 +11,7 @@ pictures. The fields of Landscape stay, for they are names of arrays in saved fi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,7 @@ LIMIT = 1.0  # s: longest phase; a first swing up to the line takes about 0.5 s
 NEIGHBOURS = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
 
 Done = Callable[[int], None]  # called after each block with its number of gaits
+Versions = Mapping[str, str]  # of the software that computed a landscape, by its name
 
 
 @dataclass(frozen=True)
@@ -94,19 +96,24 @@ class Landscape:
         A neighbour that misses an event counts as higher. A point at the edge of the grid is not a
         minimum, since the error beyond the edge is unknown.
         """
-        heights = np.where(np.isfinite(self.error), self.error, np.inf)
-        inner = heights[1:-1, 1:-1]
+        errors = np.where(np.isfinite(self.error), self.error, np.inf)
+        inner = errors[1:-1, 1:-1]
         n1, n2 = inner.shape
-        neighbours = [heights[1 + i : 1 + i + n1, 1 + j : 1 + j + n2] for i, j in NEIGHBOURS]
+        neighbours = [errors[1 + i : 1 + i + n1, 1 + j : 1 + j + n2] for i, j in NEIGHBOURS]
         i, j = np.nonzero((inner < np.min(neighbours, axis=0)) & np.isfinite(inner))
         rows = np.column_stack([self.w1[i + 1], self.w2[j + 1], inner[i, j]])
         return rows[np.argsort(rows[:, 2], kind="stable")]
 
 
 def landscape(
-    gait: Gait, parameters: MonkeyBotParameters, w1: Array, w2: Array, *,
-    tolerance: float = TOLERANCE, done: Done | None = None,
-) -> Landscape:  # fmt: skip
+    gait: Gait,
+    parameters: MonkeyBotParameters,
+    w1: Array,
+    w2: Array,
+    *,
+    tolerance: float = TOLERANCE,
+    done: Done | None = None,
+) -> Landscape:
     """Evaluate a gait over a grid of rates at th1 = th2 = 0.
 
     The result does not depend on the number of cores.
@@ -125,27 +132,28 @@ def landscape(
     if len(w1) * len(w2) > MOST_GAITS:
         raise AccordError(f"a grid of {len(w1)} x {len(w2)} has more than {MOST_GAITS:g} gaits")
     starts = np.stack(np.meshgrid(w1, w2, indexing="ij"), axis=-1).reshape(-1, 2)
-    blocks = np.array_split(starts, -(-len(starts) // BLOCK))
-    pieces = run_pieces(
-        _evaluate, ((gait, parameters, block, tolerance) for block in blocks), threads=True,
-        done=lambda piece: done(piece.shape[1]) if done else None,
-    )  # fmt: skip
-    fields = np.concatenate(pieces, axis=1).reshape(3, len(w1), len(w2))
+    blocks = np.array_split(starts, math.ceil(len(starts) / BLOCK))
+    calls = ((gait, parameters, block, tolerance) for block in blocks)
+
+    def report(results: Array) -> None:
+        """Report a block that is done, with its results (3, k)."""
+        if done:
+            done(results.shape[1])
+
+    results = run_pieces(_figures, calls, threads=True, done=report)
+    fields = np.concatenate(results, axis=1).reshape(3, len(w1), len(w2))
     return Landscape(np.asarray(w1, dtype=float), np.asarray(w2, dtype=float), *fields)
 
 
-def _evaluate(
-    gait: Gait, parameters: MonkeyBotParameters, starts: Array, tolerance: float
-) -> Array:
+def _figures(gait: Gait, parameters: MonkeyBotParameters, starts: Array, tolerance: float) -> Array:
     """Return error, time until the first switch and time of the motor for k starts (3, k)."""
     evaluation = evaluate(gait, parameters, starts, tolerance=tolerance)
     return np.array([evaluation.error, evaluation.switch_time, evaluation.motor_time])
 
 
 def save_map(
-    fields: Mapping[str, Array], path: Path, parameters: MonkeyBotParameters,
-    versions: Mapping[str, str],
-) -> None:  # fmt: skip
+    fields: Mapping[str, Array], path: Path, parameters: MonkeyBotParameters, versions: Versions
+) -> None:
     """Save the arrays of a landscape as an .npz file, with parameters and versions of the software.
 
     Raises:

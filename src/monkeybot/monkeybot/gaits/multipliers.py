@@ -80,10 +80,8 @@ def map_slope(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Arra
     middle = evaluate(gait, parameters, start, tolerance=FINE).final[0]
     final[:, :2] = wrap(final[:, :2] - middle[:2])
     if not np.isfinite(final).all():
-        raise AccordError(
-            "beside its start the gait misses an event that it only grazes: its return map has "
-            "no derivative there"
-        )
+        failure = "beside its start the gait misses an event that it only grazes"
+        raise AccordError(f"{failure}: its return map has no derivative there")
     return np.asarray(np.einsum("s,msd->dm", weights, final.reshape(4, 4, 4)))
 
 

@@ -44,9 +44,15 @@ class Repetition:
 
 
 def repeat(
-    parameters: MonkeyBotParameters, rates: Array, torque: float, *, steps: int,
-    sample: float = 0.001, clock: str = "reset", times: tuple[float, float] | None = None,
-) -> Repetition:  # fmt: skip
+    parameters: MonkeyBotParameters,
+    rates: Array,
+    torque: float,
+    *,
+    steps: int,
+    sample: float = 0.001,
+    clock: str = "reset",
+    times: tuple[float, float] | None = None,
+) -> Repetition:
     """Repeat the report's gait open-loop, by the times of its state-triggered evaluation.
 
     Args:

@@ -69,10 +69,8 @@ def minimise(
 
     if not np.isfinite(error(np.asarray(rates))):
         raise AccordError(missed(rates))
-    best = scipy.optimize.minimize(
-        error, rates, method="Nelder-Mead",
-        options={"xatol": 1e-10, "fatol": 1e-18, "maxiter": 4000, "maxfev": 8000},
-    )  # fmt: skip
+    options = {"xatol": 1e-10, "fatol": 1e-18, "maxiter": 4000, "maxfev": 8000}
+    best = scipy.optimize.minimize(error, rates, method="Nelder-Mead", options=options)
     lowest = evaluate(gait, parameters, best.x, tolerance=tolerance)
     return Minimum(best.x, lowest.figures, int(best.nfev) + 1)
 
@@ -80,9 +78,8 @@ def minimise(
 def missed(rates: Array) -> str:
     """Return the message for a start from which the gait misses an event."""
     w1, w2 = (float(rate) for rate in rates)
-    return (
-        f"from rates {w1:g} and {w2:g} rad/s the free hand never rises to the line, or no further"
-    )
+    failure = "the free hand never rises to the line, or no further"
+    return f"from rates {w1:g} and {w2:g} rad/s {failure}"
 
 
 @dataclass(frozen=True)
@@ -125,10 +122,9 @@ def refine(
             return Periodic(x, residual, evaluate(gait, parameters, x, tolerance=tolerance))
         if residual < least_residual:
             nearest, least_residual = x, residual
-    raise AccordError(
-        f"no gait that repeats was found near rates {guess[0]:g} and {guess[1]:g} rad/s: the best, "
-        f"{nearest[0]:.5f} and {nearest[1]:.5f}, is {least_residual:.2g} off; try another torque"
-    )
+    rates_text = f"rates {guess[0]:g} and {guess[1]:g} rad/s"
+    best = f"{nearest[0]:.5f} and {nearest[1]:.5f}, is {least_residual:.2g} off; try another torque"
+    raise AccordError(f"no gait that repeats was found near {rates_text}: the best, {best}")
 
 
 def _newton(residual_at: Callable[[Array], Array], x: Array) -> tuple[Array, float]:

@@ -75,16 +75,11 @@ def pack(state: RobotState) -> Array:
 def unpack(u: Array, *, time: float, effort: Array, mode: Mode) -> RobotState:
     """Return the state of the workspace for u (8,); the inverse of `pack`."""
     c, s = np.cos(u[0]), np.sin(u[0])
-    return RobotState(
-        time=time,
-        q=u[1:2].copy(),
-        qd=u[3:4].copy(),
-        effort=effort,
-        position=np.array([0.0, u[4], u[5]]),
-        orientation=np.array([np.sin(0.5 * u[0]), 0.0, 0.0, np.cos(0.5 * u[0])]),
-        twist=np.array([0.0, c * u[6] + s * u[7], c * u[7] - s * u[6], u[2], 0.0, 0.0]),
-        switches=mode.switches,
-    )
+    q, qd = u[1:2].copy(), u[3:4].copy()
+    position = np.array([0.0, u[4], u[5]])
+    orientation = np.array([np.sin(0.5 * u[0]), 0.0, 0.0, np.cos(0.5 * u[0])])
+    twist = np.array([0.0, c * u[6] + s * u[7], c * u[7] - s * u[6], u[2], 0.0, 0.0])
+    return RobotState(time, q, qd, effort, position, orientation, twist, mode.switches)
 
 
 class Arm:

@@ -6,7 +6,9 @@ from the coefficients without a further step. A value with the same sign at both
 may still have risen through 0 in between, before a peak or after a trough. In that case its
 derivative changes sign in the step, and the peak or trough is located first.
 
-ITERATIONS and PRECISION limit the search of a root and may be tuned.
+`rise_time` returns this time for one of the eight motions that `ensemble` simulates side by side,
+each in its lane (column) of the arrays. ITERATIONS and PRECISION limit the search of a root and may
+be tuned.
 """
 
 from __future__ import annotations

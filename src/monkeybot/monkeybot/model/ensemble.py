@@ -60,11 +60,11 @@ class LaneStates(NamedTuple):
 
 
 @kernel
-def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, counts):
+def run_ensemble(rows, starts, hands, phases, stop, tolerance, times, finals, counts):
     """Simulate phases from many starts, as `hybrid.run` does from one.
 
     Args:
-        both: parameters with hand A first and with hand B first, two `parameters.Row`.
+        rows: parameters with hand A first and with hand B first, two `parameters.Row`.
         starts: states (k, 8) in the frame of the hand that holds.
         hands: the hand that holds, 0 or 1 (k,); filled with the one that holds at the end.
         phases: for each start (k, n, 11), or the same for all (1, n, 11).
@@ -82,12 +82,12 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
     n, following = phases.shape[1], 0
     phases_differ = 1 if len(phases) > 1 else 0
     while True:
-        following = _begin_motions(lanes, both, starts, hands, times, following)
+        following = _begin_motions(lanes, rows, starts, hands, times, following)
         running = False
         for lane in range(WIDTH):
             if lanes.does[lane] == BEGINS:
                 phase = phases[phases_differ * lanes.start[lane], lanes.phase[lane]]
-                _begin_phase(both[lanes.hand[lane]], phase, stop, lanes, lane, work)
+                _begin_phase(rows[lanes.hand[lane]], phase, stop, lanes, lane, work)
             running |= lanes.does[lane] == RUNS
         if not running:
             return
@@ -132,8 +132,8 @@ def run_ensemble(both, starts, hands, phases, stop, tolerance, times, finals, co
                 times[start, number] = lanes.elapsed[lane]
                 lanes.does[lane], lanes.phase[lane] = BEGINS, number + 1
                 if reason != STOP and phase[hybrid.THEN] != hybrid.NOTHING:
-                    lanes.hand[lane] = change_frame(both, u, lanes.hand[lane], flipped)
-                    impact(both[lanes.hand[lane]], u)
+                    lanes.hand[lane] = change_frame(rows, u, lanes.hand[lane], flipped)
+                    impact(rows[lanes.hand[lane]], u)
                 if reason == STOP or number + 1 == n:
                     finals[start], counts[start], lanes.does[lane] = u, number + 1, IDLE
                     hands[start] = lanes.hand[lane]
@@ -148,7 +148,7 @@ def _idle_lanes():
 
 
 @kernel
-def _begin_motions(lanes, both, starts, hands, times, following):
+def _begin_motions(lanes, rows, starts, hands, times, following):
     """Give the next starts to idle lanes; return the number of the start that follows.
 
     The arguments are those of `run_ensemble`; the first `following` starts have had their lane.
@@ -158,7 +158,7 @@ def _begin_motions(lanes, both, starts, hands, times, following):
             lanes.start[lane], lanes.hand[lane] = following, hands[following]
             lanes.does[lane], lanes.phase[lane], lanes.steps[lane] = BEGINS, 0, 0
             lanes.state[lane], times[following] = starts[following], 0.0
-            kinetic, potential = energies(both[lanes.hand[lane]], lanes.state[lane])
+            kinetic, potential = energies(rows[lanes.hand[lane]], lanes.state[lane])
             lanes.start_energy[lane] = kinetic + potential
             following += 1
     return following

@@ -84,9 +84,14 @@ class StateEvent:
 
 
 def linear(
-    name: str, *, th1: float = 0.0, th2: float = 0.0, w1: float = 0.0, w2: float = 0.0,
+    name: str,
+    *,
+    th1: float = 0.0,
+    th2: float = 0.0,
+    w1: float = 0.0,
+    w2: float = 0.0,
     above: float = 0.0,
-) -> StateEvent:  # fmt: skip
+) -> StateEvent:
     """Return the event that th1 times its factor, and so on, sum up to more than `above`."""
     return StateEvent(name, (LINEAR, th1, th2, w1, w2, above))
 

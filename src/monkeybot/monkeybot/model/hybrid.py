@@ -41,14 +41,10 @@ class Then(IntEnum):
     """Actions of the magnets at the end of a phase."""
 
     NOTHING = NOTHING
-    CHANGE = CHANGE
-    """The free hand grips and the held one lets go, at the same instant."""
-    RELEASE = RELEASE
-    """The held hand lets go: flight."""
-    GRIP = GRIP
-    """The hand that let go grips again."""
-    GRIP_OTHER = GRIP_OTHER
-    """After a flight, the other hand grips."""
+    CHANGE = CHANGE  # the free hand grips and the held one lets go, at the same instant
+    RELEASE = RELEASE  # the held hand lets go: flight
+    GRIP = GRIP  # the hand that let go grips again
+    GRIP_OTHER = GRIP_OTHER  # after a flight, the other hand grips
 
 
 @dataclass(frozen=True)
@@ -77,11 +73,11 @@ class Phase:
 
 
 @kernel
-def run_many(both, starts, phases, stop, tolerance, times, finals, counts):
+def run_many(rows, starts, phases, stop, tolerance, times, finals, counts):
     """Simulate the same phases from many starts, all on hand A.
 
     Args:
-        both: parameters with hand A first and with hand B first, two `parameters.Row`.
+        rows: parameters with hand A first and with hand B first, two `parameters.Row`.
         starts: states in the frame of hand A (k, 8).
         phases: columns as listed at the top of the module (n, 11).
         stop: event that ends a motion in the phases that allow it, a tuple of 6.
@@ -95,7 +91,7 @@ def run_many(both, starts, phases, stop, tolerance, times, finals, counts):
     for i in range(starts.shape[0]):
         u[:] = starts[i]
         times[i] = 0.0
-        counts[i] = run(both, u, 0, False, phases, stop, tolerance, work, times[i], states, marks)
+        counts[i] = run(rows, u, 0, False, phases, stop, tolerance, work, times[i], states, marks)
         if counts[i] < 0:
             u[:] = np.nan
             times[i] = np.nan
@@ -103,11 +99,11 @@ def run_many(both, starts, phases, stop, tolerance, times, finals, counts):
 
 
 @kernel
-def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, marks):
+def run(rows, u, hand, flight, phases, stop, tolerance, work, times, states, marks):
     """Simulate phases one after the other.
 
     Args:
-        both: parameters with hand A first and with hand B first, two `parameters.Row`.
+        rows: parameters with hand A first and with hand B first, two `parameters.Row`.
         u: state (8,) in the frame of `hand`; replaced by the state at the end.
         hand: the hand that is first, 0 for A or 1 for B.
         flight: whether that hand is free as well, so that the robot flies.
@@ -123,12 +119,12 @@ def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, mar
     Returns:
         how many phases were run; MISSED for a motion that missed an event or failed.
     """
-    kinetic, potential = energies(both[hand], u)
+    kinetic, potential = energies(rows[hand], u)
     start_energy = kinetic + potential
     # First step to try [s]: the error of the integrator is of fifth order in the step.
     h = min(0.05, 0.5 * tolerance**0.2)
     for i in range(phases.shape[0]):
-        p = both[hand]
+        p = rows[hand]
         event = event_of(phases[i])
         action = int(phases[i, THEN])
         end = stop if phases[i, MAY_STOP] != 0.0 else NEVER_ROW
@@ -150,8 +146,8 @@ def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, mar
                 flight = True
             elif action != NOTHING:
                 if action != GRIP:
-                    hand = change_frame(both, u, hand, work[0])
-                marks[i, 2], marks[i, 3] = impact(both[hand], u)
+                    hand = change_frame(rows, u, hand, work[0])
+                marks[i, 2], marks[i, 3] = impact(rows[hand], u)
                 flight = False
         states[i] = u
         marks[i, 0], marks[i, 1] = hand, flight
@@ -168,8 +164,8 @@ def event_of(phase):
 
 
 @kernel
-def change_frame(both, u, hand, scratch):
+def change_frame(rows, u, hand, scratch):
     """Convert a state (8,) to the frame of the other hand, in place; return that hand, 0 or 1."""
-    flip(both[hand], u, scratch)
+    flip(rows[hand], u, scratch)
     u[:] = scratch
     return 1 - hand

@@ -45,9 +45,14 @@ class Motion:
     """
 
     def __init__(
-        self, parameters: MonkeyBotParameters, u: Array, mode: Mode = Mode.SWING_A, *,
-        time: float = 0.0, tolerance: float = TOLERANCE,
-    ) -> None:  # fmt: skip
+        self,
+        parameters: MonkeyBotParameters,
+        u: Array,
+        mode: Mode = Mode.SWING_A,
+        *,
+        time: float = 0.0,
+        tolerance: float = TOLERANCE,
+    ) -> None:
         self.parameters, self.mode, self.time = parameters, mode, time
         self.events: list[Event] = []
         self.impact_loss = 0.0
@@ -110,10 +115,11 @@ class Motion:
             self.time += duration
             return False
         p, flight = self._rows[self.hand], self.mode is Mode.FLIGHT
+        system = integrator.System(p, flight, torque, start_energy=0.0)
+        step, tolerance = self._next_step, self._tolerance
         reason, elapsed, self._next_step = integrator.advance(
-            integrator.System(p, flight, torque, 0.0), self._u, duration, until.row, NO_EVENT.row,
-            self._next_step, self._tolerance, self._work,
-        )  # fmt: skip
+            system, self._u, duration, until.row, NO_EVENT.row, step, tolerance, self._work
+        )
         if reason == integrator.FAILED:
             raise DivergedError(f"the motion diverged at t = {self.time + elapsed:.6f} s")
         happened = bool(reason == integrator.EVENT)
@@ -143,8 +149,7 @@ class Motion:
         if mode is Mode.FIXED:
             impulses = {name: size for name, size in self._stop_all().items() if name in gripping}
         elif gripping:
-            impulse = math.hypot(*dynamics.impact(self._rows[self.hand], self._u))
-            impulses = {gripping[0]: impulse}
+            impulses = {gripping[0]: math.hypot(*dynamics.impact(self._rows[self.hand], self._u))}
         self.impact_loss += energy_before - self.energies[0]
         self.mode = mode
         self.events += [Event(self.time, "magnet_off", name) for name in releasing]

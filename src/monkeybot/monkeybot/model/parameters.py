@@ -72,10 +72,8 @@ class MonkeyBotParameters(Parameters):
         for link in "ab":
             centre, length = getattr(self, f"centre_{link}"), getattr(self, f"length_{link}")
             if not 0 <= centre <= length:
-                raise ValueError(
-                    f"centre_{link} is {centre:g} m, outside link {link.upper()} "
-                    f"of length {length:g} m"
-                )
+                where = f"outside link {link.upper()} of length {length:g} m"
+                raise ValueError(f"centre_{link} is {centre:g} m, {where}")
         for name in ("viscous_hand", "viscous_elbow", "constant_hand", "constant_elbow", "gravity"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative")
@@ -88,9 +86,12 @@ class MonkeyBotParameters(Parameters):
     @property
     def frictionless(self) -> bool:
         """True if no joint has friction, so that only motor and impacts change the energy."""
-        return not any((
-            self.viscous_hand, self.viscous_elbow, self.constant_hand, self.constant_elbow
-        ))  # fmt: skip
+        return not any(self._joint_friction)
+
+    @property
+    def _joint_friction(self) -> tuple[float, float, float, float]:
+        """Viscous friction of hand and elbow [N m s/rad], and dry friction of both [N m]."""
+        return self.viscous_hand, self.viscous_elbow, self.constant_hand, self.constant_elbow
 
     def row(self, hand: int = 0, rotor: float = 0.0) -> Row:
         """Return the kernels' arguments (15,), with the link of hand A (0) or B (1) first.
@@ -105,10 +106,7 @@ class MonkeyBotParameters(Parameters):
             links = (*a, self.centre_a, *b, self.centre_b)
         else:
             links = (*b, self.length_b - self.centre_b, *a, self.length_a - self.centre_a)
-        return Row(
-            *links, self.gravity, self.viscous_hand, self.viscous_elbow,
-            self.constant_hand, self.constant_elbow, self.friction_speed, rotor,
-        )  # fmt: skip
+        return Row(*links, self.gravity, *self._joint_friction, self.friction_speed, rotor)
 
     @property
     def rows(self) -> tuple[Row, Row]:

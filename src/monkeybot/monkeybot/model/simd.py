@@ -205,11 +205,10 @@ def _overload_operator(operation: Operation, run: Intrinsic) -> None:
         return None
 
 
-for _operation, _run in (
-    (operator.add, _add), (operator.sub, _subtract), (operator.mul, _multiply),
-    (operator.truediv, _divide),
-):  # fmt: skip
-    _overload_operator(_operation, _run)
+_overload_operator(operator.add, _add)
+_overload_operator(operator.sub, _subtract)
+_overload_operator(operator.mul, _multiply)
+_overload_operator(operator.truediv, _divide)
 
 
 @overload(operator.neg, strict=False)  # type: ignore[untyped-decorator]

@@ -31,21 +31,23 @@ def model_of(setup: Setup, mode: Mode) -> engines.EngineModel:
     """Return the engine's model for a mode: elbow and hinge at the held hand, or a free base."""
     p: MonkeyBotParameters = setup.parameters
     hinge = HINGES.get(mode)
-    keep = slice(0 if hinge else 1, None)
-    friction = JointFriction(
-        viscous=np.array([p.viscous_hand, p.viscous_elbow])[keep],
-        constant=np.array([p.constant_hand, p.constant_elbow])[keep],
-        speed=p.friction_speed,
-    )
+    with_hinge = slice(0 if hinge else 1, None)  # of entries for hinge and elbow
+    viscous = np.array([p.viscous_hand, p.viscous_elbow])[with_hinge]
+    constant = np.array([p.constant_hand, p.constant_elbow])[with_hinge]
+    friction = JointFriction(viscous=viscous, constant=constant, speed=p.friction_speed)
     root = "world" if hinge else "base_link"
     return engines.EngineModel(
-        urdf=setup.urdf(base=hinge or "free", root=root), base="fixed" if hinge else "free",
-        root=root, joints=(hinge, *setup.joints) if hinge else setup.joints,
-        effort_limits=np.array([0.0, *setup.effort_limits])[keep],
-        physics_step=setup.scenario.physics_step, gravity=p.gravity,
-        friction=None if p.frictionless else friction, restitution=0.0,
+        urdf=setup.urdf(base=hinge or "free", root=root),
+        base="fixed" if hinge else "free",
+        root=root,
+        joints=(hinge, *setup.joints) if hinge else setup.joints,
+        effort_limits=np.array([0.0, *setup.effort_limits])[with_hinge],
+        physics_step=setup.scenario.physics_step,
+        gravity=p.gravity,
+        friction=None if p.frictionless else friction,
+        restitution=0.0,
         options=setup.scenario.engine_options,
-    )  # fmt: skip
+    )
 
 
 class EngineMonkeyBot(Simulator):
@@ -60,15 +62,12 @@ class EngineMonkeyBot(Simulator):
     channels = losses.CHANNELS
 
     def __init__(self, setup: Setup, engine: Engine) -> None:
-        self._models: dict[Mode, engines.EngineSimulator] = {
-            mode: engines.simulate_model(model_of(setup, mode), engine) for mode in MOVING
-        }
+        models = ((mode, model_of(setup, mode)) for mode in MOVING)
+        self._models = {mode: engines.simulate_model(model, engine) for mode, model in models}
         flight = self._models[Mode.FLIGHT]
         self.name, self.version, self.order = flight.name, flight.version, flight.order
-        super().__init__(
-            setup.joints, flight.effort_limits, setup.scenario.physics_step,
-            faults=setup.faults, hinges=setup.tree.hinges,
-        )  # fmt: skip
+        step, faults, hinges = setup.scenario.physics_step, setup.faults, setup.tree.hinges
+        super().__init__(setup.joints, flight.effort_limits, step, faults=faults, hinges=hinges)
         for model in self._models.values():
             model.effort_limits = np.full(len(model.joints), np.inf)  # brakes are not limited
         self._restitution = flight.restitution or 0.0
@@ -93,8 +92,7 @@ class EngineMonkeyBot(Simulator):
         self._switch(command.switches)
         if self._mode is not Mode.FIXED:
             model = self._models[self._mode]
-            hinge = self._mode in HINGES
-            effort = np.array([0.0, *self._effort]) if hinge else self._effort
+            effort = np.array([0.0, *self._effort]) if self._mode in HINGES else self._effort
             self._plane_state = self._to_plane(model.step(Command(effort), duration))
             for channel, energy in model.take_losses().items():
                 self._losses.add(channel, energy)

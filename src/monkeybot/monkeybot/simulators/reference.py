@@ -38,9 +38,8 @@ class ReferenceSettings:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.tolerance < 1.0:
-            raise AccordError(
-                f"engine_options.reference.tolerance: {self.tolerance!r} is not between 0 and 1"
-            )
+            option = "engine_options.reference.tolerance"
+            raise AccordError(f"{option}: {self.tolerance!r} is not between 0 and 1")
 
 
 class MonkeyBotReference(Reference):
@@ -69,10 +68,8 @@ class MonkeyBotReference(Reference):
 
     def _start(self, state: RobotState) -> None:
         """Begin at a state; the velocity of a held hand is set to 0."""
-        self._motion = Motion(
-            self.parameters, pack(state), mode_of(state.switches), time=state.time,
-            tolerance=self._tolerance,
-        )  # fmt: skip
+        u, mode, tolerance = pack(state), mode_of(state.switches), self._tolerance
+        self._motion = Motion(self.parameters, u, mode, time=state.time, tolerance=tolerance)
 
     def _place(self, state: RobotState) -> None:
         self._motion.set_state(pack(state))

@@ -1,16 +1,20 @@
 """Drawing of the report's figures 1 and 2: the model, and the stages of the horizontal gait.
 
-Both are drawn to scale from the robot's parameters: figure 1 in the pose of the report, figure 2
-from a simulation of the gait. Colours come from roboaccord.report.
+"The report" is the student project of docs/monkeybot.md. The robot has two links, A and B, which a
+motor joins at the elbow, and a magnet at the hand of either. th1 is the angle of link A from
+hanging straight down, th2 that of link B relative to link A. In the horizontal gait it swings from
+hand A to hand B at the same height. `write_model` and `write_stages` draw figures 1 and 2 with
+matplotlib to scale, from the robot's parameters: figure 1 in the pose of the report, figure 2 from
+a simulation of the gait. source/figures.py calls them. Colours come from roboaccord.report.
 
-The layout, SHORT, APART and FRAMES, may be changed. POSE is that of the report's figure 1 and
-stays. STAGES must follow the phases of `horizontal`.
+The layout, SHORT, SPACING and FRAMES, may be changed. POSE is that of the report's figure 1 and
+stays. CAPTIONS must follow the phases of `horizontal`.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from roboaccord import report
@@ -29,12 +33,30 @@ LINK_A, LINK_B = report.BLUE, report.GREEN
 # m: a dimension shorter than this has its label beside it, not on it: any between r2, 0.06 m, on
 # which a label does not fit, and r1, 0.55 m, on which it does.
 SHORT = 0.15
-APART = 1.15  # m: distance between the stages, by eye: nearly two links of 0.61 m
+SPACING = 1.15  # m: distance between the stages, by eye: nearly two links of 0.61 m
 FRAMES = 40  # points of the free hand's path in a stage; the chords are a few centimetres long
-STAGES = (
-    "1  start: both\nhang straight", "2  swing up:\nA holds", "3  level: B grips,\nA lets go",
-    "4  torque, until the\nenergy is restored", "5  end: both\nhang straight",
-)  # fmt: skip
+CAPTIONS = (
+    "1  start: both\nhang straight",
+    "2  swing up:\nA holds",
+    "3  level: B grips,\nA lets go",
+    "4  torque, until the\nenergy is restored",
+    "5  end: both\nhang straight",
+)
+DRIVEN_STAGE = 3  # index of the stage at whose end the motor is marked
+LABEL_BOX = {"facecolor": report.PAGE, "edgecolor": "none", "pad": 1.5}  # behind a label on a line
+ENDS = "|-|,widthA=.25,widthB=.25"  # matplotlib's style of a dimension line, with bars at both ends
+
+
+class Stage(NamedTuple):
+    """A stage of the gait.
+
+    Attributes:
+        poses: positions of hand A, elbow and hand B along the stage (k, 3, 2) [m].
+        held: the hand that holds, 0 for A or 1 for B.
+    """
+
+    poses: Array
+    held: int
 
 
 def skeleton(parameters: MonkeyBotParameters, u: Array) -> Array:
@@ -48,28 +70,27 @@ def skeleton(parameters: MonkeyBotParameters, u: Array) -> Array:
 def write_model(parameters: MonkeyBotParameters, path: Path) -> None:
     """Write figure 1 as SVG: the two links with their coordinates and parameters."""
     p, (th1, th2) = parameters, POSE
-    hand, elbow, hand_b = skeleton(p, np.array([th1, th2, 0, 0, 0, 0, 0, 0], dtype=float))
+    hand_a, elbow, hand_b = skeleton(p, np.array([th1, th2, 0, 0, 0, 0, 0, 0], dtype=float))
+    centre_a = hand_a + p.centre_a / p.length_a * (elbow - hand_a)
+    centre_b = elbow + p.centre_b / p.length_b * (hand_b - elbow)
+    inertias = (
+        f"link A: m1 = {p.mass_a:g} kg, I1 = {p.inertia_a:.3g} kg m^2\n"
+        f"link B: m2 = {p.mass_b:g} kg, I2 = {p.inertia_b:.3g} kg m^2"
+    )
     with report.picture(path, (7.5, 5.2)) as axes:
-        draw_links(axes, np.array([hand, elbow, hand_b]), held=0)
-        centres = (hand + p.centre_a / p.length_a * (elbow - hand),
-                   elbow + p.centre_b / p.length_b * (hand_b - elbow))  # fmt: skip
-        for centre, colour in zip(centres, (LINK_A, LINK_B), strict=True):
+        draw_links(axes, np.array([hand_a, elbow, hand_b]), held=0)
+        for centre, colour in ((centre_a, LINK_A), (centre_b, LINK_B)):
             axes.plot(*centre, "o", color=report.PAGE, mec=colour, mew=2.0, ms=6.0, zorder=4)
-        _draw_angle(axes, hand, -0.5 * np.pi, th1, 0.2, "th1 < 0")
+        _draw_angle(axes, hand_a, -0.5 * np.pi, th1, 0.2, "th1 < 0")
         _draw_angle(axes, elbow, th1 - 0.5 * np.pi, th2, 0.22, "th2 > 0")
-        _draw_dimension(axes, hand, elbow, -0.2, f"L1 = {p.length_a:g} m")
-        _draw_dimension(axes, hand, centres[0], -0.08, f"r1 = {p.centre_a:.3f} m")
+        _draw_dimension(axes, hand_a, elbow, -0.2, f"L1 = {p.length_a:g} m")
+        _draw_dimension(axes, hand_a, centre_a, -0.08, f"r1 = {p.centre_a:.3f} m")
         _draw_dimension(axes, elbow, hand_b, 0.3, f"L2 = {p.length_b:g} m")
-        _draw_dimension(axes, elbow, centres[1], 0.06, f"r2 = {p.centre_b:.3f} m")
-        _label(axes, hand, (12, 0), "hand A at (y, z): its magnet holds", "left")
+        _draw_dimension(axes, elbow, centre_b, 0.06, f"r2 = {p.centre_b:.3f} m")
+        _label(axes, hand_a, (12, 0), "hand A at (y, z): its magnet holds", "left")
         _label(axes, hand_b, (12, 0), "hand B: its magnet is off", "left")
         _label(axes, elbow, (-14, -4), "elbow: motor,\ntorque on th2", "right")
-        links = ("a", "b")
-        words = "\n".join(
-            f"link {k.upper()}: m{i} = {getattr(p, f'mass_{k}'):g} kg, "
-            f"I{i} = {getattr(p, f'inertia_{k}'):.3g} kg m^2" for i, k in enumerate(links, 1)
-        )  # fmt: skip
-        axes.text(0.97, 0.55, words, transform=axes.transAxes, ha="right")
+        axes.text(0.97, 0.55, inertias, transform=axes.transAxes, ha="right")
         arrow = {"arrowstyle": "-|>", "color": report.INK, "lw": 1.5}
         axes.annotate("", (0.03, 0.05), (0.03, 0.25), xycoords="axes fraction", arrowprops=arrow)
         axes.text(0.05, 0.15, f"g = {p.gravity:g} m/s^2", transform=axes.transAxes, va="center")
@@ -82,41 +103,39 @@ def write_stages(parameters: MonkeyBotParameters, rates: Array, torque: float, p
 
     A stage is drawn at its end, with the magnet on that holds from then on.
     """
-    drawn = stages(parameters, rates, torque)
-    held_after = [held for _, held in (*drawn[1:], drawn[-1])]
+    gait_stages = stages(parameters, rates, torque)
+    next_stages = [*gait_stages[1:], gait_stages[-1]]
     with report.picture(path, (7.5, 3.0)) as axes:
-        for number, (poses, held) in enumerate(drawn):
-            shift = np.array([APART * number, 0.0])
-            axes.plot(
-                *(poses[:, 2 if held == 0 else 0] + shift).T, color=report.SOFT, lw=1.0, ls=":"
-            )
-            draw_links(axes, poses[-1] + shift, held_after[number], torque=number == 3)
-            axes.text(APART * number + poses[:, :, 0].mean(), 0.38, STAGES[number], ha="center",
-                      va="bottom", fontsize=8.5)  # fmt: skip
+        for number, (stage, next_stage) in enumerate(zip(gait_stages, next_stages, strict=True)):
+            poses = stage.poses + np.array([SPACING * number, 0.0])
+            free_hand = poses[:, 2 if stage.held == 0 else 0]
+            axes.plot(*free_hand.T, color=report.SOFT, lw=1.0, ls=":")
+            draw_links(axes, poses[-1], next_stage.held, torque=number == DRIVEN_STAGE)
+            middle = SPACING * number + stage.poses[:, :, 0].mean()
+            axes.text(middle, 0.38, CAPTIONS[number], ha="center", va="bottom", fontsize=8.5)
         report.legend(axes, 5)
         report.bare(axes)
         axes.set(ylim=(-1.3, 0.72))  # with the captions
 
 
-def stages(parameters: MonkeyBotParameters, rates: Array, torque: float) -> list[tuple[Array, int]]:
-    """Return for each stage the positions of hand A, elbow and hand B, and the hand that holds.
+def stages(parameters: MonkeyBotParameters, rates: Array, torque: float) -> list[Stage]:
+    """Return the stages of the gait from given rates (2,) [rad/s], by simulation.
 
-    Returns:
-        pairs of positions along the stage (k, 3, 2) [m], and 0 for hand A or 1 for hand B.
+    The first one is the start, a single pose.
     """
     swing, motor, coast = evaluate(horizontal(torque), parameters, rates).times[0]
     motion = Motion(parameters, np.array([0.0, 0.0, *rates, 0.0, 0.0, 0.0, 0.0]))
-    stage_paths = [(skeleton(parameters, motion.u)[None], 0)]
+    gait_stages = [Stage(skeleton(parameters, motion.u)[None], 0)]
     # The swing is drawn as two stages, at whose end the hands change.
     for duration, push in ((0.5 * swing, 0.0), (0.5 * swing, 0.0), (motor, torque), (coast, 0.0)):
-        if len(stage_paths) == 3:
+        if len(gait_stages) == 3:
             motion.switch_to(Mode.SWING_B)
-        path = [skeleton(parameters, motion.u)]
+        poses = [skeleton(parameters, motion.u)]
         for _ in range(FRAMES):
             motion.advance(duration / FRAMES, push)
-            path.append(skeleton(parameters, motion.u))
-        stage_paths.append((np.array(path), motion.hand))
-    return stage_paths
+            poses.append(skeleton(parameters, motion.u))
+        gait_stages.append(Stage(np.array(poses), motion.hand))
+    return gait_stages
 
 
 def draw_links(axes: Axes, points: Array, held: int, *, torque: bool = False) -> None:
@@ -129,40 +148,46 @@ def draw_links(axes: Axes, points: Array, held: int, *, torque: bool = False) ->
     elbow = report.RED if torque else report.PAGE
     axes.plot(*points[1], "o", color=elbow, mec=report.INK, ms=8.0, zorder=3)
     for hand, end in enumerate((points[0], points[2])):
-        is_on = hand == held
-        axes.plot(*end, "s", color=report.INK if is_on else report.PAGE, mec=report.INK, ms=8.0,
-                  zorder=3, label="magnet on" if is_on else "magnet off")  # fmt: skip
+        fill, label = (report.INK, "magnet on") if hand == held else (report.PAGE, "magnet off")
+        axes.plot(*end, "s", color=fill, mec=report.INK, ms=8.0, zorder=3, label=label)
 
 
 def _draw_angle(axes: Axes, at: Array, start: float, turn: float, radius: float, name: str) -> None:
-    """Draw an angle `turn` [rad] from a direction `start` on, with its arrow and name."""
-    along = start + np.linspace(0.0, turn, 30)
-    arc = at + radius * np.column_stack([np.cos(along), np.sin(along)])
+    """Draw an angle with its arrow and name.
+
+    Args:
+        axes: to draw in.
+        at: vertex of the angle (2,) [m].
+        start, turn: direction from which it leads on, and its size [rad].
+        radius: of its arc [m].
+        name: its label.
+    """
+    directions = start + np.linspace(0.0, turn, 30)
+    arc = at + radius * np.column_stack([np.cos(directions), np.sin(directions)])
     ray = np.array([at, at + 1.25 * radius * np.array([np.cos(start), np.sin(start)])])
     axes.plot(*ray.T, color=report.SOFT, lw=1.0, ls="--")
     axes.plot(*arc[:-2].T, color=report.RED, lw=1.2)
     report.pointer(axes, arc[-3], arc[-1], report.RED)
-    middle = at + (radius + 0.05) * np.array([np.cos(along[15]), np.sin(along[15])])
+    middle = at + (radius + 0.05) * np.array([np.cos(directions[15]), np.sin(directions[15])])
     axes.text(middle[0], middle[1], name, color=report.RED, ha="center", va="center")
 
 
-def _draw_dimension(axes: Axes, start: Array, end: Array, aside: float, words: str) -> None:
-    """Draw the dimension between two points, shifted by `aside` to the left of the line [m]."""
-    line = (end - start) / np.linalg.norm(end - start)
-    shift = aside * np.array([-line[1], line[0]])
-    arrow = {"arrowstyle": "|-|,widthA=.25,widthB=.25", "color": report.SOFT, "lw": 0.9,
-            "shrinkA": 0, "shrinkB": 0}  # fmt: skip
-    axes.annotate("", tuple(end + shift), tuple(start + shift), arrowprops=arrow)
-    middle = 0.5 * (start + end) + shift
-    if np.linalg.norm(end - start) < SHORT:
-        x, y = middle + 0.3 * shift
-        axes.text(x, y, words, ha="left", va="center")
+def _draw_dimension(axes: Axes, start: Array, end: Array, offset: float, text: str) -> None:
+    """Draw the dimension between two points, `offset` [m] to the left of the line between them."""
+    length = np.linalg.norm(end - start)
+    line = (end - start) / length
+    shift = offset * np.array([-line[1], line[0]])
+    style = {"arrowstyle": ENDS, "color": report.SOFT, "lw": 0.9, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", tuple(end + shift), tuple(start + shift), arrowprops=style)
+    x, y = 0.5 * (start + end) + shift
+    if length < SHORT:
+        x, y = np.array([x, y]) + 0.3 * shift
+        axes.text(x, y, text, ha="left", va="center")
         return
     turn = np.degrees(np.arctan(line[1] / line[0]))
-    axes.text(middle[0], middle[1], words, rotation=turn, ha="center", va="center",
-              bbox={"facecolor": report.PAGE, "edgecolor": "none", "pad": 1.5})  # fmt: skip
+    axes.text(x, y, text, rotation=turn, ha="center", va="center", bbox=LABEL_BOX)
 
 
-def _label(axes: Axes, at: Array, offset: tuple[float, float], words: str, side: str) -> None:
-    """Write words at an offset [points] from a point (2,) [m], aligned to a side."""
-    axes.annotate(words, tuple(at), offset, textcoords="offset points", ha=side, va="center")
+def _label(axes: Axes, at: Array, offset: tuple[float, float], text: str, side: str) -> None:
+    """Write a text at an offset [points] from a point (2,) [m], aligned to a side."""
+    axes.annotate(text, tuple(at), offset, textcoords="offset points", ha=side, va="center")

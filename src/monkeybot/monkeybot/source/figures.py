@@ -34,6 +34,7 @@ FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: rates that the report
 # Times of the change of hands and of the motor [s]: as printed in the report, and where the second
 # `fminsearch` stops.
 TIMES = {FIRST: (0.428, 0.025), SECOND: (0.425, 0.033)}
+PACKAGES = "roboaccord-monkeybot", "numba"  # software whose versions are saved with the data
 STEPS = 20  # number of gaits in a repetition; the report sees them decay from about the 10th
 GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: rates at which the report's searches began
 # Colour and label of a curve, by kind of repetition.
@@ -115,17 +116,18 @@ def draw_all(
         done: called after each block of a landscape with its number of gaits.
     """
     evaluate(horizontal(torque), parameters, np.array(FIRST))  # compiles
-    versions = made_with("roboaccord-monkeybot", "numba")
     files = write_diagrams(parameters, torque, folder)
-    maps, fields = write_landscapes(parameters, torque, count, folder, versions=versions, done=done)
+    maps, landscapes = write_landscapes(parameters, torque, count, folder, done)
     files += [*maps, *write_repetitions(parameters, torque, folder)]
     guesses = map(np.array, GUESSES)
     return FigureData(
-        torque=torque, lowest={name: field.minimum for name, field in fields.items()},
+        torque=torque,
+        lowest={name: grid.minimum for name, grid in landscapes.items()},
         searches=[ReportSearch(guess, fminsearch(parameters, guess, torque)) for guess in guesses],
         printed=[sampled_gait(parameters, np.array(rates), torque) for rates in (FIRST, SECOND)],
-        files=sorted(files, key=_figure_number), versions=versions,
-    )  # fmt: skip
+        files=sorted(files, key=_figure_number),
+        versions=made_with(*PACKAGES),
+    )
 
 
 def write_diagrams(parameters: MonkeyBotParameters, torque: float, folder: Path) -> list[Path]:
@@ -137,30 +139,28 @@ def write_diagrams(parameters: MonkeyBotParameters, torque: float, folder: Path)
 
 
 def write_landscapes(
-    parameters: MonkeyBotParameters, torque: float, count: int, folder: Path, *,
-    versions: Mapping[str, str], done: Done | None = None,
-) -> tuple[list[Path], dict[str, Landscape]]:  # fmt: skip
+    parameters: MonkeyBotParameters, torque: float, count: int, folder: Path, done: Done
+) -> tuple[list[Path], dict[str, Landscape]]:
     """Write figures 3, 4, 9 and 10 with their data, on grids of `count` x `count` rates.
 
     Returns:
         the files, and the landscapes by name.
     """
-    gait = horizontal(torque, limit=FIRST_SWING)
-    files, fields = [], {}
-    for name, spans in RANGES.items():
-        w1, w2 = (np.linspace(*span, count) for span in spans)
-        field = landscape(gait, parameters, w1, w2, done=done)
-        fields[name], data = field, folder / f"{name}.npz"
-        save_map(field.arrays | {"torque": np.array(torque)}, data, parameters, versions)
-        files.append(data)
-        flat, marks = folder / f"{name}.svg", None
+    gait, versions = horizontal(torque, limit=FIRST_SWING), made_with(*PACKAGES)
+    files, landscapes = [], {}
+    for name, (range_1, range_2) in RANGES.items():
+        w1, w2 = np.linspace(*range_1, count), np.linspace(*range_2, count)
+        grid = landscapes[name] = landscape(gait, parameters, w1, w2, done=done)
+        data, picture, marks = folder / f"{name}.npz", folder / f"{name}.svg", None
+        save_map(grid.arrays | {"torque": np.array(torque)}, data, parameters, versions)
         if name == "figure_3_4":
-            files.append(folder / "figure_3.svg")
-            write_surface(field, files[-1])
-            flat, marks = folder / "figure_4.svg", np.array([FIRST, SECOND])
-        write_map(field, flat, marks)
-        files.append(flat)
-    return files, fields
+            surface, picture = folder / "figure_3.svg", folder / "figure_4.svg"
+            marks = np.array([FIRST, SECOND])
+            write_surface(grid, surface)
+            files.append(surface)
+        write_map(grid, picture, marks)
+        files += [data, picture]
+    return files, landscapes
 
 
 def write_repetitions(parameters: MonkeyBotParameters, torque: float, folder: Path) -> list[Path]:

@@ -1,5 +1,7 @@
 """Pictures of a landscape, a gait's error over its starts: the report's figures 3, 4, 9 and 10.
 
+A start is a pair of rates (w1, w2) of the two joints with which the robot hangs straight down; the
+error measures by how much the gait does not repeat (gaits/landscape.py computes it on a grid).
 `write_surface` draws the landscape as a surface, `write_map` as an intensity map. Heights are the
 square root of the error, cut off at CUT as in the report. `accord monkeybot landscape` draws the
 same pictures. MARKED, CELLS, LIFT and the styles of marks may be changed.
@@ -22,11 +24,17 @@ TITLES = ("w1 at the start [rad/s]", "w2 at the start [rad/s]")
 # row has one of its own. By eye: more marks hide the map.
 MARKED = 40
 CELLS = 150  # largest number of cells along a side of a surface: some 4 pixels of the picture each
-# Marks, in points, by eye.
-MINIMA = {"ls": "none", "marker": "o", "color": report.PAGE, "mec": report.INK,
-          "mew": 0.5, "ms": 3.5, "label": f"local minima, {MARKED} at most"}  # fmt: skip
-LOWEST = {"ls": "none", "marker": "o", "color": report.RED, "mec": report.PAGE, "ms": 7.0,
-          "label": "lowest point of the grid"}  # fmt: skip
+# Styles of the marks, as matplotlib takes them; sizes in points, by eye.
+MARK = {"ls": "none", "marker": "o"}
+MINIMA = MARK | {"color": report.PAGE, "mec": report.INK, "mew": 0.5, "ms": 3.5}
+MINIMA |= {"label": f"local minima, {MARKED} at most"}
+LOWEST = MARK | {"color": report.RED, "mec": report.PAGE, "ms": 7.0}
+LOWEST |= {"label": "lowest point of the grid"}
+PRINTED = MARK | {"color": report.AMBER, "mec": report.INK, "ms": 7.0}
+PRINTED |= {"label": "minima by the report"}
+# Style of the surface, rasterised so that the SVG stays small.
+SURFACE = {"cmap": "viridis", "vmin": 0.0, "vmax": CUT, "rcount": CELLS, "ccount": CELLS}
+SURFACE |= {"lw": 0.0, "antialiased": False, "rasterized": True}
 LIFT = 0.05  # height of marks above the surface, so that they stay visible; 1 % of CUT, by eye
 
 
@@ -47,8 +55,7 @@ def write_map(field: Landscape, path: Path, marks: Array | None = None) -> None:
         report.heat_map(axes, field.w1, field.w2, np.sqrt(field.error), HEIGHT, cut=CUT)
         axes.plot(*field.minima[:MARKED, :2].T, **MINIMA)
         if marks is not None:
-            axes.plot(*marks.T, "o", color=report.AMBER, mec=report.INK, ms=7,
-                      label="minima by the report")  # fmt: skip
+            axes.plot(*marks.T, **PRINTED)
         axes.plot(*field.lowest[:2], **LOWEST)
         axes.set(xlabel=TITLES[0], ylabel=TITLES[1])
         report.legend(axes)
@@ -56,14 +63,10 @@ def write_map(field: Landscape, path: Path, marks: Array | None = None) -> None:
 
 def write_surface(field: Landscape, path: Path) -> None:
     """Write the surface as SVG, seen from above."""
-    with report.picture(
-        path, report.SQUARE, subplot_kw={"projection": "3d", "computed_zorder": False}
-    ) as axes:
-        x, y = np.meshgrid(field.w1, field.w2, indexing="ij")
-        axes.plot_surface(
-            x, y, root_of_error(field), cmap="viridis", vmin=0.0, vmax=CUT, rcount=CELLS,
-            ccount=CELLS, lw=0.0, antialiased=False, rasterized=True,
-        )  # fmt: skip
+    projection = {"projection": "3d", "computed_zorder": False}
+    with report.picture(path, report.SQUARE, subplot_kw=projection) as axes:
+        w1, w2 = np.meshgrid(field.w1, field.w2, indexing="ij")
+        axes.plot_surface(w1, w2, root_of_error(field), **SURFACE)
         for points, style in ((field.minima[:MARKED], MINIMA), (field.lowest, LOWEST)):
             w1, w2, error = np.atleast_2d(points).T
             height = np.minimum(np.sqrt(error), CUT) + LIFT

@@ -71,16 +71,16 @@ def sampled_gait(
     return SampledGait(np.asarray(rates), error, switch, motor)
 
 
-def fminsearch(
-    parameters: MonkeyBotParameters, rates: Array, torque: float, *, sample: float = SAMPLE
-) -> SampledGait:
+def fminsearch(parameters: MonkeyBotParameters, rates: Array, torque: float) -> SampledGait:
     """Minimise the error as the report did, by the simplex of MATLAB's fminsearch."""
     first = np.array([rates, rates, rates], dtype=float)
     first[1, 0] *= SPREAD
     first[2, 1] *= SPREAD
-    best = scipy.optimize.minimize(
-        lambda x: sampled_gait(parameters, x, torque, sample=sample).error, rates,
-        method="Nelder-Mead",
-        options={"xatol": MATLAB, "fatol": MATLAB, "initial_simplex": first, "maxiter": 400},
-    )  # fmt: skip
-    return sampled_gait(parameters, best.x, torque, sample=sample)
+    options = {"xatol": MATLAB, "fatol": MATLAB, "initial_simplex": first, "maxiter": 400}
+
+    def error(x: Array) -> float:
+        """Return the error of the gait that starts with rates x (2,) [rad/s]."""
+        return sampled_gait(parameters, x, torque).error
+
+    best = scipy.optimize.minimize(error, rates, method="Nelder-Mead", options=options)
+    return sampled_gait(parameters, best.x, torque)

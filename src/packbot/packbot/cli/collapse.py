@@ -18,20 +18,23 @@ from typer import Option
 
 from packbot.source import collapse
 
+CONTACT_HELP = "Contact model: normal; joint_clamp, the report's, in the reference alone; or none."
+PERTURB_HELP = "Let N arms with randomly drawn parameters fall."
+ContactLaw = Annotated[str, Option(metavar="LAW", help=CONTACT_HELP)]
+Duration = Annotated[Seconds, Option(metavar="S", help="Duration of the fall.")]
+ArmCount = Annotated[int, Option(metavar="N", min=0, help=PERTURB_HELP)]
+
 
 @by_option("perturb", "seed cluster", "", "engine contact duration set")
 @cli.in_pieces()
 def collapse_command(
     engine: cli.Engine = "reference",
-    contact: Annotated[str, Option(
-        metavar="LAW",
-        help="Contact model: normal; joint_clamp, the report's, in the reference alone; or "
-        "none.")] = "normal",
-    duration: Annotated[Seconds, Option(metavar="S", help="Duration of the fall.")] = 5.0,
-    perturb: Annotated[int, Option(
-        metavar="N", min=0, help="Let N arms with randomly drawn parameters fall.")] = 0,
-    seed: cli.Seed = 0, changes: cli.Changes = None,
-) -> cli.Result:  # fmt: skip
+    contact: ContactLaw = "normal",
+    duration: Duration = 5.0,
+    perturb: ArmCount = 0,
+    seed: cli.Seed = 0,
+    changes: cli.Changes = None,
+) -> cli.Result:
     """Let the arm fall from its drive pose, all joints without torque.
 
     Angles are over the horizontal, in degrees: link1 from shoulder to elbow 1, link2 from elbow 1

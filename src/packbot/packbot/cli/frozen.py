@@ -68,10 +68,17 @@ def frozen_at(
     tables = {key: reduce_table(chain, {joint: angle}) for key, chain in chains.items()}
     exact, interpolated = merged.exact(angle), merged.interpolated(angle, knots)
     reduced = Reduced(
-        joint=joint, angle=angle, links=merged.names, knots=knots, tables=tables, exact=exact,
-        interpolated=interpolated, error=InterpolationError(centre, inertia), largest=largest,
+        joint=joint,
+        angle=angle,
+        links=merged.names,
+        knots=knots,
+        tables=tables,
+        exact=exact,
+        interpolated=interpolated,
+        error=InterpolationError(centre, inertia),
+        largest=largest,
         files=files,
-    )  # fmt: skip
+    )
     rows = dict[str, tuple[float, float]]()
     for i, axis in enumerate("xyz"):
         rows[f"centre {axis} [m]"] = exact.centre[i], interpolated.centre[i]
@@ -79,12 +86,11 @@ def frozen_at(
         rows[f"I{'xyz'[a]}{'xyz'[b]} [kg m^2]"] = exact.inertia[a, b], interpolated.inertia[a, b]
     title = f"{' and '.join(reduced.links)} as one link, {exact.mass:.4g} kg"
     errors = {f"at {angle:g} rad": reduced.error, "at most": largest}
-    return cli.Result(reduced, [
-        *(line for key, t in tables.items() for line in cli.tables_of(t.rows, title=key)),
-        cli.grid_of(("", "exact", f"of {knots} knots"), rows, Quantity("", form=".6f"), title),
-        *cli.tables_of([*errors.values()], title="the interpolation is off by", labels=errors),
-        cli.file_line(files),
-    ])  # fmt: skip
+    lines = [line for key, table in tables.items() for line in cli.tables_of(table.rows, title=key)]
+    columns = "", "exact", f"of {knots} knots"
+    lines.append(cli.grid_of(columns, rows, Quantity("", form=".6f"), title))
+    lines += cli.tables_of([*errors.values()], title="the interpolation is off by", labels=errors)
+    return cli.Result(reduced, [*lines, cli.file_line(files)])
 
 
 def _write_errors(

@@ -4,7 +4,7 @@ The options choose a mode (MODES): named poses, one pose, a pose at a target, di
 sight, the arm with a frozen joint (frozen.py), or the meshes of the package. Each mode is a
 function, with a dataclass of its results.
 
-SHOWN may be tuned. Fields are keys of `--json` and must stay (test_packbot_sight,
+MOST_ROWS may be tuned. Fields are keys of `--json` and must stay (test_packbot_sight,
 test_packbot_kinematics).
 """
 
@@ -31,7 +31,7 @@ from packbot.model.parameters import JOINTS, check_limits, named_poses, pose
 from packbot.planning.inverse import Inverse
 from packbot.planning.sight import Sight
 
-SHOWN = 10  # number of pairs of hulls in the table, of 126, so that it fits a terminal
+MOST_ROWS = 10  # number of pairs of hulls in the table, of 126, so that it fits a terminal
 POSES = "named poses"  # the mode without arguments
 MODES = {
     "with --distances": "distances name q scenario set",
@@ -42,6 +42,14 @@ MODES = {
     "with NAME or --q": "name q scenario set",
     POSES: "",
 }
+Angles = Option("--q", metavar="Q1 .. Q7", help="Joint angles.")
+DISTANCES_HELP = "Measure the distances of all pairs of hulls."
+SIGHT_HELP = "Point that the camera is to see."
+VIEW_HELP = "Angle of the camera's field of view. Default: all that is ahead of it."
+ViewAngle = Option("--view-deg", min=0.0, max=180.0, help=VIEW_HELP)
+JOINT_HELP = "Joint that is frozen, its two links one."
+KNOTS_HELP = "Number of angles of the report's interpolation."
+SHAPES_HELP = "Make the package's meshes of config/shapes.yaml."
 
 
 def _modes(arguments: Mapping[str, Any]) -> list[str]:
@@ -54,30 +62,24 @@ def _modes(arguments: Mapping[str, Any]) -> list[str]:
 @cli.gathers("--q", "--target", "--sight")
 def look_command(
     name: Annotated[str, Argument(metavar="NAME", help="Name of a pose.")] = "",
-    q: Annotated[str, Quantity("rad"), Option(
-        "--q", metavar="Q1 .. Q7", help="Joint angles.")] = "",
-    target: Target = "", pitch: Pitch = None,
+    q: Annotated[str, Quantity("rad"), Angles] = "",
+    target: Target = "",
+    pitch: Pitch = None,
     near: Annotated[str, Option(metavar="NAME", help="Pose to stay near to.")] = "drive",
     margin: Annotated[si.Metres, Option(min=0.0, help="Clearance to keep.")] = 0.0,
-    distances: Annotated[bool, Option(
-        "--distances", help="Measure the distances of all pairs of hulls.")] = False,
-    sight: Annotated[str, Quantity("m"), Option(
-        metavar="X Y Z", help="Point that the camera is to see.")] = "",
+    distances: Annotated[bool, Option("--distances", help=DISTANCES_HELP)] = False,
+    sight: Annotated[str, Quantity("m"), Option(metavar="X Y Z", help=SIGHT_HELP)] = "",
     width: Annotated[si.Metres, Option(min=0.0, help="Width of that.")] = 0.0,
-    view: Annotated[si.Degrees, Option(
-        "--view-deg", min=0.0, max=180.0,
-        help="Angle of the camera's field of view. Default: all that is ahead of it.")] = 180.0,
-    joint: Annotated[str, Option(
-        metavar="JOINT", help="Joint that is frozen, its two links one.")] = "",
-    angle: Annotated[si.Radians, Option(
-        metavar="RAD", help="Angle at which it is frozen.")] = 0.0,
-    knots: Annotated[int, Option(
-        min=2, help="Number of angles of the report's interpolation.")] = 12,
-    shapes: Annotated[bool, Option(
-        "--shapes", help="Make the package's meshes of config/shapes.yaml.")] = False,
-    scenario: ScenarioName = "collapse", changes: cli.Changes = None,
-    folder: cli.Out = None, force: cli.Force = False,
-) -> cli.Result:  # fmt: skip
+    view: Annotated[si.Degrees, ViewAngle] = 180.0,
+    joint: Annotated[str, Option(metavar="JOINT", help=JOINT_HELP)] = "",
+    angle: Annotated[si.Radians, Option(metavar="RAD", help="Angle at which it is frozen.")] = 0.0,
+    knots: Annotated[int, Option(min=2, help=KNOTS_HELP)] = 12,
+    shapes: Annotated[bool, Option("--shapes", help=SHAPES_HELP)] = False,
+    scenario: ScenarioName = "collapse",
+    changes: cli.Changes = None,
+    folder: cli.Out = None,
+    force: cli.Force = False,
+) -> cli.Result:
     """Show the arm in a pose, its distances and its sight, a frozen joint, or its hulls.
 
     Of a pose, NAME, --q, or that of --target nearest to --near: where finger tips and camera are,
@@ -119,7 +121,9 @@ def look_command(
     setup = cli.load_setup("packbot", scenario, changes)
     if joint:
         return frozen_at(setup, joint, angle, knots, folder, force)
-    angles = pose(name) if name else joint_values(q, "--q") if q else setup.initial.q
+    angles = setup.initial.q
+    if name or q:
+        angles = pose(name) if name else joint_values(q, "--q")
     if target:
         inverse = Inverse(setup.parameters, Clearance.of(setup))
         angles = inverse.solve(point(target), near=pose(near), pitch=pitch, margin=margin)
@@ -152,10 +156,17 @@ def pose_at(setup: Setup, q: Array, name: str) -> cli.Result:
     kinematics, clearance = Kinematics(setup), Clearance.of(setup)
     tip, camera = (kinematics.placement(frame, q) for frame in ("tip", "camera"))
     pair, distance = clearance.closest(q)
-    return cli.Result(Pose(
-        name=name or None, q=q, tip=tip.position, hand=tip.rotation[:, 0], camera=camera.position,
-        sight=camera.rotation[:, 0], clearance=distance, closest=clearance.pair_names(pair),
-    ))  # fmt: skip
+    shown = Pose(
+        name=name or None,
+        q=q,
+        tip=tip.position,
+        hand=tip.rotation[:, 0],
+        camera=camera.position,
+        sight=camera.rotation[:, 0],
+        clearance=distance,
+        closest=clearance.pair_names(pair),
+    )
+    return cli.Result(shown)
 
 
 @dataclass(frozen=True)
@@ -175,7 +186,7 @@ def distances_at(setup: Setup, q: Array) -> cli.Result:
     pairs = [Pair(*clearance.pair_names(i), float(distances[i])) for i in order]
     title = f"the closest of {len(pairs)} pairs"
     data = {"min": float(distances.min()), "pairs": to_json(pairs)}
-    return cli.Result(data, cli.tables_of(pairs[:SHOWN], title=title))
+    return cli.Result(data, cli.tables_of(pairs[:MOST_ROWS], title=title))
 
 
 def files_of(files: Sequence[Path]) -> cli.Result:

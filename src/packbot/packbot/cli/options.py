@@ -16,15 +16,12 @@ from typer import Option
 
 from packbot.model.parameters import JOINTS
 
-ScenarioName = Annotated[
-    str, Option("--scenario", metavar="NAME", help="Scenario with the terrain and the arm.")
-]
-Target = Annotated[
-    str, Quantity("m"), Option("--target", metavar="X Y Z", help="Target of the finger tips.")
-]
-Pitch = Annotated[
-    Radians | None, Option(help="Pitch of the hand above the horizontal. Default: any.")
-]
+SCENARIO_HELP = "Scenario with the terrain and the arm."
+ScenarioName = Annotated[str, Option("--scenario", metavar="NAME", help=SCENARIO_HELP)]
+TARGET_HELP = "Target of the finger tips."
+Target = Annotated[str, Quantity("m"), Option("--target", metavar="X Y Z", help=TARGET_HELP)]
+PITCH_HELP = "Pitch of the hand above the horizontal. Default: any."
+Pitch = Annotated[Radians | None, Option(help=PITCH_HELP)]
 
 
 def joint_values(words: str, option: str) -> Array:

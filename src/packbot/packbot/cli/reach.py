@@ -27,6 +27,11 @@ from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import in_time
 
 CONTROLLERS = ("recover", "ignore")  # values of --controller
+CONTROLLER_HELP = "Controller: recover; or ignore, the healthy arm's, which ignores failures."
+START_HELP = "Pose to start at. Default: the scenario's."
+StartPose = Annotated[str, Option("--from", metavar="NAME", help=START_HELP)]
+Margin = Annotated[Metres, Option(min=1e-4, help="Clearance to keep.")]
+Speed = Annotated[Ratio, Option(min=0.01, max=1.0, help="Fraction of the speed limits.")]
 # Number of poses along a path at which its clearance is measured: in a path of 5 s the tips then
 # move by some 20 mm, the margin, from one to the next.
 SAMPLES = 200
@@ -36,14 +41,15 @@ SAMPLES = 200
 @cli.gathers("--target")
 def plan_command(
     to: Annotated[str, Option(metavar="NAME", help="Pose to go to.")] = "",
-    target: Target = "", pitch: Pitch = None,
-    start: Annotated[str, Option(
-        "--from", metavar="NAME", help="Pose to start at. Default: the scenario's.")] = "",
+    target: Target = "",
+    pitch: Pitch = None,
+    start: StartPose = "",
     scenario: ScenarioName = "reach",
-    margin: Annotated[Metres, Option(min=1e-4, help="Clearance to keep.")] = MARGIN,
-    speed: Annotated[Ratio, Option(min=0.01, max=1.0, help="Fraction of the speed limits.")] = 0.8,
-    seed: cli.Seed = 0, changes: cli.Changes = None,
-) -> cli.Result:  # fmt: skip
+    margin: Margin = MARGIN,
+    speed: Speed = 0.8,
+    seed: cli.Seed = 0,
+    changes: cli.Changes = None,
+) -> cli.Result:
     """Plan a path through the scenario's terrain, within the limits of speed and effort.
 
     The corners of the path are joined by straight lines in joint space. Between them, too, all
@@ -57,22 +63,18 @@ def plan_command(
 
       accord packbot plan --scenario shelf --target 1.05 0 0.55 --pitch 0 --seed 1
     """
-    words = list(point(target)) if target else None
-    goal = Goal(words, to, pitch)
+    goal = Goal(list(point(target)) if target else None, to, pitch)
     setup = cli.load_setup("packbot", scenario, changes)
     begin = pose(start) if start else setup.initial.q
     with cli.log.status("looking for a path"):
         planner = Planner(setup, margin=margin)
         end = goal.angles(setup, planner.clearance, planner.margin, begin)
         path = in_time(setup, planner.plan(begin, end, seed), speed)
-        closest = min(
-            planner.clearance.closest(path.at(t)[0])[1]
-            for t in np.linspace(0.0, path.duration, SAMPLES)
-        )
+        times = np.linspace(0.0, path.duration, SAMPLES)
+        gap = min(planner.clearance.closest(path.at(time)[0])[1] for time in times)
     planned = Plan(
-        corners=path.corners, times=path.times, duration=path.duration, margin=margin,
-        clearance=closest,
-    )  # fmt: skip
+        corners=path.corners, times=path.times, duration=path.duration, margin=margin, clearance=gap
+    )
     rows = {f"{time:.3f}": q for time, q in zip(path.times, path.corners, strict=True)}
     title = "corners of the path, s and rad"
     table = cli.grid_of(("time", *JOINTS), rows, Quantity("rad", form=".4f"), title)
@@ -93,12 +95,14 @@ class Plan:
 
 @cli.gathers("--target")
 def reach_command(
-    target: Target, faults: cli.Faults = None, engine: cli.Engine = "reference",
-    controller: Annotated[str, Option(
-        metavar="NAME", help="Controller: recover; or ignore, the healthy arm's, which ignores "
-        "failures.")] = "recover",
-    scenario: ScenarioName = "reach", seed: cli.Seed = 0, changes: cli.Changes = None,
-) -> cli.Result:  # fmt: skip
+    target: Target,
+    faults: cli.Faults = None,
+    engine: cli.Engine = "reference",
+    controller: Annotated[str, Option(metavar="NAME", help=CONTROLLER_HELP)] = "recover",
+    scenario: ScenarioName = "reach",
+    seed: cli.Seed = 0,
+    changes: cli.Changes = None,
+) -> cli.Result:
     """Reach for a target, with the remaining joints when some fail.
 
     The controller finds failures by itself, from joint states and its efforts. It stops, swaps the

@@ -77,14 +77,17 @@ class Clearance:
     """
 
     def __init__(
-        self, model: pin.Model, shapes: Sequence[Shape], fixtures: Fixtures,
+        self,
+        model: pin.Model,
+        shapes: Sequence[Shape],
+        fixtures: Fixtures,
         link_pairs: Sequence[tuple[str, str]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.model = model
         self._data = model.createData()
         self.names = tuple(solid.name for solid in (*shapes, *fixtures))
         self.links = (*(shape.link for shape in shapes), *(f.name for f in fixtures))
-        self.hulls = [*(shape.hull for shape in shapes), *map(hull_of, fixtures)]
+        self.hulls = [shape.hull for shape in shapes] + [hull_of(fixture) for fixture in fixtures]
         self.bodies = [convex(hull) for hull in self.hulls]
         self._geometry = geometry_model(model, self.names, self.links, self.bodies)
         self.pairs = add_pairs(self._geometry, self.links, link_pairs)
@@ -168,10 +171,9 @@ class Clearance:
         index = np.asarray(pairs, dtype=np.int64)
         rows = np.array([self._measure(i) for i in index.tolist()]).reshape(-1, 13)
         wrenches = rows[:, 7:]  # (n, p x n), which times a twist is the rate along n
-        return Witness(
-            index, rows[:, 0], rows[:, 1:4], rows[:, 4:7], wrenches[:, :3],
-            (wrenches @ self._data.J) * self._moved_side[index],
-        )  # fmt: skip
+        on_a, on_b, normals = rows[:, 1:4], rows[:, 4:7], wrenches[:, :3]
+        jacobian = (wrenches @ self._data.J) * self._moved_side[index]
+        return Witness(index, rows[:, 0], on_a, on_b, normals, jacobian)
 
     def contact_points(self, q: Array, pairs: Sequence[int] | Index) -> list[ContactPoint]:
         """Return where pairs are closest, as contact points with the unknown force given as 0."""
@@ -257,9 +259,8 @@ def geometry_model(
     for name, link, body in zip(names, links, bodies, strict=True):
         index = model.getFrameId(link, pin.BODY) if model.existBodyName(link) else 0
         frame = model.frames[index]
-        geometry.addGeometryObject(
-            pin.GeometryObject(name, frame.parentJoint, index, frame.placement, body)
-        )
+        solid = pin.GeometryObject(name, frame.parentJoint, index, frame.placement, body)
+        geometry.addGeometryObject(solid)
     return geometry
 
 

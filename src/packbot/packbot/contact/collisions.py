@@ -33,9 +33,8 @@ from packbot.contact.solids import Hull, box_corners
 DENT = 1e-6  # m; a surface may lie that deep inside its convex hull: STL files have seven digits
 Fixtures = tuple[Fixture | MeshFixture, ...]
 # Box whose top is the ground, so wide and deep that nothing gets to its edge or falls through.
-GROUND = Fixture(
-    name="ground", size=np.array([20.0, 20.0, 1.0]), position=np.array([0.0, 0.0, -0.5])
-)
+GROUND_SIZE, GROUND_CENTRE = np.array([20.0, 20.0, 1.0]), np.array([0.0, 0.0, -0.5])  # m
+GROUND = Fixture(name="ground", size=GROUND_SIZE, position=GROUND_CENTRE)
 
 
 @dataclass(frozen=True)
@@ -55,8 +54,7 @@ def read_collisions(urdf: str) -> list[Shape]:
             form, name = description.read_geometry(element), element.attrib["name"]
             points, faces = description.read_mesh(description.mesh_path(form.file))
             corners = np.unique((points * form.scale)[faces.ravel()], axis=0)
-            hull = Hull.around(form.placed(corners), name)
-            shapes.append(Shape(name, link.attrib["name"], hull))
+            shapes.append(Shape(name, link.attrib["name"], Hull.around(form.placed(corners), name)))
     return shapes
 
 

@@ -36,7 +36,7 @@ WIDTH = 6  # number of columns
 # difference of numbers near 1, so that sines below 1e-8 are round-off.
 PARALLEL = 1e-6
 # s; step of finite differences in time, in which hulls move far less than 1 mm. Their round-off is
-# 1e-16 / 1e-6, and as small as GIVE of forces.py needs.
+# 1e-16 / 1e-6, and as small as COMPLIANCE of forces.py needs.
 LOOK_AHEAD = 1e-6
 # Times at which `measure` evaluates Jacobians, in units of LOOK_AHEAD from now.
 PLAIN, TURNING = np.array([0.0]), np.array([1.0, -1.0, 0.0])
@@ -71,6 +71,20 @@ class GapMeasures(NamedTuple):
     jacobian: Array
     witnesses: Array
     bias: Array
+
+
+class Contacts(NamedTuple):
+    """Features that touch, as the laws of friction and impact take them.
+
+    Attributes:
+        features: (m, 6).
+        jacobian: J, derivatives of their gaps by the joint angles (m, n).
+        witnesses: closest points on a and b, and the unit normal from a to b (m, 9).
+    """
+
+    features: Index
+    jacobian: Array
+    witnesses: Array
 
 
 @kernel

@@ -25,11 +25,11 @@ from roboaccord.numerics import SOLVED, cholesky, kernel, solve_by_lemke
 # Fraction of its own diagonal that is added to J M^-1 J^T, which redundant contacts make singular:
 # far above its round-off, 1e-16, and it changes impulses by 1e-9 of themselves. In `collapse` 1e-11
 # and 1e-7 change angles by less than 1e-14 rad (measured).
-SOFT = 1e-9
+SOFTNESS = 1e-9
 # The same for lasting contacts. With 1e-9, redundant contacts would turn rounding errors of
 # 1e-10 m/s^2 in dJ/dt v into forces of 0.1 N, whose friction needs steps of microseconds. With
 # 1e-7, gaps open by 1e-11 m a step.
-GIVE = 1e-7
+COMPLIANCE = 1e-7
 
 
 @kernel
@@ -110,7 +110,7 @@ def _solve_normal(mass: Array, jacobian: Array, bounds: Array, failure: str) -> 
     factor, x, change = np.zeros((n, n)), np.empty(m), np.empty(n)
     cholesky.factor(mass, factor)
     active = bounds < 0.0
-    if solve_contacts(factor, jacobian, jacobian, bounds, SOFT, active, x, change) != SOLVED:
+    if solve_contacts(factor, jacobian, jacobian, bounds, SOFTNESS, active, x, change) != SOLVED:
         raise DivergedError(failure)
     return x, change
 

@@ -18,7 +18,7 @@ import numpy as np
 from roboaccord.contract import Array, Index
 from roboaccord.numerics import kernel
 
-from packbot.contact.features import KIND, LOWER, PAIR, HullModel, add_parting_rates
+from packbot.contact.features import KIND, LOWER, PAIR, Contacts, HullModel, add_parting_rates
 from packbot.contact.forces import impact
 from packbot.model.chain import new_frames, place_bodies
 
@@ -50,66 +50,54 @@ class ContactFriction:
         """Whether any pair has friction."""
         return bool(self.mu.any())
 
-    def force_directions(
-        self, features: Index, q: Array, v: Array, jacobian: Array, witnesses: Array
-    ) -> Array:
-        """Return the joint efforts of each feature, friction included, per normal force (m, n).
+    def force_directions(self, contacts: Contacts, q: Array, v: Array) -> Array:
+        """Return the joint efforts of each contact, friction included, per normal force (m, n).
 
         This is J - mu s^T J_t / sqrt(|s|^2 + eps^2), with the slip s = J_t v and the tangential
-        Jacobian J_t.
-
-        Args:
-            features: (m, 6).
-            q, v: joint angles [rad] and rates [rad/s] (n,).
-            jacobian: J, of the gaps (m, n).
-            witnesses: points and normals (m, 9).
+        Jacobian J_t, at joint angles q [rad] and rates v [rad/s] (n,).
         """
-        tangential = self._tangential(features, q, witnesses)
+        tangential = self._tangential(contacts, q)
         slip = tangential @ v
-        scale = self._coefficients(features) / np.sqrt((slip**2).sum(axis=1) + self._slip_speed**2)
-        return np.asarray(jacobian - np.einsum("m,md,mdn->mn", scale, slip, tangential))
+        regularised_speed = np.sqrt((slip**2).sum(axis=1) + self._slip_speed**2)
+        scale = self._coefficients(contacts.features) / regularised_speed
+        return np.asarray(contacts.jacobian - np.einsum("m,md,mdn->mn", scale, slip, tangential))
 
-    def damping(
-        self, features: Index, q: Array, v: Array, witnesses: Array, forces: Array
-    ) -> Array:  # fmt: skip
+    def damping(self, contacts: Contacts, q: Array, v: Array, forces: Array) -> Array:
         """Return minus the derivative of the friction efforts by the joint rates (n, n) [N m s].
 
-        The sum over the features, with normal forces lambda (m,) [N] held constant, of
+        The sum over the contacts, with normal forces lambda (m,) [N] held constant, of
         mu lambda J_t^T (1 - s s^T / (|s|^2 + eps^2)) J_t / sqrt(|s|^2 + eps^2).
         """
-        tangential = self._tangential(features, q, witnesses)
+        tangential = self._tangential(contacts, q)
         slip = tangential @ v
         square = (slip**2).sum(axis=1) + self._slip_speed**2
         projection = np.eye(2) - slip[:, :, None] * slip[:, None, :] / square[:, None, None]
-        scale = self._coefficients(features) * forces / np.sqrt(square)
+        scale = self._coefficients(contacts.features) * forces / np.sqrt(square)
         return np.asarray(np.einsum("m,mdi,mde,mej->ij", scale, tangential, projection, tangential))
 
     def friction_impulses(
-        self, mass: Array, features: Index, q: Array, v: Array, witnesses: Array, jacobian: Array,
-        impulses: Array,
-    ) -> tuple[Array, Array]:  # fmt: skip
+        self, mass: Array, contacts: Contacts, q: Array, v: Array, impulses: Array
+    ) -> tuple[Array, Array]:
         """Apply the friction of an impact after its normal impulses.
 
         Args:
             mass: mass matrix M (n, n).
-            features: closed features (m, 6).
+            contacts: the m contacts that take part in the impact.
             q, v: joint angles [rad], and joint rates after the normal impulses [rad/s] (n,).
-            witnesses: points and normals (m, 9).
-            jacobian: Jacobian of the gaps (m, n).
             impulses: normal impulses (m,) [N s].
 
         Returns:
             normal impulses (m,) and joint rates (n,) after the friction.
         """
-        tangential = self._tangential(features, q, witnesses)
+        tangential = self._tangential(contacts, q)
         rows = tangential.reshape(-1, len(q))
         responses = np.linalg.solve(mass, rows.T).T.reshape(tangential.shape)
-        mu = self._coefficients(features)
-        applied = np.zeros(len(features))  # friction impulse of each contact so far [N s]
+        mu = self._coefficients(contacts.features)
+        applied = np.zeros(len(mu))  # friction impulse of each contact so far [N s]
         for _ in range(ROUNDS):
             v_before = v
             # Contact by contact, the impulse that ends the slip, up to the friction that remains.
-            for i in range(len(features)):
+            for i in range(len(mu)):
                 slip = tangential[i] @ v
                 speed = float(np.linalg.norm(slip))
                 remaining = mu[i] * impulses[i] - applied[i]
@@ -121,23 +109,23 @@ class ContactFriction:
                 applied[i] += impulse
                 v = v - impulse * response
             # Contacts that this drove together are parted, without restitution.
-            further_impulses, v = impact(mass, jacobian, v)
+            further_impulses, v = impact(mass, contacts.jacobian, v)
             impulses = impulses + further_impulses
             if np.abs(v - v_before).max() < SETTLED:
                 break
         return impulses, v
 
-    def rates_without_slip(
-        self, mass: Array, features: Index, q: Array, v: Array, witnesses: Array, jacobian: Array
-    ) -> Array:  # fmt: skip
+    def rates_without_slip(self, mass: Array, contacts: Contacts, q: Array, v: Array) -> Array:
         """Return the joint rates (n,) nearest to v, in the metric of M, at which no contact slips.
 
         The arguments are those of `friction_impulses`. This solves configurations in which friction
         makes the contact force accelerate the gap's closing, so that no finite force holds it
         [Painleve 1895]. The impulse that arises ends when the slip does [Genot, Brogliato 1999].
         """
-        tangential = self._tangential(features, q, witnesses)[self._coefficients(features) > 0.0]
-        rows = np.concatenate([jacobian, tangential.reshape(-1, len(q))])  # rates that become 0
+        has_friction = self._coefficients(contacts.features) > 0.0
+        tangential = self._tangential(contacts, q)[has_friction]
+        # Jacobian of the rates that become 0: of the gaps, and of the slips.
+        rows = np.concatenate([contacts.jacobian, tangential.reshape(-1, len(q))])
         responses = np.linalg.solve(mass, rows.T)
         inverse = np.linalg.pinv(rows @ responses, RANK, hermitian=True)
         return np.asarray(v - responses @ (inverse @ rows @ v))
@@ -146,8 +134,9 @@ class ContactFriction:
         """Return the coefficient of friction of each feature (m,), 0 for joint limits."""
         return np.where(features[:, KIND] < LOWER, self.mu[features[:, PAIR]], 0.0)
 
-    def _tangential(self, features: Index, q: Array, witnesses: Array) -> Array:
-        """Return the tangential Jacobian of features (m, 2, n)."""
+    def _tangential(self, contacts: Contacts, q: Array) -> Array:
+        """Return the tangential Jacobian J_t of contacts (m, 2, n)."""
+        features, _, witnesses = contacts
         jacobian = np.empty((len(features), 2, len(q)))
         fill_tangential_jacobian(self._model, features, q, witnesses, jacobian)
         return jacobian

@@ -1,10 +1,13 @@
 """Gaps between hulls and of joint limits: which of them are near, their values and derivatives.
 
+A gap is a distance of two hulls less their margin [m], or of a joint from its limit [rad]: contact
+begins where it becomes 0. The reference simulator (simulators/stepping.py, motion.py) uses them.
+
 `Proximity` keeps a lower bound of the distance of each pair of hulls, and measures a pair again
 only if its bound falls below a threshold. It then finds the features of the pair: vertices and
-edges that may touch (features.py). `GapFunctions` measures the gaps of features and joint
-limits, and their derivatives, which are the directions in which contacts push the joints.
-`ClosedGaps` are the gaps in contact.
+edges that may touch (features.py). `GapFunctions` measures the gaps of features and joint limits,
+and their derivatives, which are the directions in which contacts push the joints. `ClosedGaps` are
+the gaps in contact.
 
 A bound of Proximity must never exceed the distance, or contacts would be missed
 (test_packbot_reference).
@@ -22,6 +25,8 @@ from packbot.contact import features as kernels
 from packbot.contact.clearance import Clearance
 from packbot.contact.polyhedra import pack
 from packbot.model.chain import chain_of
+
+NO_FEATURES = np.zeros((0, kernels.WIDTH), dtype=np.int64)
 
 
 class Proximity:
@@ -92,7 +97,7 @@ class ClosedGaps:
         active: whether each gap had a force in the last solution, a guess for the next one (m,).
     """
 
-    features: Index = field(default_factory=lambda: np.zeros((0, kernels.WIDTH), dtype=np.int64))
+    features: Index = field(default_factory=NO_FEATURES.copy)
     active: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
 
 
@@ -114,12 +119,29 @@ class GapFunctions:
         stops = product((kernels.LOWER, kernels.UPPER), range(limits.shape[1]))
         self._stops = np.array([(*stop, 0, 0, 0, -1) for stop in stops], dtype=np.int64)
         self.locked = np.zeros(limits.shape[1], dtype=np.bool_)
+        self.forget_search()
 
     def features(self, q: Array) -> Index:
         """Return the features that are near, and those of joint limits (m, 6)."""
         stops = self._stops[np.isfinite(self.limits).ravel()]
         features = np.concatenate([self.proximity.features(q), stops])
         return features[self.can_change(features)] if self.locked.any() else features
+
+    def forget_search(self) -> None:
+        """Forget the last result of `near_features`."""
+        # Angles [rad], features there, and bounds of the distances [m].
+        self._last_search = np.zeros(0), NO_FEATURES, np.zeros(0)
+
+    def near_features(self, q: Array) -> Index:
+        """Return `features`; at the angles of the last search its result, with its bounds."""
+        proximity = self.proximity
+        angles, features, bounds = self._last_search
+        if np.array_equal(q, angles):
+            proximity.bounds[:] = bounds
+            return features
+        features = self.features(q)
+        self._last_search = q.copy(), features, proximity.bounds.copy()
+        return features
 
     def can_change(self, features: Index) -> np.ndarray:
         """Return for each feature whether a joint that is not locked can change its gap (m,)."""
@@ -133,6 +155,11 @@ class GapFunctions:
     def measure(self, features: Index, q: Array) -> tuple[Array, Array, Array]:
         """Return gaps (m,) [m, rad], their Jacobian (m, n), and points and normals (m, 9)."""
         return self.measure_turning(features, q, q, kernels.PLAIN)[:3]
+
+    def contacts(self, features: Index, q: Array) -> kernels.Contacts:
+        """Return features (m, 6) in contact with their Jacobian, points and normals."""
+        _, jacobian, witnesses = self.measure(features, q)
+        return kernels.Contacts(features, jacobian, witnesses)
 
     def measure_turning(
         self, features: Index, q: Array, v: Array, shifts: Array = kernels.TURNING
@@ -167,9 +194,8 @@ class GapFunctions:
             if kind in (kernels.VERTEX, kernels.EDGE):
                 middle, normal = 0.5 * (witness[:3] + witness[3:6]), witness[6:].copy()
                 depth = -float(gap + self.margins[pair])
-                points.append(
-                    ContactPoint((links[a], links[b]), middle, normal, float(force), depth)
-                )
+                pair_links = links[a], links[b]
+                points.append(ContactPoint(pair_links, middle, normal, float(force), depth))
         return points
 
 

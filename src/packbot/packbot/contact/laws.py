@@ -69,10 +69,8 @@ def normal(
     if not 0 <= restitution <= 1:
         raise ValueError(f"restitution is {restitution:g}, and must be between 0 and 1")
     if not margin >= LEAST_MARGIN:
-        raise ValueError(
-            f"margin is {margin:g} m, and must be at least {LEAST_MARGIN:g}: nearer to touching, "
-            "hulls have no steady normals"
-        )
+        why = "nearer to touching, hulls have no steady normals"
+        raise ValueError(f"margin is {margin:g} m, and must be at least {LEAST_MARGIN:g}: {why}")
     return ArmContact(margin=margin, restitution=restitution, **_contact_arguments(setup, mu))
 
 
@@ -105,8 +103,6 @@ def _contact_arguments(setup: Setup, mu: float) -> dict[str, Any]:
     names = [fixture.name for fixture in fixtures]
     never = {frozenset((j.parent, j.child)) for j in tree.joints} | never_touching()
     pairs = [*combinations(links, 2), *((a, b) for a in links[1:] for b in names)]
-    return {
-        "pairs": tuple(pair for pair in pairs if frozenset(pair) not in never),
-        "friction": dict.fromkeys([*links, *names], mu),
-        "fixtures": fixtures,
-    }
+    possible_pairs = tuple(pair for pair in pairs if frozenset(pair) not in never)
+    friction = dict.fromkeys([*links, *names], mu)
+    return {"pairs": possible_pairs, "friction": friction, "fixtures": fixtures}

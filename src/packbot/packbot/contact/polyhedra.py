@@ -52,10 +52,8 @@ def pack(hulls: Sequence[Hull]) -> HullArrays:
     edges = [_edges(hull, rows) for hull, rows in zip(hulls, planes, strict=True)]
     first_edge = _starts(edges)
     edges = [pairs + first for pairs, first in zip(edges, first_vertex[:-1], strict=True)]
-    return HullArrays(
-        np.concatenate(vertices), first_vertex, np.concatenate(planes), first_plane,
-        np.concatenate(edges), first_edge,
-    )  # fmt: skip
+    all_vertices, all_planes, all_edges = map(np.concatenate, (vertices, planes, edges))
+    return HullArrays(all_vertices, first_vertex, all_planes, first_plane, all_edges, first_edge)
 
 
 def _starts(arrays: Sequence[Array | Index]) -> Index:

@@ -54,9 +54,8 @@ def write_shapes(folder: Path) -> list[Path]:
     for name, vertices in shape_vertices().items():
         hull = Hull.around(vertices, name)
         files.append(meshes / f"{name}.obj")
-        write_obj(
-            hull, files[-1], f"{name}: made of config/shapes.yaml by `accord packbot look --shapes`"
-        )
+        comment = f"{name}: made of config/shapes.yaml by `accord packbot look --shapes`"
+        write_obj(hull, files[-1], comment)
         centre = dict(zip("xyz", hull.centre, strict=True))
         pairs = [(i, j) for i in range(3) for j in range(i, 3)]
         moments = {"xyz"[i] + "xyz"[j]: hull.moments[i, j] for i, j in pairs}
@@ -138,9 +137,8 @@ class Hull:
         try:
             hull = scipy.spatial.ConvexHull(points)
         except (scipy.spatial.QhullError, ValueError):
-            raise AccordError(
-                f"{name} has no hull with a volume: its points lie in a plane, or are too few"
-            ) from None
+            failure = "its points lie in a plane, or are too few"
+            raise AccordError(f"{name} has no hull with a volume: {failure}") from None
         # Keep the corners only, and number the triangles by them.
         corners = np.sort(hull.vertices)
         index_of = np.full(len(points), -1)
@@ -212,9 +210,8 @@ def _fans(vertices: Array, triangles: Index, normals: Array) -> Index:
     # Triangles with parallel normals are connected: each component is a flat face.
     parallel = scipy.spatial.cKDTree(normals).query_pairs(PARALLEL, output_type="ndarray")
     count, ones = len(normals), np.ones(len(parallel))
-    face_of = scipy.sparse.csgraph.connected_components(
-        scipy.sparse.coo_matrix((ones, parallel.T), (count, count)), directed=False
-    )[1]
+    graph = scipy.sparse.coo_matrix((ones, parallel.T), (count, count))
+    _, face_of = scipy.sparse.csgraph.connected_components(graph, directed=False)
     # Indices of the triangles of each face.
     order = np.argsort(face_of, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(face_of[order])) + 1)

@@ -82,14 +82,12 @@ class Diagnosis(Protocol):
             state: measured state.
             effort: commanded over the period before it (7,) [N m].
         """
-        ...
 
     def probe(self, q: Array, joint: int) -> Array | None:
         """Return a motion (7,) [rad] from angles q (7,) that shows whether a joint is loose.
 
         None if there is no doubt, or no such motion is safe.
         """
-        ...
 
 
 class Told:
@@ -126,7 +124,6 @@ def make_diagnosis(setup: Setup, name: str, **keys: Any) -> Diagnosis:
     try:
         kind: Callable[..., Diagnosis] = part_of("packbot", name, "unknown diagnosis ", ["told"])
     except AccordError as error:
-        raise type(error)(
-            f"{error}; with controller.diagnosis=told the faults are read instead"
-        ) from None
+        hint = "with controller.diagnosis=told the faults are read instead"
+        raise type(error)(f"{error}; {hint}") from None
     return kind(setup, **keys)

@@ -18,18 +18,15 @@ class IdentifiedArm(Protocol):
 
     def setup(self, setup: Setup) -> Setup:
         """Return the setup of the identified arm."""
-        ...
 
     def corrected_state(self, state: RobotState) -> RobotState:
         """Return a measured state, corrected by the identified encoder zeros."""
-        ...
 
     def corrected_command(self, command: Command, limits: Array) -> Command:
         """Return the command with which the drives really give the efforts of `command`.
 
         It stays within limits (7,) [N m].
         """
-        ...
 
 
 def read_identified(file: str) -> IdentifiedArm | None:

@@ -45,11 +45,19 @@ class ReachController:
     """
 
     def __init__(
-        self, setup: Setup, target: Sequence[si.Metres] | None = None, pose: str = "",
-        pitch: si.Radians | None = None, look: bool = False, speed: float = 0.8,
-        bandwidth: si.RadiansPerSecond = 10.0, margin: si.Metres = MARGIN, uncertainty: Mapping[str,
-        float] | None = None, identified: str = "", diagnosis: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        setup: Setup,
+        target: Sequence[si.Metres] | None = None,
+        pose: str = "",
+        pitch: si.Radians | None = None,
+        look: bool = False,
+        speed: float = 0.8,
+        bandwidth: si.RadiansPerSecond = 10.0,
+        margin: si.Metres = MARGIN,
+        uncertainty: Mapping[str, float] | None = None,
+        identified: str = "",
+        diagnosis: str = "",
+    ) -> None:
         with compiled("the controller reach"):
             from packbot.planning.rrt import Planner
         # The arm by its model, or as identified from a recorded run.
@@ -68,8 +76,7 @@ class ReachController:
         from packbot.planning.trajectories import in_time
 
         if seed not in self._motions:
-            start = self._setup.initial.q
-            planner = self._planner
+            planner, start = self._planner, self._setup.initial.q
             goal = self._goal.angles(self._setup, planner.clearance, planner.margin, start)
             corners = planner.plan(start, goal, seed)
             self._motions[seed] = in_time(self._setup, corners, self._speed)

@@ -1,5 +1,9 @@
 """Controller `recover`, which reaches a target even if joints fail during the motion.
 
+A failed joint is frozen (locked at its angle) or loose (without drive). In each control period the
+simulator calls `RecoveryController.update` with the measured state, and gets the efforts of the
+joints and the reports of failures.
+
  1. The path of the healthy arm is tracked, while a diagnosis examines each state and the commands
     before it.
  2. When the diagnosis reports a frozen or loose joint, or takes a report back, the arm is held
@@ -49,15 +53,17 @@ if TYPE_CHECKING:
     from packbot.planning.trajectories import TimedPath
 
 # Fraction of the speed limits at which loose joints follow nearly in equilibrium: 0.15 rad/s of the
-# shoulder, reached in RAMP, accelerates elbow 2 by 0.5 m/s^2 at most: link 3 leans by 0.05 rad.
-SLOW = 0.3
-LAST = 3.0  # s; the arm must be at rest for so long at the end of a path: 3 / SERVO of tip_servo.py
+# shoulder, reached in RAMP (trajectories.py), accelerates elbow 2 by 0.5 m/s^2 at most: link 3
+# leans by 0.05 rad.
+LOOSE_SPEED = 0.3
+# s; the arm must be at rest for so long at the end of a path: 3 / GAIN of tip_servo.py
+REST_TIME = 3.0
 # s; after this time at the end of a path it is final, even if the tips still move: 16 times that in
 # which the swing of a loose elbow 2 decays (PATIENCE in rest.py)
-LONGEST = 50.0
-CLOSE = 5e-3  # m; tips closer than that to their aim have arrived; half of what a reach allows
-# rad/s; joints slower than that will not bring the tips closer: by less than 0.6 mm in LAST
-CREEP = 1e-4
+END_TIMEOUT = 50.0
+ARRIVED = 5e-3  # m; tips closer than that to their aim have arrived; half of what a reach allows
+# rad/s; joints slower than that will not bring the tips closer: by less than 0.6 mm in REST_TIME
+CREEP_RATE = 1e-4
 _log = logging.getLogger(__name__)
 
 
@@ -92,25 +98,30 @@ class RecoveryController:
     """
 
     def __init__(
-        self, setup: Setup, target: Sequence[si.Metres] | None = None, watch: si.Metres = 0.0,
-        speed: float = 0.8, bandwidth: si.RadiansPerSecond = 10.0, margin: si.Metres = MARGIN,
-        uncertainty: Mapping[str, float] | None = None, identified: str = "",
+        self,
+        setup: Setup,
+        target: Sequence[si.Metres] | None = None,
+        watch: si.Metres = 0.0,
+        speed: float = 0.8,
+        bandwidth: si.RadiansPerSecond = 10.0,
+        margin: si.Metres = MARGIN,
+        uncertainty: Mapping[str, float] | None = None,
+        identified: str = "",
         diagnosis: str = "told",
-    ) -> None:  # fmt: skip
-        self._identified = read_identified(identified)  # the identified arm, or None
+    ) -> None:
+        self._identified = arm = read_identified(identified)  # the identified arm, or None
         self.planner: Recoverer | None = None
-        keys = {"uncertainty": uncertainty, "known": self._identified}
         with compiled("the controller recover"):
             from packbot.controllers.doubts import DoubtfulJoints
             from packbot.controllers.replanning import Replanner
 
-            self._diagnosis = make_diagnosis(setup, diagnosis, **keys)
-        setup = self._identified.setup(setup) if self._identified else setup
+            self._diagnosis = make_diagnosis(setup, diagnosis, uncertainty=uncertainty, known=arm)
+        self._setup = setup = arm.setup(setup) if arm else setup
         self._healthy = ReachController(
             setup, target, speed=speed, bandwidth=bandwidth, margin=margin
         )
-        self._uncertain = uncertainty is not None or self._identified is not None
-        self._setup, self._target, self._watch = setup, np.array(target, dtype=float), watch
+        self._uncertain = uncertainty is not None or arm is not None
+        self._target, self._watch = np.array(target, dtype=float), watch
         self._speed, self._bandwidth = speed, bandwidth
         self._period = setup.scenario.control_period
         self._rest = RestWatch(self._period, noisy=self._uncertain)
@@ -143,17 +154,17 @@ class RecoveryController:
         detections = self._diagnosis.update(state, self._effort)
         state = self._identified.corrected_state(state) if self._identified else state
         self._rest.add(state)
-        faults, recovery = self._faults, self.recovery
+        earlier_faults, earlier_recovery = self._faults, self.recovery
         for detection in detections:
             _log.warning(str(detection))
             self._update_detected(detection)
-        self._decide(detections, faults, state)
+        self._decide(detections, earlier_faults, state)
         command = self._compensated(self._doubts.drive(state, self._follow(state)))
         if self._identified:
             command = self._identified.corrected_command(command, self._setup.effort_limits)
         self._effort = command.effort
         events = [Event(report.time, FOUND + report.kind, report.joint) for report in detections]
-        if self.reason and self.recovery is not recovery:
+        if self.reason and self.recovery is not earlier_recovery:
             events.append(Event(state.time, REFUSED, self.reason))
         return replace(command, findings=tuple(events))
 
@@ -166,9 +177,9 @@ class RecoveryController:
         """Update `detected` by a new report."""
         earlier = self.detected.get(detection.joint)
         # A loose joint that was given up remains loose: it is not driven, and could not be tested.
-        doubted = detection.joint in self._doubts.names
-        given_up = earlier is not None and earlier.kind == "loose" and not doubted
-        if detection.kind == "unexplained" and given_up:
+        is_doubted = detection.joint in self._doubts.names
+        is_given_up = earlier is not None and earlier.kind == "loose" and not is_doubted
+        if detection.kind == "unexplained" and is_given_up:
             return
         if detection.kind in ("healthy", "unexplained"):
             self.detected.pop(detection.joint, None)
@@ -176,32 +187,31 @@ class RecoveryController:
             self.detected[detection.joint] = detection
 
     def _decide(
-        self, detections: Sequence[Detection], before: Sequence[Fault], state: RobotState
+        self, detections: Sequence[Detection], earlier_faults: Sequence[Fault], state: RobotState
     ) -> None:
         """Stop the arm, test a joint, or plan a new path.
 
         Args:
             detections: new reports.
-            before: faults that were known before them.
+            earlier_faults: faults that were known before them.
             state: measured state.
         """
-        stuck = [detection.joint for detection in detections if detection.kind == "stuck"]
-        old = {fault.joint: fault.kind for fault in before}
+        stuck_joints = [report.joint for report in detections if report.kind == "stuck"]
+        old = {fault.joint: fault.kind for fault in earlier_faults}
         new = {fault.joint: fault.kind for fault in self._faults}
-        if stuck:
+        if stuck_joints:
             self._stop_arm(state)
-            self.reason = f"the encoder of {stuck[0]} is stuck"
+            self.reason = f"the encoder of {stuck_joints[0]} is stuck"
         elif self.reason and any(report.kind == "stuck" for report in self.detected.values()):
             self.done = self._rest.may_go_on(state.time)
         elif new != old:
             # Only loose joints are tested: a joint reported as frozen is no longer driven, so that
             # gravity turns it if it is not frozen.
-            loose = [joint for joint, kind in new.items() if kind == "loose" and joint not in old]
-            self._stop_arm(state, loose)
+            doubtful = [joint for joint in new if new[joint] == "loose" and joint not in old]
+            self._stop_arm(state, doubtful)
         elif self._doubts.names:
             if self._rest.may_go_on(state.time):
-                at_rest = self._rest.at_rest(state.time)
-                self._doubts.test(state, self._diagnosis, at_rest=at_rest)
+                self._doubts.test(state, self._diagnosis, at_rest=self._rest.at_rest(state.time))
         elif self.started is None and (self._replanner.pending or self._rest.may_go_on(state.time)):
             self._replan(state)
 
@@ -228,35 +238,34 @@ class RecoveryController:
         """Start planning a path from the resting pose, or take the result when it is due."""
         from packbot.planning.trajectories import in_time
 
-        plan = self._replanner.advance(
-            state.time, self.arm.faults, state.q, self._seed, self.planner
-        )
+        time, q, faults = state.time, state.q, self.arm.faults
+        plan = self._replanner.advance(time, faults, q, self._seed, self.planner)
         if plan is None:
             return
         self.planner, self.recovery = plan
         self.reason = self.recovery.reason
         self.started, self._held_angles = state.time, self.recovery.corners[0]
         if len(self.recovery.corners) > 1:
-            speed = SLOW if self.planner.tree else self._speed
+            speed = LOOSE_SPEED if self.planner.tree else self._speed
             self.motion = in_time(self._setup, self.recovery.corners, speed)
 
     def _follow(self, state: RobotState) -> Command:
         """Return the efforts along the motion, or those that hold the arm."""
-        # Desired angles, rates and accelerations.
-        rest = np.zeros(len(state.q))
-        r, rd, rdd = self._held_angles, rest, rest
-        elapsed = state.time - (self.started or 0.0)
+        elapsed, end = state.time - (self.started or 0.0), 0.0  # s
+        angles = self._held_angles
+        rates = accelerations = np.zeros(len(state.q))
         if self.motion is not None:
-            r, rd, rdd = self.motion.at(elapsed)
-        end = self.motion.duration if self.motion is not None else 0.0
+            angles, rates, accelerations = self.motion.at(elapsed)
+            end = self.motion.duration
         if self.started is not None and elapsed > end:
             self._finish(state, elapsed, end)
-        r = r + self._servo.offset
+        angles = angles + self._servo.offset
         if self._uncertain:
-            driven, active = state.q.copy(), self.arm.active
-            driven[active] = r[active]
-            r = self._integral.added(driven, state.q)
-        return self._control.command(state, r, rd, rdd)
+            # Only the error of joints that can move is integrated.
+            desired, active = state.q.copy(), self.arm.active
+            desired[active] = angles[active]
+            angles = self._integral.added(desired, state.q)
+        return self._control.command(state, angles, rates, accelerations)
 
     def _finish(self, state: RobotState, elapsed: float, end: float) -> None:
         """Move the tips to their aim by feedback, and decide whether the reach is done.
@@ -268,12 +277,12 @@ class RecoveryController:
         """
         aim = self.recovery.nearest if self.recovery and self.reason else self._target
         distance = self._servo.step(state.q, aim)
-        rested = min(elapsed - end, state.time - self._rest.moved) > LAST
-        settled = distance < CLOSE or np.abs(state.qd[:ARM]).max() < CREEP
-        self.done = bool((rested and settled) or elapsed > end + LONGEST)
+        has_rested = min(elapsed - end, state.time - self._rest.moved) > REST_TIME
+        has_settled = distance < ARRIVED or np.abs(state.qd[:ARM]).max() < CREEP_RATE
+        self.done = bool((has_rested and has_settled) or elapsed > end + END_TIMEOUT)
 
     def _compensated(self, command: Command) -> Command:
-        """Return a command whose efforts of weak drives are divided by what they still give."""
+        """Return a command with the efforts of weak drives divided by their remaining strength."""
         weak = [report for report in self.detected.values() if report.kind == "weak"]
         if not weak:
             return command

@@ -1,8 +1,9 @@
 """Planning of a path for a failed arm at rest, in a thread of its own.
 
-The controller holds the arm in the meantime. It takes the path when the simulated time `THOUGHT`
-has passed since planning began, however fast the machine is, and waits if the machine is slow, so
-that results do not depend on the machine. THOUGHT and WAIT may be tuned.
+The controller `recover` (recovery.py) holds the arm in the meantime. It takes the path when the
+simulated time `PLANNING_TIME` has passed since planning began, however fast the machine is, and
+waits if the machine is slow, so that results do not depend on the machine. PLANNING_TIME and
+MOST_WAIT may be tuned.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from packbot.planning.recovery import Recoverer, Recovery
 
 # s of simulated time; from the start of planning until the path begins: of the order of what a plan
 # takes, and far less than the wait for rest before it.
-THOUGHT = 0.2
+PLANNING_TIME = 0.2
 # s of wall time; each control period waits up to that long for the plan: 100 s in the 20 periods of
-# THOUGHT, in which a command still comes often enough to show that the controller is alive.
-WAIT = 5.0
+# PLANNING_TIME, in which a command still comes often enough to show that the controller is alive.
+MOST_WAIT = 5.0
 
 
 class Replanner:
@@ -51,7 +52,7 @@ class Replanner:
     def advance(
         self, time: float, faults: Sequence[Fault], q: Array, seed: int, planner: Recoverer | None
     ) -> tuple[Recoverer, Recovery] | None:
-        """Return the planner and its result once `THOUGHT` has passed; before, return None.
+        """Return the planner and its result once `PLANNING_TIME` has passed; before, return None.
 
         The first call starts the planning.
 
@@ -67,8 +68,8 @@ class Replanner:
             self._plan = pool.submit(self._planned, tuple(faults), q, seed, planner)
             pool.shutdown(wait=False)  # its thread ends with the plan
             self._start = time
-        wait([self._plan], WAIT)
-        return self._plan.result() if time - self._start >= THOUGHT else None
+        wait([self._plan], MOST_WAIT)
+        return self._plan.result() if time - self._start >= PLANNING_TIME else None
 
     def _planned(
         self, faults: Sequence[Fault], q: Array, seed: int, planner: Recoverer | None

@@ -1,7 +1,9 @@
 """Detection of rest: whether the joints that place the hand have stopped.
 
-The arm is at rest when the rates of all these joints have stayed below `STILL` for the time `REST`.
-Noisy rates are averaged first. Camera and wrist are ignored, because they do not move the hand.
+The controller `recover` (recovery.py) stops the arm when a joint fails, and waits for rest before
+it plans a new path. The arm is at rest when the rates of all these joints have stayed below `STILL`
+for the time `REST`. Noisy rates are averaged first. Camera and wrist are ignored, because they do
+not move the hand.
 
 STILL, SMOOTH, REST and PATIENCE may be tuned. test_packbot_recovery runs the arm to rest.
 """

@@ -3,7 +3,7 @@
 Loose joints (without drive) do not hang exactly where the plan expects them. The active joints are
 therefore moved on by damped least squares [Nakamura, Hanafusa 1986],
 
-    dq/dt = SERVO J^T (J J^T + SOFT I)^-1 e,
+    dq/dt = GAIN J^T (J J^T + DAMPING I)^-1 e,
 
 with the error e of the tips and their Jacobian J by the active joints, while loose ones follow. For
 a loose joint that still swings, the angle at which it will hang is used: that of the model, plus,
@@ -24,14 +24,14 @@ from packbot.model.parameters import JOINTS
 if TYPE_CHECKING:
     from packbot.planning.failed_arm import FailedArm
 
-SERVO = 1.0  # 1/s; gain, slower than a loose link swings: sqrt(g / 0.5 m) = 4.4 rad/s
+GAIN = 1.0  # 1/s; slower than a loose link swings: sqrt(g / 0.5 m) = 4.4 rad/s
 # rad; bound of what is added to each angle, 0.28 m at the tips of a stretched arm: far more than
 # the 10 mm by which drawn arms miss (docs/packbot_recovery.md), but no new path.
-SERVED = 0.15
-# m^2; damps motions that move the tips by less than 1 cm/rad, which would take more than SERVED for
-# 1.5 mm
-SOFT = 1e-4
-LEAN = 3.0  # s; time constant of the mean difference, two swings of a loose link
+MOST_OFFSET = 0.15
+# m^2; damps motions that move the tips by less than 1 cm/rad, which would take more than
+# MOST_OFFSET for 1.5 mm
+DAMPING = 1e-4
+LEAN_TIME = 3.0  # s; time constant of the mean difference, two swings of a loose link
 
 
 class TipServo:
@@ -68,12 +68,12 @@ class TipServo:
         if not len(self._arm.propping(q)):
             hanging = self._arm.hang(q)
             if self._uncertain:
-                self._lean += self._period / LEAN * (q - hanging - self._lean)
+                self._lean += self._period / LEAN_TIME * (q - hanging - self._lean)
                 hanging = hanging + self._lean
             q = hanging
         error = aim - self._arm.kinematics.tip(q)
         jacobian = self._arm.tip_jacobian(q)
-        step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + SOFT * np.eye(3), error)
-        self.offset += SERVO * self._period * step
-        np.clip(self.offset, -SERVED, SERVED, out=self.offset)
+        step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + DAMPING * np.eye(3), error)
+        self.offset += GAIN * self._period * step
+        np.clip(self.offset, -MOST_OFFSET, MOST_OFFSET, out=self.offset)
         return distance

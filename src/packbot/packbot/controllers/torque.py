@@ -186,10 +186,9 @@ class FailedTorque(ComputedTorque):
         # Loose joints that gravity holds against a stop do not accelerate.
         arm = self._failed
         holding = arm.gravity(q)  # efforts that would hold the arm, opposite to gravity's
-        stopped = ((q - arm.lower < AT_STOP) & (holding > 0.0)) | (
-            (arm.upper - q < AT_STOP) & (holding < 0.0)
-        )
-        loose = arm.loose[~stopped[arm.loose]]
+        at_lower_stop = (q - arm.lower < AT_STOP) & (holding > 0.0)
+        at_upper_stop = (arm.upper - q < AT_STOP) & (holding < 0.0)
+        loose = arm.loose[~(at_lower_stop | at_upper_stop)[arm.loose]]
         # On a contact: accelerations by J q'' = 0, and l by the equation of the class.
         pairs = arm.propping(q)
         if len(pairs) and len(loose):

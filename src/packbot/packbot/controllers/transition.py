@@ -42,14 +42,22 @@ class TransitionController:
             contact.
         bandwidth: bandwidth with which turret, camera and wrist are held.
 
+    Attributes:
+        planner: planner of the transition.
+        motion: the transition, planned by `reset`.
+
     Raises:
         AccordError: unless `via` is two numbers and elbow 2 is loose.
     """
 
     def __init__(
-        self, setup: Setup, via: Sequence[si.Radians], length: si.Seconds = 9.0, speed: float = 1.3,
+        self,
+        setup: Setup,
+        via: Sequence[si.Radians],
+        length: si.Seconds = 9.0,
+        speed: float = 1.3,
         bandwidth: si.RadiansPerSecond = 10.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         with compiled("the controller transition"):
             from packbot.planning.failed_arm import FailedArm
             from packbot.planning.transition import TransitionPlanner
@@ -57,32 +65,30 @@ class TransitionController:
         if self._via.shape != (2,) or not np.isfinite([*self._via, length]).all() or length <= 0.0:
             raise AccordError("via takes two angles, and length is a positive time")
         arm = FailedArm(setup, setup.faults, q=setup.initial.q)
-        self.planar = TransitionPlanner(setup, arm, setup.initial.q, speed)
+        self.planner = TransitionPlanner(setup, arm, setup.initial.q, speed)
         self._control = FailedTorque(setup, arm, bandwidth)
         self._limits, self._bandwidth = setup.effort_limits, bandwidth
         self._period = setup.scenario.control_period
         numbers = (*self._via, length, speed, self._period, *setup.initial.q)
         self._key = (numbers, setup.faults, repr(setup.parameters))
-        self.motion: Transition | None = None
 
     def reset(self, seed: int) -> None:
         """Plan the transition, once in a process for equal arguments; it does not use `seed`."""
         if self._key not in _plans:
-            _plans[self._key] = self.planar.plan(self._via, self._length)
+            _plans[self._key] = self.planner.plan(self._via, self._length)
         self.motion = _plans[self._key]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that follow the transition, and hold the arm at its end."""
-        assert self.motion is not None
         efforts = self._control.efforts(state.q, state.qd, self.accelerations(state))
         return Command(clip_efforts(efforts, self._limits))
 
     def accelerations(self, state: RobotState) -> Array:
         """Return the desired accelerations of the active joints (7,) [rad/s^2]."""
-        assert self.motion is not None
-        plane, active, w = self.planar.plane, self.planar.active, self._bandwidth
-        a = w * w * (self.planar.start - state.q) - 2.0 * w * state.qd
-        k = round(state.time / self._period)
-        aim, u, gain = self.motion.at(k)
-        a[active] = u + gain @ (np.concatenate([state.q[plane], state.qd[plane]]) - aim)
-        return a
+        plane, w = self.planner.plane, self._bandwidth
+        # Joints outside the plane are held at the start.
+        accelerations = w * w * (self.planner.start - state.q) - 2.0 * w * state.qd
+        desired_state, inputs, gain = self.motion.at(round(state.time / self._period))
+        error = np.concatenate([state.q[plane], state.qd[plane]]) - desired_state
+        accelerations[self.planner.active] = inputs + gain @ error
+        return accelerations

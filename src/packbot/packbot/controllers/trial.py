@@ -1,13 +1,14 @@
 """A trial: the arm with failed joints reaches for a target in an engine, and is judged.
 
-`run_reach` runs the controller `recover`, or that of the healthy arm, until it is done. A reach
-succeeds if the finger tips end within 10 mm of the target, nothing touches except what loose joints
-rest on, and no effort is at its limit. If the simulated arm differs from its model, unknown encoder
-zeros and lengths displace the true tips from the measured ones; this displacement at the end is
-allowed in addition.
+`run_reach` runs the controller `recover`, or that of the healthy arm, until it is done, and returns
+a `Reach`. The command `accord packbot reach`, tests and studies call it. A failed joint is frozen
+(locked) or loose (without drive). A reach succeeds if the finger tips end within 10 mm of the
+target, nothing touches except what loose joints rest on, and no effort is at its limit. If the
+simulated arm differs from its model (`OffModel`), unknown encoder zeros and lengths displace the
+true tips from the measured ones; this displacement at the end is allowed in addition.
 
-REACHED and SEEN define success in pages and studies and must stay; the other constants may be
-tuned. test_packbot_recovery reaches in every engine.
+REACHED and TARGET_WIDTH define success in pages and studies and must stay; the other constants may
+be tuned. test_packbot_recovery reaches in every engine.
 """
 
 from __future__ import annotations
@@ -31,20 +32,20 @@ from packbot.planning.failed_arm import FailedArm
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.recovery import Recoverer, Recovery
 from packbot.planning.sight import Sight
-from packbot.planning.trajectories import TimedPath
 
 # m; the finger tips have reached the target within this distance: that by which errors of lengths
 # and encoders displace the hand (median of drawn arms, docs/packbot_recovery.md)
 REACHED = 0.01
-SEEN = 0.05  # m; width of the target for the camera: what fits between the fingers, 60 mm apart
-# s; longest duration of a reach: PATIENCE, a path of up to 30 s, and LONGEST of recovery.py
+# m; width of the target for the camera: what fits between the fingers, 60 mm apart
+TARGET_WIDTH = 0.05
+# s; longest duration of a reach: PATIENCE, a path of up to 30 s, and END_TIMEOUT of recovery.py
 LONGEST = 90.0
 # s; the healthy arm's controller has this time at the end of its path: 20 time constants of its
 # default bandwidth
-AFTER = 2.0
+SETTLING_TIME = 2.0
 # Number of random poses among which a start without contact is sought: half of all are clear
 # (measured), so that a few would do; the nearest of many is near.
-DRAWS = 3000
+START_POSES = 3000
 PLANNING = 600.0  # s of wall time; longest duration of planning, which takes seconds
 DETECTED = "detected"  # default diagnosis
 # Control periods between poses that are checked for contact, to save time: in 50 ms the tips move
@@ -140,15 +141,15 @@ def clear_start(setup: Setup) -> Setup:
     if not clearance.touches(q, MARGIN):
         return setup
     p = setup.parameters
-    fixed = [fault.joint for fault in setup.faults if fault.angle is not None]
-    turning = [i for i in range(ARM) if setup.joints[i] not in fixed]
-    drawn = np.tile(q, (DRAWS, 1))
-    lower, upper = p.limits[:, turning]
-    drawn[:, turning] = np.random.default_rng(0).uniform(lower, upper, (DRAWS, len(turning)))
-    times = (np.abs(drawn - q) / p.of_joints("speed_limit")).max(axis=1)
+    frozen = [fault.joint for fault in setup.faults if fault.angle is not None]
+    movable = [i for i in range(ARM) if setup.joints[i] not in frozen]
+    poses = np.tile(q, (START_POSES, 1))
+    lower, upper = p.limits[:, movable]
+    poses[:, movable] = np.random.default_rng(0).uniform(lower, upper, (START_POSES, len(movable)))
+    times = (np.abs(poses - q) / p.of_joints("speed_limit")).max(axis=1)
     for i in times.argsort(kind="stable"):
-        if not clearance.touches(drawn[i], MARGIN):
-            angles = dict(zip(setup.joints, drawn[i].tolist(), strict=True))
+        if not clearance.touches(poses[i], MARGIN):
+            angles = dict(zip(setup.joints, poses[i].tolist(), strict=True))
             scenario = setup.scenario
             initial = scenario.initial.model_copy(update={"q": angles})
             return Setup(setup.robot, scenario.model_copy(update={"initial": initial}))
@@ -156,25 +157,39 @@ def clear_start(setup: Setup) -> Setup:
 
 
 def drive(
-    setup: Setup, engine: str | Simulator, controller: Controller, last: float = LONGEST,
+    setup: Setup,
+    engine: str | Simulator,
+    controller: Controller,
+    last: float = LONGEST,
     observers: Sequence[Observer] = (),
-) -> Trajectory:  # fmt: skip
+) -> Trajectory:
     """Run a controller in an engine until it is done, or for `last` [s]."""
     simulator = make_simulator(setup, engine) if isinstance(engine, str) else engine
     motion = KeptMotion(simulator.joints)
     reset_controller(controller, setup.scenario.seed, PLANNING)
     loop.drive(
-        simulator=simulator, controller=controller, initial=setup.initial, duration=LONGEST + 1.0,
-        control_period=setup.scenario.control_period, inputs=StopWhenDone(controller, last),
-        observers=(motion, *observers), timeout=PLANNING,
-    )  # fmt: skip
+        simulator=simulator,
+        controller=controller,
+        initial=setup.initial,
+        duration=LONGEST + 1.0,
+        control_period=setup.scenario.control_period,
+        inputs=StopWhenDone(controller, last),
+        observers=(motion, *observers),
+        timeout=PLANNING,
+    )
     return motion.trajectory
 
 
 def run_reach(
-    setup: Setup, target: Array, engine: str | OffModel = "reference", *, ignore: bool = False,
-    last: float = 0.0, planner: Recoverer | None = None, observers: Sequence[Observer] = (),
-) -> Reach:  # fmt: skip
+    setup: Setup,
+    target: Array,
+    engine: str | OffModel = "reference",
+    *,
+    ignore: bool = False,
+    last: float = 0.0,
+    planner: Recoverer | None = None,
+    observers: Sequence[Observer] = (),
+) -> Reach:
     """Reach for a target in an engine, and return the result.
 
     Args:
@@ -187,28 +202,24 @@ def run_reach(
         planner: for the failed arm at rest, if one was made already.
         observers: of the run.
     """
-    point, arm = target.tolist(), None if isinstance(engine, str) else engine
-    uncertainty: dict[str, float] | None = {} if arm else None
+    off_model = None if isinstance(engine, str) else engine
+    uncertainty: dict[str, float] | None = {} if off_model else None
+    trial, point = _Trial(setup, target, off_model), target.tolist()
     if not ignore:
         diagnosis = setup.scenario.controller.get("diagnosis", DETECTED)
         recovering = RecoveryController(setup, point, uncertainty=uncertainty, diagnosis=diagnosis)
         recovering.planner = planner
         run = drive(setup, engine, recovering, observers=observers)
-        return _assess(setup, target, run, recovering.motion, recovering, arm)
-    plain = ReachController(setup, point, uncertainty=uncertainty)
+        return trial.assess(run, recovering)
+    healthy = ReachController(setup, point, uncertainty=uncertainty)
     try:
-        plain.reset(setup.scenario.seed)
+        healthy.reset(setup.scenario.seed)
     except AccordError as error:
         run = Trajectory.from_states(setup.joints, [setup.initial], [], [])
-        return _assess(setup, target, run, None, arm=arm, refused=str(error))
-    run = drive(setup, engine, plain, max(plain.motion.duration + AFTER, last), observers)
-    return _assess(setup, target, run, plain.motion, arm=arm)
-
-
-def _has_camera_task(setup: Setup) -> bool:
-    """Return whether the camera has a task."""
-    spec = setup.scenario.controller
-    return bool(spec.get("watch") or spec.get("look"))
+        return trial.assess(run, healthy, refused=str(error))
+    end = healthy.motion.duration + SETTLING_TIME
+    run = drive(setup, engine, healthy, max(end, last), observers)
+    return trial.assess(run, healthy)
 
 
 def tips(setup: Setup, q: Array, arm: OffModel | None = None) -> tuple[Array, Array]:
@@ -219,73 +230,86 @@ def tips(setup: Setup, q: Array, arm: OffModel | None = None) -> tuple[Array, Ar
     return Kinematics(arm.truth).tip(q), Kinematics(setup).tip(q + arm.zeros)
 
 
-def _errors(
-    setup: Setup, target: Array, run: Trajectory, arm: OffModel | None
-) -> tuple[float, float, float]:
-    """Return how far the finger tips end from a target, how far as measured, and between [m]."""
-    true, measured = tips(setup, run.q[-1], arm)
-    errors = np.linalg.norm([true - target, measured - target, true - measured], axis=1)
-    return float(errors[0]), float(errors[1]), float(errors[2])
+@dataclass(frozen=True)
+class _Trial:
+    """A reach for a target (3,) [m], by an arm that may differ from the model of its setup."""
+
+    setup: Setup
+    target: Array
+    off_model: OffModel | None
+
+    def assess(
+        self, run: Trajectory, controller: ReachController | RecoveryController, refused: str = ""
+    ) -> Reach:
+        """Return the result of a run, with the first criterion that it does not meet as reason.
+
+        Args:
+            run: motion of the arm.
+            controller: controller of the run.
+            refused: why no path was planned, "" if one was.
+        """
+        setup, last_pose = self.setup, run.q[-1]
+        recovering = controller if isinstance(controller, RecoveryController) else None
+        recovery = recovering.recovery if recovering else None
+        # With a recovery, only what happens on its path counts.
+        since, props = 0.0, set[tuple[str, str]]()
+        if recovering and recovery:
+            since, props = recovering.started or 0.0, _propping_links(recovering.arm, recovery)
+        first = int(np.searchsorted(run.time, since))
+        touched = tuple(sorted(self._touching_links(run.q[first:]) - props))
+        load = float((np.abs(run.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
+        tip, measured_tip = tips(setup, last_pose, self.off_model)
+        differences = [tip - self.target, measured_tip - self.target, tip - measured_tip]
+        error, measured, displacement = np.linalg.norm(differences, axis=1).tolist()
+        reason: str | None = refused or (recovering.reason if recovering else "") or None
+        if reason is None:  # the first criterion that is not met
+            inaccurate = error >= REACHED + displacement
+            criteria = {"contact": bool(touched), "torque": load >= 1.0, "inaccurate": inaccurate}
+            reason = next((word for word, is_unmet in criteria.items() if is_unmet), None)
+        motion = None if refused else controller.motion
+        detected = _detected_failures(setup, recovering) if recovering else []
+        spec, visible_fraction = setup.scenario.controller, None
+        if spec.get("watch") or spec.get("look"):  # the camera has a task
+            visible_fraction = Sight.of(setup).fraction(last_pose, self.target, TARGET_WIDTH)
+        return Reach(
+            reached=reason is None,
+            error=error,
+            measured=measured,
+            reason=reason,
+            nearest=recovery.nearest if recovery else None,
+            detected=detected[0] if len(detected) == 1 else detected or None,
+            path=run.q[-1:] if motion is None else motion.corners,
+            seen=visible_fraction,
+            touched=touched,
+            load=load,
+            duration=float(run.time[-1]),
+            start=setup.initial.q,
+            trajectory=run,
+            planner=recovering.planner if recovering else None,
+        )
+
+    def _touching_links(self, q: Array) -> set[tuple[str, str]]:
+        """Return the pairs of links that touch in poses q (k, 7)."""
+        clearance = Clearance.of(self.off_model.truth if self.off_model else self.setup)
+        links = set[tuple[str, str]]()
+        for pose in q[::CONTACT_EVERY]:
+            if clearance.touches(pose):
+                overlapping = np.flatnonzero(clearance.distances(pose) < 0.0)
+                links.update(map(clearance.pair_links, overlapping.tolist()))
+        return links
 
 
-def _assess(
-    setup: Setup, target: Array, run: Trajectory, motion: TimedPath | None,
-    failed: RecoveryController | None = None, arm: OffModel | None = None, refused: str = "",
-) -> Reach:  # fmt: skip
-    """Return the result of a run, with the first criterion that it does not meet as reason.
-
-    Args:
-        setup, target, arm: as of `run_reach`.
-        run: motion of the arm.
-        motion: path that was tracked last, if any.
-        failed: controller, if it was `recover`.
-        refused: why no path was planned, "" if one was.
-    """
-    recovery = failed.recovery if failed else None
-    since = failed.started or 0.0 if failed and recovery else 0.0
-    first = int(np.searchsorted(run.time, since))
-    props = _propping_links(failed.arm, recovery) if failed and recovery else set()
-    clearance = Clearance.of(arm.truth if arm else setup)
-    touched = tuple(sorted(_touching_links(clearance, run.q[first:]) - props))
-    load = float((np.abs(run.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
-    error, measured, displaced = _errors(setup, target, run, arm)
-    reason: str | None = refused or (failed.reason if failed else "")
-    if not reason:  # the first criterion that is not met
-        inaccurate = error >= REACHED + displaced
-        criteria = {"contact": bool(touched), "torque": load >= 1.0, "inaccurate": inaccurate}
-        reason = next((word for word, is_unmet in criteria.items() if is_unmet), None)
-    detected = _detected_failures(setup, failed) if failed else []
-    return Reach(
-        reached=not reason, error=error, measured=measured, reason=reason,
-        nearest=recovery.nearest if recovery else None,
-        detected=detected[0] if len(detected) == 1 else detected or None,
-        path=run.q[-1:] if motion is None else motion.corners,
-        seen=Sight.of(setup).fraction(run.q[-1], target, SEEN) if _has_camera_task(setup) else None,
-        touched=touched, load=load, duration=float(run.time[-1]), start=setup.initial.q,
-        trajectory=run, planner=failed.planner if failed else None,
-    )  # fmt: skip
-
-
-def _detected_failures(setup: Setup, failed: RecoveryController) -> list[Noticed]:
+def _detected_failures(setup: Setup, controller: RecoveryController) -> list[Noticed]:
     """Return the failures that the diagnosis found, with delays since the faults were injected."""
-    began = {fault.joint: fault.time for fault in setup.faults}
-    return [
-        Noticed(last.joint, last.kind, last.time - began.get(last.joint, last.time - last.delay))
-        for last in failed.detected.values()
-    ]
+    injected = {fault.joint: fault.time for fault in setup.faults}
+    failures = []
+    for report in controller.detected.values():
+        began = injected.get(report.joint, report.time - report.delay)
+        failures.append(Noticed(report.joint, report.kind, report.time - began))
+    return failures
 
 
 def _propping_links(arm: FailedArm, recovery: Recovery) -> set[tuple[str, str]]:
     """Return the pairs of links on which loose joints rest on a path."""
     pairs = arm.clearance.pair_links
     return {pairs(i) for corner in recovery.corners for i in arm.propping(corner).tolist()}
-
-
-def _touching_links(clearance: Clearance, q: Array) -> set[tuple[str, str]]:
-    """Return the pairs of links that touch in poses (k, 7)."""
-    return {
-        clearance.pair_links(i)
-        for pose in q[::CONTACT_EVERY]
-        if clearance.touches(pose)
-        for i in np.flatnonzero(clearance.distances(pose) < 0.0).tolist()
-    }

@@ -1,9 +1,10 @@
 """Controller `velocity` of joint rates or positions that an operator commands.
 
-The commanded rates are limited so that each joint stops before its limit, and no two hulls come
-closer than `clearance`. They are integrated to desired angles, which computed torque tracks.
+The operator's commands arrive as a `Target` in each control period. The commanded rates are limited
+so that each joint stops before its limit, and no two hulls come closer than `clearance`. They are
+integrated to desired angles, which computed torque (torque.py) tracks.
 
-LAG, SHORT and the defaults of the arguments may be tuned (test_packbot_controllers).
+MOST_LAG, STOP_RESERVE and the defaults of the arguments may be tuned (test_packbot_controllers).
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from packbot.model import compiled
 
 # rad; bound of the error of a joint if something blocks the arm: with the default bandwidth of 10
 # rad/s it pushes with up to 10 rad/s^2, five times the default acceleration
-LAG = 0.1
+MOST_LAG = 0.1
 # rad; joints stop that much before their limits, so that feedback does not reach them: a tenth of
-# LAG, and 19 mm at the tips
-SHORT = 0.01
+# MOST_LAG, and 19 mm at the tips
+STOP_RESERVE = 0.01
 
 
 class VelocityController:
@@ -54,10 +55,14 @@ class VelocityController:
     """
 
     def __init__(
-        self, setup: Setup, acceleration: Annotated[float, si.Quantity("rad/s^2")] = 2.0,
-        bandwidth: si.RadiansPerSecond = 10.0, clearance: si.Metres = 0.02,
-        approach: si.RadiansPerSecond = 0.5, uncertainty: Mapping[str, float] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        setup: Setup,
+        acceleration: Annotated[float, si.Quantity("rad/s^2")] = 2.0,
+        bandwidth: si.RadiansPerSecond = 10.0,
+        clearance: si.Metres = 0.02,
+        approach: si.RadiansPerSecond = 0.5,
+        uncertainty: Mapping[str, float] | None = None,
+    ) -> None:
         with compiled("the controller velocity"):
             from packbot.contact.clearance import Clearance
         check_positive({"acceleration": acceleration, "approach": approach})
@@ -65,8 +70,8 @@ class VelocityController:
             raise ValueError("clearance must not be negative")
         p = setup.parameters
         self._speeds = p.of_joints("speed_limit")
-        self._lower = p.of_joints("lower") + SHORT
-        self._upper = p.of_joints("upper") - SHORT
+        self._lower = p.of_joints("lower") + STOP_RESERVE
+        self._upper = p.of_joints("upper") - STOP_RESERVE
         self._control = ComputedTorque(setup, bandwidth, uncertain=uncertainty is not None)
         self._approach = approach
         self._acceleration, self._period = acceleration, setup.scenario.control_period
@@ -76,13 +81,13 @@ class VelocityController:
 
     def reset(self, seed: int) -> None:
         """Forget the desired angles; the next state sets them."""
-        self._r: Array | None = None  # desired angles (7,) [rad]
+        self._desired: Array | None = None  # desired angles (7,) [rad]
         self._rate = np.zeros(len(self._speeds))  # their rates [rad/s]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that follow the commanded rates or positions."""
-        if self._r is None:
-            self._r = state.q.copy()
+        if self._desired is None:
+            self._desired = state.q.copy()
         # Commanded rates; a commanded position of a joint comes first.
         commanded = np.zeros_like(self._rate)
         if target is not None and target.velocity is not None:
@@ -90,23 +95,23 @@ class VelocityController:
             if not np.isfinite(commanded).all():
                 raise AccordError(f"a joint velocity is not finite at t = {state.time:.6f} s")
         if target is not None and target.position is not None:
-            rates = self._rates_to(target.position, self._r)
+            rates = self._rates_to(target.position, self._desired)
             commanded = np.where(np.isnan(target.position), commanded, rates)
-        rate = self._next_rate(commanded, self._r)
-        change = (rate - self._rate) / self._period
-        command = self._control.command(state, self._r, self._rate, change)
-        r = self._r + 0.5 * self._period * (self._rate + rate)
+        rate = self._next_rate(commanded, self._desired)
+        acceleration = (rate - self._rate) / self._period
+        command = self._control.command(state, self._desired, self._rate, acceleration)
+        desired = self._desired + 0.5 * self._period * (self._rate + rate)
         # If something blocks the arm, the desired angles must not run away from it.
-        self._r = state.q + clip_efforts(r - state.q, np.full_like(r, LAG))
+        self._desired = state.q + clip_efforts(desired - state.q, np.full_like(desired, MOST_LAG))
         self._rate = rate
         return command
 
     def _next_rate(self, commanded: Array, r: Array) -> Array:
         """Return the desired rates (7,) [rad/s] after a period, at the desired angles r (7,)."""
-        wanted = clip_efforts(commanded, self._speeds)
-        wanted = np.minimum(wanted, self._braking(np.maximum(self._upper - r, 0.0)))
-        wanted = np.maximum(wanted, -self._braking(np.maximum(r - self._lower, 0.0)))
-        rate = self._towards(wanted)
+        allowed = clip_efforts(commanded, self._speeds)
+        allowed = np.minimum(allowed, self._braking(np.maximum(self._upper - r, 0.0)))
+        allowed = np.maximum(allowed, -self._braking(np.maximum(r - self._lower, 0.0)))
+        rate = self._towards(allowed)
         return self._towards(np.zeros_like(rate)) if self._approaches(rate, r) else rate
 
     def _braking(self, distance: Array) -> Array:
@@ -119,13 +124,13 @@ class VelocityController:
 
     def _rates_to(self, position: Array, r: Array) -> Array:
         """Return the rates (7,) [rad/s] by which angles r approach a position (7,) [rad]."""
-        away = position - r
-        return np.sign(away) * np.minimum(self._braking(np.abs(away)), self._approach)
+        error = position - r
+        return np.sign(error) * np.minimum(self._braking(np.abs(error)), self._approach)
 
-    def _towards(self, wanted: Array) -> Array:
-        """Return the rates (7,) [rad/s] nearest to the wanted ones that a period allows."""
-        rise = np.full_like(wanted, self._acceleration * self._period)
-        return self._rate + clip_efforts(wanted - self._rate, rise)
+    def _towards(self, goal: Array) -> Array:
+        """Return the rates (7,) [rad/s] nearest to a goal that are reached in a period."""
+        rise = np.full_like(goal, self._acceleration * self._period)
+        return self._rate + clip_efforts(goal - self._rate, rise)
 
     def _approaches(self, rate: Array, r: Array) -> bool:
         """Return whether a pair that approaches would come closer than the margin before it stops.
@@ -136,8 +141,8 @@ class VelocityController:
         """
         if self._clearance is None or not rate.any():
             return False
-        brake = rate * np.abs(rate) / (2.0 * self._acceleration)
-        stop = r + self._period * rate + brake
+        braking_angle = rate * np.abs(rate) / (2.0 * self._acceleration)
+        stop = r + self._period * rate + braking_angle
         if not self._clearance.touches(stop, self._margin):
             return False
         distances = self._clearance.distances(r)

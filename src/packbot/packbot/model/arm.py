@@ -143,9 +143,8 @@ class Kinematics:
         Both are in the axes of the world, per joint rate [m, 1].
         """
         model, index = self.arm.model, self._frames[frame]
-        return np.asarray(
-            pin.computeFrameJacobian(model, self._data, q, index, pin.LOCAL_WORLD_ALIGNED)
-        )
+        axes = pin.LOCAL_WORLD_ALIGNED
+        return np.asarray(pin.computeFrameJacobian(model, self._data, q, index, axes))
 
 
 def _add_frame(model: pin.Model, name: str, link: str, position: Array) -> int:

@@ -1,9 +1,10 @@
 """Compiled kinematics of a chain of revolute joints: frames of its bodies, Jacobians of points.
 
-`chain_of` turns pinocchio's model of n joints into arrays, the argument `chain` of the kernels here
-and of those of contact. Body 0 is the world, and body j is moved by joint j - 1. `place_bodies`
-computes the frames of all bodies in the world, a tuple of rotations, origins and joint axes; the
-other kernels transform points, and compute Jacobians of points, with these.
+The kernels of contact (contact/features.py, contact/friction.py) place hulls by it in each time
+step. `chain_of` turns pinocchio's model of n joints into arrays, the argument `chain` of the
+kernels here and of those of contact. Body 0 is the world, and body j is moved by joint j - 1.
+`place_bodies` computes the frames of all bodies in the world, a tuple of rotations, origins and
+joint axes; the other kernels transform points, and compute Jacobians of points, with these.
 
 test_packbot_kinematics and test_packbot_reference compare the kinematics with those of pinocchio
 and with finite differences.

@@ -91,6 +91,5 @@ def check_limits(parameters: PackbotParameters, q: Array, where: str = "") -> No
     """
     for name, angle, low, high in zip(JOINTS, q, *parameters.limits, strict=True):
         if not low <= angle <= high:
-            raise AccordError(
-                f"{where}{name}: {angle:g} rad is outside its limits, {low:g} to {high:g}"
-            )
+            limits = f"{low:g} to {high:g}"
+            raise AccordError(f"{where}{name}: {angle:g} rad is outside its limits, {limits}")

@@ -139,8 +139,7 @@ def split(joint: str, link: Array) -> tuple[Row, Array]:
     sine = math.hypot(R[0, 2], R[1, 2])
     if sine < PARALLEL:  # parallel z axes: the screw has no translation
         a, d, shift = math.hypot(p[0], p[1]), float(p[2]), 0.0
-        turn = math.atan2(R[1, 0], R[0, 0])
-        theta = math.atan2(p[1], p[0]) if a > PARALLEL else turn
+        theta = math.atan2(p[1], p[0]) if a > PARALLEL else math.atan2(R[1, 0], R[0, 0])
         alpha = 0.0 if R[2, 2] > 0.0 else math.pi
     else:
         theta, alpha = math.atan2(R[0, 2], -R[1, 2]), math.atan2(sine, R[2, 2])

@@ -44,7 +44,7 @@ LIGHT = 0.02
 # the share that contacts bear is estimated without friction.
 LEANING = 0.5
 # rad; distance of a loose joint from its unstable equilibrium: four times the 0.05 rad by which it
-# leans while it follows (recovery.py, SLOW)
+# leans while it follows (recovery.py, LOOSE_SPEED)
 TIPPING = 0.2
 # Bound of the rounds over several loose joints until all rest, should they push each other on;
 # a single one takes one round
@@ -73,9 +73,15 @@ class FailedArm:
     """
 
     def __init__(
-        self, setup: Setup, faults: Sequence[Fault], *, q: Array | None = None,
-        payload: float = 0.0, clearance: Clearance | None = None, watch: float = 0.0,
-    ) -> None:  # fmt: skip
+        self,
+        setup: Setup,
+        faults: Sequence[Fault],
+        *,
+        q: Array | None = None,
+        payload: float = 0.0,
+        clearance: Clearance | None = None,
+        watch: float = 0.0,
+    ) -> None:
         names = [fault.joint for fault in faults]
         for name in names:
             if name not in JOINTS or names.count(name) > 1:
@@ -87,17 +93,18 @@ class FailedArm:
         if payload:
             self.kinematics.arm.carry(payload, setup.parameters.gripper_length)
         self._model, self._data = self.kinematics.arm.model, self.kinematics.arm.model.createData()
-        kinds = {JOINTS.index(fault.joint): fault for fault in faults}
-        self.frozen = _indices(i for i, f in kinds.items() if f.kind == "frozen")
-        self.loose = _indices(i for i, f in kinds.items() if f.kind == "loose")
-        self.active = _indices({*range(len(JOINTS))} - {*kinds})
-        self.efforts = setup.parameters.of_joints("effort_limit")
+        fault_of = {JOINTS.index(fault.joint): fault for fault in faults}  # by index of the joint
+        self.frozen = _indices(i for i, fault in fault_of.items() if fault.kind == "frozen")
+        self.loose = _indices(i for i, fault in fault_of.items() if fault.kind == "loose")
+        self.active = _indices({*range(len(JOINTS))} - {*fault_of})
         p = setup.parameters
+        self.efforts = p.of_joints("effort_limit")
         self.lower, self.upper = p.limits
         angles = np.clip(setup.initial.q if q is None else q, self.lower, self.upper)
         for i in self.frozen.tolist():
-            angle = kinds[i].angle
-            angles[i] = angles[i] if angle is None else angle
+            angle = fault_of[i].angle
+            if angle is not None:
+                angles[i] = angle
         check_limits(p, angles)
         self.lower[self.frozen] = self.upper[self.frozen] = angles[self.frozen]
 
@@ -130,8 +137,8 @@ class FailedArm:
         Returns:
             angles (7,) [rad]; None if moving loose joints cannot end an overlap.
         """
-        rest, settled = self._settled(q, self._fall)
-        return rest if settled else None
+        rest, is_settled = self._settled(q, self._fall)
+        return rest if is_settled else None
 
     def _settled(self, q: Array, move: Callable[[Array, int], bool]) -> tuple[Array, bool]:
         """Return the angles (7,) after moving loose joints in turn, and whether all rest.
@@ -154,8 +161,8 @@ class FailedArm:
 
     def _bottom(self, q: Array, joint: int) -> float:
         """Return the angle [rad] of a joint in its stable equilibrium, or at the stop before it."""
-        past, _ = self.swing(q, joint)
-        return float(np.clip(q[joint] - past, self.lower[joint], self.upper[joint]))
+        angle_past, _ = self.swing(q, joint)
+        return float(np.clip(q[joint] - angle_past, self.lower[joint], self.upper[joint]))
 
     def _fall(self, q: Array, joint: int) -> bool:
         """Move a loose joint in `q` to where it comes to rest; return False if it cannot be clear.
@@ -176,10 +183,10 @@ class FailedArm:
                 return False
         else:
             angles = np.linspace(start, bottom, int(abs(bottom - start) / FALL) + 2).tolist()
-            hit = next((i for i in range(1, len(angles)) if touches(angles[i])), None)
-            if hit is None:
+            first = next((i for i in range(1, len(angles)) if touches(angles[i])), None)
+            if first is None:
                 return True
-            clear, contact = angles[hit - 1], angles[hit]
+            clear, contact = angles[first - 1], angles[first]
         while abs(contact - clear) > FINE:
             middle = 0.5 * (clear + contact)
             clear, contact = (clear, middle) if touches(middle) else (middle, contact)
@@ -236,7 +243,7 @@ class FailedArm:
         A hanging loose joint p keeps g_p = 0, so that dq_p = -(dg_p/dq_p)^-1 dg_p/dq_a dq_a for the
         active joints a. One on a contact keeps the gap. One at a stop stays. Units: [m/rad].
         """
-        jacobian = self.kinematics.jacobian("tip", q)[:3].copy()
+        jacobian = self.kinematics.jacobian("tip", q)[:3].copy()  # of the velocity
         hanging = self.hanging(q)
         if len(hanging):
             model, data = self._model, self._data

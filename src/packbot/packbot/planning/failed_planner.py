@@ -23,15 +23,15 @@ from packbot.planning.rrt import Planner, SearchTree
 # of 1,000 points finds a path (docs/packbot_recovery.md); time grows with each.
 # Number of samples of a search by RRT-Connect; in `shelf`, with more obstacles, one takes some 600.
 TRIES = 1500
-REACHES = 1000  # number of samples of a tree of equilibria
+TREE_SAMPLES = 1000  # number of samples of a tree of equilibria
 BRANCHES = 12  # number of nearest nodes of a tree from which a goal is tried
 SHORTCUTS = 40  # number of shortcuts on a path; in `shelf` more of them gained nothing (rrt.py)
 # rad; bound of the motion of a loose joint in one step; more is a fall. In a step of MARGIN a joint
 # of the pitch turns by at most 0.02 / 0.76 rad, and a hanging one follows by as much.
 SWING = 0.15
 # rad; poses whose angles differ by less are the same; the servo of the tips makes up for it, up to
-# SERVED = 0.15 rad (tip_servo.py)
-MEETS = 0.02
+# MOST_OFFSET = 0.15 rad (tip_servo.py)
+SAME_POSE = 0.02
 
 
 class FailedPlanner(Planner):
@@ -65,7 +65,7 @@ class FailedPlanner(Planner):
         self._allow(start)
         rng, tree = np.random.default_rng(seed), SearchTree(start)
         fixed = np.setdiff1d(np.arange(len(start)), self.arm.active[self.arm.active < ARM])
-        for _ in range(REACHES):
+        for _ in range(TREE_SAMPLES):
             q = rng.uniform(self._lower, self._upper)
             q[fixed] = start[fixed]
             i = tree.nearest(q, self.radii)
@@ -136,8 +136,8 @@ class FailedPlanner(Planner):
         return self.are_same(self.walk(a, b), b)
 
     def are_same(self, a: Array, b: Array) -> bool:
-        """Return whether two poses (7,) are the same within `MEETS`, except camera and wrist."""
-        return bool(np.abs(a - b)[:ARM].max() < MEETS)
+        """Return whether two poses (7,) agree within `SAME_POSE`, except camera and wrist."""
+        return bool(np.abs(a - b)[:ARM].max() < SAME_POSE)
 
     def _check(self, name: str, q: Array) -> None:
         """Refuse a pose (7,) outside the limits; those that are close at the ends are allowed."""

@@ -1,9 +1,12 @@
 """Inverse kinematics of an arm with failed joints: poses whose finger tips are at a target.
 
-Many poses are drawn at random, with loose joints (joints without drive) at rest. Those nearest to
-the target are refined by damped least squares [Nakamura, Hanafusa 1986], while loose joints follow
-the others. This works for any set of failures: if too few joints are left to reach the target, it
-ends at the nearest point.
+A failed joint is frozen (locked) or loose (without drive). The planner of recoveries (recovery.py)
+plans paths to the poses that `Goals.near` yields.
+
+Many poses are drawn at random, with loose joints at rest. Those nearest to the target are refined
+by damped least squares [Nakamura, Hanafusa 1986], while loose joints follow the others. This works
+for any set of failures: if too few joints are left to reach the target, it ends at the nearest
+point.
 
 The constants, except NEAR, trade time against missed poses and may be tuned (test_packbot_recovery
 compares refusals with sampling). NEAR must stay, as tests judge by it.
@@ -41,7 +44,7 @@ MOST_TURN = 0.3
 DAMPING = 1e-3
 # rad; poses whose angles differ by less are the same: 1e-3 gives 56 and 3, most of them twins, 0.1
 # 26 and 2
-ALIKE = 1e-2
+SAME_ANGLE = 1e-2
 
 
 class Goals:
@@ -97,7 +100,7 @@ class Goals:
         refined = list[Array]()
         for q in [present, *self.seeds(target)]:
             pose = self.refine(q, target)
-            if all(np.abs(pose - other)[:ARM].max() > ALIKE for other in refined):
+            if all(np.abs(pose - other)[:ARM].max() > SAME_ANGLE for other in refined):
                 refined.append(pose)
                 yield pose
 

@@ -67,11 +67,9 @@ class Inverse:
                 return np.asarray(q[i])
         pair, distance = self.clearance.closest(q[order[0]])
         a, b = self.clearance.pair_names(pair)
-        gap = "apart" if distance > 0.0 else "in each other"
-        raise AccordError(
-            f"every pose with the finger tips at {words} m is closer than {1e3 * margin:g} mm to "
-            f"touching; the first has {a} and {b} {1e3 * abs(distance):.1f} mm {gap}"
-        )
+        gap = f"{1e3 * abs(distance):.1f} mm {'apart' if distance > 0.0 else 'in each other'}"
+        failure = f"is closer than {1e3 * margin:g} mm to touching; the first has {a} and {b} {gap}"
+        raise AccordError(f"every pose with the finger tips at {words} m {failure}")
 
     def solutions(self, target: Array, pitch: float | None = None) -> Array:
         """Return turret, shoulder and elbows (k, 4) [rad] within limits; contact is not checked.
@@ -154,10 +152,10 @@ def check_reach(p: PackbotParameters, target: Array) -> None:
     """
     x, y, height = target - np.array([p.base_x, 0.0, p.base_z + p.turret_d])
     ahead = np.sqrt(max(x * x + y * y - (p.shoulder_d - p.elbow1_d) ** 2, 0.0))
-    away, reach = float(np.hypot(ahead, height)), sum(lengths_of(p))
-    if away > reach + ROUND_OFF:
-        far = f"it is {away:.3f} m from the shoulder, and the arm reaches {reach:.3f} m"
-        raise AccordError(f"no pose has the finger tips at {_in_words(target)} m: {far}")
+    distance, reach = float(np.hypot(ahead, height)), sum(lengths_of(p))
+    if distance > reach + ROUND_OFF:
+        why = f"it is {distance:.3f} m from the shoulder, and the arm reaches {reach:.3f} m"
+        raise AccordError(f"no pose has the finger tips at {_in_words(target)} m: {why}")
 
 
 def lengths_of(p: PackbotParameters) -> tuple[float, float, float]:

@@ -21,6 +21,10 @@ from roboaccord.contract import Array
 from roboaccord.numerics import kernel
 
 LOWER, UPPER, RATE, EFFORT = range(4)  # rows of bounds (4, 3): angles [rad], rates, efforts
+# Residuals, by the index of the first of each sort: two accelerations, three excesses each of
+# angles, rates and efforts, two of heights, one of a return to the spring, one behind link 1.
+ACCELERATIONS, ANGLES, RATES, EFFORTS, HEIGHTS, RETURN, HIDDEN = 0, 2, 5, 8, 11, 13, 14
+RESIDUALS = 15  # number of residuals
 # m; smallest distance of the finger tips from the axis of link 1: the radius of its tube, 0.03,
 # half the width of the hand, 0.06, and 0.03 to spare
 BEHIND = 0.12
@@ -143,14 +147,14 @@ def rollout(problem, states, inputs, gains, changes, new_states, new_inputs):
         new_inputs: filled (n, 2).
     """
     model, _, _, loose, period = problem
-    cost, r = 0.0, np.empty(15)
+    cost, r = 0.0, np.empty(RESIDUALS)
     for k in range(len(inputs)):
         for i in range(2):
             new_inputs[k, i] = inputs[k, i] + changes[k, i]
             for j in range(6):
                 new_inputs[k, i] += gains[k, i, j] * (new_states[k, j] - states[k, j])
         residual(problem, new_states[k], new_inputs[k], r)
-        for i in range(15):
+        for i in range(RESIDUALS):
             cost += 0.5 * period * r[i] * r[i]
         new_states[k + 1] = rk4_step(model, loose, period, new_states[k], new_inputs[k])
     return cost
@@ -230,31 +234,31 @@ def residual(problem, x, u, r):
     Args:
         problem: as `PlanarProblem`.
         x, u: state (6,) and input (2,).
-        r: filled (15,), with the excess over the limits of: accelerations (2), angles (3), rates
-            (3), efforts (3), height of elbow 2 and of the tips (2), return to the spring (1), and
-            tips behind link 1 (1).
+        r: filled (15,), in the order of ACCELERATIONS to HIDDEN: the accelerations, and excesses
+            over the limits. The heights are those of elbow 2 and of the finger tips.
     """
     model, bounds, penalties, loose, _ = problem
     lengths, last_link = model.lengths, penalties.last_link
     rate, tau = np.empty(6), np.empty(3)
     state_rate(model, loose, x, u, rate, tau)
-    r[:2] = penalties.acceleration * u
+    r[ACCELERATIONS:ANGLES] = penalties.acceleration * u
     height, theta = penalties.shoulder, 0.0
     for i in range(3):
         theta += x[i]
         height += (last_link if i == 2 else lengths[i]) * np.sin(theta)
         if i > 0:
-            r[10 + i] = penalties.height * max(0.0, penalties.floor - height)
-        r[2 + i] = penalties.angle * max(0.0, bounds[LOWER, i] - x[i], x[i] - bounds[UPPER, i])
-        r[5 + i] = penalties.rate * max(0.0, abs(x[3 + i]) - bounds[RATE, i])
-        r[8 + i] = penalties.effort * max(0.0, abs(tau[i]) - bounds[EFFORT, i])
+            r[HEIGHTS + i - 1] = penalties.height * max(0.0, penalties.floor - height)
+        angle_excess = max(0.0, bounds[LOWER, i] - x[i], x[i] - bounds[UPPER, i])
+        r[ANGLES + i] = penalties.angle * angle_excess
+        r[RATES + i] = penalties.rate * max(0.0, abs(x[3 + i]) - bounds[RATE, i])
+        r[EFFORTS + i] = penalties.effort * max(0.0, abs(tau[i]) - bounds[EFFORT, i])
     # Distance of the tips from the axis of link 1, on their side of it.
     if x[2] > BENT:
         behind = lengths[1] * np.sin(x[1]) + last_link * np.sin(x[1] + x[2])
-        r[14] = penalties.height * max(0.0, BEHIND - behind)
+        r[HIDDEN] = penalties.height * max(0.0, BEHIND - behind)
     else:
-        r[14] = 0.0
+        r[HIDDEN] = 0.0
     # Speed of a return to the spring.
     side = model.free_side
     nearness = max(0.0, 1.0 - side * (x[loose] - model.spring_angle) / CUSHION)
-    r[13] = penalties.rate * side * nearness * max(0.0, -side * x[3 + loose])
+    r[RETURN] = penalties.rate * side * nearness * max(0.0, -side * x[3 + loose])

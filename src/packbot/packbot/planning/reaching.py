@@ -42,9 +42,13 @@ class Goal:
     """
 
     def __init__(
-        self, target: Sequence[float] | None, pose: str = "", pitch: float | None = None,
-        *, look: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        target: Sequence[float] | None,
+        pose: str = "",
+        pitch: float | None = None,
+        *,
+        look: bool = False,
+    ) -> None:
         self.target: Array | None = None
         self.pose, self.pitch, self.look = pose, pitch, look
         if not isinstance(look, bool):

@@ -1,5 +1,8 @@
 """Reaching a target with failed joints: a path of the remaining joints, or why there is none.
 
+A failed joint is frozen (locked) or loose (without drive, so that gravity moves it). `Recoverer` is
+used by the controller `recover` in a thread of its own (controllers/replanning.py).
+
 First, poses at the target are sought (`Goals`). The target is refused if none is within reach, none
 can be held by the joints, or none is free of collision. Otherwise a path to the pose that is
 reached soonest is planned (`FailedPlanner`). If the target is refused, the path leads to the
@@ -20,14 +23,15 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 
 from packbot.planning.failed_arm import GAP, FailedArm
-from packbot.planning.failed_planner import MEETS, FailedPlanner
+from packbot.planning.failed_planner import SAME_POSE, FailedPlanner
 from packbot.planning.goals import NEAR, Goals
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.rrt import SearchTree
 
 REASONS = ("out_of_reach", "torque", "collision", "no_path")
-# With these, 98 % of the targets are recovered to which an independent planner finds a path
-# (docs/packbot_recovery.md); each try costs a search of up to TRIES samples.
+# With the next three, 98 % of the targets are recovered to which an independent planner finds a
+# path (docs/packbot_recovery.md); each further pose costs a search of up to TRIES samples
+# (failed_planner.py).
 GOALS = 4  # number of poses to which a path is planned; with a tree of equilibria all are tried
 NEAREST = 6  # number of poses that are tried near a refused target
 # Number of bisections when a pose is moved towards a refused target. By eye: of a distance of 1.6 m
@@ -55,21 +59,20 @@ class Recoverer:
 
     Args:
         arm: the arm with its failures.
-        present: angles (7,) [rad] of its resting pose.
+        q: angles (7,) [rad] of its resting pose.
         seed: seed of all random draws.
         margin: distance that paths keep from contact [m].
 
     Attributes:
+        present: angles (7,) [rad] from which paths begin: q, with loose joints at rest.
         goals: finder of poses at targets.
         tree: equilibria that can be reached from the resting pose; None if gravity moves no loose
             joint.
     """
 
-    def __init__(
-        self, arm: FailedArm, present: Array, seed: int = 0, margin: float = MARGIN
-    ) -> None:
+    def __init__(self, arm: FailedArm, q: Array, seed: int = 0, margin: float = MARGIN) -> None:
         self.arm, self.seed = arm, seed
-        self.present = np.clip(present, arm.lower, arm.upper)
+        self.present = np.clip(q, arm.lower, arm.upper)
         rest = arm.rest(self.present)
         self.present = self.present if rest is None else rest
         self.goals = Goals(arm, self.present, seed)
@@ -84,7 +87,7 @@ class Recoverer:
         """Return whether this was made for the failures of an arm at angles q (7,) [rad]."""
         failures = [(fault.joint, fault.kind) for fault in self.arm.faults]
         has_same = failures == [(fault.joint, fault.kind) for fault in arm.faults]
-        return has_same and bool(np.abs(q - self.present)[:ARM].max() < MEETS)
+        return has_same and bool(np.abs(q - self.present)[:ARM].max() < SAME_POSE)
 
     def reach(self, target: Array) -> Recovery:
         """Return a path to a target (3,) [m], or the reason why there is none."""
@@ -98,27 +101,30 @@ class Recoverer:
         """Return "" and a path to a target (3,) [m]; or a reason, and a path to a near point."""
         key = target.tobytes()
         if key not in self._results:
-            self._results[key] = self._find(target)
+            self._results[key] = self._search(target)
         return self._results[key]
 
-    def _find(self, target: Array) -> tuple[str, list[Array]]:
+    def _search(self, target: Array) -> tuple[str, list[Array]]:
+        """Return the result of `find` for a target that was not asked for before."""
         candidates = list(self.goals.near(target, self.present))
         reason, poses = self.possible_poses(candidates, target)
-        for q in poses[: GOALS if self.tree is None else None]:
+        for q in poses if self.tree is not None else poses[:GOALS]:
             path = self._path_to(q)
             if path is not None:
                 return "", path
         path = self._nearest_path(target, candidates)
-        reached = float(np.linalg.norm(self.arm.kinematics.tip(path[-1]) - target)) < NEAR
-        return "" if reached else reason or "no_path", path
+        return "" if self._distance(path[-1], target) < NEAR else reason or "no_path", path
+
+    def _distance(self, q: Array, target: Array) -> float:
+        """Return the distance of the finger tips from a target at angles q (7,) [m]."""
+        return float(np.linalg.norm(self.arm.kinematics.tip(q) - target))
 
     def possible_poses(self, candidates: list[Array], target: Array) -> tuple[str, list[Array]]:
         """Return "" and the possible poses of the candidates, the one reached soonest first.
 
         If none is possible, the reason and an empty list are returned.
         """
-        tip = self.arm.kinematics.tip
-        at_target = [q for q in candidates if np.linalg.norm(tip(q) - target) < NEAR]
+        at_target = [q for q in candidates if self._distance(q, target) < NEAR]
         if not at_target:
             return self._out_of_reach_reason(target), []
         bearable = [q for q in at_target if self.arm.bears(q)]
@@ -132,10 +138,9 @@ class Recoverer:
         """Return "torque" if loose joints with drives would reach a target, else "out_of_reach"."""
         if not self.goals.heavy:
             return "out_of_reach"
-        tip = self._with_drives.arm.kinematics.tip
         poses = self._with_drives.near(target, self.present)
-        reached = any(np.linalg.norm(tip(q) - target) < NEAR for q in poses)
-        return "torque" if reached else "out_of_reach"
+        reaches_it = any(self._distance(q, target) < NEAR for q in poses)
+        return "torque" if reaches_it else "out_of_reach"
 
     @cached_property
     def _with_drives(self) -> Goals:
@@ -149,15 +154,16 @@ class Recoverer:
 
         Loose joints are at rest, nothing touches but what they rest on, and the camera sees.
         """
-        arm, touches = self.arm, self.arm.clearance.touches
+        arm, clearance, margin = self.arm, self.arm.clearance, self.planner.margin
         if not arm.sees(q):
             return False
-        if not touches(q, self.planner.margin):
+        if not clearance.touches(q, margin):
             return not len(arm.loose) or self._is_at_rest(q)
-        near = arm.clearance.near(q, self.planner.margin)
-        links = {arm.clearance.pair_links(i) for i in near.tolist()}
-        props = {arm.clearance.pair_links(i) for i in arm.propping(q).tolist()}
-        return bool(props) and links <= props and not touches(q, 0.5 * GAP) and self._is_at_rest(q)
+        near_links = {clearance.pair_links(i) for i in clearance.near(q, margin).tolist()}
+        props = {clearance.pair_links(i) for i in arm.propping(q).tolist()}
+        if not props or near_links - props or clearance.touches(q, 0.5 * GAP):
+            return False
+        return self._is_at_rest(q)
 
     def _is_at_rest(self, q: Array) -> bool:
         """Return whether loose joints are at rest in a pose (7,)."""
@@ -175,10 +181,9 @@ class Recoverer:
 
     def _nearest_path(self, target: Array, candidates: list[Array]) -> list[Array]:
         """Return a path to the point nearest to a refused target that has one."""
-        tip = self.arm.kinematics.tip
         if self.tree is not None:
             paths = self._tree_paths(self.tree, target)
-            return min(paths, key=lambda path: float(np.linalg.norm(tip(path[-1]) - target)))
+            return min(paths, key=lambda path: self._distance(path[-1], target))
         attempts = (self._path_to(q) for q in self._poses_by_distance(target, candidates))
         return next((path for path in attempts if path is not None), [self.present])
 
@@ -186,24 +191,19 @@ class Recoverer:
         """Return paths to the nodes of the tree nearest to a target, extended towards it."""
         tip, nodes = self.arm.kinematics.tip, tree.nodes
         order = np.linalg.norm([tip(q) - target for q in nodes], axis=1).argsort(kind="stable")
-        return [
-            [*tree.path(i), self.planner.walk(nodes[i], self.goals.refine(nodes[i], target))]
-            for i in order[:NEAREST].tolist()
-        ]
+        paths = []
+        for i in order[:NEAREST].tolist():
+            end = self.planner.walk(nodes[i], self.goals.refine(nodes[i], target))
+            paths.append([*tree.path(i), end])
+        return paths
 
     def _poses_by_distance(self, target: Array, candidates: list[Array]) -> Iterator[Array]:
         """Yield possible poses, first those nearest to a target, then ones ever farther away."""
-
-        def distance(q: Array) -> float:
-            return float(np.linalg.norm(self.arm.kinematics.tip(q) - target))
-
-        seeds = sorted([*candidates, *self.goals.seeds(target)], key=distance)
-        near = (
-            self._closest_approach(q, target)
-            for q in seeds
-            if self.arm.bears(q) and self.is_possible(q)
-        )
-        yield from islice(near, NEAREST)
+        seeds = [*candidates, *self.goals.seeds(target)]
+        seeds.sort(key=lambda q: self._distance(q, target))
+        possible_seeds = (q for q in seeds if self.arm.bears(q) and self.is_possible(q))
+        for q in islice(possible_seeds, NEAREST):
+            yield self._closest_approach(q, target)
         order = np.linalg.norm(self.goals.tips - target, axis=1).argsort(kind="stable")
         for i in 2 ** np.arange(3, int(np.log2(len(order)))):
             q = self.goals.q[order[i]]

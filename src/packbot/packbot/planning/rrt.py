@@ -143,10 +143,8 @@ class Planner:
         if self.clearance.touches(q, self.margin):
             pair, distance = self.clearance.closest(q)
             a, b = self.clearance.pair_names(pair)
-            raise AccordError(
-                f"{name}: {a} and {b} are {1e3 * distance:.1f} mm apart, and a path keeps "
-                f"{1e3 * self.margin:g} mm"
-            )
+            rule = f"a path keeps {1e3 * self.margin:g} mm"
+            raise AccordError(f"{name}: {a} and {b} are {1e3 * distance:.1f} mm apart, and {rule}")
 
     def _search(self, start: Array, goal: Array, rng: np.random.Generator) -> list[Array]:
         """Return a path (poses (7,)) by two trees, which in turn grow and connect to the other."""
@@ -160,10 +158,8 @@ class Planner:
                     i, j = (new, met) if tree is from_start else (met, new)
                     return from_start.path(i) + from_goal.path(j)[::-1]
             tree, other = other, tree
-        raise AccordError(
-            f"no path found in {self.tries} tries that keeps {1e3 * self.margin:g} mm: "
-            "try another seed, or a smaller margin"
-        )
+        failure = f"no path found in {self.tries} tries that keeps {1e3 * self.margin:g} mm"
+        raise AccordError(f"{failure}: try another seed, or a smaller margin")
 
     def _sample(self, start: Array, goal: Array, rng: np.random.Generator) -> Array:
         """Return a random pose (7,); tilt, pan and wrist are mostly between start and goal."""

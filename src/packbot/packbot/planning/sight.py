@@ -26,11 +26,11 @@ from packbot.model.parameters import LENS
 
 CAMERA = "pan_link"  # link that carries the lens
 LENS_WIDTH = 0.01  # m; width of the square at the lens, an estimate for a head 0.10 x 0.06 m wide
-# Triangles of a frustum: its corners 0 to 3 are at the lens, 4 to 7 at the target.
-FRUSTUM = np.array(
-    [(0, 2, 1), (0, 3, 2), (4, 5, 6), (4, 6, 7)]
-    + [t for i in range(4) for j in [(i + 1) % 4] for t in ((i, j, 4 + j), (i, 4 + j, 4 + i))]
-)
+# Triangles of a frustum, two for each square and each side: its corners 0 to 3 are at the lens,
+# 4 to 7 at the target.
+ENDS = [(0, 2, 1), (0, 3, 2), (4, 5, 6), (4, 6, 7)]
+SIDES = [(0, 1, 5), (0, 5, 4), (1, 2, 6), (1, 6, 5), (2, 3, 7), (2, 7, 6), (3, 0, 4), (3, 4, 7)]
+FRUSTUM = np.array([*ENDS, *SIDES])
 CORNERS = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])  # corners of a square
 # 19 points of a unit disc, each for an equal part of its area: the centre, and two rings at the
 # radii sqrt(4 / 19) and sqrt(13 / 19) that halve the areas of 6 and of 12 parts.
@@ -121,7 +121,9 @@ class Sight:
             target: centre of the disc [m].
             width: diameter of the disc [m]; 19 points of it are tested.
         """
-        u, v = np.linalg.svd((target - self.eye(q)[0])[None])[2][1:]
+        lens, _ = self.eye(q)
+        # Two unit vectors perpendicular to the line of sight.
+        u, v = np.linalg.svd((target - lens)[None])[2][1:]
         spots = [target + 0.5 * width * (a * u + b * v) for a, b in DISC]
         point = Sight(self.clearance, self.angle)
         return sum(point.look(q, spot).visible for spot in spots) / len(spots)
@@ -157,9 +159,9 @@ def frustum(lens: Array, along: Array, distance: float, width: float) -> Hull:
     normal = (y * w - z * v, z * u - x * w, x * v - y * u)
     square = np.sqrt(0.5) * (CORNERS @ [(u, v, w), normal])
     reach = distance - SHORT
-    far = width + (LENS_WIDTH - width) * SHORT / distance
-    near, end = LENS_WIDTH * square + lens, far * square + (lens + reach * along)
-    return Hull(np.concatenate([near, end]), FRUSTUM)
+    end_width = width + (LENS_WIDTH - width) * SHORT / distance
+    at_lens, at_end = LENS_WIDTH * square + lens, end_width * square + (lens + reach * along)
+    return Hull(np.concatenate([at_lens, at_end]), FRUSTUM)
 
 
 def _transform(pose: pin.SE3) -> coal.Transform3s:

@@ -1,5 +1,8 @@
 """Trajectory along a path of straight lines in joint space, within limits of speed and effort.
 
+`in_time` turns the corners of a path, which a planner found (rrt.py, failed_planner.py), into a
+`TimedPath`, which controllers track.
+
 The arm stops in each corner of the path. On each line, the fraction s of the way goes from 0 to 1.
 Its speed rises by a smooth step (Hermite's 3 x^2 - 2 x^3), stays constant, and falls in the same
 way, so that accelerations are continuous. A line whose efforts exceed the limits is slowed down
@@ -142,10 +145,8 @@ def _affordable(setup: Setup, arm: Arm, a: Array, b: Array, rate: float, rise: f
         still = np.abs(arm.bias(q, no_rates)) + coulomb
         if (still > limits).any():
             i = int((still / limits).argmax())
-            raise AccordError(
-                f"holding still along the path takes {still[i]:.1f} N m of {JOINTS[i]}, but only "
-                f"{limits[i]:g} N m are available for it"
-            )
+            needed = f"holding still along the path takes {still[i]:.1f} N m of {JOINTS[i]}"
+            raise AccordError(f"{needed}, but only {limits[i]:g} N m are available for it")
         effort = arm.efforts(q, qd, change * line) + viscous * qd + coulomb * np.sign(qd)
         if (np.abs(effort) > limits).any():
             return False

@@ -28,7 +28,7 @@ from packbot.planning import planar
 from packbot.planning.failed_arm import FALL, GAP, FailedArm
 from packbot.planning.trajectories import RESERVE
 
-PLANE = (1, 2, 3)  # indices of the joints of the plane: shoulder, elbow1, elbow2
+PLANE = (1, 2, 3)  # indices of the joints that turn in the arm's plane: shoulder, elbow1, elbow2
 # m; smallest height of elbow 2 and of the finger tips: 0.18 of the tracks, 0.05 of casing or palm,
 # and 0.02 to spare
 FLOOR = 0.25
@@ -75,6 +75,8 @@ FIRST_WEIGHT, LEAST_WEIGHT = 1e-3, 1e-9
 # Weights of the regulator on angles and rates; inputs have 1. They give a joint of unit inertia the
 # frequency 10^(1/4) = 1.8 rad/s, below the 4.3 rad/s of the hanging link 3.
 REGULATOR_WEIGHTS = np.array([10.0, 10.0, 10.0, 1.0, 1.0, 1.0])
+
+Quadratic = tuple[Array, Array]  # Hessian (6, 6) and gradient (6,) of a cost by the state
 
 
 @dataclass(frozen=True)
@@ -126,29 +128,29 @@ class TransitionPlanner:
         if leaning is None or not len(arm.propping(leaning)):
             raise AccordError("a transition starts where the loose joint leans on something")
         past, _ = arm.swing(leaning, joint)
-        side = float(np.sign(past))
+        free_side = float(np.sign(past))
         self.arm, self.start, self.goal = arm, leaning, leaning.copy()
-        self.goal[joint] += 2.0 * np.pi * side - past
+        self.goal[joint] += 2.0 * np.pi * free_side - past
         check_limits(p, self.goal, "the other equilibrium: ")
         self.plane = np.array(PLANE)
         self.active = self.plane[self.plane != joint]
         self.loose, self.period = joint - PLANE[0], setup.scenario.control_period
-        self.model = _planar_model(arm.kinematics.arm.model, leaning, p, joint, side)
+        self.model = _planar_model(arm.kinematics.arm.model, leaning, p, joint, free_side)
         self._sizes = (p.base_z + p.turret_d, FLOOR, p.wrist_x + p.gripper_length)
         limits = [arm.lower, arm.upper, speed * p.of_joints("speed_limit"), RESERVE * arm.efforts]
         self._bounds = np.array(limits)[:, self.plane]
         self._bounds[:2] += np.array([[LIMIT_MARGIN], [-LIMIT_MARGIN]])
         self._bounds[planar.RATE, self.loose] = np.inf
-        self._bounds[int(past > 0.0), self.loose] = self._farthest_swing(joint, side)
+        self._bounds[int(past > 0.0), self.loose] = self._farthest_swing(joint, free_side)
 
-    def _farthest_swing(self, joint: int, side: float) -> float:
+    def _farthest_swing(self, joint: int, free_side: float) -> float:
         """Return the angle up to which the loose joint may swing past its goal [rad]."""
         q = self.goal.copy()
         while self.arm.lower[joint] < q[joint] < self.arm.upper[joint]:
             if self.arm.clearance.touches(q, GAP):
                 break
-            q[joint] += side * FALL
-        return float(q[joint] - side * LIMIT_MARGIN)
+            q[joint] += free_side * FALL
+        return float(q[joint] - free_side * LIMIT_MARGIN)
 
     def plan(self, via: Array, duration: float) -> Transition:
         """Return a transition.
@@ -245,11 +247,11 @@ class TransitionPlanner:
             return cost + off_goal, new_states, new_inputs
 
         cost, states, inputs = changed(np.zeros((n, 2, 6)), np.zeros((n, 2)))
-        step_slopes, residuals = np.empty((n, 6, 8)), np.empty((n, 15, 9))
+        step_slopes, residuals = np.empty((n, 6, 8)), np.empty((n, planar.RESIDUALS, 9))
         planar.linearise(problem, states, inputs, step_slopes, residuals)
         for _ in range(ROUNDS):
             end = np.diag(end_weights), end_weights * (states[-1] - goal)
-            gains, changes = riccati(step_slopes, residuals, *end, problem.period, regularisation)
+            gains, changes = riccati(step_slopes, residuals, end, problem.period, regularisation)
             attempts = (changed(gains, 0.5**i * changes) for i in range(HALVINGS))
             # The largest change that lowers the cost; without one, the regularisation is raised.
             better = next((attempt for attempt in attempts if attempt[0] < cost), None)
@@ -274,19 +276,19 @@ class TransitionPlanner:
         states = np.concatenate([states[:-1], np.tile(self._ends[1], (STILL_PERIODS, 1))])
         count = len(inputs)
         inputs = np.concatenate([inputs, np.zeros((STILL_PERIODS, 2))])
-        step_slopes, unused = np.empty((len(inputs), 6, 8)), np.empty((len(inputs), 15, 9))
+        steps = len(inputs)
+        step_slopes, unused = np.empty((steps, 6, 8)), np.empty((steps, planar.RESIDUALS, 9))
         planar.linearise(problem, states, inputs, step_slopes, unused)
-        residuals = np.zeros((len(inputs), 8, 9))
+        residuals = np.zeros((steps, 8, 9))
         residuals[:, :, :8] = np.diag(np.sqrt([*REGULATOR_WEIGHTS, 1.0, 1.0]))
         end = np.diag(REGULATOR_WEIGHTS), np.zeros(6)
-        gains, _ = riccati(step_slopes, residuals, *end, self.period, 0.0)
+        gains, _ = riccati(step_slopes, residuals, end, self.period, 0.0)
         return gains[: count + 1]
 
 
 def riccati(
-    step_slopes: Array, residuals: Array, hessian: Array, gradient: Array, period: float,
-    regularisation: float,
-) -> tuple[Array, Array]:  # fmt: skip
+    step_slopes: Array, residuals: Array, end: Quadratic, period: float, regularisation: float
+) -> tuple[Array, Array]:
     """Return the gains (n, 2, 6) and changes of inputs (n, 2) that minimise the quadratic cost.
 
     The Riccati recursion from the end back. In each step, H and g are Hessian and gradient of the
@@ -295,10 +297,11 @@ def riccati(
     Args:
         step_slopes: Jacobians of steps by state and input (n, 6, 8).
         residuals: Jacobians of r residuals, and the residuals in the last column (n, r, 9).
-        hessian, gradient: of the cost of the end (6, 6), (6,).
+        end: of the cost of the end by state.
         period: duration of a step [s].
         regularisation: weight that is added to the inputs.
     """
+    hessian, gradient = end
     gains, changes = np.empty((len(step_slopes), 2, 6)), np.empty((len(step_slopes), 2))
     squares = period * np.swapaxes(residuals[:, :, :8], 1, 2) @ residuals
     squares[:, [6, 7], [6, 7]] += regularisation * period
@@ -333,7 +336,7 @@ def _planar_model(
     lengths = np.array([plane.jointPlacements[k].translation[0] for k in (2, 3)] + [0.0])
     inertias = np.array([body.inertia[1, 1] for body in bodies]) + masses * np.abs(centres) ** 2
     viscous, armature = (p.of_joints(k)[list(PLANE)] for k in ("viscous", "reflected_inertia"))
+    moments, spring_angle, gravity = masses * centres, float(q[loose]), float(p.gravity)
     return planar.PlanarModel(
-        lengths, masses, masses * centres, inertias, viscous, armature, float(q[loose]), free_side,
-        float(p.gravity),
-    )  # fmt: skip
+        lengths, masses, moments, inertias, viscous, armature, spring_angle, free_side, gravity
+    )

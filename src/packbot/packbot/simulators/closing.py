@@ -1,5 +1,9 @@
 """Time within a step at which a gap closes, also if it opens again before the end of the step.
 
+A gap is the distance of two hulls less their margin [m], or of a joint from its limit [rad]; it is
+a function of the state, and the integration step provides the state at any fraction, 0 to 1, of its
+length. The stepper (stepping.py) ends its step where `first_closing` says.
+
 A gap that is negative at the end of a step has closed; the time is found by regula falsi. A gap
 that falls at the start and rises at the end may have been closed in between. If its tangents at
 both ends allow that, it is sampled, and its lowest point is found.
@@ -83,18 +87,18 @@ def _dip(step: Step, gaps: Gaps, i: int, ends: Pair, rates: Pair, target: float)
             return k / SAMPLES
     k = int(np.argmin([*samples, ends[1]]))
     bounds = max(k - 1, 0) / SAMPLES, min(k + 1, SAMPLES) / SAMPLES
-    lowest = scipy.optimize.minimize_scalar(
-        above, bounds=bounds, method="bounded", options={"xatol": LOWEST}
-    )
+    options = {"xatol": LOWEST}
+    lowest = scipy.optimize.minimize_scalar(above, bounds=bounds, method="bounded", options=options)
     return float(lowest.x) if lowest.fun < 0.0 else 2.0
 
 
 def _closing(step: Step, gaps: Gaps, i: int, end: float, target: float, tolerance: float) -> float:
     """Return where a gap crosses its target, between the start of a step and the fraction `end`.
 
-    By the Illinois variant of regula falsi.
+    By the Illinois variant of regula falsi, which halves the value at an end that stays twice.
     """
-    low, high, side = 0.0, end, 0
+    low, high = 0.0, end
+    last_moved = 0  # 1 if the lower end moved last, -1 if the upper one did
     above, below = gaps(step.start)[i] - target, gaps(step.at(end))[i] - target
     for _ in range(ITERATIONS):
         fraction = (low * below - high * above) / (below - above)
@@ -103,10 +107,10 @@ def _closing(step: Step, gaps: Gaps, i: int, end: float, target: float, toleranc
             return float(fraction)
         if gap > 0.0:
             low, above = fraction, gap
-            below *= 0.5 if side == 1 else 1.0
-            side = 1
+            below *= 0.5 if last_moved == 1 else 1.0
+            last_moved = 1
         else:
             high, below = fraction, gap
-            above *= 0.5 if side == -1 else 1.0
-            side = -1
+            above *= 0.5 if last_moved == -1 else 1.0
+            last_moved = -1
     return low

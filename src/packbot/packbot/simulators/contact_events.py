@@ -1,6 +1,9 @@
 """Events of a run with contact: pairs of bodies that begin to touch, joints that reach a limit.
 
-A contact that goes on is one event, however often its parts bounce: none is added for a pair or
+The stepper (stepping.py) reports each impact and each lasting contact here; what begins is added to
+the events of the run, which commands list and recordings contain.
+
+A contact that goes on is one event, however often its bodies bounce: none is added for a pair or
 joint that touched within the last `engines.APART` seconds. APPROACH may be tuned.
 """
 
@@ -36,7 +39,7 @@ class ContactEvents:
         self._last_touch.clear()
 
     def keep_touching(self, features: Index, time: float) -> None:
-        """Record that features (m, 6) touch at a time [s]."""
+        """Record that features (m, 6), rows of features.py, touch at a time [s]."""
         for feature in features:
             self._last_touch[self._name_of(feature)] = time
 

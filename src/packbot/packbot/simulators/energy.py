@@ -2,7 +2,8 @@
 
 Friction and impacts dissipate energy, and contacts do not supply any. A rise of the energy beyond
 the work of the efforts is therefore an error of the integration. The losses are added up by channel
-(joint friction, contact friction, impacts, stops) if they are asked for.
+(joint friction, contact friction, impacts, stops) if they are asked for. The integrator
+(stepping.py) records each step and each impact.
 
 test_packbot_energy tests that the balance closes.
 """
@@ -50,7 +51,7 @@ class EnergyBook:
         self._q, self._energy = q, self._arm.energy(q, v)
 
     def record(self, q: Array, v: Array, efforts: Array) -> None:
-        """Record the state after a step or an event under held `efforts` (n,) [N m]."""
+        """Record the state after a step or an event, under constant `efforts` (n,) [N m]."""
         energy = self._arm.energy(q, v)
         work = float(efforts @ (q - self._q))
         rise = max(0.0, energy - self._energy - work)

@@ -65,10 +65,12 @@ def joint_friction(parameters: PackbotParameters) -> JointFriction:
     coulomb = parameters.of_joints("coulomb")
     stiction = np.maximum(parameters.of_joints("stiction"), coulomb)
     return JointFriction(
-        viscous=parameters.of_joints("viscous"), constant=coulomb,
+        viscous=parameters.of_joints("viscous"),
+        constant=coulomb,
         stiction=stiction if (stiction > coulomb).any() else None,
-        speed=parameters.friction_speed, stribeck_speed=parameters.stribeck_speed,
-    )  # fmt: skip
+        speed=parameters.friction_speed,
+        stribeck_speed=parameters.stribeck_speed,
+    )
 
 
 def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
@@ -84,8 +86,11 @@ def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
     armature = parameters.of_joints("reflected_inertia")
     stops = "false" if setup.contact is None else "true"  # as in the reference
     model = engines.EngineModel.of(
-        setup, urdf=setup.urdf(more={"stops": stops}), friction=joint_friction(parameters),
-        armature=armature if armature.any() else None, contact_events=True,
+        setup,
+        urdf=setup.urdf(more={"stops": stops}),
+        friction=joint_friction(parameters),
+        armature=armature if armature.any() else None,
+        contact_events=True,
         options=engines.preset(setup.scenario.engine_options, contact_damping=DAMPING_RATIO),
-    )  # fmt: skip
+    )
     return engines.simulate_model(model, engine)

@@ -16,13 +16,14 @@ from roboaccord.contract import Array, DivergedError
 from roboaccord.numerics import SOLVED
 from roboaccord.simulators import JointFriction
 
-from packbot.contact.forces import GIVE, SOFT, accelerate
+from packbot.contact.features import Contacts
+from packbot.contact.forces import COMPLIANCE, SOFTNESS, accelerate
 from packbot.contact.friction import ContactFriction
 from packbot.contact.gaps import ClosedGaps, GapFunctions
 from packbot.model.arm import Arm
 
 # m/s, rad/s; slower opening or closing of a gap is rounding: of speeds of approach up to 10 m/s an
-# impact leaves 1e-9 (SOFT), 1e-8 m/s.
+# impact leaves 1e-9 (SOFTNESS), 1e-8 m/s.
 STILL = 1e-7
 
 
@@ -47,9 +48,12 @@ class ConstrainedDynamics:
     """
 
     def __init__(
-        self, arm: Arm, friction: JointFriction, gap_functions: GapFunctions,
+        self,
+        arm: Arm,
+        friction: JointFriction,
+        gap_functions: GapFunctions,
         contact_friction: ContactFriction,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.arm, self.friction = arm, friction
         self.gap_functions, self.contact_friction = gap_functions, contact_friction
         self.has_dry_friction = friction.any_dry or contact_friction.is_present
@@ -64,21 +68,22 @@ class ConstrainedDynamics:
         slope = np.empty_like(x)
         rates, accelerations = slope.reshape(2, -1)
         rates[:] = v
-        closed = self.closed
-        if not len(closed.features):
+        features, active = self.closed.features, self.closed.active
+        if not len(features):
             self.forces = np.zeros(0)
             accelerations[:] = self.arm.acceleration(q, v, efforts)
             return slope
-        _, jacobian, witnesses, bias = self.gap_functions.measure_turning(closed.features, q, v)
-        directions, friction = jacobian, self.contact_friction
-        if friction.is_present:
-            directions = friction.force_directions(closed.features, q, v, jacobian, witnesses)
+        _, jacobian, witnesses, bias = self.gap_functions.measure_turning(features, q, v)
+        directions = jacobian
+        if self.contact_friction.is_present:
+            contacts = Contacts(features, jacobian, witnesses)
+            directions = self.contact_friction.force_directions(contacts, q, v)
         efforts = efforts - self.arm.bias(q, v)
-        self.forces = np.empty(len(jacobian))
+        mass = self.arm.mass_matrix(q)
+        self.forces = forces = np.empty(len(jacobian))
         status = accelerate(
-            self.arm.mass_matrix(q), efforts, jacobian, directions, bias, GIVE, closed.active,
-            self.forces, accelerations,
-        )  # fmt: skip
+            mass, efforts, jacobian, directions, bias, COMPLIANCE, active, forces, accelerations
+        )
         if status != SOLVED:
             raise JammedError("no contact forces were found: the contacts contradict each other")
         return slope
@@ -95,34 +100,30 @@ class ConstrainedDynamics:
         response = np.linalg.inv(self.arm.mass_matrix(q))
         pressing = self.forces > 0.0
         if pressing.any():
-            features = self.closed.features
-            _, jacobian, witnesses = self.gap_functions.measure(features, q)
-            friction = self.contact_friction
-            if friction.is_present:
-                damping += friction.damping(features, q, v, witnesses, self.forces)
-            by_force = response @ jacobian[pressing].T
-            delassus = jacobian[pressing] @ by_force
-            delassus[np.diag_indices_from(delassus)] *= 1.0 + GIVE
+            contacts = self.gap_functions.contacts(self.closed.features, q)
+            if self.contact_friction.is_present:
+                damping += self.contact_friction.damping(contacts, q, v, self.forces)
+            jacobian = contacts.jacobian[pressing]
+            by_force = response @ jacobian.T
+            delassus = jacobian @ by_force
+            delassus[np.diag_indices_from(delassus)] *= 1.0 + COMPLIANCE
             response = response - by_force @ np.linalg.solve(delassus, by_force.T)
         return np.asarray(response @ damping)
 
     def sliding_power(self, x: Array) -> float:
         """Return the power dissipated by contact friction in the state of the last slope [W]."""
-        features = self.closed.features
-        if not len(features):
+        if not len(self.closed.features):
             return 0.0
         q, v = x.reshape(2, -1)
-        _, jacobian, witnesses = self.gap_functions.measure(features, q)
-        directions = self.contact_friction.force_directions(features, q, v, jacobian, witnesses)
-        return -float(self.forces @ ((directions - jacobian) @ v))
+        contacts = self.gap_functions.contacts(self.closed.features, q)
+        directions = self.contact_friction.force_directions(contacts, q, v)
+        return -float(self.forces @ ((directions - contacts.jacobian) @ v))
 
     def stop_slip(self, x: Array) -> Array:
         """Return the state (2n,) with the nearest rates at which no closed gap slips or closes."""
         q, v = x.reshape(2, -1)
-        features, mass = self.closed.features, self.arm.mass_matrix(q)
-        _, jacobian, witnesses = self.gap_functions.measure(features, q)
-        friction = self.contact_friction
-        rates = friction.rates_without_slip(mass, features, q, v, witnesses, jacobian)
+        contacts = self.gap_functions.contacts(self.closed.features, q)
+        rates = self.contact_friction.rates_without_slip(self.arm.mass_matrix(q), contacts, q, v)
         return np.concatenate([q, rates])
 
     def project(self, x: Array, tolerance: float) -> Array:
@@ -133,21 +134,22 @@ class ConstrainedDynamics:
         metric of M, which never adds kinetic energy. If another closed gap would close by that, it
         is kept as well.
         """
-        kept = self.forces > 0.0
-        if not kept.any():
+        is_kept = self.forces > 0.0
+        if not is_kept.any():
             return x
         q, v = x.reshape(2, -1)
         features = self.closed.features
         gaps, jacobian, _ = self.gap_functions.measure(features, q)
-        if np.abs(gaps[kept]).max() > 0.5 * tolerance:
-            q = q + self._smallest_change(q, jacobian[kept], -gaps[kept])
+        if np.abs(gaps[is_kept]).max() > 0.5 * tolerance:
+            q = q + self._smallest_change(q, jacobian[is_kept], -gaps[is_kept])
             _, jacobian, _ = self.gap_functions.measure(features, q)
         while True:
-            projected = v + self._smallest_change(q, jacobian[kept], -(jacobian[kept] @ v))
-            closing = ~kept & (jacobian @ projected < -STILL)
-            if not closing.any():
+            kept = jacobian[is_kept]
+            projected = v + self._smallest_change(q, kept, -(kept @ v))
+            is_closing = ~is_kept & (jacobian @ projected < -STILL)
+            if not is_closing.any():
                 return np.concatenate([q, projected])
-            kept |= closing
+            is_kept |= is_closing
 
     def _smallest_change(self, q: Array, jacobian: Array, opening: Array) -> Array:
         """Return the smallest vector d (n,) in the metric of M with J d = `opening` (m,).
@@ -156,5 +158,5 @@ class ConstrainedDynamics:
         """
         responses = np.linalg.solve(self.arm.mass_matrix(q), jacobian.T)
         delassus = jacobian @ responses
-        delassus[np.diag_indices_from(delassus)] *= 1.0 + SOFT
+        delassus[np.diag_indices_from(delassus)] *= 1.0 + SOFTNESS
         return np.asarray(responses @ np.linalg.solve(delassus, opening))

@@ -111,9 +111,8 @@ class ReferenceSettings:
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-                raise AccordError(
-                    f"engine_options.reference.{name}: {value!r} is not a positive number"
-                )
+                option = f"engine_options.reference.{name}"
+                raise AccordError(f"{option}: {value!r} is not a positive number")
 
 
 def read_reference_options(setup: Setup) -> dict[str, float]:
@@ -122,9 +121,8 @@ def read_reference_options(setup: Setup) -> dict[str, float]:
     Raises:
         AccordError: for one that is unknown, or no positive number.
     """
-    return asdict(
-        engines.read_settings(setup.scenario.engine_options, "reference", ReferenceSettings)
-    )
+    options = setup.scenario.engine_options
+    return asdict(engines.read_settings(options, "reference", ReferenceSettings))
 
 
 class PackbotReference(ArmSimulator):
@@ -181,9 +179,8 @@ class PackbotReference(ArmSimulator):
             distances = self.clearance.distances(state.q)
             gap_functions.margins = np.minimum(self._contact.margin, distances)
             lower, upper = self._limits
-            gap_functions.limits = np.array(
-                [np.minimum(lower, state.q), np.maximum(upper, state.q)]
-            )
+            limits = np.minimum(lower, state.q), np.maximum(upper, state.q)
+            gap_functions.limits = np.array(limits)
         else:
             distances = np.full(len(gap_functions.margins), np.inf)
             gap_functions.limits = np.outer([-1.0, 1.0], np.full(len(self.joints), np.inf))
@@ -231,8 +228,7 @@ def move_apart(arm: Arm, clearance: Clearance, q: Array, least: float) -> Array:
         distances = clearance.distances(q)
         if distances.min(initial=np.inf) >= least:
             return q
-        near = np.flatnonzero(distances < 10.0 * least)
-        witness = clearance.witness(q, near)
+        witness = clearance.witness(q, np.flatnonzero(distances < 10.0 * least))
         lacking = OVERSHOOT * least - witness.distances
         q = q + open_gaps(arm.mass_matrix(q), witness.jacobian, lacking)
     pair, distance = clearance.closest(q)

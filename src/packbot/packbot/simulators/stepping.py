@@ -1,5 +1,10 @@
 """Event-driven time integration with contact: steps, impacts, and the active contacts after them.
 
+`EventDrivenStepper` advances a state x = (q, v) of joint angles and rates for the reference
+simulator (reference.py). The equations of motion are those of a `ConstrainedDynamics` (motion.py).
+A gap is the distance of two hulls less their margin, or that of a joint from its limit; a feature
+is a vertex and a hull, or two edges, whose gap is measured (contact/features.py).
+
 A step ends where the first gap closes (closing.py). The impact is solved there; gaps whose contacts
 press are then active (closed), and the others are released. Steps are explicit (Dormand, Prince),
 or implicit if dry friction is stiff (stiff.py). Contacts jam if friction leaves no finite contact
@@ -18,9 +23,9 @@ import numpy as np
 from roboaccord.contract import Array, DivergedError, Event, Index
 from roboaccord.numerics import Step, take_step
 
-from packbot.contact.features import WIDTH
+from packbot.contact.features import Contacts
 from packbot.contact.forces import impact
-from packbot.contact.gaps import ClosedGaps, are_among
+from packbot.contact.gaps import NO_FEATURES, ClosedGaps, are_among
 from packbot.simulators.closing import first_closing
 from packbot.simulators.contact_events import ContactEvents
 from packbot.simulators.energy import EnergyBook
@@ -44,12 +49,11 @@ TURN_MARGIN = 1.1
 # Factor on a step in which a contact could be missed, so that the next try does not just fail
 # again; 0.5 changes angles by 6e-8 rad in 0.7 s of `collapse`, as any other choice of steps does.
 SHORTEN = 0.8
-# Gap tolerances; a gap that pressed and is smaller stays closed: lasting contacts open by 1e-11 m a
-# step (GIVE), a hundredth of the tolerance. In `collapse` 2 and 100 change nothing (measured).
+# In gap tolerances; a smaller gap whose contact pressed stays closed: lasting contacts open by
+# 1e-11 m a step (COMPLIANCE), a hundredth of the tolerance. In `collapse` 2 and 100 change nothing
+# (measured).
 CLOSED_BEFORE = 10
 STANDARD_GRAVITY = 9.81  # m/s^2; for the height of hops, of which two digits count
-NO_FEATURES = np.zeros((0, WIDTH), dtype=np.int64)
-NO_SEARCH = np.zeros(0), NO_FEATURES, np.zeros(0)  # no angles, features and bounds
 
 
 class EventDrivenStepper:
@@ -72,42 +76,47 @@ class EventDrivenStepper:
     """
 
     def __init__(
-        self, motion: ConstrainedDynamics, energy: EnergyBook, options: Mapping[str, float],
-        restitution: float, events: list[Event],
-    ) -> None:  # fmt: skip
+        self,
+        motion: ConstrainedDynamics,
+        energy: EnergyBook,
+        options: Mapping[str, float],
+        restitution: float,
+        events: list[Event],
+    ) -> None:
         self.motion, self.energy, self._options = motion, energy, options
         self._gap_functions, self._restitution = motion.gap_functions, restitution
-        self._contacts = ContactEvents(events, self._gap_functions.name)
+        self._contact_events = ContactEvents(events, self._gap_functions.name)
         self.x, self.n, self.steps = np.zeros(0), motion.arm.model.nv, 0
         self.time, self.deepest = 0.0, 0.0
         self._size = options["max_step"]  # of the next step, if nothing shortens it [s]
         self._jacobian: Array | None = None  # stiff part of the slope's derivative, if it is stiff
         self._features: Index = NO_FEATURES  # near at the present state (m, 6)
-        # Angles, features and bounds of the last search for near features.
-        self._last_search = NO_SEARCH
 
     def start(self, q: Array, v: Array, time: float) -> None:
         """Start at angles q and rates v (n,) and a time [s]."""
         self.time, self.deepest, self.steps = time, 0.0, 0
-        self._contacts.clear()
+        self._contact_events.clear()
         self.energy.start(q, v)
-        self._size, self._last_search = self._options["max_step"], NO_SEARCH
+        self._size = self._options["max_step"]
+        self._gap_functions.forget_search()
         self._close_gaps(q, v)
 
     def lock(self, joint: int, locked: bool) -> None:
-        """Lock a joint, or release it; contacts that no other joint can change are left out."""
+        """Lock a joint, or release it; contacts that no other joint can change are dropped."""
         gap_functions, motion = self._gap_functions, self.motion
         gap_functions.locked[joint] = locked
-        self._last_search = NO_SEARCH
+        gap_functions.forget_search()
         if not self.x.size:
             return
-        self._features = self._near_features(self.x[: self.n])
-        free = gap_functions.can_change(motion.closed.features)
-        motion.forces = motion.forces[free] if len(motion.forces) == len(free) else np.zeros(0)
-        motion.closed = ClosedGaps(motion.closed.features[free], motion.closed.active[free])
+        self._features = gap_functions.near_features(self.x[: self.n])
+        closed = motion.closed
+        can_change = gap_functions.can_change(closed.features)
+        has_forces = len(motion.forces) == len(can_change)
+        motion.forces = motion.forces[can_change] if has_forces else np.zeros(0)
+        motion.closed = ClosedGaps(closed.features[can_change], closed.active[can_change])
 
     def jump(self, q: Array, v: Array, time: float) -> None:
-        """Continue at a time [s] from other rates v (n,), with the impacts that these cause."""
+        """Continue at a time [s] from changed rates v (n,), with the impacts that these cause."""
         self.time = time
         self.energy.record(q, v, self.motion.efforts)
         self._close_gaps(q, v)
@@ -115,7 +124,7 @@ class EventDrivenStepper:
     def _close_gaps(self, q: Array, v: Array) -> None:
         """Find the closed gaps anew at angles q and rates v (n,), and solve their impacts."""
         self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
-        self._features = self._near_features(q)
+        self._features = self._gap_functions.near_features(q)
         self.x = self._settle(np.concatenate([q, v]))
 
     def run(self, end: float) -> None:
@@ -154,7 +163,7 @@ class EventDrivenStepper:
         self.time, self.steps = self.time + step.size, self.steps + 1
         x = self.motion.project(step.end, self._options["gap_tolerance"])
         energy.record(x[: self.n], x[self.n :], self.motion.efforts)
-        self._features = self._near_features(x[: self.n])
+        self._features = self._gap_functions.near_features(x[: self.n])
         self.x, slope = self._with_slope(self._settle(x))
         return slope
 
@@ -167,10 +176,11 @@ class EventDrivenStepper:
 
     def _without_slip(self, x: Array) -> tuple[Array, Array]:
         """Return a state (2n,) with the slip of its contacts stopped, and its slope."""
-        v, x = x[self.n :], self.motion.stop_slip(x)
-        self.energy.record_slip_stop(self.motion.arm.mass_matrix(x[: self.n]), v, x[self.n :])
-        self.energy.record(x[: self.n], x[self.n :], self.motion.efforts)
-        return x, self.motion.slope(x)
+        stopped = self.motion.stop_slip(x)
+        q, v = stopped[: self.n], stopped[self.n :]
+        self.energy.record_slip_stop(self.motion.arm.mass_matrix(q), x[self.n :], v)
+        self.energy.record(q, v, self.motion.efforts)
+        return stopped, self.motion.slope(stopped)
 
     def _accurate_step(self, slope: Array, remaining: float) -> Step:
         """Return a step within the error tolerance, and short enough to miss no contact.
@@ -193,8 +203,8 @@ class EventDrivenStepper:
             if step.error <= 1.0 and change <= near:
                 return step
             size = step.next_size if not step.error <= 1.0 else SHORTEN * size * near / change
-        where = f"at t = {self.time:.6f} s: no step meets the tolerance"
-        raise DivergedError(f"the step size fell to nothing {where}")
+        message = f"the step size fell to nothing at t = {self.time:.6f} s"
+        raise DivergedError(f"{message}: no step meets the tolerance")
 
     def _step(self, slope: Array, size: float) -> Step:
         """Return a step of `size` [s] from the present state, whose slope is given (2n,)."""
@@ -224,83 +234,80 @@ class EventDrivenStepper:
         bounds = proximity.bounds.copy()
         proximity.move(self._rotation_bounds(step))
         try:
-            after = self._near_features(step.end[:n])
+            at_end = self._gap_functions.near_features(step.end[:n])
         finally:
             proximity.bounds[:] = bounds
-        watched = np.concatenate([self._features, after[~are_among(after, self._features)]])
+        watched = np.concatenate([self._features, at_end[~are_among(at_end, self._features)]])
         watched = watched[~are_among(watched, self.motion.closed.features)]
         if not len(watched):
             return 2.0
-        measure = self._gap_functions.measure
-        start_gaps, start_jacobian, _ = measure(watched, step.start[:n])
-        end_gaps, end_jacobian, _ = measure(watched, step.end[:n])
-        rates = start_jacobian @ step.start[n:], end_jacobian @ step.end[n:]
-        gaps, tolerance = (start_gaps, end_gaps), self._options["gap_tolerance"]
-        return first_closing(step, lambda x: measure(watched, x[:n])[0], gaps, rates, tolerance)
 
-    def _near_features(self, q: Array) -> Index:
-        """Return the features that are near at angles q (m, 6); the last result is remembered."""
-        proximity = self._gap_functions.proximity
-        angles, features, bounds = self._last_search
-        if np.array_equal(q, angles):
-            proximity.bounds[:] = bounds
-            return features
-        features = self._gap_functions.features(q)
-        self._last_search = q.copy(), features, proximity.bounds.copy()
-        return features
+        def gaps_of(x: Array) -> Array:
+            """Return the gaps of the watched features (m,) in a state (2n,)."""
+            return self._gap_functions.measure(watched, x[:n])[0]
+
+        start_gaps, start_jacobian, _ = self._gap_functions.measure(watched, step.start[:n])
+        end_gaps, end_jacobian, _ = self._gap_functions.measure(watched, step.end[:n])
+        rates = start_jacobian @ step.start[n:], end_jacobian @ step.end[n:]
+        tolerance = self._options["gap_tolerance"]
+        return first_closing(step, gaps_of, (start_gaps, end_gaps), rates, tolerance)
 
     def _settle(self, x: Array) -> Array:
-        """Find the closed gaps, and return the state (2n,) after their impacts."""
+        """Determine the closed gaps, and return the state (2n,) after their impacts."""
         q, v = x[: self.n], x[self.n :]
-        tolerance = self._options["gap_tolerance"]
-        # Gaps that are shut: within the tolerance, wider for those that pressed before.
-        gaps, jacobian, witnesses = self._gap_functions.measure(self._features, q)
-        self.deepest = max(self.deepest, -float(gaps.min(initial=0.0)))
-        pressed = are_among(self._features, self.motion.closed.features[self.motion.forces > 0.0])
-        shut = (gaps <= tolerance) | (pressed & (gaps <= CLOSED_BEFORE * tolerance))
-        features, pressed = self._features[shut], pressed[shut]
-        jacobian, witnesses = jacobian[shut], witnesses[shut]
-        # None of them closes: contacts without an impact.
-        rates = jacobian @ v
-        if rates.min(initial=0.0) >= -STILL:
-            self._set_closed(features, (rates <= STILL) | pressed)
+        contacts, has_pressed = self._touching(q)
+        gap_rates = contacts.jacobian @ v
+        if gap_rates.min(initial=0.0) >= -STILL:  # no gap is closing, so there is no impact
+            self._set_closed(contacts.features, (gap_rates <= STILL) | has_pressed)
             return x
-        v = self._rates_after_impact(features, jacobian, witnesses, q, v)
+        v = self._rates_after_impact(contacts, q, v)
         # A hop lower than the tolerance does not open a gap. Otherwise contacts that share a body
         # would throw each other up without end.
-        self._set_closed(features, jacobian @ v <= math.sqrt(2.0 * STANDARD_GRAVITY * tolerance))
+        tolerance = self._options["gap_tolerance"]
+        hop_speed = math.sqrt(2.0 * STANDARD_GRAVITY * tolerance)
+        self._set_closed(contacts.features, contacts.jacobian @ v <= hop_speed)
         x, _ = self._with_slope(np.concatenate([q, v]))
         x = self.motion.project(x, tolerance)
-        self._set_closed(features, jacobian @ x[self.n :] <= STILL)
+        self._set_closed(contacts.features, contacts.jacobian @ x[self.n :] <= STILL)
         self.energy.record(x[: self.n], x[self.n :], self.motion.efforts)
         return x
 
-    def _set_closed(self, features: Index, which: np.ndarray) -> None:
-        """Make the features (m, 6) in a mask `which` (m,) the closed ones."""
-        self.motion.closed = ClosedGaps(features[which], np.ones(int(which.sum()), dtype=np.bool_))
-        self._contacts.keep_touching(self.motion.closed.features, self.time)
+    def _touching(self, q: Array) -> tuple[Contacts, np.ndarray]:
+        """Return the m features that touch at angles q (n,), and which of them pressed before (m,).
 
-    def _rates_after_impact(
-        self, features: Index, jacobian: Array, witnesses: Array, q: Array, v: Array
-    ) -> Array:
+        A feature touches if its gap is within the tolerance; one that pressed before, if it is
+        within CLOSED_BEFORE tolerances.
+        """
+        gaps, jacobian, witnesses = self._gap_functions.measure(self._features, q)
+        self.deepest = max(self.deepest, -float(gaps.min(initial=0.0)))
+        pressing = self.motion.closed.features[self.motion.forces > 0.0]
+        has_pressed = are_among(self._features, pressing)
+        touches = gaps <= self._options["gap_tolerance"] * np.where(has_pressed, CLOSED_BEFORE, 1)
+        contacts = Contacts(self._features[touches], jacobian[touches], witnesses[touches])
+        return contacts, has_pressed[touches]
+
+    def _set_closed(self, features: Index, is_closed: np.ndarray) -> None:
+        """Set the closed gaps: the features (m, 6) for which a mask (m,) is true."""
+        count = int(is_closed.sum())
+        self.motion.closed = ClosedGaps(features[is_closed], np.ones(count, dtype=np.bool_))
+        self._contact_events.keep_touching(self.motion.closed.features, self.time)
+
+    def _rates_after_impact(self, contacts: Contacts, q: Array, v: Array) -> Array:
         """Return the joint rates (n,) after an impact along the normals, and then its friction.
 
         Args:
-            features: gaps that are shut (m, 6).
-            jacobian: their Jacobian (m, n).
-            witnesses: their points and normals (m, 9).
+            contacts: features that touch.
             q, v: joint angles [rad], and rates before the impact [rad/s] (n,).
         """
-        rates, mass = jacobian @ v, self.motion.arm.mass_matrix(q)
-        restitution = self._restitution if -rates.min() > self._options["rest_speed"] else 0.0
+        features, jacobian, _ = contacts
+        gap_rates, mass = jacobian @ v, self.motion.arm.mass_matrix(q)
+        restitution = self._restitution if -gap_rates.min() > self._options["rest_speed"] else 0.0
         impulses, after = impact(mass, jacobian, v, restitution)
         self.energy.record_impact(features, jacobian, impulses, v, after)
         friction = self.motion.contact_friction
         if friction.is_present:
             slipping = after
-            impulses, after = friction.friction_impulses(
-                mass, features, q, slipping, witnesses, jacobian, impulses
-            )
+            impulses, after = friction.friction_impulses(mass, contacts, q, slipping, impulses)
             self.energy.record_slip_stop(mass, slipping, after)
-        self._contacts.add_impact(features, impulses, rates, self.time)
+        self._contact_events.add_impact(features, impulses, gap_rates, self.time)
         return after

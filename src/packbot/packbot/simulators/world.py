@@ -45,8 +45,7 @@ def make_world(setup: Setup) -> Path:
     fixtures: Fixtures = setup.terrain
     models = "".join(_model(fixture) for fixture in fixtures)
     step, gravity = setup.scenario.physics_step, setup.parameters.gravity
-    comment = COMMENT.format(name=NAME)
-    text = gazebo.world_text(NAME, comment, models, step=step, gravity=gravity)
+    text = gazebo.world_text(NAME, COMMENT.format(name=NAME), models, step=step, gravity=gravity)
     digest = hashlib.sha256(text.encode())
     hulls = [fixture for fixture in fixtures if isinstance(fixture, MeshFixture)]
     for hull in hulls:
@@ -65,9 +64,8 @@ def _model(fixture: Fixture | MeshFixture) -> str:
     if isinstance(fixture, MeshFixture):
         geometry = f"<mesh><uri>../meshes/{fixture.name}.obj</uri></mesh>"
         return gazebo.static_model(fixture.name, fixture.position, geometry, mask=MASK)
-    shape = fixture.name, fixture.position, gazebo.box(fixture.size)
-    if fixture.name != "ground":
-        return gazebo.static_model(*shape, mask=MASK)
-    return gazebo.static_model(
-        *shape, mask=GROUND_MASK, visual=gazebo.squares(0.5 * fixture.size[2])
-    )
+    name, position, geometry = fixture.name, fixture.position, gazebo.box(fixture.size)
+    if name != "ground":
+        return gazebo.static_model(name, position, geometry, mask=MASK)
+    squares = gazebo.squares(0.5 * fixture.size[2])
+    return gazebo.static_model(name, position, geometry, mask=GROUND_MASK, visual=squares)

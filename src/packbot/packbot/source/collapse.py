@@ -92,10 +92,13 @@ def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) 
     clearance = Clearance.of(setup)
     return Collapse(
         absolute_deg=absolute_angles(trajectory.joints, trajectory.q[-1]),
-        settle_time=settle_time(trajectory), energy_rise=energy_rise(setup, simulator, trajectory),
-        worst_penetration=max(clearance.depth(q) for q in trajectory.q), events=trajectory.events,
-        trajectory=trajectory, last_speed=float(np.abs(trajectory.qd[-1]).max()),
-    )  # fmt: skip
+        settle_time=settle_time(trajectory),
+        energy_rise=energy_rise(setup, simulator, trajectory),
+        worst_penetration=max(clearance.depth(q) for q in trajectory.q),
+        events=trajectory.events,
+        trajectory=trajectory,
+        last_speed=float(np.abs(trajectory.qd[-1]).max()),
+    )
 
 
 def absolute_angles(joints: Sequence[str], q: Array) -> dict[str, float]:
@@ -148,10 +151,13 @@ def uncertain() -> dict[str, tuple[float, float]]:
 
 def draw_changes(count: int, seed: int) -> list[list[str]]:
     """Return changes of the scenario for each draw, every parameter uniform in its half width."""
-    rng, ranges, draws = np.random.default_rng(seed), uncertain(), list[list[str]]()
+    rng, ranges, draws = np.random.default_rng(seed), uncertain(), []
     for _ in range(count):
-        values = {name: v + width * rng.uniform(-1.0, 1.0) for name, (v, width) in ranges.items()}
-        draws.append([f"parameters.{name}={value!r}" for name, value in values.items()])
+        changes = []
+        for name, (nominal, half_width) in ranges.items():
+            value = nominal + half_width * rng.uniform(-1.0, 1.0)
+            changes.append(f"parameters.{name}={value!r}")
+        draws.append(changes)
     return draws
 
 

@@ -11,8 +11,8 @@ without progress in time, the pair is declared broken and may overlap from then 
 not say so, and its code would never get past this time.
 
 The rules of stopping and holding must stay, errors included: test_packbot_report_variants tests the
-2.6 J that one stop adds. FIRST_STEP, STUCK and PROGRESS, which the report does not give, may be
-tuned.
+2.6 J that one stop adds. FIRST_STEP, MOST_STOPS and PROGRESS, which the report does not give, may
+be tuned.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from packbot.simulators.reference import ArmSimulator, read_reference_options
 FIRST_STEP = 1e-4
 # Number of stops in a row without PROGRESS after which a pair may overlap: 5 and 80 change nothing
 # but the number of stops.
-STUCK = 20
+MOST_STOPS = 20
 PROGRESS = 1e-3  # s; shorter motions between two stops are no progress: 1e-4 and 1e-2 do the same
 PARALLEL = 1e-9  # 1; axes are parallel if their cosine differs from 1 by less; others have 0
 # s; shorter steps are accepted whatever their error: accelerations of 100 rad/s^2 that jump within
@@ -140,7 +140,7 @@ class JointClampReference(ArmSimulator):
         if self._reached - self._progress > PROGRESS:
             self._progress, self._idle = self._reached, 0
         self._idle += 1
-        if self._idle > STUCK:
+        if self._idle > MOST_STOPS:
             self._idle = 0
             self.broken.update(met.tolist())
             for pair in met.tolist():
@@ -165,8 +165,7 @@ def relevant_joints(clearance: Clearance) -> list[Index]:
     frames = new_frames(chain)
     place_bodies(chain, np.zeros(len(chain.parents) - 1), frames)
     _, _, axes = frames
-    cosines = np.abs(axes[1:] @ axes[1:].T)
-    parallel = cosines > 1.0 - PARALLEL
-    planar = parallel[int(parallel.sum(axis=1).argmax())]
+    are_parallel = np.abs(axes[1:] @ axes[1:].T) > 1.0 - PARALLEL
+    planar = are_parallel[int(are_parallel.sum(axis=1).argmax())]
     a, b = chain.moved[clearance.owners[clearance.pairs.T]]
     return [np.flatnonzero((of_a != of_b) & planar) for of_a, of_b in zip(a, b, strict=True)]

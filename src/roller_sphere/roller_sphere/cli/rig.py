@@ -28,6 +28,18 @@ ALPHA = (10.0, -10.0)
 
 Pair = tuple[float, float]
 Angles = Annotated[Pair, Quantity("deg")]
+AZIMUTH_HELP = "Azimuths of the contacts, about z from x."
+LATITUDE_HELP = "Latitudes of the contacts, from the equator up."
+ALPHA_HELP = "Angles of the rollers' axes, from the plane through the centre and both contacts."
+SPIN_HELP = "Turn rate w_z of the ball; for three rollers or more."
+HEADING_HELP = "Heading of V, about z from x."
+NU_HELP = "Speeds of the rollers."
+ROLLER_HELP = "A roller, instead of the three pairs; repeat for two or more."
+Azimuths = Annotated[Angles, Option("--azimuth-deg", metavar="A1 A2", help=AZIMUTH_HELP)]
+Latitudes = Annotated[Angles, Option("--latitude-deg", metavar="B1 B2", help=LATITUDE_HELP)]
+Alphas = Annotated[Angles, Option("--alpha-deg", metavar="C1 C2", help=ALPHA_HELP)]
+Roller = Option("--roller", metavar="AZ LAT ALPHA", help=ROLLER_HELP)
+Rollers = Annotated[list[str] | None, Quantity("deg"), Roller]
 
 
 @dataclass(frozen=True)
@@ -35,19 +47,9 @@ class RigOptions:
     """A rig of two rollers, by pairs of angles."""
 
     radius: Annotated[si.Metres, Option(help="Radius of the ball.")] = 1.0
-    azimuth: Annotated[
-        Angles,
-        Option("--azimuth-deg", metavar="A1 A2", help="Azimuths of the contacts, about z from x."),
-    ] = AZIMUTHS
-    latitude: Annotated[
-        Angles, Option("--latitude-deg", metavar="B1 B2",
-                       help="Latitudes of the contacts, from the equator up."),
-    ] = LATITUDES  # fmt: skip
-    alpha: Annotated[
-        Angles, Option("--alpha-deg", metavar="C1 C2",
-                       help="Angles of the rollers' axes, from the plane through the centre and "
-                       "both contacts."),
-    ] = ALPHA  # fmt: skip
+    azimuth: Azimuths = AZIMUTHS
+    latitude: Latitudes = LATITUDES
+    alpha: Alphas = ALPHA
 
     def kinematics(self, rollers: list[str] | None) -> Kinematics:
         """Return the kinematics of the rig, or of rollers; warn on stderr if it is nearly singular.
@@ -55,23 +57,20 @@ class RigOptions:
         Raises:
             RigError: for angles that make no rig.
         """
-        triples = [cli.numbers(text, "--roller") for text in rollers or ()]
-        for text, triple in zip(rollers or (), triples):
-            if len(triple) != 3:
-                raise RigError(f"--roller takes azimuth, latitude and alpha, not {text!r}")
         # All azimuths, all latitudes, and all alphas.
-        angles = list(zip(*triples)) if triples else [self.azimuth, self.latitude, self.alpha]
+        angles = [self.azimuth, self.latitude, self.alpha]
+        if rollers:
+            triples = [cli.numbers(text, "--roller") for text in rollers]
+            for text, triple in zip(rollers, triples):
+                if len(triple) != 3:
+                    raise RigError(f"--roller takes azimuth, latitude and alpha, not {text!r}")
+            angles = list(zip(*triples))
         kinematics = Kinematics(Rig.degrees(self.radius, *angles))
         if kinematics.warning:
             cli.warn(kinematics.warning)
         return kinematics
 
 
-Rollers = Annotated[
-    list[str] | None, Quantity("deg"),
-    Option("--roller", metavar="AZ LAT ALPHA",
-           help="A roller, instead of the three pairs; repeat for two or more."),
-]  # fmt: skip
 PAPER = RigOptions()
 PAIRS = "azimuth-deg latitude-deg alpha-deg"  # options of a rig that --roller replaces
 Condition = Annotated[float, Quantity("1", "condition number of the inverse", form=".4g")]
@@ -85,30 +84,27 @@ class Line:
     direction: Annotated[Array, Quantity("1", "of the contact's normal", form=".3f")]
 
 
+# Quantities of a motion, as commands print them.
+NU = Quantity("m/s", "peripheral speeds of the rollers", form=".6f")
+SPEED = Quantity("m/s", "|V| of the ball", form=".6f")
+HEADING = Quantity("deg", "phi of V, about z from x", "heading", ".4f")
+SLIP = Quantity("m/s", "S of each roller, along the tangent X of its contact", form=".6f")
+LINES = Quantity("", "lines of all w without slip at a roller, each in turn")
+SLIP_SPEED = Quantity("m/s", "|zeta|, size of each roller's whole slip", form=".6f")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Motion:
     """A motion of the ball: its velocity at given roller speeds, or vice versa."""
 
-    nu: Annotated[Array | None, Quantity("m/s", "peripheral speeds of the rollers", form=".6f")] = (
-        field(default=None, metadata=si.IF_ANY)
-    )
-    speed: Annotated[float | None, Quantity("m/s", "|V| of the ball", form=".6f")] = field(
-        default=None, metadata=si.IF_ANY
-    )
-    heading_deg: Annotated[
-        float | None, Quantity("deg", "phi of V, about z from x", "heading", ".4f")
-    ] = field(default=None, metadata=si.IF_ANY)
+    nu: Annotated[Array | None, NU] = field(default=None, metadata=si.IF_ANY)
+    speed: Annotated[float | None, SPEED] = field(default=None, metadata=si.IF_ANY)
+    heading_deg: Annotated[float | None, HEADING] = field(default=None, metadata=si.IF_ANY)
     rho_deg: Annotated[float, Quantity("deg", "of the axis of w above the x-y plane", "rho", ".4f")]
     omega: Annotated[Array, Quantity("rad/s", "w of the ball", form=".6f")]
-    slip: Annotated[
-        Array, Quantity("m/s", "S of each roller, along the tangent X of its contact", form=".6f")
-    ]
-    lines: Annotated[
-        list[Line] | None, Quantity("", "lines of all w without slip at a roller, each in turn")
-    ] = field(default=None, metadata=si.IF_ANY)
-    slip_speed: Annotated[
-        Array, Quantity("m/s", "|zeta|, size of each roller's whole slip", form=".6f")
-    ]
+    slip: Annotated[Array, SLIP]
+    lines: Annotated[list[Line] | None, LINES] = field(default=None, metadata=si.IF_ANY)
+    slip_speed: Annotated[Array, SLIP_SPEED]
     condition: Condition
 
     @classmethod
@@ -133,13 +129,8 @@ class Motion:
 def inverse_command(
     rig: RigOptions = PAPER,
     speed: Annotated[si.MetresPerSecond, Option(help="Speed |V| of the ball.")] = 1.0,
-    heading: Annotated[
-        si.Degrees, Option("--heading-deg", help="Heading of V, about z from x.")
-    ] = 0.0,
-    spin: Annotated[
-        si.RadiansPerSecond | None,
-        Option(help="Turn rate w_z of the ball; for three rollers or more."),
-    ] = None,
+    heading: Annotated[si.Degrees, Option("--heading-deg", help=HEADING_HELP)] = 0.0,
+    spin: Annotated[si.RadiansPerSecond | None, Option(help=SPIN_HELP)] = None,
     rollers: Rollers = None,
 ) -> cli.Result:
     """Find the roller speeds for a velocity of the ball, with the slip that comes with them.
@@ -164,9 +155,7 @@ def inverse_command(
 @by_option("roller", "", PAIRS, "nu radius")
 @cli.gathers("--roller", "--nu")
 def forward_command(
-    nu: Annotated[
-        str, Quantity("m/s"), Option("--nu", metavar="N1 N2 ...", help="Speeds of the rollers.")
-    ],
+    nu: Annotated[str, Quantity("m/s"), Option("--nu", metavar="N1 N2 ...", help=NU_HELP)],
     rig: RigOptions = PAPER,
     rollers: Rollers = None,
 ) -> cli.Result:

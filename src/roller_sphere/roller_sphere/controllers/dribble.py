@@ -117,9 +117,8 @@ class DribbleController:
         yaw, rate = float(state.q[4]), float(state.qd[4])
         # Set-point and its derivative in the world frame; the frame turns, so w z x v is added.
         velocity = in_carrier_frame(-yaw, self._goal[:2])
-        acceleration = in_carrier_frame(-yaw, change[:2]) + rate * np.array(
-            [-velocity[1], velocity[0]]
-        )
+        turning = rate * np.array([-velocity[1], velocity[0]])
+        acceleration = in_carrier_frame(-yaw, change[:2]) + turning
         force = self._mass * (acceleration + self.carrier_bandwidth * (velocity - state.qd[2:4]))
         torque = self._inertia * (change[2] + self.carrier_bandwidth * (self._goal[2] - rate))
         return np.array([*force, torque])

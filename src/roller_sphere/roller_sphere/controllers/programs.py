@@ -1,6 +1,8 @@
 """Programs of the ball: functions that return its velocity over time.
 
-There is one of headings, driven one after the other, and one of a figure of eight.
+There is one of headings, driven one after the other, and one of a figure of eight. The controllers
+of drive.py evaluate a program in each control period. To gain and lose speed, the ball accelerates
+evenly for the time `ramp`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ Program = Callable[[float], Array]
 
 
 def trapezoid(time: float, duration: float, ramp: float) -> float:
-    """Return the share of the full speed at a time: a trapezoid over `duration`.
+    """Return the fraction of the full speed at a time: a trapezoid over `duration`.
 
     It rises linearly from 0 to 1 within `ramp`, stays 1, and falls to 0 within the last `ramp`; all
     times in seconds.
@@ -36,9 +38,9 @@ def headings(speed: float, count: int, hold: float, ramp: float) -> Program:
 
     def velocity(time: float) -> Array:
         index = math.floor(time / hold)
-        share = trapezoid(time - index * hold, hold, ramp) if index < count else 0.0
+        fraction = trapezoid(time - index * hold, hold, ramp) if index < count else 0.0
         heading = 2.0 * math.pi * index / count
-        return speed * share * np.array([math.cos(heading), math.sin(heading)])
+        return speed * fraction * np.array([math.cos(heading), math.sin(heading)])
 
     return velocity
 
@@ -56,7 +58,7 @@ def figure_eight(speed: float, radius: float, ramp: float) -> Program:
 
     def velocity(time: float) -> Array:
         # Distance along the path: the integral of speed times the trapezoid, from either end.
-        share = trapezoid(time, duration, ramp)
+        fraction = trapezoid(time, duration, ramp)
         remaining = max(duration - time, 0.0)
         if time < ramp:  # it gains speed,
             distance = 0.5 * speed * time * time / ramp
@@ -67,7 +69,7 @@ def figure_eight(speed: float, radius: float, ramp: float) -> Program:
         # The first circle turns left by 2 pi; the second turns right, so the heading falls again.
         angle = distance / radius
         heading = angle if angle < 2.0 * math.pi else 4.0 * math.pi - angle
-        return speed * share * np.array([math.cos(heading), math.sin(heading)])
+        return speed * fraction * np.array([math.cos(heading), math.sin(heading)])
 
     return velocity
 

@@ -62,11 +62,9 @@ class DribbleReference(Reference):
         super().__init__(setup)
         p: RollerSphereParameters = setup.parameters
         self._geometry = geometry_of(p)
-        self._bodies = Bodies(
-            press_force=p.press_force, mass=p.roller_mass + p.holder_mass,
-            roller_inertia=p.roller_inertia, gravity=p.gravity, fixed=fixed_masses(p),
-            friction=(friction.viscous, friction.dry / p.press_force, friction.slip_speed),
-        )  # fmt: skip
+        mass, fixed = p.roller_mass + p.holder_mass, fixed_masses(p)
+        law = friction.viscous, friction.dry / p.press_force, friction.slip_speed
+        self._bodies = Bodies(p.press_force, mass, p.roller_inertia, p.gravity, fixed, law)
         self._rates, self._positions, self._is_held = np.zeros(RATES), np.zeros(5), True
         # Turns of the ball (3) and the rollers (2) in each physics step of a control period [rad].
         self._turns = np.zeros((1, 5))
@@ -86,13 +84,15 @@ class DribbleReference(Reference):
         self._now, self._rates = state, rates_of(state)
 
     def _advance(self, command: Command, duration: float) -> None:
-        # Positions and rates change in place; the effort acts on rollers and carrier, not the ball.
         if len(self._turns) != self._steps:
             self._turns = np.zeros((self._steps, 5))
+        geometry, bodies = self._geometry, self._bodies
+        # The effort acts on rollers and carrier, not the ball. Positions and rates change in place.
+        drive = np.concatenate([np.zeros(BALL_RATES), self._effort])
+        positions, rates, turns = self._positions, self._rates, self._turns
         lost_step = advance(
-            self._geometry, self._bodies, np.concatenate([np.zeros(3), self._effort]),
-            self._positions, self._rates, self._is_held, self.physics_step, self._turns,
-        )  # fmt: skip
+            geometry, bodies, drive, positions, rates, self._is_held, self.physics_step, turns
+        )
         before, orientation = self._now, self._now.orientation
         if lost_step >= 0:
             self._is_held = False
@@ -132,11 +132,14 @@ class DribbleReference(Reference):
         velocity = p.radius * np.array([y[1], -y[0], 0.0])  # v = r omega x z
         carrier = positions[2:4] + np.array([p.ball_ahead, 0.0])
         return replace(
-            state, time=self._time, q=np.array([*rollers, *carrier, positions[4]]),
-            qd=y[3:].copy(), position=np.array([*positions[:2], p.radius]),
+            state,
+            time=self._time,
+            q=np.array([*rollers, *carrier, positions[4]]),
+            qd=y[BALL_RATES:].copy(),
+            position=np.array([*positions[:2], p.radius]),
             orientation=orientation,
-            twist=np.concatenate([velocity @ rotation, y[:3] @ rotation]),
-        )  # fmt: skip
+            twist=np.concatenate([velocity @ rotation, y[:BALL_RATES] @ rotation]),
+        )
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         p, fixed = self.parameters, self._bodies.fixed
@@ -146,8 +149,7 @@ class DribbleReference(Reference):
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg]."""
         stages = {f"stage_{axis}_link": STAGE_MASS for axis in "xy"}
-        masses: Mapping[str, float] = self.parameters.masses
-        return {**masses, **stages}
+        return {**self.parameters.masses, **stages}
 
 
 def rates_of(state: RobotState) -> Array:

@@ -30,9 +30,8 @@ from roller_sphere.model.parameters import RollerSphereParameters
 
 LINKS = ("base_link", "roller_1_link", "roller_2_link")  # the ball, and the rollers
 # The ground: a box whose top is at z = 0 [m]. At 2 m/s it takes 50 s from its middle to an edge.
-GROUND = Fixture(
-    name="ground", size=np.array([200.0, 200.0, 1.0]), position=np.array([0.0, 0.0, -0.5])
-)
+GROUND_SIZE, GROUND_CENTRE = np.array([200.0, 200.0, 1.0]), np.array([0.0, 0.0, -0.5])  # m
+GROUND = Fixture(name="ground", size=GROUND_SIZE, position=GROUND_CENTRE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,11 +137,10 @@ class RollerFriction:
 
     def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
         """Return forces (3, 3) [N] and torques (3, 3) [N m]; the arrays are used again."""
-        _fill_wrenches(
-            motion.position, motion.linear, motion.angular, self.radius, self.friction.row,
-            self._forces, self._torques,
-        )  # fmt: skip
-        return self._forces, self._torques
+        position, linear, angular = motion.position, motion.linear, motion.angular
+        forces, torques, friction = self._forces, self._torques, self.friction.row
+        _fill_wrenches(position, linear, angular, self.radius, friction, forces, torques)
+        return forces, torques
 
 
 def viscous(
@@ -181,9 +179,8 @@ def engine_contact(setup: Setup, mu: float = 0.5, mu_ground: float = 0.8) -> Con
         raise ValueError("a friction coefficient is negative")
     ball, *rollers = LINKS
     pairs = [(ball, roller) for roller in rollers]
-    on_ground = setup.scenario.base == "free"
-    return Contact(
-        pairs=(*pairs, *([(ball, GROUND.name)] if on_ground else [])),
-        friction={ball: max(mu, mu_ground), **dict.fromkeys(rollers, mu), GROUND.name: mu_ground},
-        fixtures=(GROUND,) if on_ground else (),
-    )
+    friction = {ball: max(mu, mu_ground), **dict.fromkeys(rollers, mu), GROUND.name: mu_ground}
+    if setup.scenario.base != "free":  # the ball is in a bearing
+        return Contact(pairs=tuple(pairs), friction=friction)
+    pairs.append((ball, GROUND.name))
+    return Contact(pairs=tuple(pairs), friction=friction, fixtures=(GROUND,))

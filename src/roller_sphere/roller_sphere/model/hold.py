@@ -1,4 +1,4 @@
-"""How the rollers of a carrier hold a ball: the ball's offset, the slides, and when it is lost.
+"""Grip of a carrier's rollers on a ball: the ball's offset, the slides, and when it is lost.
 
 The carrier is the robot that dribbles the ball; the ball is held while both rollers touch it.
 

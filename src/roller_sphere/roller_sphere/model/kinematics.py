@@ -134,10 +134,8 @@ class Kinematics:
         omega = self.omega(nu)
         planar = np.hypot(omega[..., 0], omega[..., 1])
         if (planar * self.rig.radius <= STILL * np.abs(nu).max(axis=-1)).any():
-            raise RigError(
-                "w_x = w_y = 0: at these roller speeds the ball stands or only spins about z, "
-                "and has no heading"
-            )
+            effect = "the ball stands or only spins about z, and has no heading"
+            raise RigError(f"w_x = w_y = 0: at these roller speeds {effect}")
         heading = _in_full_turn(np.arctan2(-omega[..., 0], omega[..., 1]))
         rho = np.arctan2(omega[..., 2], planar)
         return RollerMotion(nu, omega, self.rig.radius * planar, heading, rho, nu @ self.slipping.T)
@@ -179,10 +177,8 @@ class Kinematics:
         """Return roller speeds (..., n) for (w_x, w_y) (..., 2) and w_z (...)."""
         self._check_headings()
         if _condition(self.turning) > REFUSED:
-            raise RigError(
-                f"this rig of {self.rig.count} rollers cannot spin the ball about z as asked "
-                "beside a velocity"
-            )
+            rollers = f"this rig of {self.rig.count} rollers"
+            raise RigError(f"{rollers} cannot spin the ball about z as asked beside a velocity")
         planar, spin = np.broadcast_arrays(planar, spin[..., None])
         return np.concatenate([planar, spin[..., :1]], axis=-1) @ self._invert(self.turning).T
 
@@ -214,8 +210,8 @@ class Kinematics:
 
     def _only_spins(self) -> bool:
         """Return whether the ball can only spin about z: planar motion is round-off then."""
-        planar, whole = (np.linalg.norm(matrix, 2) for matrix in (self.turning[:2], self.turning))
-        return bool(planar * REFUSED < whole)
+        planar_norm, norm = np.linalg.norm(self.turning[:2], 2), np.linalg.norm(self.turning, 2)
+        return bool(planar_norm * REFUSED < norm)
 
     def _best_headings(self) -> tuple[float, float]:
         """Return the two headings along which the rollers drive the ball best [rad]."""

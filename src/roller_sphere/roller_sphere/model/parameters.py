@@ -16,10 +16,9 @@ from roller_sphere.model.rig import Rig
 
 # Parameters that must be above 0. Angles are checked by the rig, and gravity may be 0.
 POSITIVE = (
-    "ball_mass", "ball_inertia", "roller_radius", "roller_mass", "roller_inertia", "holder_mass",
-    "press_force", "effort_limit", "carrier_mass", "carrier_inertia", "carrier_force",
-    "carrier_torque",
-)  # fmt: skip
+    "ball_mass ball_inertia roller_radius roller_mass roller_inertia holder_mass press_force "
+    "effort_limit carrier_mass carrier_inertia carrier_force carrier_torque"
+).split()
 
 
 class RollerSphereParameters(Parameters):
@@ -57,9 +56,6 @@ class RollerSphereParameters(Parameters):
     @property
     def rig(self) -> Rig:
         """The rig of the paper: contacts and axes of both rollers."""
-        return Rig(
-            radius=self.radius,
-            azimuth=np.array([self.azimuth_1, self.azimuth_2]),
-            latitude=np.array([self.latitude_1, self.latitude_2]),
-            alpha=np.array([self.alpha_1, self.alpha_2]),
-        )
+        azimuths = np.array([self.azimuth_1, self.azimuth_2])
+        latitudes = np.array([self.latitude_1, self.latitude_2])
+        return Rig(self.radius, azimuths, latitudes, np.array([self.alpha_1, self.alpha_2]))

@@ -68,9 +68,8 @@ class Rig:
     def normals(self) -> Array:
         """Unit vectors p_i = P_i/r from the centre to the contacts (n, 3)."""
         c = np.cos(self.latitude)
-        return np.column_stack(
-            [np.cos(self.azimuth) * c, np.sin(self.azimuth) * c, np.sin(self.latitude)]
-        )
+        x, y = np.cos(self.azimuth) * c, np.sin(self.azimuth) * c
+        return np.column_stack([x, y, np.sin(self.latitude)])
 
     @cached_property
     def contacts(self) -> Array:
@@ -143,7 +142,5 @@ class Rig:
             raise RigError(f"N = |P1 x P2| = 0: contacts 1 and 2 are {how}, and define no plane")
         for number, normal in enumerate(self.normals[2:], 3):
             if np.linalg.norm(np.cross(self.pole, normal)) < CLOSE:
-                raise RigError(
-                    f"contact {number} is at a pole of contacts 1 and 2: its alpha counts from "
-                    "X = e x P, which is 0 there"
-                )
+                effect = "its alpha counts from X = e x P, which is 0 there"
+                raise RigError(f"contact {number} is at a pole of contacts 1 and 2: {effect}")

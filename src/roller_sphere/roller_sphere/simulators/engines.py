@@ -50,10 +50,9 @@ def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
         AccordError: for a ball on the ground without the engine's own contact, which it needs.
     """
     if setup.scenario.base == "free" and setup.contact is None:
-        raise AccordError(
-            f"{engine.name} has a ball on the ground (base free) by friction.law contact only; "
-            "viscous and coulomb are for the reference, or base ball"
-        )
+        failure = "has a ball on the ground (base free) by friction.law contact only"
+        hint = "viscous and coulomb are for the reference, or base ball"
+        raise AccordError(f"{engine.name} {failure}; {hint}")
     simulator = engines.simulate_model(model_of(setup), engine)
     if setup.scenario.base == "free":
         return simulator

@@ -108,7 +108,7 @@ class RollerSphereReference(Reference):
     def __init__(self, setup: Setup, friction: Friction) -> None:
         super().__init__(setup)
         p: RollerSphereParameters = setup.parameters
-        self._friction_row = friction.row  # viscous and dry friction, slip speed
+        self._friction = friction.row  # viscous and dry friction, slip speed
         self._slip_matrix = slip_matrix(p)  # G (6, 5)
         self._mass = np.array([p.ball_inertia] * 3 + [p.roller_inertia] * 2)
         self._odometry = RollingOdometry(p.radius)
@@ -131,21 +131,16 @@ class RollerSphereReference(Reference):
     def _advance(self, command: Command, duration: float) -> None:
         if len(self._turns) != self._steps:
             self._turns = np.zeros((self._steps, 5))
+        G, friction, step, turns = self._slip_matrix, self._friction, self.physics_step, self._turns
         drive = np.concatenate([np.zeros(3), self._effort])
-        advance_in_bearing(
-            self._slip_matrix, self._mass, self._friction_row, self._rates, drive,
-            self.physics_step, self._turns,
-        )  # fmt: skip
+        advance_in_bearing(G, self._mass, friction, self._rates, drive, step, turns)
         before, orientation = self._now, self._now.orientation
-        for turn in self._turns:
+        for turn in turns:
             orientation = quaternion_product(turn_quaternion(turn[:3]), orientation)
-        rotation = quaternion_matrix(orientation)
-        twist = np.concatenate([np.zeros(3), self._rates[:3] @ rotation])
-        after = RobotState(
-            time=self._time, q=before.q + self._turns[:, 3:].sum(axis=0),
-            qd=self._rates[3:].copy(), effort=self._effort, position=before.position,
-            orientation=orientation, twist=twist,
-        )  # fmt: skip
+        q, qd = before.q + turns[:, 3:].sum(axis=0), self._rates[3:].copy()
+        spin = self._rates[:3] @ quaternion_matrix(orientation)  # in the ball's axes
+        twist = np.concatenate([np.zeros(3), spin])
+        after = RobotState(self._time, q, qd, self._effort, before.position, orientation, twist)
         self._now = self._odometry.follow(after)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
@@ -153,5 +148,4 @@ class RollerSphereReference(Reference):
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg], with those of the carrier, which stands still."""
-        masses: Mapping[str, float] = self.parameters.masses
-        return masses
+        return dict(self.parameters.masses)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from roboaccord import report
@@ -42,6 +43,32 @@ class Case:
     motion: RollerMotion
 
 
+class CurvePlot(NamedTuple):
+    """A figure with curves over the headings.
+
+    Attributes:
+        title: begins with the number of the figure.
+        ylabel: of the axis.
+        names, unit: of the quantities, as the columns of the table have them.
+        caption: under the figure.
+    """
+
+    title: str
+    ylabel: str
+    names: tuple[str, ...]
+    unit: str
+    caption: str
+
+
+FLAT_AXIS = "The axis lies in the x-y plane at 90 and 270 degrees, whatever alpha is."
+FAST = "About 90 and 270 degrees a larger alpha does not always need faster rollers."
+OPPOSITE = "Solid: roller 1, dashed: roller 2, its opposite. None at alpha 0."
+DASHED = f"Solid: roller 1, dashed: roller 2. {FAST}"
+AXIS_ANGLE = CurvePlot("3b: angle of the axis", "rho [degrees]", ("rho",), "deg", FLAT_AXIS)
+ROLLER_SPEEDS = CurvePlot("3c: speeds of the rollers", "nu [m/s]", ("nu1", "nu2"), "m_s", DASHED)
+SLIP = CurvePlot("3d: slip", "S [m/s]", ("S1", "S2"), "m_s", OPPOSITE)
+
+
 def cases(heading_deg: Array) -> list[Case]:
     """Return the four cases at headings (m,) [degrees]: roller 2 has the opposite angle."""
     all_cases = []
@@ -62,10 +89,8 @@ def write_figures(folder: Path, command: str, facts: Mapping[str, str]) -> list[
         AccordError: if one cannot be written.
     """
     stills = write_paper_figures(folder)
-    title = "A sphere driven by rollers"
-    page = report.render_plots(
-        title, f"Figures of {SOURCE}, done again.", stills, command=command, facts=facts
-    )
+    title, lead = "A sphere driven by rollers", f"Figures of {SOURCE}, done again."
+    page = report.render_plots(title, lead, stills, command=command, facts=facts)
     write_text(folder / "index.html", page)
     return [folder / "index.html", *sorted(file for still in stills for file in still.files)]
 
@@ -73,25 +98,13 @@ def write_figures(folder: Path, command: str, facts: Mapping[str, str]) -> list[
 def write_paper_figures(folder: Path) -> list[report.Still]:
     """Write each figure as SVG, with its table as CSV: a column for each curve, a row a heading."""
     rig_cases = cases(HEADINGS)
+    angles = [np.degrees(case.motion.rho)[:, None] for case in rig_cases]
     return [
         write_trajectories(rig_cases, folder),
-        _write_curves(
-            folder, "3b: angle of the axis", "rho [degrees]", ("rho",), "deg",
-            [np.degrees(case.motion.rho)[:, None] for case in rig_cases],
-            "The axis lies in the x-y plane at 90 and 270 degrees, whatever alpha is.",
-        ),
-        _write_curves(
-            folder, "3c: speeds of the rollers", "nu [m/s]", ("nu1", "nu2"), "m_s",
-            [case.motion.nu for case in rig_cases],
-            "Solid: roller 1, dashed: roller 2. About 90 and 270 degrees a larger alpha does not "
-            "always need faster rollers.",
-        ),
-        _write_curves(
-            folder, "3d: slip", "S [m/s]", ("S1", "S2"), "m_s",
-            [case.motion.slip for case in rig_cases],
-            "Solid: roller 1, dashed: roller 2, its opposite. None at alpha 0.",
-        ),
-    ]  # fmt: skip
+        _write_curves(folder, AXIS_ANGLE, angles),
+        _write_curves(folder, ROLLER_SPEEDS, [case.motion.nu for case in rig_cases]),
+        _write_curves(folder, SLIP, [case.motion.slip for case in rig_cases]),
+    ]
 
 
 def write_trajectories(rig_cases: list[Case], folder: Path) -> report.Still:
@@ -108,38 +121,33 @@ def write_trajectories(rig_cases: list[Case], folder: Path) -> report.Still:
         axes.set_box_aspect(spans * (1.0, 1.0, FLAT), zoom=0.85)  # room for the titles
         axes.view_init(elev=report.ELEVATION, azim=report.AZIMUTH)
         report.legend(axes)
-    return report.Still(
-        path,
-        "Figure 3a: end points of w",
+    caption = (
         "Ellipses over one circle, the steeper the larger alpha is. All meet on the x-axis, at the "
-        f"headings 90 and 270 degrees. Heights are drawn {FLAT:g} times as large.",
-        _write_table(path, ("wx", "wy", "wz"), "rad_s", [case.motion.omega for case in rig_cases]),
+        f"headings 90 and 270 degrees. Heights are drawn {FLAT:g} times as large."
     )
+    ends = [case.motion.omega for case in rig_cases]
+    table = _write_table(path, ("wx", "wy", "wz"), "rad_s", ends)
+    return report.Still(path, "Figure 3a: end points of w", caption, table)
 
 
-def _write_curves(
-    folder: Path, title: str, ylabel: str, names: Sequence[str], unit: str,
-    values: Sequence[Array], caption: str,
-) -> report.Still:  # fmt: skip
-    """Write curves over the headings, a colour for each alpha, and the second of `names` dashed.
+def _write_curves(folder: Path, plot: CurvePlot, values: Sequence[Array]) -> report.Still:
+    """Write curves over the headings, a colour for each alpha, and the second quantity dashed.
 
     Args:
         folder: to write in.
-        title: begins with the number of the figure.
-        ylabel: of the axis.
-        names, unit: of the curves, as the columns of the table have them.
-        values: a column for each of the names, at each alpha (m, n).
-        caption: under the figure.
+        plot: titles and quantities.
+        values: a column for each quantity, at each alpha (m, n).
     """
-    path = folder / f"figure_{title[:2]}.svg"
+    path = folder / f"figure_{plot.title[:2]}.svg"
     with report.picture(path) as axes:
-        for k, name in enumerate(names):
+        for k, name in enumerate(plot.names):
             for alpha, columns, colour in zip(ALPHAS, values, COLOURS, strict=True):
-                axes.plot(HEADINGS, columns[:, k], color=colour, ls="--" if k else "-",
-                          label=f"{name}, alpha {alpha:g} deg")  # fmt: skip
-        axes.set(xlabel=PHI, ylabel=ylabel, xlim=(0.0, 360.0), xticks=QUARTERS)
+                style, label = "--" if k else "-", f"{name}, alpha {alpha:g} deg"
+                axes.plot(HEADINGS, columns[:, k], color=colour, ls=style, label=label)
+        axes.set(xlabel=PHI, ylabel=plot.ylabel, xlim=(0.0, 360.0), xticks=QUARTERS)
         report.legend(axes)
-    return report.Still(path, f"Figure {title}", caption, _write_table(path, names, unit, values))
+    table = _write_table(path, plot.names, plot.unit, values)
+    return report.Still(path, f"Figure {plot.title}", plot.caption, table)
 
 
 def _write_table(path: Path, names: Sequence[str], unit: str, values: Sequence[Array]) -> Path:
