@@ -33,14 +33,19 @@ class Snake(Robot):
     summary = "chain of cuboids with vertical joints; lateral undulation"
     parameters = SnakeParameters
     controllers = {
-        "serpenoid": SerpenoidController, "steering": SteeringController,
-        "as_described": AsDescribed, "as_coded": AsCoded,
-    }  # fmt: skip
+        "serpenoid": SerpenoidController,
+        "steering": SteeringController,
+        "as_described": AsDescribed,
+        "as_coded": AsCoded,
+    }
     friction_laws = {"ellipse": ellipse, "pyramid": pyramid}
-    gazebo = GazeboHooks({
-        "spheres": {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"},
-        "boxes": {},
-    })  # fmt: skip
+    # For each kind of contact shapes in Gazebo, the keys of `friction` that describe their contact.
+    gazebo = GazeboHooks(
+        {
+            "spheres": {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"},
+            "boxes": {},
+        }
+    )
     cli = commands_of("snake", {"shapes": "shapes"})
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

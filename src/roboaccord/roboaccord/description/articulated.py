@@ -21,7 +21,7 @@ import numpy as np
 
 from roboaccord.description.bodies import (
     ANGULAR, ARMATURE, BIAS, COLUMN, DRY, FORCE, GAIN, GRAVITY, KIND, LEVER, MOTION, PARENT,
-    REMAINDER, SHARE, SLACK, SPEED, STIFFNESS, VISCOUS, H, J, M, Q, add_to_parent, fill_base,
+    REMAINDER, COMPLIANCE, SLACK, SPEED, STIFFNESS, VISCOUS, H, J, M, Q, add_to_parent, fill_base,
     fill_inertia, fill_pose, joint_axis,
 )  # fmt: skip
 from roboaccord.description.kinematics import PRISMATIC, REVOLUTE
@@ -67,7 +67,7 @@ def slopes(tree, body, free, work, y, effort, wrench, matrix, right, slope):
         a = add(vector_at(work, parent, MOTION + 3), from_lever)
         a = add(a, vector_at(work, i, BIAS + 3))
         un, uf = vector_at(work, i, GAIN), vector_at(work, i, GAIN + 3)
-        qdd = work[i, SHARE] * (work[i, REMAINDER] - dot(un, alpha) - dot(uf, a))
+        qdd = work[i, COMPLIANCE] * (work[i, REMAINDER] - dot(un, alpha) - dot(uf, a))
         slope[Q + column] = y[rates + column]
         slope[rates + column] = qdd
         if tree[i, KIND] == PRISMATIC:
@@ -220,7 +220,7 @@ def _fill_articulated(tree, body, work, y, rates, effort, floating):
         inverse_d = 1.0 / (d + body[i, ARMATURE])
         store(work, i, GAIN, un)
         store(work, i, GAIN + 3, uf)
-        work[i, SHARE], work[i, REMAINDER] = inverse_d, remainder
+        work[i, COMPLIANCE], work[i, REMAINDER] = inverse_d, remainder
         if parent == 0 and not floating:
             continue
         # What the parent feels: Ia = I - U U' / D and pa = p + Ia c + U u / D, with the bias c.

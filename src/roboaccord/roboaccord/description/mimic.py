@@ -1,10 +1,20 @@
-"""Forward dynamics of a tree in which joints mimic others (URDF's element `mimic`), exactly.
+"""Forward dynamics of a tree in which joints mimic others, as a pair of fingers does.
 
-A joint that mimics another follows it with a fixed ratio and offset. `MimicDynamics` takes the
-place of `TreeDynamics`: it computes mass matrix and forces of the free tree, and projects them on
-the motions that the constraint allows [Featherstone 2008, section 3.2]. test_mimic compares it with
-Pinocchio's matrices and with energy. A method that is added to `TreeDynamics` must be right under
-the constraint, too, or be overridden here.
+A joint that mimics another (element `mimic` of a URDF) follows it exactly, by a fixed ratio and
+offset. So the positions q of all joints follow from those of the independent ones, z:
+
+    q = G z + q0,    q'' = G z''
+
+`MimicDynamics` replaces `TreeDynamics` for such a tree, wherever equations of motion are made from
+a description (simulators/reference.py, engines/reading.py). It computes the mass matrix M and the
+accelerations a of the free tree, in which nothing mimics, and projects the equations of motion on
+the motions that the constraint allows (Featherstone, Rigid Body Dynamics Algorithms, 2008,
+section 3.2):
+
+    G' M G z'' = G' M a
+
+test_mimic compares it with Pinocchio's matrices and with energy. A method that is added to
+`TreeDynamics` must be right under the constraint, too, or be overridden here.
 """
 
 from __future__ import annotations
@@ -23,22 +33,23 @@ from roboaccord.numerics.runge_kutta import rk4_stage
 
 
 class MimicDynamics(TreeDynamics):
-    """Dynamics of a tree in which joints follow those that they mimic; arguments as of the base.
+    """Dynamics of a tree in which joints follow those that they mimic.
 
-    Positions are q = G z + q0 (`Tree.independent`), and accelerations G z'' with
-    G' M G z'' = G' (f - h), where M is the mass matrix, f the efforts and h all other forces of the
-    tree (Featherstone 2008, section 3.2). States and efforts are those of all joints; a state must
-    satisfy the constraint, and continues to.
+    Arguments are those of `TreeDynamics`. States and efforts are those of all n joints, of which m
+    are independent; a state must satisfy the constraint, and continues to.
     """
 
     def __init__(self, tree: Tree, joints: tuple[str, ...], *args: Any, **options: Any) -> None:
-        self._joint_ratios, self._added_inertia = tree.independent(joints)[0], 1.0
+        self._joint_ratios, _ = tree.independent(joints)  # G of the joints (n, m)
+        # Inertia that the free tree is computed with at each joint [kg m^2 or kg]: without it, a
+        # link that has no mass, because the constraint carries it, would have no acceleration.
+        self._added_inertia = 1.0
         super().__init__(tree, joints, *args, **options)
 
     def advance(
         self, y: Array, effort: Array, step: float, count: int, wrench: Array | None = None
     ) -> None:
-        self._hold(wrench)
+        self._set_wrench(wrench)
         slope = np.zeros_like(y)
         for _ in range(count):
             stage, end = y.copy(), y.copy()
@@ -49,12 +60,9 @@ class MimicDynamics(TreeDynamics):
             y[:] = end
 
     def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
-        """Fill `slope` with the derivative of a state.
-
-        The accelerations a of the free tree give f - h = M a. Links may have no mass, because the
-        constraint carries them, so a is computed with an inertia added at each joint.
-        """
+        """Fill `slope` with the derivative of a state, or of many, as `TreeDynamics` does."""
         n = len(self.joints)
+        # First the free tree, with the added inertia at its joints.
         armature = self._body[self._rows, bodies.ARMATURE]
         self._body[self._rows, bodies.ARMATURE] = armature + self._added_inertia
         try:
@@ -64,39 +72,48 @@ class MimicDynamics(TreeDynamics):
         at_rest = y.copy()
         at_rest[bodies.Q + n :] = 0.0
         rows, mass, _ = self._statics(at_rest)
-        entries = bodies.Q + n + np.array(rows)
-        # A state a row, as numpy.linalg takes many; mass matrices are symmetric.
-        mass, free = mass[np.ix_(rows, rows)].T, slope[entries].T[..., None]
-        forces = mass @ free
-        forces[..., -n:, :] += self._added_inertia * free[..., -n:, :]
+        entries = bodies.Q + n + np.array(rows)  # of the accelerations in `slope`
+        # From here on many states are rows, as numpy.linalg takes them; mass matrices are symmetric
+        # and need no other transposition.
+        mass = mass[np.ix_(rows, rows)].T
+        free_acceleration = slope[entries].T[..., None]
+        # Forces and efforts M a that cause this acceleration, M with the added inertia.
+        forces = mass @ free_acceleration
+        forces[..., -n:, :] += self._added_inertia * free_acceleration[..., -n:, :]
         slope[entries] = self._constrained(mass, forces)[..., 0].T
 
     def _constrained(self, mass: Array, forces: Array) -> Array:
-        """Return the accelerations (..., m, 1) under the constraint.
+        """Return the accelerations (..., k, 1) of base and joints under the constraint.
 
         Args:
-            mass: matrices of the free tree (..., m, m).
-            forces: f - h (..., m, 1).
+            mass: matrices of the free tree (..., k, k), of the base's free components and n joints.
+            forces: that cause the accelerations of the free tree (..., k, 1).
         """
         ratios = self._all_ratios(mass.shape[-1])
         independent = np.linalg.solve(ratios.T @ mass @ ratios, ratios.T @ forces)
         return np.asarray(ratios @ independent)
 
     def _all_ratios(self, size: int) -> Array:
-        """Return G for base and joints (size, size - n + m); the base's rates mimic nothing."""
+        """Return G for base and joints (size, size - n + m); the base mimics nothing."""
         n, m = self._joint_ratios.shape
         ratios = np.eye(size, size - n + m)
         ratios[-n:, size - n :] = self._joint_ratios
         return ratios
 
     def _refuse_singular(self, tree: Tree, kind: Base) -> None:
+        """Refuse independent joints or a base without inertia, and set the added inertia.
+
+        In random states G' M G must be positive definite to round-off. The added inertia is the
+        mean of the joints' own, so that it costs the fewest digits.
+        """
         rng, n = np.random.default_rng(0), len(self.joints)
         for _ in range(SAMPLES):
-            rows, mass, _ = self._statics(self._at_rest(rng.uniform(-np.pi, np.pi, n), np.eye(3)))
+            q = rng.uniform(-np.pi, np.pi, n)
+            rows, mass, _ = self._statics(self._at_rest(q, np.eye(3)))
             ratios = self._all_ratios(len(rows))
             self._added_inertia = float(np.diag(mass)[6:].mean()) or 1.0
-            moments = np.linalg.eigvalsh(ratios.T @ mass[np.ix_(rows, rows)] @ ratios)
-            if not moments[0] > SINGULAR * moments[-1]:
+            eigenvalues = np.linalg.eigvalsh(ratios.T @ mass[np.ix_(rows, rows)] @ ratios)
+            if not eigenvalues[0] > SINGULAR * eigenvalues[-1]:
                 raise AccordError(
                     f"links of {tree.links[0].name}'s tree move without an inertia, also as joints "
                     f"mimic others with a base that is {kind}: give them an <inertial>"
