@@ -90,13 +90,8 @@ class TreeDynamics:
         self._rotors = rotors_of(tree, joints)
         self._body[self._rows, bodies.ARMATURE] = self._rotors
         stiffness, slack = spring or (None, None)
-        properties = {
-            bodies.VISCOUS: viscous,
-            bodies.DRY: dry,
-            bodies.STIFFNESS: stiffness,
-            bodies.SLACK: slack,
-        }
-        for column, values in properties.items():
+        columns = bodies.VISCOUS, bodies.DRY, bodies.STIFFNESS, bodies.SLACK
+        for column, values in zip(columns, (viscous, dry, stiffness, slack), strict=True):
             if values is not None:
                 self._body[self._rows, column] = values
         # Arrays of the kernels, whose twists and wrenches are angular first.
@@ -241,11 +236,10 @@ class TreeDynamics:
         Many states, efforts (n, k) and slopes are for interpreted kernels only.
         """
         tree, body = self._tree, self._body
-        scratch = self._work, self._matrix, self._right
+        work, matrix, right = self._work, self._matrix, self._right
         if many := y.shape[1:]:
             tree, body = for_kernels(tree), for_kernels(body)
-            scratch = tuple(np.zeros((*array.shape, *many)) for array in scratch)
-        work, matrix, right = scratch
+            work, matrix, right = (np.zeros((*a.shape, *many)) for a in (work, matrix, right))
         articulated.slopes(
             tree, body, self._free, work, y, effort, self._wrench, matrix, right, slope
         )

@@ -33,14 +33,15 @@ if TYPE_CHECKING:
     from trimesh import Trimesh
 
 PACKAGE, MODEL, FILE = "package://", "model://", "file://"
-# Bytes that reading may take: generous, because a line may ask for millions of vertices (some 100
-# bytes each), and twice that of a xacro (xacro_file.py).
+# Bytes of memory that reading may take: twice that of a xacro (xacro_file.py), because a line may
+# ask for millions of vertices, of some 100 bytes each.
 MOST_MEMORY = 4 << 30
-# Of a part; with more, such as one for each vertex, their mean is used: each is a mesh of its own
-# in a page, and CAD exports have a few.
+# Largest number of colours of a mesh, each of which becomes a mesh of its own in a page; exports of
+# CAD have a few. With more, such as one for each vertex, their mean is used.
 MOST_COLOURS = 16
 FORMATS = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf")  # endings; none is an archive
-# Vertices (v, 3) [m], triangles (f, 3), and red, green and blue (3,) in 0..1, or None.
+# A mesh in one colour: vertices (v, 3) [m], triangles (f, 3), and red, green and blue (3,) in 0..1,
+# or None.
 Part = tuple[Array, Index, Array | None]
 
 

@@ -17,7 +17,7 @@ from xml.parsers import expat
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.description import urdf_file
-from roboaccord.description.apart import SECONDS, apart
+from roboaccord.description.isolated import SECONDS, run_isolated
 from roboaccord.description.resources import package_folders
 from roboaccord.description.source import parse_lines
 from roboaccord.description.urdf_file import read_text
@@ -62,7 +62,7 @@ def read_robot(
     is_file = path != urdf_file.STANDARD_INPUT and path.suffix != ".xacro"
     version = engine.load(engine.version)
     try:
-        urdf, notes, links, *lines = apart(
+        urdf, notes, links, *lines = run_isolated(
             convert_apart, form, text, str(path.absolute()) if is_file else "",
             {name: str(folder) for name, folder in folders.items()},
             seconds=SECONDS, memory=MEMORY,

@@ -40,8 +40,8 @@ class Mark:
     time: float
     centre: Array
     heading: float
-    heading_sum: float
-    work: float
+    heading_sum: float = 0.0
+    work: float = 0.0
 
     def mean_heading(self, end: Mark) -> float:
         """Return the mean heading over the samples from this one to `end`, both included [rad]."""
@@ -85,10 +85,7 @@ class GaitFigures(Tally):
         centre, heading = body_motion(self._setup, piece)
         time, cycle = piece.time, self._cycle
         if self._first is None:
-            start = float(time[0])
-            self._first = self._last = Mark(
-                0, start, centre[0], heading[0], heading_sum=0.0, work=0.0
-            )
+            self._first = self._last = Mark(0, float(time[0]), centre[0], heading[0])
         previous = self._last
         heading += previous.heading - heading[0]  # whole turns
         heading_sum = previous.heading_sum + np.concatenate([[0.0], np.cumsum(heading[:-1])])

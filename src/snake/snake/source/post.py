@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 from roboaccord.contract import Array, Command, RobotState, Target, check_positive
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
@@ -93,8 +92,6 @@ class AsDescribed:
         self.start = self.start or self.hold
         self.limit: float = self.setup.parameters.joint_limit
         self._segment = segment_of(len(self.setup.joints), self.segments)  # of each joint (n,)
-        # By twists of the segments: wanted angles (n,) [rad], and indices of the limp joints.
-        self._shapes: dict[tuple[int, ...], tuple[Array, NDArray[np.intp]]] = {}
 
     def reset(self, seed: int) -> None:
         """Do nothing: the gait depends on time and state alone."""
@@ -102,17 +99,12 @@ class AsDescribed:
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts towards the present configuration."""
         twists = configuration(state.time, self.hold, self.start)
-        wanted, limp = self._shapes.get(twists) or self._shape(twists)
+        twist = np.array((*twists, 0))[self._segment]
+        wanted = 0.5 * twist * self.limit
         effort = self.kp * (wanted - state.q) - self.kd * state.qd
         effort = np.minimum(np.maximum(effort, -self.effort), self.effort)
-        effort[limp] = 0.0
+        effort[twist == 0] = 0.0
         return Command(effort)
-
-    def _shape(self, twists: tuple[int, ...]) -> tuple[Array, NDArray[np.intp]]:
-        """Return the wanted angles of a configuration (n,) [rad], and indices of limp joints."""
-        twist = np.array((*twists, 0))[self._segment]
-        self._shapes[twists] = 0.5 * twist * self.limit, np.flatnonzero(twist == 0)
-        return self._shapes[twists]
 
 
 def configuration(time: float, hold: float, start: float = 0.0) -> tuple[int, ...]:
