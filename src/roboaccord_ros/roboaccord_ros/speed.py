@@ -19,7 +19,7 @@ from roboaccord.gazebo import cache, contact_shapes
 from roboaccord.run import make_folder, write_text
 from roboaccord.scenario import Setup
 
-# Errors if there is no file, a file of another form, or no home folder.
+# Errors without a usable file of factors: there is none, it has another form, or no home folder.
 NO_CACHE = (AccordError, OSError, ValueError, RuntimeError)
 
 

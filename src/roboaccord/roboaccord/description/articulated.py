@@ -93,16 +93,15 @@ def advance(tree, body, free, work, y, effort, wrench, step, count):
     matrix, right = np.empty((6, 6)), np.empty(6)
     slope, stage, end = np.zeros_like(y), y.copy(), y.copy()
     for _ in range(count):
-        for i in range(y.shape[0]):
-            stage[i] = end[i] = y[i]
+        stage[:] = y
+        end[:] = y
         for k in range(4):
             slopes(tree, body, free, work, stage, effort, wrench, matrix, right, slope)
             rk4_stage(k, step, y, slope, stage, end)
         norm = np.sqrt(end[3] ** 2 + end[4] ** 2 + end[5] ** 2 + end[6] ** 2)
         for i in range(3, Q):
             end[i] /= norm
-        for i in range(y.shape[0]):
-            y[i] = end[i]
+        y[:] = end
 
 
 @kernel

@@ -90,8 +90,8 @@ class TreeDynamics:
         self._rotors = rotors_of(tree, joints)
         self._body[self._rows, bodies.ARMATURE] = self._rotors
         stiffness, slack = spring or (None, None)
-        columns = bodies.VISCOUS, bodies.DRY, bodies.STIFFNESS, bodies.SLACK
-        for column, values in zip(columns, (viscous, dry, stiffness, slack), strict=True):
+        of_joints = bodies.VISCOUS, bodies.DRY, bodies.STIFFNESS, bodies.SLACK
+        for column, values in zip(of_joints, (viscous, dry, stiffness, slack), strict=True):
             if values is not None:
                 self._body[self._rows, column] = values
         # Arrays of the kernels, whose twists and wrenches are angular first.

@@ -242,9 +242,8 @@ def inward(parent, kind, column, O, P, A, force, torque, base, effort):
         for d in range(3):
             F[p, d] += F[i, d]
             N[p, d] += N[i, d] + product[d]
-    for d in range(3):
-        base[d] = F[0, d]
-        base[3 + d] = N[0, d]
+    base[:3] = F[0]
+    base[3:] = N[0]
 
 
 @kernel

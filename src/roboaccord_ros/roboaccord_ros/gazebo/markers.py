@@ -29,13 +29,14 @@ SERVICE = "/marker_array"  # service of gz-gui's MarkerManager that takes severa
 NAMESPACE = "reference"  # of the markers, so that only these are deleted
 # Type of a marker, by the form of a URDF geometry.
 MARKER_TYPES = {"box": "BOX", "cylinder": "CYLINDER", "sphere": "SPHERE", "mesh": "TRIANGLE_LIST"}
-RETRY = 0.5  # s of wall time; between two searches for a window
-SETTLING = 3.0  # s; until the first search, which would wait for gz-transport's discovery earlier
-# Share of a colour that is emitted, times its opacity: emitted light looks opaque. Any from 0.5 to
-# 0.9 would do.
+RETRY = 0.5  # s of wall time between two searches for a window
+# s of wall time until the first search, which would wait for gz-transport's discovery earlier.
+SETTLING = 3.0
+# Fraction of a colour that is emitted, times its opacity: emitted light looks opaque. Any from 0.5
+# to 0.9 would do.
 GLOW = 0.7
-# ms; for the answer of a window to markers: one picture at 20 a second, so a window that hangs
-# slows a run by a tenth (once in RETRY).
+# ms: longest wait for the answer of a window to markers: one picture at 20 a second, so a window
+# that hangs slows a run by a tenth (once in RETRY).
 PATIENCE = 50
 
 

@@ -20,8 +20,8 @@ from roboaccord.scenario import Setup
 
 PARTITION = "GZ_PARTITION"  # environment variable; servers of different partitions do not meet
 RESOURCES = "GZ_SIM_RESOURCE_PATH"  # environment variable; folders of included models
-# s of wall time; for the command line tool, which takes seconds to load, on a busy machine ten
-# times as long.
+# s of wall time: longest run of Gazebo's command line tool, which takes seconds to load, and on a
+# busy machine ten times as long.
 GZ_TIMEOUT = 30.0
 
 

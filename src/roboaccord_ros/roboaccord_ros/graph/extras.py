@@ -33,8 +33,8 @@ from roboaccord_ros.graph.spinning import POLL
 
 # Topics of vectors. WrenchStamped and TwistStamped have one layout: a header and six numbers.
 VECTORS = (graph.WRENCH, graph.TWIST)
-# s of wall time; for the answer of a switch's service, as Gazebo has to confirm one
-# (gazebo/pauses.py).
+# s of wall time: longest wait for the answer of a switch's service, as that for Gazebo, which
+# confirms switches (gazebo/pauses.py).
 PATIENCE = 10.0
 
 

@@ -35,8 +35,9 @@ from roboaccord_ros.graph.outlet import TransformOutlet
 from roboaccord_ros.graph.peers import unreached_topic
 from roboaccord_ros.graph.shell import Shell
 
-INTERRUPTED_SEARCH_TIME = 0.5  # s of wall time; to find the cause of a run that is interrupted
-# s of simulated time; between changes of opacity, for which RViz reloads the robot. A fade of a
+# s of wall time: longest search for the cause of a run that is interrupted.
+INTERRUPTED_SEARCH_TIME = 0.5
+# s of simulated time between changes of opacity, for which RViz reloads the robot. A fade of a
 # second is then five steps.
 FADE_PERIOD = 0.2
 _log = logging.getLogger(__name__)

@@ -42,13 +42,11 @@ from roboaccord_ros.nodes.pacing import Pacing, Simulation
 from roboaccord_ros.speed import keep_factor
 
 _log = logging.getLogger(__name__)
-# s of wall time; in which another simulator would be discovered: six checks (spinning.POLL). One
-# that is seen later is refused then.
+# s of wall time without another simulator before the start: six checks (spinning.POLL). One that is
+# discovered later is refused then.
 SETTLE = 0.3
 # Parameters that are fields of Options.
-OPTIONS = (
-    "engine", "lockstep", "pace", "duration", "timeout", "start_timeout", "peers", "transport",
-)  # fmt: skip
+OPTIONS = "engine lockstep pace duration timeout start_timeout peers transport".split()
 MakeSimulator = Callable[[Setup, str], Simulator]  # makes that of a setup in an engine
 
 
@@ -172,9 +170,12 @@ class SimulatorShell(Simulation):
         factor = self.stepper.state.time / self.wall_time if self.wall_time else 0.0
         self.result = {
             "engine_version": self._version,
-            "trajectory_sha256": "" if error else self.motion.sha256, "steps": self.stepper.tick,
-            "wall_time": self.wall_time, "real_time_factor": factor, "error": error,
-        }  # fmt: skip
+            "trajectory_sha256": "" if error else self.motion.sha256,
+            "steps": self.stepper.tick,
+            "wall_time": self.wall_time,
+            "real_time_factor": factor,
+            "error": error,
+        }
         if self.wall_time and not error:
             self._on_factor(factor)
         self.outlet.publish_result(self.result)

@@ -28,10 +28,10 @@ from roboaccord_ros.nodes.pacing import Pacing, Simulation
 
 # Names of constants of SimulatorFeatures; the first only for a base that travels.
 FEATURES = (
-    "ENTITY_STATE_SETTING", "ENTITY_STATE_GETTING", "SIMULATION_RESET", "SIMULATION_STATE_PAUSE",
-    "SIMULATION_STATE_GETTING", "SIMULATION_STATE_SETTING",
-    "STEP_SIMULATION_SINGLE", "STEP_SIMULATION_MULTIPLE", "STEP_SIMULATION_ACTION",
-)  # fmt: skip
+    "ENTITY_STATE_SETTING ENTITY_STATE_GETTING SIMULATION_RESET SIMULATION_STATE_PAUSE "
+    "SIMULATION_STATE_GETTING SIMULATION_STATE_SETTING "
+    "STEP_SIMULATION_SINGLE STEP_SIMULATION_MULTIPLE STEP_SIMULATION_ACTION"
+).split()
 # States of SimulationState, and their names by number.
 STOPPED, PLAYING, PAUSED, QUITTING = range(4)
 STATE_NAMES = ("stopped", "playing", "paused", "quitting")

@@ -30,10 +30,10 @@ from roboaccord_ros.graph.peers import missing_peers
 from roboaccord_ros.graph.reading import itself, read_facts, readable
 from roboaccord_ros.graph.spinning import session
 
-# s of wall time; in which a robot must be found; discovery takes 1 s (plan/__main__.py), and a
-# robot that has just been started loads for seconds.
+# s of wall time: longest wait for a robot; discovery takes 1 s (plan/__main__.py), and a robot that
+# has just been started loads for seconds.
 PATIENCE = 10.0
-POLL = 0.05  # s; between searches for it, no delay for a person
+POLL = 0.05  # s of wall time between searches for it, no delay for a person
 _log = logging.getLogger(__name__)
 
 

@@ -84,15 +84,9 @@ class VariableSerpenoid:
     """
 
     def __init__(
-        self,
-        joints: int,
-        amplitude: float,
-        frequency: float,
-        waves: float,
-        offset: float = 0.0,
-        time_constant: float = 0.2,
-        limit: float = math.inf,
-    ) -> None:
+        self, joints: int, amplitude: float, frequency: float, waves: float, offset: float = 0.0,
+        time_constant: float = 0.2, limit: float = math.inf,
+    ) -> None:  # fmt: skip
         if time_constant <= 0 or limit <= 0:
             raise ValueError("time_constant and limit must be positive")
         self._joints, self._bandwidth, self._limit = joints, 1.0 / time_constant, limit

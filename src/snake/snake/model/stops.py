@@ -93,14 +93,9 @@ def apply_stops(body, c, s, x, side):
     if frozen:
         remove_frozen_turns(body, c, s, x, side)
     # The k joints at their stops: response M^-1 E', right-hand side b = E x, matrix W.
-    joints = np.empty(links - 1, dtype=np.int64)
-    k = 0
-    for j in range(links - 1):
-        if side[j] != 0 and side[j] != FROZEN:
-            joints[k] = j
-            k += 1
-    response = np.zeros((k, links))
-    b = np.empty(k)
+    joints = np.flatnonzero((side != 0) & (side != FROZEN))
+    k = len(joints)
+    response, b = np.zeros((k, links)), np.empty(k)
     for r in range(k):
         j = joints[r]
         joint_response(body, c, s, j, side[j], response[r])

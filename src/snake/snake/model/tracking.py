@@ -110,10 +110,9 @@ def tracking_efforts(body, y, q, qd, qdd, friction, points, tau):
     would grow along the body. `friction` and `points` are those of the ground (`ground`).
     """
     n = q.shape[0] + 1
-    th, w, c, s = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    th, w = y[2 : n + 2].copy(), y[n + 4 :].copy()
+    c, s = np.empty(n), np.empty(n)
     fx, fy, moment = np.empty(n), np.empty(n), np.empty(n)
-    for j in range(n):
-        th[j], w[j] = y[2 + j], y[n + 4 + j]
     set_differences(th, q)
     set_differences(w, qd)
     vx, vy = y[n + 2], y[n + 3]

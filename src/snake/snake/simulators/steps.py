@@ -111,16 +111,15 @@ def glide(model, rows, tau, h, counts, record):
             if record.sides[i, j] != 0:
                 outcome[i, 0] = np.inf  # this motion is left to `advance`
         while steps_taken[i] < counts[i] and outcome[i, 0] < near:
-            for d in range(size):
-                stage[d] = end[d] = y[d]
+            stage[:] = y
+            end[:] = y
             for k in range(4):
                 free_derivative(model, stage, tau[i], work, slope)
                 rk4_stage(k, h, y, slope, stage, end)
             outcome[i, 0] = largest_angle(end)
             if outcome[i, 0] < near:
                 steps_taken[i] += 1
-                for d in range(size):
-                    y[d] = end[d]
+                y[:] = end
         remaining += counts[i] - steps_taken[i]
     return remaining
 

@@ -77,8 +77,7 @@ def advance(model, y, tau, h, steps, side):
         c, s = work[0], work[1]
         coefficients_and_loads(body, c, s, y[0], model.friction, points, mu, loads)
         bound_friction(h, mu, loads, low, high)
-        low_stops, high_stops = low[first_joint:], high[first_joint:]
-        bound_stops(h, angle, model.limit, side, low_stops, high_stops, stop_rate)
+        bound_stops(h, angle, model.limit, side, low[first_joint:], high[first_joint:], stop_rate)
         # Velocities without impulses. Until the end of the step u[:2] is the velocity of the centre
         # of mass that belongs to the motion of `base_link` described above.
         row_speeds(body, c, s, u, points, speed_before)
