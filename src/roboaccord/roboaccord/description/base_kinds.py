@@ -142,8 +142,7 @@ class FreeBase(FixedBase):
 
     def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
         position = rng.normal(size=3)
-        orientation = _draw_orientation(rng)
-        return position, orientation, rng.normal(size=6)
+        return position, _draw_orientation(rng), rng.normal(size=6)
 
 
 class BallBase(FixedBase):
@@ -172,8 +171,7 @@ class BallBase(FixedBase):
 
 def _draw_orientation(rng: np.random.Generator) -> Array:
     """Draw an orientation x y z w (4,), with roll, pitch and yaw of at most TILT."""
-    rotation = rotations.rpy_matrix(*rng.uniform(-TILT, TILT, 3))
-    return rotations.matrix_quaternion(rotation)
+    return rotations.matrix_quaternion(rotations.rpy_matrix(*rng.uniform(-TILT, TILT, 3)))
 
 
 KINDS: dict[str, FixedBase] = {

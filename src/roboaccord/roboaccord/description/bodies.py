@@ -22,24 +22,15 @@ J and M are symmetric and stored as xx xy xz yy yz zz, H by rows. Columns may be
 with KNOWN or FILLED raised. The order of operations is fixed by the hashes of reference runs.
 """
 
-from __future__ import annotations
+from __future__ import annotations  # noqa: I001 (names are packed)
 
 import numpy as np
 
 from roboaccord.description.kinematics import REVOLUTE
 from roboaccord.description.tuples import (
-    accumulate,
-    add_scaled,
-    combine,
-    cross,
-    mat_vec,
-    matrix_at,
-    rotate_sym,
-    store,
-    sym_vec,
-    symmetric_at,
-    vector_at,
-)
+    accumulate, add_scaled, combine, cross, mat_vec, matrix_at, rotate_sym, store, sym_vec,
+    symmetric_at, vector_at,
+)  # fmt: skip
 from roboaccord.numerics.jit import kernel
 
 # Columns of `tree`: number of the parent, kind of joint (kinematics.py), and its column in q.

@@ -86,8 +86,7 @@ def run_isolated(function: Callable[..., Any], *arguments: Any, seconds: int, me
             raise AccordError(visible(str(error)))
         case {"value": value}:
             return value
-    allowed = f"{seconds} s or {memory >> 20} MB"
-    raise AccordError(f"reading it took more than {allowed}, or crashed")
+    raise AccordError(f"reading it took more than {seconds} s or {memory >> 20} MB, or crashed")
 
 
 def _kill_group(group: int) -> None:

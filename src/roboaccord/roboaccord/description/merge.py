@@ -59,8 +59,7 @@ class MergedBody:
     def row(self) -> Array:
         """Return the body's row for the kernels (KNOWN,), in the columns of bodies.py."""
         centre = self._moment / self.mass if self.mass else np.zeros(3)
-        inertia = self.inertia[TRIANGLE]
-        numbers = [*self.position, *self.turn.ravel(), self.mass, *centre, *inertia]
+        numbers = [*self.position, *self.turn.ravel(), self.mass, *centre, *self.inertia[TRIANGLE]]
         return np.array([*numbers, *np.zeros(KNOWN - len(numbers))])
 
 

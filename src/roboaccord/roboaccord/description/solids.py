@@ -29,6 +29,8 @@ PARALLELS = 18  # rows of a sphere's faces: half of SIDES, so that they are squa
 # Decimals to which the normals of triangles in one facet agree: numbers of 32 bits have 6e-8.
 NORMAL_DIGITS = 6
 TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all lengths would do
+ANGLES = np.arange(SIDES) * 2 * np.pi / SIDES  # of the points of a circle [rad]
+RING = [(i, (i + 1) % SIDES) for i in range(SIDES)]  # indices of neighbours on a circle
 # Faces of a solid, each as the indices of its vertices.
 Faces = tuple[tuple[int, ...], ...]
 # Attributes that a URDF must state, by form.
@@ -46,26 +48,21 @@ def box(size: Array) -> tuple[Array, Faces]:
 
 def cylinder(radius: float, length: float) -> tuple[Array, Faces]:
     """Return vertices and faces of a cylinder along z [m]."""
-    angle = np.arange(SIDES) * 2 * np.pi / SIDES
-    ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), 0 * angle])
+    ring = np.column_stack([radius * np.cos(ANGLES), radius * np.sin(ANGLES), 0 * ANGLES])
     half = np.array([0.0, 0.0, 0.5 * length])
-    neighbours = [(i, (i + 1) % SIDES) for i in range(SIDES)]  # in a ring
-    wall = tuple((i, j, j + SIDES, i + SIDES) for i, j in neighbours)
+    wall = tuple((i, j, j + SIDES, i + SIDES) for i, j in RING)
     caps = (tuple(range(SIDES))[::-1], tuple(range(SIDES, 2 * SIDES)))
     return np.vstack([ring - half, ring + half]), wall + caps
 
 
 def sphere(radius: float) -> tuple[Array, Faces]:
     """Return vertices and faces of a sphere [m]."""
-    polar, azimuth = np.meshgrid(
-        np.linspace(np.pi, 0, PARALLELS + 1), np.arange(SIDES) * 2 * np.pi / SIDES, indexing="ij"
-    )
-    neighbours = [(i, (i + 1) % SIDES) for i in range(SIDES)]  # on a parallel
+    polar, azimuth = np.meshgrid(np.linspace(np.pi, 0, PARALLELS + 1), ANGLES, indexing="ij")
     directions = [np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)]
     faces = tuple(
         (row + i, row + j, row + j + SIDES, row + i + SIDES)
         for row in range(0, PARALLELS * SIDES, SIDES)
-        for i, j in neighbours
+        for i, j in RING
     )
     return radius * np.stack(directions, axis=-1).reshape(-1, 3), faces
 

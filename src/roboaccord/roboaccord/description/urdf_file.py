@@ -32,7 +32,6 @@ LONGEST_NAME = 255  # characters, as many as file systems allow in the name of a
 NO_PACKAGES: Mapping[str, Path] = MappingProxyType({})
 ROOT = "base_link"  # name of the root link in every simulator
 RESERVED = (ROOT, "world")  # names of links that have a meaning in engines
-GEOMETRY = ("visual", "collision")  # elements of a link with its shapes
 PREFIX = re.compile(r"""xmlns:([\w.-]+)=["']([^"']+)["']""")  # declaration of a prefix
 # Declaration of a default namespace in the first element, and blanks before that of XML.
 NAMESPACE = re.compile(r"""(<robot\b[^>]*?)\sxmlns=(?:"[^">]*"|'[^'>]*')""")
@@ -230,12 +229,11 @@ def strip(urdf: str, beside: Collection[str] = BESIDE) -> str:
     """
     keep_prefixes(urdf)
     top = ET.fromstring(urdf)
-    for child in [child for child in top if child.tag in beside]:
-        if not rotor_inertias([child]):
-            top.remove(child)
+    for child in [child for child in top if child.tag in beside and not rotor_inertias([child])]:
+        top.remove(child)
     for link in top.findall("link"):
-        for child in [child for child in link if child.tag in GEOMETRY]:
-            link.remove(child)
+        for shape in (*link.findall("visual"), *link.findall("collision")):
+            link.remove(shape)
     return ET.tostring(top, encoding="unicode")
 
 

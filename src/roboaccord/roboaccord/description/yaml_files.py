@@ -120,9 +120,8 @@ class _NumberLoader(yaml.SafeLoader):
         return value
 
 
-_NumberLoader.yaml_implicit_resolvers = {
-    k: list(v) for k, v in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
+_RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
+_NumberLoader.yaml_implicit_resolvers = {key: [*rules] for key, rules in _RESOLVERS.items()}
 _WITH_EXPONENT = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")  # as 1e-3
 _STARTS = list("-+.0123456789")  # characters with which such a number begins
 _NumberLoader.add_implicit_resolver("tag:yaml.org,2002:float", _WITH_EXPONENT, _STARTS)

@@ -72,9 +72,8 @@ class Pauses:
         for name, reports in self._reports.items():
             options = gazebo_module("transport").SubscribeOptions()
             # `put` is called with the message and its information; it ignores its second argument.
-            self._node.subscribe_raw(
-                self._topic(name, "state"), reports.put, "gz.msgs.StringMsg", options
-            )
+            topic = self._topic(name, "state")
+            self._node.subscribe_raw(topic, reports.put, "gz.msgs.StringMsg", options)
             empty = message_class("Empty")
             for value, verb in ((True, "attach"), (False, "detach")):
                 publisher = self._node.advertise(self._topic(name, verb), empty)
@@ -127,9 +126,8 @@ class Pauses:
         kinds = [{"type": component_type(kind), **removed} for kind in RATES]
         content: dict[str, Any] = {"world_control": {"pause": False}}
         if self._commanded:
-            content["state"] = {
-                "entities": [{"id": link, "components": kinds} for link in self._commanded]
-            }
+            links = [{"id": link, "components": kinds} for link in self._commanded]
+            content["state"] = {"entities": links}
             self._commanded = []
         request, service = message_class("WorldControlState"), f"/world/{self._world}/control/state"
         answer = message_class("Boolean")

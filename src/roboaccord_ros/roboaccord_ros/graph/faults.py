@@ -81,10 +81,8 @@ def live_fault(text: str, setup: Setup) -> Fault:
     """
     fault = parse_fault(text)
     if fault.time:
-        advice = f"it acts at the next tick; leave out @{fault.time:g}"
-        raise AccordError(f"fault {text}: {advice}")
+        raise AccordError(f"fault {text}: it acts at the next tick; leave out @{fault.time:g}")
     if fault.angle is not None:
-        advice = "an angle is for the start; it freezes where it is"
-        raise AccordError(f"fault {text}: {advice}")
+        raise AccordError(f"fault {text}: an angle is for the start; it freezes where it is")
     check_joint(fault, setup.joints, setup.tree.hinges)
     return fault

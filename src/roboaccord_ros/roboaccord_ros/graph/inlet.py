@@ -95,9 +95,8 @@ class LatestState:
     def __init__(self, node: Node, setup: Setup, prefix: str = "") -> None:
         self._state = setup.initial
         robot, decode = setup.robot.name, finite_only(JointStateCodec(setup.joints).decode)
-        self.source, self._base = (
-            watch(node, robot, f"{prefix}{name}") for name in (graph.STATES, graph.ODOMETRY)
-        )
+        self.source = watch(node, robot, f"{prefix}{graph.STATES}")
+        self._base = watch(node, robot, f"{prefix}{graph.ODOMETRY}")
         self._decode_joint_states = readable(self.source.topic_name, decode, itself)
         decode_odometry = finite_only(OdometryCodec().decode)
         self._decode_odometry = readable(self._base.topic_name, decode_odometry, itself)

@@ -90,14 +90,14 @@ def end_with_runner(parent: int, run: Run) -> None:
         run.interrupt()
 
 
-def tell_of_compiling(name: str) -> None:
-    """Write on stderr from time to time that kernels compile."""
-    spent, due = 0.0, FIRST_LINE
+def report_compiling(name: str) -> None:
+    """Write on stderr from time to time that kernels of a node compile; runs in a thread."""
+    compiling_time, next_line = 0.0, FIRST_LINE  # s
     while True:
         time.sleep(0.1)
-        spent += 0.1 * seen_compiling()
-        if spent >= due:
+        compiling_time += 0.1 * seen_compiling()
+        if compiling_time >= next_line:
             activity = "compiling kernels, once on this machine"
-            sys.stderr.write(f"{name}: {activity}: {spent:.0f} s so far ...\n")
+            sys.stderr.write(f"{name}: {activity}: {compiling_time:.0f} s so far ...\n")
             sys.stderr.flush()
-            due = spent + LINE_PERIOD
+            next_line = compiling_time + LINE_PERIOD

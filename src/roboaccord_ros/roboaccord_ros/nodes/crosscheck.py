@@ -104,8 +104,7 @@ class CrosscheckShell(Shell):
         self._checks_since_result, self._is_closed = 0, False
         self._error_sender = self.advertise(graph.ERROR)
         self._verdicts = VerdictSender(node, robot)
-        announced = partial(read_scenario, robot, changes)
-        self.subscribe(graph.SCENARIO, announced, self._on_scenario)
+        self.subscribe(graph.SCENARIO, partial(read_scenario, robot, changes), self._on_scenario)
         self.every(POLL, self._on_timer)
         self.every(REPORT_PERIOD, self.publish_verdict)
 

@@ -82,8 +82,7 @@ class RecorderShell(Shell):
         self._checks = 0  # calls of `_on_timer` since it began to wait for the last messages
         self._count, self._last_count = 0, -1  # messages so far, and at the last `_on_timer`
         run.interrupt = self._interrupt
-        announced = partial(read_scenario, robot, changes)
-        self.subscribe(graph.SCENARIO, announced, self._on_scenario)
+        self.subscribe(graph.SCENARIO, partial(read_scenario, robot, changes), self._on_scenario)
         self.every(POLL, self._on_timer)
 
     @classmethod

@@ -135,10 +135,10 @@ class SimulatorShell(Simulation):
         peers = ([] if shared else [self.name]) + recorder
         self.controller = ControllerShell.build(node, self.run, peers=peers, shared_process=shared)
         if shared:
-            self.hand_to(self.controller)
+            self.connect_controller(self.controller)
 
-    def hand_to(self, controller: ControllerShell) -> None:
-        """Hand states over to a controller in this process, and take answers, without messages."""
+    def connect_controller(self, controller: ControllerShell) -> None:
+        """Pass states to a controller in this process, and take its answers, without messages."""
         self._pass_state = partial(controller.answer_directly, on_efforts=self.pacing.answer)
 
     def missing(self) -> str:

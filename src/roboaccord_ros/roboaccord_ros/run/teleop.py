@@ -66,10 +66,9 @@ class RosLink:
         self._node, self._name = node, robot.package
         self._joints, self._efforts = setup.joints, robot.input_topics.efforts
         self._velocities = robot.input_topics.velocity
-        topics = [*self._efforts, *([self._velocities] if self._velocities else [])]
-        self._publishers = {
-            name: graph.advertise_input(node, robot, name) for name in topics or [graph.CMD_VEL]
-        }
+        of_joints = [*self._efforts, *([self._velocities] if self._velocities else [])]
+        topics = of_joints or [graph.CMD_VEL]
+        self._publishers = {name: graph.advertise_input(node, robot, name) for name in topics}
         self._faults = node.create_publisher(String, f"{robot.name}/{graph.FAULT}", graph.HAND)
         # Joints whose last target was not 0; "" stands for the base.
         self._moving: set[str] = set()

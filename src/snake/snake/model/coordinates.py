@@ -79,9 +79,9 @@ def pack(body, q, qd, position, orientation, twist, y):
     n = q.shape[0] + 1
     # Heading and rate of the tail, about the vertical, then of the other links.
     z, w = orientation[2], orientation[3]
-    heading = math.atan2(
-        2.0 * (w * z + orientation[0] * orientation[1]), 1.0 - 2.0 * (orientation[1] ** 2 + z * z)
-    )
+    sine = 2.0 * (w * z + orientation[0] * orientation[1])
+    cosine = 1.0 - 2.0 * (orientation[1] ** 2 + z * z)
+    heading = math.atan2(sine, cosine)
     y[n + 1], y[2 * n + 3] = heading, twist[5]
     for j in range(n - 2, -1, -1):
         y[2 + j] = y[3 + j] + q[j]

@@ -66,12 +66,8 @@ class SnakeReference(Reference):
     def _make_record(self, k: int) -> TickRecord:
         """Return an empty record for k motions, with all joints free."""
         n = len(self.joints)
-        return TickRecord(
-            sides=np.zeros((k, n), np.int8),
-            impacts=np.zeros((k, n, 2)),
-            angle_and_loss=np.empty((k, 2)),
-            steps_taken=np.zeros(k, np.int64),
-        )
+        sides, impacts = np.zeros((k, n), np.int8), np.zeros((k, n, 2))
+        return TickRecord(sides, impacts, np.empty((k, 2)), np.zeros(k, np.int64))
 
     def _ends(
         self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
@@ -142,10 +138,9 @@ class SnakeReference(Reference):
         frozen = np.where(sides == FROZEN, sides, 0)
         if frozen.any():
             apply_stops(body, cosines, sines, heading_acc, frozen)
-        relative_x, relative_y = np.empty((2, n))
-        centre_accelerations(body, cosines, sines, y[n + 4 :], heading_acc, relative_x, relative_y)
-        linear = acc[0] + relative_x[-1], acc[1] + relative_y[-1], 0.0
-        base = np.array([*linear, 0.0, 0.0, heading_acc[-1]])
+        ax, ay = np.empty((2, n))  # of the links' centres relative to the centre of mass
+        centre_accelerations(body, cosines, sines, y[n + 4 :], heading_acc, ax, ay)
+        base = np.array([acc[0] + ax[-1], acc[1] + ay[-1], 0.0, 0.0, 0.0, heading_acc[-1]])
         return Acceleration(base, heading_acc[:-1] - heading_acc[1:])
 
     def masses(self) -> Mapping[str, float]:

@@ -67,11 +67,10 @@ def write_picture(parameters: SnakeParameters, path: Path) -> None:
     with report.picture(path, (INCHES_PER_METRE * width, INCHES_PER_METRE * height)) as axes:
         axes.set(xlim=(TABLE_LEFT, right), ylim=(-tops[-1], HEADING_HEIGHT))
         axes.set_axis_off()
-        middle = 0.5 * HEADING_HEIGHT
-        axes.text(TABLE_LEFT, middle, "configuration", color=report.SOFT)
-        axes.text(0.0, middle, "shape, head on the left", color=report.SOFT)
+        axes.text(TABLE_LEFT, 0.5 * HEADING_HEIGHT, "configuration", color=report.SOFT)
+        axes.text(0.0, 0.5 * HEADING_HEIGHT, "shape, head on the left", color=report.SOFT)
         for i, (name, colour) in enumerate(zip(SEGMENTS, COLOURS, strict=True)):
-            axes.text(FIRST_COLUMN + COLUMN_WIDTH * i, middle, name, color=colour)
+            axes.text(FIRST_COLUMN + COLUMN_WIDTH * i, 0.5 * HEADING_HEIGHT, name, color=colour)
         for number, (links, top) in enumerate(zip(rows, tops, strict=True), 1):
             draw_row(axes, parameters, number, links + np.array([0.0, MARGIN - top]))
 
