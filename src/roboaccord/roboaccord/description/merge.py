@@ -1,8 +1,9 @@
 """Bodies of a tree: links that are fixed to each other are merged, for the kernels of dynamics.
 
-`merge` goes through the tree from the root and adds each link to the body that carries it; a joint
-that moves begins a new body. The frame of a body has its joint's axis along z, on which the kernels
-of bodies.py rely.
+dynamics.py calls `merge`, and writes the bodies as rows of numbers (`MergedBody.row`). It goes
+through the tree from the root and adds each link to the body that carries it; a joint that moves
+begins a new body. The frame of a body has its joint's axis along z, on which the kernels of
+bodies.py rely.
 """
 
 from __future__ import annotations
@@ -51,7 +52,13 @@ class MergedBody:
         self.mass, self._moment, self.inertia = 0.0, np.zeros(3), np.zeros((3, 3))
 
     def add(self, mass: float, centre: Array, inertia: Array) -> None:
-        """Add a link: mass, centre of mass, and inertia about it, in the body's frame."""
+        """Add a link.
+
+        Args:
+            mass: [kg].
+            centre: of mass, in the body's frame (3,) [m].
+            inertia: about the centre of mass, in the body's axes (3, 3) [kg m^2].
+        """
         self.mass += mass
         self._moment = self._moment + mass * centre
         self.inertia = self.inertia + inertia + mass * _point_inertia(centre)

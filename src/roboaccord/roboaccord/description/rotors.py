@@ -1,8 +1,8 @@
 """Rotors and springs of joints, which a URDF states outside the elements of the joints.
 
-A rotor is part of a `<transmission>`, in Drake's words: its reflected inertia is
-`drake:rotor_inertia` times the square of `drake:gear_ratio`. Springs are SDFormat's, in the
-`<gazebo>` element of a joint. tree.py adds both to the joints that it reads.
+A rotor, the turning part of a motor, is part of a `<transmission>`, in Drake's words: the inertia
+that it adds at the joint is `drake:rotor_inertia` times the square of `drake:gear_ratio`. Springs
+are SDFormat's, in the `<gazebo>` element of a joint. tree.py adds both to the joints that it reads.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from roboaccord.description.meshes import Part, mesh_path, read_parts
 from roboaccord.description.solids import Faces, Geometry, box, cylinder, read_geometry, sphere
 from roboaccord.description.tree import Tree
 
-# red, green, blue and opacity, 0 to 1, of shapes without a colour: by eye
+# Red, green, blue and opacity, 0 to 1, of shapes without a colour: by eye.
 GREY = (0.55, 0.60, 0.66, 1.0)
 # Kinds of scene, in words that users see.
 VISUAL, COLLISION = "visual shapes", "collision shapes"

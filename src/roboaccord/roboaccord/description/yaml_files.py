@@ -19,11 +19,11 @@ from roboaccord.contract.files import LARGEST_TEXT, read_text
 
 # Limits, which may be raised.
 LARGEST = 1_000_000  # characters of a text that a person writes: some 20 000 lines
-# levels of lists and mappings: a scenario has five, and Python's limit of 1000 calls is far
+# Levels of lists and mappings: a scenario has five, and Python's limit of 1000 calls is far.
 DEEPEST = 50
-# values, where an alias counts as all that it stands for: as many as LARGEST has characters
+# Values, where an alias counts as all that it stands for: as many as LARGEST has characters.
 MOST = 1_000_000
-# The loader in C is ten times as fast.
+# Loader for texts that programs write: the one in C, where it is installed, is ten times as fast.
 _FAST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 

@@ -1,7 +1,8 @@
 """Faults of joints over ROS: by parameters at the start, by messages or parameters while it runs.
 
-Each hinge has a parameter `fault.JOINT`, whose text is a kind of fault such as loose or frozen. The
-simulator reports a fault that comes into force as an event.
+Each hinge has a parameter `fault.JOINT` of the simulator node, whose text is a kind of fault such
+as loose or frozen; a message on the topic `fault` states joint and kind. The simulator reports a
+fault that comes into force as an event.
 """
 
 from __future__ import annotations

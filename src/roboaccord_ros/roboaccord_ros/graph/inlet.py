@@ -1,8 +1,9 @@
 """Assembles states of the robot from a simulator's messages.
 
-A state comes as two messages with the same stamp, joint states and odometry (the base), plus a
-message for each switch that changes. Nodes that record or judge use `Inlet`, which skips no state;
-nodes that only show the robot use `LatestState`, which takes the newest messages.
+A state comes as two messages with the same stamp (its time), joint states and odometry, the motion
+of the base, plus a message for each switch that changes. Nodes that record or judge use `Inlet`,
+which skips no state; nodes that only show the robot use `LatestState`, which takes the newest
+messages. Messages are bytes, decoded by codecs of the core (roboaccord.cdr).
 """
 
 from __future__ import annotations

@@ -66,8 +66,8 @@ class SnakeReference(Reference):
     def _make_record(self, k: int) -> TickRecord:
         """Return an empty record for k motions, with all joints free."""
         n = len(self.joints)
-        sides, impacts = np.zeros((k, n), np.int8), np.zeros((k, n, 2))
-        return TickRecord(sides, impacts, np.empty((k, 2)), np.zeros(k, np.int64))
+        impacts, angle_and_loss = np.zeros((k, n, 2)), np.empty((k, 2))
+        return TickRecord(np.zeros((k, n), np.int8), impacts, angle_and_loss, np.zeros(k, np.int64))
 
     def _ends(
         self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
