@@ -36,6 +36,7 @@ VECTORS = (graph.WRENCH, graph.TWIST)
 # s of wall time: longest wait for the answer of a switch's service, as that for Gazebo, which
 # confirms switches (gazebo/pauses.py).
 PATIENCE = 10.0
+Callback = Callable[[], None]
 
 
 class ExtraInputs:
@@ -47,9 +48,7 @@ class ExtraInputs:
         on_vector: called when a wrench or twist has come.
     """
 
-    def __init__(
-        self, shell: Shell, switches: Iterable[str], on_vector: Callable[[], None]
-    ) -> None:
+    def __init__(self, shell: Shell, switches: Iterable[str], on_vector: Callback) -> None:
         self._on_any_vector = on_vector
         # Stamp [s] and vector (6,) of the last message on each topic.
         self._vectors: dict[str, tuple[float, Array]] = {}
@@ -145,7 +144,7 @@ class ExtraOutputs:
             service = self._clients[min(self._unanswered)].service_name
             raise AccordError(f"no answer from the service {service} within {PATIENCE:g} s")
 
-    def send(self, time: float, command: Command, on_answered: Callable[[], None]) -> None:
+    def send(self, time: float, command: Command, on_answered: Callback) -> None:
         """Send what a command has besides efforts.
 
         Args:
@@ -173,9 +172,7 @@ class ExtraOutputs:
             on_answer = partial(self._on_answer, name, value, on_answered)
             future.add_done_callback(self._shell.run.guard(on_answer))
 
-    def _on_answer(
-        self, name: str, value: bool, on_answered: Callable[[], None], future: Future
-    ) -> None:
+    def _on_answer(self, name: str, value: bool, on_answered: Callback, future: Future) -> None:
         """Act on the answer of a switch's service; after the last one call `on_answered`.
 
         Raises:

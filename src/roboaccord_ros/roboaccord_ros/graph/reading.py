@@ -52,9 +52,11 @@ def itself(content: Content) -> Content:
 
 
 def readable(
-    topic: str, decode: Callable[[Message], Content], take: Callable[[Content], Result],
+    topic: str,
+    decode: Callable[[Message], Content],
+    take: Callable[[Content], Result],
     is_fatal: Callable[[], bool] = lambda: False,
-) -> Callable[[Message], Result | None]:  # fmt: skip
+) -> Callable[[Message], Result | None]:
     """Return a callback that decodes messages, and ignores those that cannot be read.
 
     Args:

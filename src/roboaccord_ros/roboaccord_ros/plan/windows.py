@@ -90,10 +90,12 @@ class Windows:
     def places(self, bag: str) -> str:
         """Return where the run can be seen, in words."""
         shown = {
-            "Gazebo's window": self.gazebo, "RViz": self.rviz,
+            "Gazebo's window": self.gazebo,
+            "RViz": self.rviz,
             "the browser, at the address below": bool(self.view),
-            "Foxglove at ws://localhost:8765": self.foxglove, f"accord view {bag}": bool(bag),
-        }  # fmt: skip
+            "Foxglove at ws://localhost:8765": self.foxglove,
+            f"accord view {bag}": bool(bag),
+        }
         return ", ".join(window for window, is_shown in shown.items() if is_shown)
 
     def place_of_reference(self, bag: str) -> str:
