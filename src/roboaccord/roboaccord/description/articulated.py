@@ -5,8 +5,9 @@ classical Runge-Kutta method), mass matrix and gravity forces from composite rig
 (`composite`): Featherstone, Rigid Body Dynamics Algorithms, 2008, chapters 7 and 6. Both go from
 the base outward for poses and velocities, and from the tips inward for inertias and forces.
 
-A body is a row of numbers: `tree` and `body` are what is known of it, `work` what is computed;
-bodies.py names and explains the columns. Vectors are tuples of numbers (tuples.py). Accelerations
+A body is a row of numbers in three arrays: `tree` and `body` state what the description has, `work`
+what is computed; bodies.py names and explains the columns. dynamics.py makes the arrays and calls
+the kernels. Vectors are tuples of numbers (tuples.py). Accelerations
 are those of points, not spatial ones, and gravity is an upward acceleration of the base. In the
 kernels, j, h and m are blocks of an inertia, n and f a torque and a force, alpha and a an angular
 and a linear acceleration.
@@ -40,9 +41,9 @@ def slopes(tree, body, free, work, y, effort, wrench, matrix, right, slope):
 
     Args:
         tree: parent, kind and column of the joint of each of k bodies, the base first (k, 3).
-        body: what is known of them, in the columns of bodies.py (k, KNOWN).
+        body: their properties, in the columns of bodies.py (k, BODY_COLUMNS).
         free: components of the base's twist, angular first, that can change; ascending.
-        work: what is computed of the bodies, filled (k, FILLED).
+        work: what is computed of the bodies, filled (k, WORK_COLUMNS).
         y: state (13 + 2 n,): position (3), quaternion x y z w (4) and q of n joints, then linear
             (3) and angular velocity (3) in the world and qd.
         effort: of the joints (n,) [N m or N].

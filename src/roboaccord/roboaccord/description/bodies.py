@@ -4,8 +4,8 @@ A body consists of links that are fixed to each other. dynamics.py makes the arr
 algorithms of articulated.py work on them. Each has a row for each body, the base first:
 
     tree    parent, kind and column of its joint
-    body    what the description states (KNOWN numbers)
-    work    what the kernels compute at a state (FILLED numbers)
+    body    what the description states (BODY_COLUMNS numbers)
+    work    what the kernels compute at a state (WORK_COLUMNS numbers)
 
 The constants below are the first column of a quantity; in brackets is how many columns it takes.
 The kernels go over the bodies one by one: `fill_pose` and `fill_inertia` from the base outward,
@@ -19,7 +19,8 @@ alpha and linear acceleration a to torque n and force f:
     n = J alpha + H a,    f = H' alpha + M a
 
 J and M are symmetric and stored as xx xy xz yy yz zz, H by rows. Columns may be added at the end,
-with KNOWN or FILLED raised. The order of operations is fixed by the hashes of reference runs.
+with BODY_COLUMNS or WORK_COLUMNS raised. The order of operations is fixed by the hashes of
+reference runs.
 """
 
 from __future__ import annotations  # noqa: I001 (names are packed)
@@ -49,7 +50,7 @@ SPEED = 25  # rate below which the dry friction fades to 0 [rad/s or m/s]
 GRAVITY = 26  # downward, in the row of the base only [m/s^2]
 STIFFNESS = 27  # of the spring of its joint [N m/rad or N/m]
 SLACK = 28  # position of its joint without spring force [rad or m]
-KNOWN = 29  # number of columns
+BODY_COLUMNS = 29  # number of columns
 
 # Columns of `work`: what the kernels compute, from LEVER on along the axes of the world.
 ROTATION = 0  # axes of its frame in the world (9)
@@ -62,7 +63,7 @@ GAIN = 48  # torque and force of a unit acceleration at the joint, U (6)
 COMPLIANCE = 54  # acceleration of its joint by a unit effort, 1 / D
 REMAINDER = 55  # effort of its joint less the bias force along it, u [N m or N]
 MOTION = 56  # acceleration, angular and linear (6) [rad/s^2, m/s^2]
-FILLED = 62  # number of columns
+WORK_COLUMNS = 62  # number of columns
 
 Q = 7  # index in a state at which the joints' positions begin: position (3), quaternion (4)
 

@@ -96,7 +96,7 @@ class TreeDynamics:
                 self._body[self._rows, column] = values
         # Arrays of the kernels, whose twists and wrenches are angular first.
         self._free = np.array(sorted((axis + 3) % 6 for axis in self._base.axes), np.int64)
-        self._work = np.zeros((n + 1, bodies.FILLED))
+        self._work = np.zeros((n + 1, bodies.WORK_COLUMNS))
         self._slope = np.zeros(13 + 2 * n)
         self._matrix, self._right, self._wrench = np.zeros((6, 6)), np.zeros(6), np.zeros(6)
         if not sure:

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from roboaccord.contract.state import Array
-from roboaccord.description.bodies import KNOWN
+from roboaccord.description.bodies import BODY_COLUMNS
 from roboaccord.description.kinematics import PRISMATIC, REVOLUTE
 from roboaccord.description.tree import Joint, Tree
 from roboaccord.numerics.rotations import turn_between
@@ -64,10 +64,10 @@ class MergedBody:
         self.inertia = self.inertia + inertia + mass * _point_inertia(centre)
 
     def row(self) -> Array:
-        """Return the body's row for the kernels (KNOWN,), in the columns of bodies.py."""
+        """Return the body's row for the kernels (BODY_COLUMNS,), in the columns of bodies.py."""
         centre = self._moment / self.mass if self.mass else np.zeros(3)
         numbers = [*self.position, *self.turn.ravel(), self.mass, *centre, *self.inertia[TRIANGLE]]
-        return np.array([*numbers, *np.zeros(KNOWN - len(numbers))])
+        return np.array([*numbers, *np.zeros(BODY_COLUMNS - len(numbers))])
 
 
 def merge(tree: Tree, joints: Sequence[str]) -> list[MergedBody]:

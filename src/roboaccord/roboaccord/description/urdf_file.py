@@ -42,7 +42,7 @@ TITLE = re.compile(
     r"<(?:(?:robot|model)\b[^>]*?\bname|mujoco\b[^>]*?\bmodel)\s*=\s*[\"']([^\"'$]+)[\"']"
 )
 # Elements beside links and joints, which few engines read.
-BESIDE = ("transmission", "gazebo", "material")
+OTHER_ELEMENTS = ("transmission", "gazebo", "material")
 
 
 @dataclass(frozen=True)
@@ -210,26 +210,26 @@ def check_urdf(
             raise AccordError(f"{path.name} holds a name of more than {LONGEST_NAME} characters")
     if len(top.findall("link")) > MOST_LINKS:
         raise AccordError(f"{path.name} holds more than {MOST_LINKS} links")
-    keep_prefixes(text)
+    register_prefixes(text)
     name = top.get("name") or path.name.partition(".")[0]
     return UrdfFile(path, name, text, packages, notes, made)
 
 
-def keep_prefixes(urdf: str) -> None:
+def register_prefixes(urdf: str) -> None:
     """Register the prefixes of a text, such as `drake:`, so that parsing and writing keep them."""
     for prefix, space in PREFIX.findall(urdf):
         with suppress(ValueError):  # ns0 and its like are taken
             ET.register_namespace(prefix, space)
 
 
-def strip(urdf: str, beside: Collection[str] = BESIDE) -> str:
-    """Return a URDF without geometry, and without the elements `beside` links and joints.
+def strip(urdf: str, others: Collection[str] = OTHER_ELEMENTS) -> str:
+    """Return a URDF without geometry, and without the elements `others` beside links and joints.
 
     A transmission that states a rotor's inertia stays, because it changes the motion.
     """
-    keep_prefixes(urdf)
+    register_prefixes(urdf)
     top = ET.fromstring(urdf)
-    for child in [child for child in top if child.tag in beside and not rotor_inertias([child])]:
+    for child in [child for child in top if child.tag in others and not rotor_inertias([child])]:
         top.remove(child)
     for link in top.findall("link"):
         for shape in (*link.findall("visual"), *link.findall("collision")):

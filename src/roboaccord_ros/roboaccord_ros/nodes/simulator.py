@@ -39,7 +39,7 @@ from roboaccord_ros.graph.reading import itself
 from roboaccord_ros.graph.spinning import Run
 from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.pacing import Pacing, Simulation
-from roboaccord_ros.speed import keep_factor
+from roboaccord_ros.speed import store_factor
 
 _log = logging.getLogger(__name__)
 # s of wall time without another simulator before the start: six checks (spinning.POLL). One that is
@@ -112,7 +112,7 @@ class SimulatorShell(Simulation):
         simulator = cls.make(setup, options.engine)
         if isinstance(simulator, GazeboSimulator):
             shapes = options.transport.partition(", ")[2]
-            on_factor = partial(keep_factor, setup, contacts=shapes, lockstep=options.lockstep)
+            on_factor = partial(store_factor, setup, contacts=shapes, lockstep=options.lockstep)
             options, window = replace(options, on_factor=on_factor), Window(setup, simulator)
             shell = cls(node, setup, simulator, run, options, [window])
             shell.every(PERIOD, window.serve_idle_window)

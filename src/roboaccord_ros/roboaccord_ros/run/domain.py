@@ -45,7 +45,7 @@ def private_domain() -> Iterator[int]:
         AccordError: if every domain is taken.
     """
     remove_orphans()
-    keep_logs()
+    redirect_logs()
     if is_open():
         yield int(os.environ.get(DOMAIN) or 0)
         return
@@ -112,7 +112,7 @@ def _reserve() -> tuple[int, socket.socket]:
     raise AccordError(f"all {LAST_DOMAIN} ROS domains of this machine are in use: end other runs")
 
 
-def keep_logs() -> None:
+def redirect_logs() -> None:
     """Let ROS write its logs into a temporary folder if it cannot write into the home.
 
     Raises:

@@ -22,7 +22,7 @@ from roboaccord.contract import Array, EllipseFriction, rigid_loads, sliding_for
 from roboaccord.numerics import kernel
 from roboaccord.scenario import Setup
 
-from snake.model.kinematics import link_places, link_velocities
+from snake.model.kinematics import link_positions, link_velocities
 
 
 class GroundFriction(NamedTuple):
@@ -83,7 +83,7 @@ def coefficients_and_loads(body, c, s, x, friction, points, mu, loads):
     rigid, changes = friction.gyration_y > 0.0, friction.change_x < math.inf
     if rigid or changes:
         px, py = np.empty(n), np.empty(n)
-        link_places(body, c, s, x, 0.0, px, py)
+        link_positions(body, c, s, x, 0.0, px, py)
         if rigid:
             gyration = (friction.gyration_x, friction.gyration_y)
             rigid_loads(px, py, c, s, points, friction.load, gyration, loads)

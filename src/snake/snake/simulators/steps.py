@@ -2,9 +2,10 @@
 
 While no joint is near its stop, `glide` takes plain steps. Otherwise `advance` does the following
 in each step: it finds the first joint that would pass its stop, moves the chain to that instant by
-secant steps on the true motion (`locate`), applies the impact, and goes on with the rest of the
-step. If there are more impacts than MAX_IMPACTS in a step, impulses at its start take their place
-(`keep_inside`). All kernels work on states y = [p, th, v, w] (model/coordinates), a row for each
+secant steps on the true motion (`locate`), applies the impact, and goes on with the remaining part
+of the step. If there are more impacts than MAX_IMPACTS in a step, impulses at its start take their
+place (`step_inside_stops`). reference.py calls `glide` and then `advance_rows`, a kernel that calls
+`advance` for each motion. All work on states y = [p, th, v, w] (model/coordinates), a row for each
 motion; the equations are in model/. What is constant in a run is passed as `StepModel`; what is
 recorded of a tick, the control period, as `TickRecord`.
 
@@ -28,10 +29,10 @@ MAX_IMPACTS = 6  # located in one step; more of them cost time and change no fig
 # Largest number of secant steps to locate an impact: in `lateral_undulation` all take 1 or 2 to a
 # tenth of TOUCH (measured); a joint that turns out to be earlier begins anew.
 SECANT_STEPS = 12
-# Largest number of iterations of `keep_inside`: four of Newton's method, and one that moves the
-# joints inside. In the same runs Newton's method ends within four in 11 of 14 steps; an impact is
-# then up to h early in any case.
-KEEP_INSIDE_ITERATIONS = 5
+# Largest number of iterations of `step_inside_stops`: four of Newton's method, and one that moves
+# the joints inside. In the same runs Newton's method ends within four in 11 of 14 steps; an impact
+# is then up to h early in any case.
+STEP_INSIDE_ITERATIONS = 5
 SHORTEST = 1e-15  # s: a remainder of a step that is shorter is round-off, and is left out
 
 
@@ -99,7 +100,7 @@ def glide(model, rows, tau, h, counts, record):
         the number of steps that remain, summed over the motions.
     """
     steps_taken, outcome = record.steps_taken, record.angle_and_loss
-    near = model.limit - stops.TOUCH
+    nearly_touching = model.limit - stops.TOUCH
     size, remaining = rows.shape[1], 0
     slope, stage, end = np.empty(size), np.empty(size), np.empty(size)
     work = np.empty((12, tau.shape[1] + 1))
@@ -110,14 +111,14 @@ def glide(model, rows, tau, h, counts, record):
             record.impacts[i, j, 0], record.impacts[i, j, 1] = 0.0, 0.0
             if record.sides[i, j] != 0:
                 outcome[i, 0] = np.inf  # this motion is left to `advance`
-        while steps_taken[i] < counts[i] and outcome[i, 0] < near:
+        while steps_taken[i] < counts[i] and outcome[i, 0] < nearly_touching:
             stage[:] = y
             end[:] = y
             for k in range(4):
                 free_derivative(model, stage, tau[i], work, slope)
                 rk4_stage(k, h, y, slope, stage, end)
             outcome[i, 0] = largest_angle(end)
-            if outcome[i, 0] < near:
+            if outcome[i, 0] < nearly_touching:
                 steps_taken[i] += 1
                 y[:] = end
         remaining += counts[i] - steps_taken[i]
@@ -159,7 +160,7 @@ def advance(model, y, tau, h, first, steps, side, impacts):
                 remaining = 0.0
             elif attempts > MAX_IMPACTS:
                 # Neighbouring joints can hit their stops in turn ever faster, without end.
-                after, energy = keep_inside(model, y, tau, remaining, side)
+                after, energy = step_inside_stops(model, y, tau, remaining, side)
                 lost += energy
                 y[:] = after
                 remaining = 0.0
@@ -240,7 +241,7 @@ def locate(model, y, after, tau, remaining, violation, side):
 
 
 @kernel
-def keep_inside(model, y, tau, h, side):
+def step_inside_stops(model, y, tau, h, side):
     """Take a step with impulses at its start such that all joints end inside their stops.
 
     It is for steps with more impacts than are worth locating. An impact then comes up to h too
@@ -261,13 +262,13 @@ def keep_inside(model, y, tau, h, side):
     resting = side.copy()
     impulses = np.zeros(n - 1)
     after = y
-    for iteration in range(KEEP_INSIDE_ITERATIONS):
+    for iteration in range(STEP_INSIDE_ITERATIONS):
         after = rk4(model, start, tau, h, resting)
         if stops.excess(after, model.limit, nearer, beyond) <= stops.TOUCH:
             break
         beyond_before = beyond.copy()
         push = stops.apply_stops(model.body, c, s, beyond, nearer)
-        if iteration == KEEP_INSIDE_ITERATIONS - 1:
+        if iteration == STEP_INSIDE_ITERATIONS - 1:
             after[2 : n + 2] += beyond - beyond_before
             break
         start[n + 4 :] += (beyond - beyond_before) / h

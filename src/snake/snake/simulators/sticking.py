@@ -34,7 +34,7 @@ from roboaccord.numerics import kernel, solve_in_box
 
 from snake.model.dynamics import accelerations, respond
 from snake.model.ground import coefficients_and_loads
-from snake.model.kinematics import link_places, link_velocities
+from snake.model.kinematics import link_positions, link_velocities
 from snake.model.stops import FROZEN
 from snake.model.tracking import centre_accelerations
 
@@ -155,13 +155,13 @@ def move_base_link(body, c, s, h, y):
     u = y[n + 2 :]
     vx, vy, px, py = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     link_velocities(body, c, s, u[0], u[1], u[2:], vx, vy)
-    link_places(body, c, s, y[0], y[1], px, py)
+    link_positions(body, c, s, y[0], y[1], px, py)
     tail_x, tail_y = px[-1] + h * vx[-1], py[-1] + h * vy[-1]
     tail_vx, tail_vy = vx[-1], vy[-1]
     y[2 : n + 2] += h * u[2:]
     c, s = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2])
     link_velocities(body, c, s, 0.0, 0.0, u[2:], vx, vy)
-    link_places(body, c, s, 0.0, 0.0, px, py)
+    link_positions(body, c, s, 0.0, 0.0, px, py)
     y[0], y[1] = tail_x - px[-1], tail_y - py[-1]
     u[0], u[1] = tail_vx - vx[-1], tail_vy - vy[-1]
 
