@@ -1,4 +1,4 @@
-"""Forward dynamics of a tree in which joints mimic others, as a pair of fingers does.
+"""Forward dynamics of a tree in which joints mimic others, such as the fingers of a gripper.
 
 A joint that mimics another (element `mimic` of a URDF) follows it exactly, by a fixed ratio and
 offset. So the positions q of all joints follow from those of the independent ones, z:
@@ -6,14 +6,14 @@ offset. So the positions q of all joints follow from those of the independent on
     q = G z + q0,    q'' = G z''
 
 `MimicDynamics` replaces `TreeDynamics` for such a tree, wherever equations of motion are made from
-a description (simulators/reference.py, engines/reading.py). It computes the mass matrix M and the
-accelerations a of the free tree, in which nothing mimics, and projects the equations of motion on
-the motions that the constraint allows (Featherstone, Rigid Body Dynamics Algorithms, 2008,
-section 3.2):
+a description (simulators/reference.py, engines/reading.py). It projects the equations of motion of
+the free tree, in which nothing mimics, on the motions that the constraint allows (Featherstone,
+Rigid Body Dynamics Algorithms, 2008, section 3.2):
 
-    G' M G z'' = G' M a
+    M q'' = f - h    becomes    G' M G z'' = G' (f - h)
 
-test_mimic compares it with Pinocchio's matrices and with energy. A method that is added to
+M is the mass matrix, f the efforts and h all other forces; f - h follows from the accelerations of
+the free tree. test_mimic compares it with Pinocchio's matrices and with energy. A method that is added to
 `TreeDynamics` must be right under the constraint, too, or be overridden here.
 """
 
@@ -49,6 +49,7 @@ class MimicDynamics(TreeDynamics):
     def advance(
         self, y: Array, effort: Array, step: float, count: int, wrench: Array | None = None
     ) -> None:
+        """Take steps as `TreeDynamics.advance` does, but each stage under the constraint."""
         self._set_wrench(wrench)
         slope = np.zeros_like(y)
         for _ in range(count):
@@ -77,7 +78,7 @@ class MimicDynamics(TreeDynamics):
         # and need no other transposition.
         mass = mass[np.ix_(rows, rows)].T
         free_acceleration = slope[entries].T[..., None]
-        # Forces and efforts M a that cause this acceleration, M with the added inertia.
+        # f - h, which cause this acceleration of the masses and of the added inertia.
         forces = mass @ free_acceleration
         forces[..., -n:, :] += self._added_inertia * free_acceleration[..., -n:, :]
         slope[entries] = self._constrained(mass, forces)[..., 0].T
@@ -87,7 +88,7 @@ class MimicDynamics(TreeDynamics):
 
         Args:
             mass: matrices of the free tree (..., k, k), of the base's free components and n joints.
-            forces: that cause the accelerations of the free tree (..., k, 1).
+            forces: f - h (..., k, 1).
         """
         ratios = self._all_ratios(mass.shape[-1])
         independent = np.linalg.solve(ratios.T @ mass @ ratios, ratios.T @ forces)
@@ -104,7 +105,7 @@ class MimicDynamics(TreeDynamics):
         """Refuse independent joints or a base without inertia, and set the added inertia.
 
         In random states G' M G must be positive definite to round-off. The added inertia is the
-        mean of the joints' own, so that it costs the fewest digits.
+        mean of the joints' own, or 1 where they have none.
         """
         rng, n = np.random.default_rng(0), len(self.joints)
         for _ in range(SAMPLES):
