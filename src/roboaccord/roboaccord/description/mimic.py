@@ -5,16 +5,16 @@ offset. So the positions q of all joints follow from those of the independent on
 
     q = G z + q0,    q'' = G z''
 
-`MimicDynamics` replaces `TreeDynamics` for such a tree, wherever equations of motion are made from
-a description (simulators/reference.py, engines/reading.py). It projects the equations of motion of
-the free tree, in which nothing mimics, on the motions that the constraint allows (Featherstone,
-Rigid Body Dynamics Algorithms, 2008, section 3.2):
+`MimicDynamics` replaces `TreeDynamics` for such a tree in simulators/reference.py and
+engines/reading.py. It projects the equations of motion of the free tree, in which nothing mimics,
+on the motions that the constraint allows (Featherstone, Rigid Body Dynamics Algorithms, 2008,
+section 3.2):
 
     M q'' = f - h    becomes    G' M G z'' = G' (f - h)
 
 M is the mass matrix, f the efforts and h all other forces; f - h follows from the accelerations of
-the free tree. test_mimic compares it with Pinocchio's matrices and with energy. A method that is added to
-`TreeDynamics` must be right under the constraint, too, or be overridden here.
+the free tree. test_mimic compares the result with Pinocchio's matrices and with energy. A method
+that is added to `TreeDynamics` must be right under the constraint, too, or be overridden here.
 """
 
 from __future__ import annotations
