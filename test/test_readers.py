@@ -73,7 +73,7 @@ KNOWN = {
     "roboaccord/gazebo/world:_template": PACKAGE,
     "roboaccord/cli/start:_orphans": OWN,
     "roboaccord/description/meshes:_read_parts": CHECKED,
-    "roboaccord/description/meshes:_read_whole": CHECKED,
+    "roboaccord/description/meshes:_read_one_part": CHECKED,
     "roboaccord/description/yaml_files:_load": "a text",
     "roboaccord/description/xacro_file:expand_xacro": f"{PACKAGE}, or {FENCED}",
     "roboaccord/engines/mujoco/missing:compile_file": FENCED,
