@@ -57,7 +57,7 @@ WRITES = {"w", "wb", "a", "x"}
 PACKAGE = "of an installed package"
 OWN = "of this process, or of this user's own in a folder that is nobody else's"
 CHECKED = "a regular file of bounded size, by contract/files.py before"
-FENCED = "in a process of its own with limits, by description/apart.py"
+FENCED = "in a process of its own with limits, by description/isolated.py"
 AGAIN = "after its text was read, in a process of parity with limits"
 WHOLE = "in parts, of any size; a regular file, by contract/files.py before"
 KNOWN = {
@@ -73,7 +73,7 @@ KNOWN = {
     "roboaccord/gazebo/world:_template": PACKAGE,
     "roboaccord/cli/start:_orphans": OWN,
     "roboaccord/description/meshes:_read_parts": CHECKED,
-    "roboaccord/description/meshes:_read_whole": CHECKED,
+    "roboaccord/description/meshes:_read_one_part": CHECKED,
     "roboaccord/description/yaml_files:_load": "a text",
     "roboaccord/description/xacro_file:expand_xacro": f"{PACKAGE}, or {FENCED}",
     "roboaccord/engines/mujoco/missing:compile_file": FENCED,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from roboaccord.contract.plugins import entries
-from roboaccord.description.apart import apart
+from roboaccord.description.isolated import run_isolated
 from roboaccord.description.resources import is_installed
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setups import load_setup
@@ -40,8 +40,8 @@ class Mine:
         return Command(self._zero + helper.NOTHING + late_helper.NOTHING)
 """
 STARTED = {
-    "xacro": "from roboaccord.description.xacro_file import expand_apart\n"
-    "from pathlib import Path\nassert '2.0' in expand_apart(Path('arm.urdf.xacro'), {})",
+    "xacro": "from roboaccord.description.xacro_file import expand_isolated\n"
+    "from pathlib import Path\nassert '2.0' in expand_isolated(Path('arm.urdf.xacro'), {})",
     "isolated": "from roboaccord.numerics.isolation import isolated\nimport math\n"
     "assert [*isolated(math.sqrt, [(4.0,)], timeout=60.0)] == [(0, 2.0)]",
     "pool": "from roboaccord.run.pieces import run_pieces\nimport math\n"
@@ -118,7 +118,7 @@ def test_the_current_folder_is_not_in_a_childs_search_path(
     for name in ("", ".", str(tmp_path / "here"), str(tmp_path / "link")):
         monkeypatch.setattr(sys, "path", [*sys.path, name])
     monkeypatch.setattr(sys, "path", sys.path[::-1])
-    assert apart(math.hypot, 3.0, 4.0, seconds=20, memory=2 << 30) == 5.0
+    assert run_isolated(math.hypot, 3.0, 4.0, seconds=20, memory=2 << 30) == 5.0
     assert not [*told.iterdir()]
 
 

@@ -17,7 +17,7 @@ from threading import Timer
 import pytest
 from escapes import EXPRESSIONS, bodies, link, robot
 from roboaccord.contract.errors import AccordError
-from roboaccord.description.apart import apart
+from roboaccord.description.isolated import run_isolated
 from roboaccord.description.resources import is_installed
 from roboaccord.description.urdf_file import read_urdf
 from roboaccord.description.xacro_file import TRUST, check_expression
@@ -132,20 +132,20 @@ def test_whatever_a_process_answers_is_one_line(answer: str, monkeypatch) -> Non
     answered(monkeypatch, answer)
     line = r"^reading it took more than 1 s or 9 MB, or crashed$"
     with pytest.raises(AccordError, match=line):
-        apart(len, [], seconds=1, memory=9 << 20)
+        run_isolated(len, [], seconds=1, memory=9 << 20)
 
 
 def test_an_error_from_another_process_does_not_steer_the_terminal(monkeypatch) -> None:
     answered(monkeypatch, json.dumps({"error": "a\x1b[2J\u202eb"}))
     with pytest.raises(AccordError, match=r"^a\\u001b\[2J\\u202eb$"):
-        apart(len, [], seconds=1, memory=9 << 20)
+        run_isolated(len, [], seconds=1, memory=9 << 20)
 
 
 def answered(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    """Let the process of `apart` answer a text."""
+    """Let the process of `run_isolated` answer a text."""
     code = f"import sys; sys.stdout.write({text!r})"
     words = [sys.executable, "-I", "-S", "-c", code]
-    monkeypatch.setattr("roboaccord.description.apart.python", lambda *_: words)
+    monkeypatch.setattr("roboaccord.description.isolated.python", lambda *_: words)
 
 
 def test_no_process_is_left_where_no_thread_can_be_started(monkeypatch) -> None:
@@ -162,7 +162,7 @@ def test_no_process_is_left_where_no_thread_can_be_started(monkeypatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", Popen)
     monkeypatch.setattr(Timer, "start", start)
     with pytest.raises(RuntimeError, match="new thread"):
-        apart(len, [], seconds=1, memory=9 << 20)
+        run_isolated(len, [], seconds=1, memory=9 << 20)
     assert [each.returncode for each in started] == [-signal.SIGKILL]
 
 

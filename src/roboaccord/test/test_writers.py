@@ -183,7 +183,7 @@ ELSEWHERE = {
     "numerics/isolation graph/process": "/dev/null",
     "cli/teleop": "the terminal, by its descriptor",
     "parity/sdformat": "links, in a temporary folder that nobody else can write",
-    "run/processes bags/storages dart/fixtures description/apart gazebo/shipped gazebo/tool "
+    "run/processes bags/storages dart/fixtures description/isolated gazebo/shipped gazebo/tool "
     "terrain/sdf_model terrain/slices": "in a temporary folder that nobody else can write",
 }
 

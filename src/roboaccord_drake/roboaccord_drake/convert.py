@@ -99,7 +99,7 @@ def links_and_joints(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Join
             joint = _with_properties(joint, drake_joint, motors, springs)
         joints.append((joint, _pose_in_body(drake_joint.frame_on_child())))
     if any(WORLD in (joint.parent, joint.child) for joint, _ in joints):
-        links.insert(0, Link(WORLD, 0.0, np.zeros(3), np.zeros((3, 3)), ()))
+        links.insert(0, Link(WORLD, 0.0, np.zeros(3), np.zeros((3, 3))))
     return links, joints
 
 
@@ -197,9 +197,9 @@ def _link(name: str, body: Any) -> Link:
     inertia = body.default_spatial_inertia()
     mass, centre = float(inertia.get_mass()), np.array(inertia.get_com())
     if not mass > 0.0:
-        return Link(name, 0.0, np.zeros(3), np.zeros((3, 3)), ())
+        return Link(name, 0.0, np.zeros(3), np.zeros((3, 3)))
     central = inertia.Shift(centre).CalcRotationalInertia().CopyToFullMatrix3()
-    return Link(name, mass, centre, np.array(central), ())
+    return Link(name, mass, centre, np.array(central))
 
 
 def _pose_in_body(frame: Any) -> Pose:

@@ -19,7 +19,7 @@ from roboaccord.gazebo import cache, contact_shapes
 from roboaccord.run import make_folder, write_text
 from roboaccord.scenario import Setup
 
-# Errors if there is no file, a file of another form, or no home folder.
+# Errors without a usable file of factors: there is none, it has another form, or no home folder.
 NO_CACHE = (AccordError, OSError, ValueError, RuntimeError)
 
 
@@ -29,7 +29,7 @@ def last_factor(setup: Setup, *, contacts: str, lockstep: bool) -> float | None:
     return factor if isinstance(factor, float) and 0.0 < factor < math.inf else None
 
 
-def keep_factor(setup: Setup, factor: float, *, contacts: str, lockstep: bool) -> None:
+def store_factor(setup: Setup, factor: float, *, contacts: str, lockstep: bool) -> None:
     """Store the factor of a run, if the cache folder can be written."""
     factors = {**_read(), _key(setup, contacts, lockstep): float(factor)}
     with suppress(*NO_CACHE):

@@ -30,7 +30,7 @@ from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
 from roboaccord_ros.plan.simulator import choose
 from roboaccord_ros.plan.windows import Windows
-from roboaccord_ros.speed import keep_factor, last_factor
+from roboaccord_ros.speed import last_factor, store_factor
 
 GAZEBO = ("gz",)
 LAUNCHES = sorted(map(scenario_of, RUNS))
@@ -133,7 +133,7 @@ def test_auto_takes_gazebo_wherever_that_runs_the_scenario(launch, install):
     install(*GAZEBO)
     for factor in (None, 0.39, 0.41) if launch in DRIVEN else (0.39,):
         if factor is not None:
-            keep_factor(setup, factor, **how)
+            store_factor(setup, factor, **how)
         choice = choose(request)
         assert choice.sim == expected(launch, gazebo=True, factor=factor), choice.reason
 
@@ -152,7 +152,7 @@ def test_a_launch_in_gazebo_says_how_fast_the_last_one_was(install, monkeypatch)
     assert "in sim:=gz; without a window: there is no display" in first
     assert "real-time factor on this machine: not known yet" in first
     setup = request_of().setup
-    keep_factor(setup, 0.217, contacts="", lockstep=True)
+    store_factor(setup, 0.217, contacts="", lockstep=True)
     monkeypatch.setenv("DISPLAY", ":0")
     second = plan_of("headless:=true")["messages"]
     assert "without a window: headless:=true" in second
@@ -165,16 +165,16 @@ def test_a_launch_in_gazebo_says_how_fast_the_last_one_was(install, monkeypatch)
 def test_a_damaged_or_locked_cache_is_no_error(damage, tmp_path):
     setup = request_of().setup
     how = {"contacts": "", "lockstep": True}
-    keep_factor(setup, 0.5, **how)
+    store_factor(setup, 0.5, **how)
     assert last_factor(setup, **how) == 0.5
     (file,) = (tmp_path / "cache").rglob("*.json")
     file.write_text(damage)
     assert last_factor(setup, **how) is None
-    keep_factor(setup, 0.25, **how)
+    store_factor(setup, 0.25, **how)
     assert last_factor(setup, **how) == 0.25
     file.unlink()
     file.mkdir()
-    keep_factor(setup, 0.5, **how)
+    store_factor(setup, 0.5, **how)
     assert last_factor(setup, **how) is None
 
 

@@ -25,6 +25,10 @@ from snake.simulators.metrics import GaitFigures
 from snake.simulators.reference import SnakeReference
 from snake.source.post import AsCoded, AsDescribed
 
+# Keys of `friction` that describe the contact of spheres in Gazebo, one under each link, which have
+# no slip speed; boxes are as the scenario states.
+SPHERES = {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"}
+
 
 class Snake(Robot):
     """A chain of cuboids with vertical joints on the ground."""
@@ -33,14 +37,13 @@ class Snake(Robot):
     summary = "chain of cuboids with vertical joints; lateral undulation"
     parameters = SnakeParameters
     controllers = {
-        "serpenoid": SerpenoidController, "steering": SteeringController,
-        "as_described": AsDescribed, "as_coded": AsCoded,
-    }  # fmt: skip
+        "serpenoid": SerpenoidController,
+        "steering": SteeringController,
+        "as_described": AsDescribed,
+        "as_coded": AsCoded,
+    }
     friction_laws = {"ellipse": ellipse, "pyramid": pyramid}
-    gazebo = GazeboHooks({
-        "spheres": {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"},
-        "boxes": {},
-    })  # fmt: skip
+    gazebo = GazeboHooks({"spheres": SPHERES, "boxes": {}})
     cli = commands_of("snake", {"shapes": "shapes"})
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

@@ -15,11 +15,8 @@ def forward(setup, y, tau):
     """Return p'' and th'' of the solver under test, without friction."""
     n = setup.parameters.links
     acc, work = np.empty(n + 2), np.empty((12, n))
-    dynamics.accelerations(
-        PlanarSnake(setup.parameters).body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], y[n + 4 :],
-        tau,
-        ground.NO_FRICTION, ground.NO_POINTS, work, acc,
-    )  # fmt: skip
+    body = PlanarSnake(setup.parameters).body
+    dynamics.accelerations(body, y, tau, ground.NO_FRICTION, ground.NO_POINTS, work, acc)
     return acc
 
 
@@ -48,7 +45,7 @@ def test_friction_enters_as_the_dense_equations_say(setup_with):
     th, w = y[2 : n + 2], y[n + 4 :]
     fx, fy, moment = np.empty((3, n))
     acc, work = np.empty(n + 2), np.empty((12, n))
-    dynamics.accelerations(body, th, y[0], y[n + 2], y[n + 3], w, tau, friction, points, work, acc)
+    dynamics.accelerations(body, y, tau, friction, points, work, acc)
     ground.ground_forces(
         body, *work[:2], y[0], y[n + 2], y[n + 3], w, friction, points, fx, fy, moment
     )

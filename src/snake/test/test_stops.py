@@ -46,8 +46,8 @@ def test_steps_away_from_the_stops_are_those_of_the_kernel_with_impacts(setup_wi
     others = rows.copy()
     for counts in rng.integers(1, 8, (40, 2)):
         first._advance_rows(rows, efforts, counts, records[0])
-        seen |= {*(records[0].done - counts).tolist()}
-        records[1].done[:] = 0
+        seen |= {*(records[0].steps_taken - counts).tolist()}
+        records[1].steps_taken[:] = 0
         advance_rows(second._model, others, efforts, second.physics_step, counts, records[1])
         np.testing.assert_array_equal(rows, others)
         for ours, other in zip(records[0][:3], records[1][:3], strict=True):

@@ -5,8 +5,9 @@ classical Runge-Kutta method), mass matrix and gravity forces from composite rig
 (`composite`): Featherstone, Rigid Body Dynamics Algorithms, 2008, chapters 7 and 6. Both go from
 the base outward for poses and velocities, and from the tips inward for inertias and forces.
 
-A body is a row of numbers: `tree` and `body` are what is known of it, `work` what is computed;
-bodies.py names and explains the columns. Vectors are tuples of numbers (tuples.py). Accelerations
+A body is a row of numbers in three arrays: `tree` and `body` state what the description has, `work`
+what is computed; bodies.py names and explains the columns. dynamics.py makes the arrays and calls
+the kernels. Vectors are tuples of numbers (tuples.py). Accelerations
 are those of points, not spatial ones, and gravity is an upward acceleration of the base. In the
 kernels, j, h and m are blocks of an inertia, n and f a torque and a force, alpha and a an angular
 and a linear acceleration.
@@ -21,7 +22,7 @@ import numpy as np
 
 from roboaccord.description.bodies import (
     ANGULAR, ARMATURE, BIAS, COLUMN, DRY, FORCE, GAIN, GRAVITY, KIND, LEVER, MOTION, PARENT,
-    REMAINDER, SHARE, SLACK, SPEED, STIFFNESS, VISCOUS, H, J, M, Q, add_to_parent, fill_base,
+    REMAINDER, COMPLIANCE, SLACK, SPEED, STIFFNESS, VISCOUS, H, J, M, Q, add_to_parent, fill_base,
     fill_inertia, fill_pose, joint_axis,
 )  # fmt: skip
 from roboaccord.description.kinematics import PRISMATIC, REVOLUTE
@@ -40,9 +41,9 @@ def slopes(tree, body, free, work, y, effort, wrench, matrix, right, slope):
 
     Args:
         tree: parent, kind and column of the joint of each of k bodies, the base first (k, 3).
-        body: what is known of them, in the columns of bodies.py (k, KNOWN).
+        body: their properties, in the columns of bodies.py (k, BODY_COLUMNS).
         free: components of the base's twist, angular first, that can change; ascending.
-        work: what is computed of the bodies, filled (k, FILLED).
+        work: what is computed of the bodies, filled (k, WORK_COLUMNS).
         y: state (13 + 2 n,): position (3), quaternion x y z w (4) and q of n joints, then linear
             (3) and angular velocity (3) in the world and qd.
         effort: of the joints (n,) [N m or N].
@@ -67,7 +68,7 @@ def slopes(tree, body, free, work, y, effort, wrench, matrix, right, slope):
         a = add(vector_at(work, parent, MOTION + 3), from_lever)
         a = add(a, vector_at(work, i, BIAS + 3))
         un, uf = vector_at(work, i, GAIN), vector_at(work, i, GAIN + 3)
-        qdd = work[i, SHARE] * (work[i, REMAINDER] - dot(un, alpha) - dot(uf, a))
+        qdd = work[i, COMPLIANCE] * (work[i, REMAINDER] - dot(un, alpha) - dot(uf, a))
         slope[Q + column] = y[rates + column]
         slope[rates + column] = qdd
         if tree[i, KIND] == PRISMATIC:
@@ -93,16 +94,15 @@ def advance(tree, body, free, work, y, effort, wrench, step, count):
     matrix, right = np.empty((6, 6)), np.empty(6)
     slope, stage, end = np.zeros_like(y), y.copy(), y.copy()
     for _ in range(count):
-        for i in range(y.shape[0]):
-            stage[i] = end[i] = y[i]
+        stage[:] = y
+        end[:] = y
         for k in range(4):
             slopes(tree, body, free, work, stage, effort, wrench, matrix, right, slope)
             rk4_stage(k, step, y, slope, stage, end)
         norm = np.sqrt(end[3] ** 2 + end[4] ** 2 + end[5] ** 2 + end[6] ** 2)
         for i in range(3, Q):
             end[i] /= norm
-        for i in range(y.shape[0]):
-            y[i] = end[i]
+        y[:] = end
 
 
 @kernel
@@ -220,7 +220,7 @@ def _fill_articulated(tree, body, work, y, rates, effort, floating):
         inverse_d = 1.0 / (d + body[i, ARMATURE])
         store(work, i, GAIN, un)
         store(work, i, GAIN + 3, uf)
-        work[i, SHARE], work[i, REMAINDER] = inverse_d, remainder
+        work[i, COMPLIANCE], work[i, REMAINDER] = inverse_d, remainder
         if parent == 0 and not floating:
             continue
         # What the parent feels: Ia = I - U U' / D and pa = p + Ia c + U u / D, with the bias c.

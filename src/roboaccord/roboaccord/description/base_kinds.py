@@ -1,9 +1,10 @@
 """Kinds of base: how `base_link` moves, and the coordinates in which it does.
 
 A base is fixed, moves in the plane, moves freely, or turns about its centre as a ball. A class for
-each says which components of a twist can change (`axes`), converts a state to the coordinates of
-the base (its pose) by `pose` and back by `read` and `placed`, and draws random motions for tests
-of accelerations (`draw`).
+each states which components of a twist can change (`axes`). It converts a state to the coordinates
+of the base, its pose, by `pose`, and back by `read` (to a state) and `placed` (to the world); and
+it draws random motions for tests of accelerations (`draw`). Simulators and engines use the objects
+in KINDS, by the name of the kind.
 
 A kind may be added: a name in `Base`, a class derived from `FixedBase` and an entry of KINDS; each
 engine then needs a joint for it (engines/dart/base.py, engines/mujoco/model.py). The names are
@@ -19,20 +20,13 @@ from typing import Literal
 import numpy as np
 
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.numerics.rotations import (
-    matrix_quaternion,
-    quaternion_matrix,
-    quaternion_yaw,
-    rpy_matrix,
-    yaw_matrix,
-    yaw_quaternion,
-)
+from roboaccord.numerics import rotations
 
 Base = Literal["fixed", "planar", "free", "ball"]
-# rad: largest roll, pitch and yaw of a drawn base: 86 degrees, as roll and yaw are singular at 90
+# rad: largest roll, pitch and yaw of a drawn base, 86 degrees, for roll and yaw are singular at 90.
 TILT = 1.5
 
-# Motions are plain tuples because they are made at every tick.
+# Both are plain tuples because they are made at every tick (control period).
 # Position (3,) [m], orientation x y z w (4,), and twist in the base's own axes (6,).
 Motion = tuple[Array, Array, Array]
 # Rotation to the world (3, 3), position (3,) [m], and twist in the world (6,).
@@ -84,7 +78,7 @@ class FixedBase:
             rates: components of the velocity that can change, in the order of `axes`.
             height: of a base that moves in the plane [m].
         """
-        return np.zeros(3), yaw_quaternion(0.0), np.zeros(6)
+        return np.zeros(3), rotations.yaw_quaternion(0.0), np.zeros(6)
 
     def placed(self, pose: Array, rates: Array) -> Placed:
         """Return where a base is in the world, and its twist there; arguments as of `read`."""
@@ -103,25 +97,25 @@ class PlanarBase(FixedBase):
     in_gazebo: Base = "free"
 
     def pose(self, state: RobotState) -> Array:
-        return np.array([*state.position[:2], quaternion_yaw(state.orientation)])
+        return np.array([*state.position[:2], rotations.quaternion_yaw(state.orientation)])
 
     def read(self, pose: Array, rates: Array, height: float) -> Motion:
         x, y, yaw = pose.tolist()
         vx, vy, rate = rates.tolist()
         c, s = math.cos(yaw), math.sin(yaw)
         twist = np.array([c * vx + s * vy, c * vy - s * vx, 0.0, 0.0, 0.0, rate])
-        return np.array([x, y, height]), yaw_quaternion(yaw), twist
+        return np.array([x, y, height]), rotations.yaw_quaternion(yaw), twist
 
     def placed(self, pose: Array, rates: Array) -> Placed:
         x, y, yaw = pose
         twist = np.zeros(6)
         twist[[0, 1, 5]] = rates
-        return yaw_matrix(yaw), np.array([x, y, 0.0]), twist
+        return rotations.yaw_matrix(yaw), np.array([x, y, 0.0]), twist
 
     def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
         position, twist = np.array(start.position), np.zeros(6)
         position[:2] = rng.normal(size=2)
-        orientation = yaw_quaternion(rng.uniform(-np.pi, np.pi))
+        orientation = rotations.yaw_quaternion(rng.uniform(-np.pi, np.pi))
         twist[[0, 1, 5]] = rng.normal(size=3)
         return position, orientation, twist
 
@@ -139,17 +133,16 @@ class FreeBase(FixedBase):
 
     def read(self, pose: Array, rates: Array, height: float) -> Motion:
         orientation = np.roll(pose[3:], -1)
-        linear = quaternion_matrix(orientation).T @ rates[:3]
+        linear = rotations.quaternion_matrix(orientation).T @ rates[:3]
         return np.array(pose[:3]), orientation, np.concatenate([linear, rates[3:]])
 
     def placed(self, pose: Array, rates: Array) -> Placed:
-        rotation = quaternion_matrix(np.roll(pose[3:], -1))
+        rotation = rotations.quaternion_matrix(np.roll(pose[3:], -1))
         return rotation, pose[:3], np.concatenate([rates[:3], rotation @ rates[3:]])
 
     def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
         position = rng.normal(size=3)
-        orientation = matrix_quaternion(rpy_matrix(*rng.uniform(-TILT, TILT, 3)))
-        return position, orientation, rng.normal(size=6)
+        return position, _draw_orientation(rng), rng.normal(size=6)
 
 
 class BallBase(FixedBase):
@@ -167,15 +160,23 @@ class BallBase(FixedBase):
         return np.zeros(3), np.roll(pose, -1), np.concatenate([np.zeros(3), rates])
 
     def placed(self, pose: Array, rates: Array) -> Placed:
-        rotation = quaternion_matrix(np.roll(pose, -1))
+        rotation = rotations.quaternion_matrix(np.roll(pose, -1))
         return rotation, np.zeros(3), np.concatenate([np.zeros(3), rotation @ rates])
 
     def draw(self, start: RobotState, rng: np.random.Generator) -> Motion:
-        orientation = matrix_quaternion(rpy_matrix(*rng.uniform(-TILT, TILT, 3)))
+        orientation = _draw_orientation(rng)
         twist = np.concatenate([np.zeros(3), rng.normal(size=3)])
         return np.array(start.position), orientation, twist
 
 
+def _draw_orientation(rng: np.random.Generator) -> Array:
+    """Draw an orientation x y z w (4,), with roll, pitch and yaw of at most TILT."""
+    return rotations.matrix_quaternion(rotations.rpy_matrix(*rng.uniform(-TILT, TILT, 3)))
+
+
 KINDS: dict[str, FixedBase] = {
-    "fixed": FixedBase(), "planar": PlanarBase(), "free": FreeBase(), "ball": BallBase(),
-}  # fmt: skip
+    "fixed": FixedBase(),
+    "planar": PlanarBase(),
+    "free": FreeBase(),
+    "ball": BallBase(),
+}

@@ -1,18 +1,26 @@
-"""Bodies of a tree as rows of numbers: names of their columns, and kernels of pose and inertia.
+"""Bodies of a tree as rows of numbers: names of the columns, and kernels of pose and inertia.
 
-A body consists of links that are fixed to each other. The algorithms of articulated.py work on
-three arrays with a row for each body, the base first: `tree` (parent, kind and column of its
-joint), `body` (what is known: KNOWN numbers) and `work` (what kernels fill: FILLED numbers).
+A body consists of links that are fixed to each other. dynamics.py makes the arrays, and the
+algorithms of articulated.py work on them. Each has a row for each body, the base first:
 
-Every quantity of a body is about the origin of its own frame, which is on its joint's axis, so that
-no digits are lost where a light link is far from the base; it is along the axes of the world, so
-that inertias pass to a parent by a shift alone. An inertia maps angular acceleration alpha and
-linear acceleration a to torque n and force f:
+    tree    parent, kind and column of its joint
+    body    what the description states (BODY_COLUMNS numbers)
+    work    what the kernels compute at a state (WORK_COLUMNS numbers)
+
+The constants below are the first column of a quantity; in brackets is how many columns it takes.
+The kernels go over the bodies one by one: `fill_pose` and `fill_inertia` from the base outward,
+`add_to_parent` from the tips inward.
+
+Every computed quantity of a body is about the origin of its own frame, which is on its joint's
+axis, so that no digits are lost where a light link is far from the base. It is along the axes of
+the world, so that inertias pass to a parent by a shift alone. An inertia maps angular acceleration
+alpha and linear acceleration a to torque n and force f:
 
     n = J alpha + H a,    f = H' alpha + M a
 
 J and M are symmetric and stored as xx xy xz yy yz zz, H by rows. Columns may be added at the end,
-with KNOWN or FILLED raised. The order of operations is fixed by the hashes of reference runs.
+with BODY_COLUMNS or WORK_COLUMNS raised. The order of operations is fixed by the hashes of
+reference runs.
 """
 
 from __future__ import annotations  # noqa: I001 (names are packed)
@@ -26,37 +34,38 @@ from roboaccord.description.tuples import (
 )  # fmt: skip
 from roboaccord.numerics.jit import kernel
 
-# Columns of `body`: what is known.
-PLACE = 0  # origin of its joint in the parent's frame (3) [m]
-TURN = 3  # axes of its frame in the parent's where q is 0, the joint along z (9)
-MASS = 12  # [kg]
-CENTRE = 13  # of mass, in its frame (3) [m]
-INERTIA = 16  # about its origin (6) [kg m^2]
-ARMATURE = 22  # added to the inertia at its joint [kg m^2 or kg]
-# Friction of its joint: damping [N m s/rad], dry friction [N m], and the rate below which dry
-# friction fades to 0 [rad/s].
-VISCOUS, DRY, SPEED = 23, 24, 25
-GRAVITY = 26  # downward, in the row of the base only [m/s^2]
-STIFFNESS, SLACK = 27, 28  # spring of its joint [N m/rad], and position without spring force [rad]
-KNOWN = 29  # number of columns
-
-# Columns of `work`: what the kernels fill.
-ROTATION = 0  # axes in the world (9)
-LEVER = 9  # from the parent's origin to its own (3) [m]; this and all below along the world's axes
-ANGULAR = 12  # velocity (3) [rad/s]
-BIAS = 15  # acceleration due to velocities, angular and linear (6)
-J, H, M = 21, 27, 36  # articulated inertia (6), (9), (6)
-FORCE = 42  # bias force: torque and force (6)
-GAIN = 48  # torque and force of a unit acceleration at the joint (6)
-# Acceleration of its joint by a unit effort, 1 / D, and its effort less the bias force.
-SHARE, REMAINDER = 54, 55
-MOTION = 56  # acceleration, angular and linear (6)
-FILLED = 62  # number of columns
-
-# Columns of `tree`: number of the parent, kind of joint, and its column in q.
+# Columns of `tree`: number of the parent, kind of joint (kinematics.py), and its column in q.
 PARENT, KIND, COLUMN = 0, 1, 2
 
-Q = 7  # index in a state at which the joints' positions begin
+# Columns of `body`: what the description states.
+ORIGIN = 0  # position of its joint in the parent's frame (3) [m]
+AXES = 3  # axes of its frame in the parent's where q is 0, the joint along z (9)
+MASS = 12  # [kg]
+CENTRE = 13  # centre of mass in its frame (3) [m]
+INERTIA = 16  # about the origin of its frame (6) [kg m^2]
+ARMATURE = 22  # inertia that a rotor adds at its joint [kg m^2 or kg]
+VISCOUS = 23  # damping of its joint [N m s/rad or N s/m]
+DRY = 24  # dry friction of its joint [N m or N]
+SPEED = 25  # rate below which the dry friction fades to 0 [rad/s or m/s]
+GRAVITY = 26  # downward, in the row of the base only [m/s^2]
+STIFFNESS = 27  # of the spring of its joint [N m/rad or N/m]
+SLACK = 28  # position of its joint without spring force [rad or m]
+BODY_COLUMNS = 29  # number of columns
+
+# Columns of `work`: what the kernels compute, from LEVER on along the axes of the world.
+ROTATION = 0  # axes of its frame in the world (9)
+LEVER = 9  # from the parent's origin to its own (3) [m]
+ANGULAR = 12  # angular velocity (3) [rad/s]
+BIAS = 15  # acceleration due to velocities, angular and linear (6) [rad/s^2, m/s^2]
+J, H, M = 21, 27, 36  # blocks of the articulated inertia (6), (9), (6) [kg m^2, kg m, kg]
+FORCE = 42  # bias force: torque and force (6) [N m, N]
+GAIN = 48  # torque and force of a unit acceleration at the joint, U (6)
+COMPLIANCE = 54  # acceleration of its joint by a unit effort, 1 / D
+REMAINDER = 55  # effort of its joint less the bias force along it, u [N m or N]
+MOTION = 56  # acceleration, angular and linear (6) [rad/s^2, m/s^2]
+WORK_COLUMNS = 62  # number of columns
+
+Q = 7  # index in a state at which the joints' positions begin: position (3), quaternion (4)
 
 
 @kernel
@@ -75,8 +84,8 @@ def fill_pose(tree, body, work, i, q):
         q: position of its joint [rad or m].
     """
     parent_rotation = matrix_at(work, tree[i, PARENT], ROTATION)
-    axes = matrix_at(body, i, TURN)
-    lever = mat_vec(parent_rotation, vector_at(body, i, PLACE))
+    axes = matrix_at(body, i, AXES)
+    lever = mat_vec(parent_rotation, vector_at(body, i, ORIGIN))
     # Axes of the body in the world where its joint is at 0; then the joint moves along or about z.
     x = mat_vec(parent_rotation, (axes[0], axes[3], axes[6]))
     y = mat_vec(parent_rotation, (axes[1], axes[4], axes[7]))

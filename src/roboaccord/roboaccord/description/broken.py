@@ -1,10 +1,10 @@
 """Mistakes in a URDF that engines read differently, and that are refused before a run.
 
-Three functions look for mistakes in names, numbers and structure, and yield each with the name of
-its rule, its element, a message and a cure. `check_description` raises the first; `accord check`
-reports all, by the same rules (rules.yaml). A refusal may be added to the function of its subject,
-with an entry there; the names of rules stay. What engines merely read differently, although it is
-correct, belongs to checks.py.
+Three functions look for mistakes: `broken_names`, `broken_numbers` and `broken_structure`. Each
+yields a mistake as the name of its rule, its element, a message and a cure. `check_description`
+raises the first; `accord check` reports all, by the same rules (rules.yaml). A refusal may be added
+to the function of its subject, with an entry there; the names of rules stay. What engines merely
+read differently, although it is correct, belongs to checks.py.
 """
 
 from __future__ import annotations
@@ -46,14 +46,15 @@ def broken_names(top: ET.Element) -> Found:
     """Yield elements without a name, and links or joints with the same name."""
     if not top.get("name"):
         yield "name-missing", top, "the robot has no name", 'write <robot name="...">'
-    seen = set[tuple[str, str]]()
+    names = set[tuple[str, str]]()  # of the elements before, with their kind
     for element in (*top.findall("link"), *top.findall("joint")):
-        if not (name := element.get("name", "")):
+        name = element.get("name", "")
+        if not name:
             yield "name-missing", element, f"a {element.tag} has no name", "give it one"
-        elif (element.tag, name) in seen:
+        elif (element.tag, name) in names:
             message, cure = f"{label(element)} is there twice", "give each a name of its own"
             yield f"duplicate-{element.tag}-name", element, message, cure
-        seen.add((element.tag, name))
+        names.add((element.tag, name))
 
 
 def broken_numbers(top: ET.Element) -> Found:
@@ -69,8 +70,8 @@ def broken_numbers(top: ET.Element) -> Found:
 def _broken_attribute(owner: ET.Element, element: ET.Element, key: str) -> Found:
     """Yield what is wrong with the numbers of an attribute, in a link or joint `owner`."""
     text, where = element.attrib[key], f"{label(owner)}: {element.tag} {key}"
-    words, expected = text.split(), 3 if key in VECTORS else 1
-    values = numbers(element, key)
+    words, values = text.split(), numbers(element, key)
+    expected = 3 if key in VECTORS else 1
     may_be_infinite = element.tag == "limit" and not any(map(math.isnan, values))
     if len(values) != len(words):
         yield "number-invalid", element, f"{where} {text!r} is not a number", "write a number"

@@ -1,13 +1,15 @@
 """Forward dynamics of a tree of links from its description alone: our own equations of motion.
 
-`TreeDynamics` merges links that are fixed to each other into bodies (merge.py), writes them as rows
-of numbers, and calls the kernels of articulated.py for accelerations, steps, mass matrix and
-gravity forces. Engines are judged by it, so it must stay exact up to round-off (test_dynamics:
-closed forms, Pinocchio): any approximation would be reported as an engine's error.
+`TreeDynamics` answers, for a state and efforts, with accelerations and steps, and with mass matrix
+and gravity forces. It merges links that are fixed to each other into bodies (merge.py), writes
+these as rows of numbers (bodies.py), and calls the kernels of articulated.py: the articulated-body
+algorithm and composite rigid bodies (Featherstone, Rigid Body Dynamics Algorithms, 2008).
 
-The order of a state is that of articulated.py, that of the mass matrix the one of engines/base.py.
-SINGULAR and SAMPLES only decide which descriptions are refused because an inertia is missing, and
-may be tuned.
+Reference simulators and checks of engines use it. Engines are judged by it, so it must stay exact
+up to round-off (test_dynamics: closed forms, Pinocchio): any approximation would be reported as an
+engine's error. The order of a state is that of articulated.py, that of the mass matrix the one of
+engines/base.py. SINGULAR and SAMPLES only decide which descriptions are refused because an inertia
+is missing, and may be tuned.
 """
 
 from __future__ import annotations
@@ -28,10 +30,10 @@ from roboaccord.description.tree import Tree, rotors_of
 from roboaccord.numerics.jit import COMPILES, for_kernels
 from roboaccord.numerics.rotations import matrix_quaternion
 
-# random states in which a singular inertia is looked for; one suffices almost surely
+# Number of random states in which a singular inertia is searched; one suffices almost surely.
 SAMPLES = 3
-# Inertia about a joint, relative to that of all links that it carries, that is 0 to round-off:
-# far above 1e-16, and far below 1e-5 of a small last link.
+# An inertia about a joint counts as 0 below this multiple of that of all links that it carries: far
+# above round-off, 1e-16, and far below the 1e-5 of a small last link.
 SINGULAR = 1e-13
 
 
@@ -49,7 +51,7 @@ class TreeDynamics:
         viscous, dry: damping [N m s/rad] and dry friction [N m] of the joints (n,), or None.
         speed: rate below which dry friction fades to 0 [rad/s].
         spring: stiffness [N m/rad] and slack positions of the joints (n,), or None.
-        sure: whether all accelerations are known to be determined, so that the check of the
+        sure: whether all accelerations are determined for certain, so that the check of the
             inertias, which takes time, is left out.
 
     Attributes:
@@ -74,7 +76,7 @@ class TreeDynamics:
     ) -> None:
         n = len(joints)
         self.joints, self._base = joints, KINDS[base]
-        # Rows of the bodies, with the numbers of their joints.
+        # Bodies as rows, the base first; body i > 0 is moved by the joint in its row of `_tree`.
         merged = merge(tree, joints)
         moving = merged[0 if self._base.moves else 1 :]
         self.links = [name for body in moving for name, mass in body.links.items() if mass]
@@ -83,19 +85,19 @@ class TreeDynamics:
         self._body = np.array([body.row() for body in merged])
         self._body[0, bodies.GRAVITY] = gravity
         self._body[:, bodies.SPEED] = speed
-        self._rows = np.zeros(n, np.int64)  # number of the body that each joint moves
+        self._rows = np.zeros(n, np.int64)  # row of the body that each joint moves (n,)
         self._rows[self._tree[1:, bodies.COLUMN]] = np.arange(1, n + 1)
         self._rotors = rotors_of(tree, joints)
         self._body[self._rows, bodies.ARMATURE] = self._rotors
-        springs = zip((bodies.STIFFNESS, bodies.SLACK), spring or ())
-        for column, values in ((bodies.VISCOUS, viscous), (bodies.DRY, dry), *springs):
+        stiffness, slack = spring or (None, None)
+        of_joints = bodies.VISCOUS, bodies.DRY, bodies.STIFFNESS, bodies.SLACK
+        for column, values in zip(of_joints, (viscous, dry, stiffness, slack), strict=True):
             if values is not None:
                 self._body[self._rows, column] = values
-        # Arrays of the kernels, whose twists are angular first.
-        angular_first = sorted((axis + 3) % 6 for axis in self._base.axes)
-        self._free = np.array(angular_first, np.int64)
-        self._work = np.zeros((n + 1, bodies.FILLED))
-        self._state, self._slope = np.zeros((2, 13 + 2 * n))
+        # Arrays of the kernels, whose twists and wrenches are angular first.
+        self._free = np.array(sorted((axis + 3) % 6 for axis in self._base.axes), np.int64)
+        self._work = np.zeros((n + 1, bodies.WORK_COLUMNS))
+        self._slope = np.zeros(13 + 2 * n)
         self._matrix, self._right, self._wrench = np.zeros((6, 6)), np.zeros(6), np.zeros(6)
         if not sure:
             self._refuse_singular(tree, base)
@@ -153,7 +155,7 @@ class TreeDynamics:
             count: number of steps.
             wrench: force and torque on the base about its origin, in the world (6,), or None.
         """
-        self._hold(wrench)
+        self._set_wrench(wrench)
         articulated.advance(
             self._tree, self._body, self._free, self._work, y, effort, self._wrench, step, count
         )
@@ -177,10 +179,10 @@ class TreeDynamics:
             twist: linear and angular velocity of the base in the world (6,).
             wrench: force and torque on the base about its origin, in the world (6,), or None.
         """
-        self._hold(wrench)
+        self._set_wrench(wrench)
         y = self.state(q, qd, position, matrix_quaternion(rotation), twist)
         self._slopes(y, np.asarray(effort, float), self._slope)
-        return self._parts(self._slope)
+        return self._acceleration_in(self._slope)
 
     def accelerations(self, states: Sequence[tuple[Array, ...]]) -> list[Acceleration]:
         """Return the results of `acceleration` for many tuples of its arguments.
@@ -196,11 +198,11 @@ class TreeDynamics:
         ]
         y, effort = np.stack(columns, axis=1), np.stack([state[2] for state in states], axis=1)
         slope = np.zeros_like(y)
-        self._hold(None)
+        self._set_wrench(None)
         self._slopes(y, effort, slope)
-        return [self._parts(column) for column in slope.T]
+        return [self._acceleration_in(column) for column in slope.T]
 
-    def _parts(self, slope: Array) -> Acceleration:
+    def _acceleration_in(self, slope: Array) -> Acceleration:
         """Return the accelerations in the derivative of a state."""
         n = len(self.joints)
         _, base, joints = np.split(slope, [7 + n, 13 + n])
@@ -232,9 +234,8 @@ class TreeDynamics:
 
         Many states, efforts (n, k) and slopes are for interpreted kernels only.
         """
-        tree, body, work, matrix, right = (
-            self._tree, self._body, self._work, self._matrix, self._right
-        )  # fmt: skip
+        tree, body = self._tree, self._body
+        work, matrix, right = self._work, self._matrix, self._right
         if many := y.shape[1:]:
             tree, body = for_kernels(tree), for_kernels(body)
             work, matrix, right = (np.zeros((*a.shape, *many)) for a in (work, matrix, right))
@@ -242,7 +243,7 @@ class TreeDynamics:
             tree, body, self._free, work, y, effort, self._wrench, matrix, right, slope
         )
 
-    def _hold(self, wrench: Array | None) -> None:
+    def _set_wrench(self, wrench: Array | None) -> None:
         """Set the wrench of the next calls; the kernels have its torque first."""
         self._wrench[:] = 0.0 if wrench is None else np.roll(wrench, 3)
 
@@ -259,8 +260,8 @@ class TreeDynamics:
         """
         size, many = 6 + len(self.joints), y.shape[1:]
         mass, gravity = np.zeros((size, size, *many)), np.zeros((size, *many))
-        changing = np.zeros((*self._work.shape, *many)), y, mass, gravity
         constant = map(for_kernels, (self._tree, self._body))
+        changing = np.zeros((*self._work.shape, *many)), y, mass, gravity
         articulated.composite(*constant, *(changing if many else map(for_kernels, changing)))
         return [*self._base.axes, *range(6, size)], mass, gravity
 
@@ -278,7 +279,7 @@ class TreeDynamics:
             carried = np.diag(self._statics(self._at_rest(q, np.eye(3)))[1])[6:]
             with np.errstate(all="ignore"):
                 acceleration = self.acceleration(q, *at_rest)
-                inertia = 1.0 / self._work[self._rows, bodies.SHARE]
+                inertia = 1.0 / self._work[self._rows, bodies.COMPLIANCE]
             for joint in sorted(range(n), key=lambda joint: -int(self._rows[joint])):
                 if not SINGULAR * carried[joint] < inertia[joint] < np.inf:
                     name = self.joints[joint]

@@ -1,12 +1,14 @@
 """Inverse dynamics of a tree on a fixed base, for all samples of a motion at once.
 
-`inverse_dynamics` returns the efforts that a recorded motion needs. It is the recursive algorithm
-of Newton and Euler in the axes of the world [Featherstone 2008, 5.3]: `link_motions` goes outward,
-`add_efforts` adds the forces of each link to the joints that carry it. Every operation is one of
-NumPy over the k samples, so that thousands take milliseconds. test_dynamics compares it with the
-forward dynamics. Arrays (k, 3) and (k, 3, 3) are views of arrays whose last axis is k, so that
-loops over the samples run through neighbouring memory. In formulas, w is the angular velocity
-(`spin`), w' the angular acceleration (`change`).
+`inverse_dynamics` returns the efforts that a recorded motion needs, for checks of logs and for the
+cause of a deviation. It is the recursive algorithm of Newton and Euler in the axes of the world
+(Featherstone, Rigid Body Dynamics Algorithms, 2008, section 5.3): `link_motions` goes outward from
+the base, and `add_efforts` adds the forces that each link needs to the joints that carry it.
+
+Every operation is one of NumPy over the k samples, so that thousands take milliseconds. Arrays
+(k, 3) and (k, 3, 3) are views of arrays whose last axis is k, so that loops over the samples run
+through neighbouring memory. In formulas, w is the angular velocity (`spin`), w' the angular
+acceleration (`change`) and r a lever. test_dynamics compares it with the forward dynamics.
 """
 
 from __future__ import annotations

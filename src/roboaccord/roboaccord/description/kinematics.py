@@ -2,9 +2,10 @@
 
 `TreeKinematics` computes the motion of all links from that of base and joints (`move`), and the
 wrench on the base and the efforts on joints that forces on the links cause (`efforts`), by the
-kernels `outward`, `centres` and `inward` [Featherstone 2008, chapters 4 and 5]. A force law on the
-links uses it in every physics step: arrays are overwritten by the next call, so a caller that keeps
-them copies them. test_kinematics compares velocities and forces by their power.
+kernels `outward`, `centres` and `inward` (Featherstone, Rigid Body Dynamics Algorithms, 2008,
+chapters 4 and 5). A force law on the links uses it in every physics step: arrays are overwritten by
+the next call, so a caller that stores them copies them. test_kinematics compares velocities and
+forces by their power.
 
 In the kernels, upper-case letters are arrays with an entry for each of k links, in the world:
 
@@ -241,9 +242,8 @@ def inward(parent, kind, column, O, P, A, force, torque, base, effort):
         for d in range(3):
             F[p, d] += F[i, d]
             N[p, d] += N[i, d] + product[d]
-    for d in range(3):
-        base[d] = F[0, d]
-        base[3 + d] = N[0, d]
+    base[:3] = F[0]
+    base[3:] = N[0]
 
 
 @kernel

@@ -11,12 +11,12 @@ import xml.etree.ElementTree as ET
 from collections.abc import Collection
 
 Colour = tuple[float, float, float]
-# red, green, blue of the second robot and of its links that `red` names: by eye
+# Red, green, blue of the second robot, and of its links that are marked: by eye.
 BLUE, RED = (0.27, 0.43, 0.86), (0.90, 0.10, 0.10)
-OPACITY = 0.35  # 0 to 1, of the second robot: by eye, so that the first one is seen through it
-# 0 to 1, of its red links: by eye, nearly opaque, to be seen inside the first robot
-RED_OPACITY = 0.9
-# factor on its size: 1 mm at 5 cm, because faces that coincide with the first robot's flicker
+OPACITY = 0.35  # of the second robot, 0 to 1: by eye, so that the first one is seen through it
+RED_OPACITY = 0.9  # of its red links: by eye, nearly opaque, to be seen inside the first robot
+# Factor on the size of its shapes: 1 mm at 5 cm, because faces that coincide with those of the
+# first robot flicker.
 SKIN = 1.02
 SIZES = ("size", "radius", "length", "scale")  # URDF's attributes of shapes that are lengths
 

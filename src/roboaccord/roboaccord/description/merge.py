@@ -1,8 +1,9 @@
 """Bodies of a tree: links that are fixed to each other are merged, for the kernels of dynamics.
 
-`merge` goes through the tree from the root and adds each link to the body that carries it; a joint
-that moves begins a new body. The frame of a body has its joint's axis along z, on which the kernels
-of bodies.py rely.
+dynamics.py calls `merge`, and writes the bodies as rows of numbers (`MergedBody.row`). It goes
+through the tree from the root and adds each link to the body that carries it; a joint that moves
+begins a new body. The frame of a body has its joint's axis along z, on which the kernels of
+bodies.py rely.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from roboaccord.contract.state import Array
-from roboaccord.description.bodies import KNOWN
+from roboaccord.description.bodies import BODY_COLUMNS
 from roboaccord.description.kinematics import PRISMATIC, REVOLUTE
 from roboaccord.description.tree import Joint, Tree
 from roboaccord.numerics.rotations import turn_between
@@ -51,17 +52,22 @@ class MergedBody:
         self.mass, self._moment, self.inertia = 0.0, np.zeros(3), np.zeros((3, 3))
 
     def add(self, mass: float, centre: Array, inertia: Array) -> None:
-        """Add a link: mass, centre of mass, and inertia about it, in the body's frame."""
+        """Add a link.
+
+        Args:
+            mass: [kg].
+            centre: of mass, in the body's frame (3,) [m].
+            inertia: about the centre of mass, in the body's axes (3, 3) [kg m^2].
+        """
         self.mass += mass
         self._moment = self._moment + mass * centre
         self.inertia = self.inertia + inertia + mass * _point_inertia(centre)
 
     def row(self) -> Array:
-        """Return the body's row for the kernels (KNOWN,), in the columns of bodies.py."""
+        """Return the body's row for the kernels (BODY_COLUMNS,), in the columns of bodies.py."""
         centre = self._moment / self.mass if self.mass else np.zeros(3)
-        inertia = self.inertia[TRIANGLE]
-        numbers = [*self.position, *self.turn.ravel(), self.mass, *centre, *inertia]
-        return np.array([*numbers, *np.zeros(KNOWN - len(numbers))])
+        numbers = [*self.position, *self.turn.ravel(), self.mass, *centre, *self.inertia[TRIANGLE]]
+        return np.array([*numbers, *np.zeros(BODY_COLUMNS - len(numbers))])
 
 
 def merge(tree: Tree, joints: Sequence[str]) -> list[MergedBody]:

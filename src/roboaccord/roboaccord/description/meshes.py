@@ -33,15 +33,16 @@ if TYPE_CHECKING:
     from trimesh import Trimesh
 
 PACKAGE, MODEL, FILE = "package://", "model://", "file://"
-# Bytes that reading may take: generous, because a line may ask for millions of vertices (some 100
-# bytes each), and twice that of a xacro (xacro_file.py).
+# Bytes of memory that reading may take: twice that of a xacro (xacro_file.py), because a line may
+# ask for millions of vertices, of some 100 bytes each.
 MOST_MEMORY = 4 << 30
-# Of a part; with more, such as one for each vertex, their mean is used: each is a mesh of its own
-# in a page, and CAD exports have a few.
+# Largest number of colours of a mesh, each of which becomes a mesh of its own in a page; exports of
+# CAD have a few. With more, such as one for each vertex, their mean is used.
 MOST_COLOURS = 16
 FORMATS = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf")  # endings; none is an archive
-# Vertices (v, 3) [m], triangles (f, 3), and red, green and blue (3,) in 0..1, or None.
-Part = tuple[Array, Index, Array | None]
+# A mesh in one colour: vertices (v, 3) [m], triangles (f, 3), and red, green and blue (3,) in 0..1,
+# or None.
+MeshPart = tuple[Array, Index, Array | None]
 
 
 def mesh_path(name: str) -> Path:
@@ -79,11 +80,11 @@ def read_mesh(path: Path) -> tuple[Array, Index]:
     Raises:
         AccordError: if it cannot be read, or has no triangles in it.
     """
-    ((vertices, faces, _),) = _checked(path, _read_whole)
+    ((vertices, faces, _),) = _checked(path, _read_one_part)
     return vertices, faces
 
 
-def read_parts(path: Path) -> list[Part]:
+def read_parts(path: Path) -> list[MeshPart]:
     """Return the parts of a file's mesh, each of one colour, or of None if the file has none.
 
     The colour is that of the material; of a texture it is the mean.
@@ -94,7 +95,7 @@ def read_parts(path: Path) -> list[Part]:
     return _checked(path, _read_parts)
 
 
-def _checked(path: Path, read: Callable[[Path], list[Part]]) -> list[Part]:
+def _checked(path: Path, read: Callable[[Path], list[MeshPart]]) -> list[MeshPart]:
     """Return the parts that a function reads from a file; errors as of `read_mesh`."""
     if path.suffix.lower() not in FORMATS:
         raise AccordError(f"cannot read {path}: a mesh is one of {', '.join(FORMATS)}")
@@ -118,7 +119,7 @@ def _checked(path: Path, read: Callable[[Path], list[Part]]) -> list[Part]:
     return parts
 
 
-def _read_whole(path: Path) -> list[Part]:
+def _read_one_part(path: Path) -> list[MeshPart]:
     """Return a file's mesh as one part without a colour."""
     if path.suffix.lower() == ".obj":
         return [(*_read_obj(path), None)]
@@ -126,13 +127,13 @@ def _read_whole(path: Path) -> list[Part]:
     return [(np.array(mesh.vertices, float), np.array(mesh.faces, np.int64), None)]
 
 
-def _read_parts(path: Path) -> list[Part]:
+def _read_parts(path: Path) -> list[MeshPart]:
     """Return a file's parts in one frame, as `read_parts` does, unchecked."""
     if path.suffix.lower() == ".obj" and "\nmtllib " not in f"\n{read_text(path, LARGEST)}":
-        return _read_whole(path)
+        return _read_one_part(path)
     # `process` joins vertices: in STL each triangle has its own.
     scene = _trimesh(path).load_scene(path, process=True, resolver=_neighbour_resolver(path))
-    parts = list[Part]()
+    parts = list[MeshPart]()
     for node in scene.graph.nodes_geometry:
         pose, name = scene.graph[node]
         mesh = scene.geometry[name]

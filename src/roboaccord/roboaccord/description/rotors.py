@@ -1,8 +1,8 @@
 """Rotors and springs of joints, which a URDF states outside the elements of the joints.
 
-A rotor is part of a `<transmission>`, in Drake's words: its reflected inertia is
-`drake:rotor_inertia` times the square of `drake:gear_ratio`. Springs are SDFormat's, in the
-`<gazebo>` element of a joint. `with_drives` of tree.py adds both to the joints.
+A rotor, the turning part of a motor, is part of a `<transmission>`, in Drake's words: the inertia
+that it adds at the joint is `drake:rotor_inertia` times the square of `drake:gear_ratio`. Springs
+are SDFormat's, in the `<gazebo>` element of a joint. tree.py adds both to the joints that it reads.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from contextlib import suppress
 
 from roboaccord.description.xml_numbers import number
 
+# By joint: stiffness [N m/rad or N/m] and the position at which the spring is slack [rad or m].
+Springs = dict[str, tuple[float, float]]
 
-def springs_of(top: ET.Element) -> dict[str, tuple[float, float]]:
-    """Return stiffness [N m/rad or N/m] and slack position of SDFormat's springs, by joint."""
+
+def springs_of(top: ET.Element) -> Springs:
+    """Return the springs of a URDF in SDFormat's elements."""
     return {
         element.get("reference", ""): (
             float(element.findtext("springStiffness", "0")),

@@ -19,11 +19,11 @@ import numpy as np
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.description.meshes import Part, mesh_path, read_parts
+from roboaccord.description.meshes import MeshPart, mesh_path, read_parts
 from roboaccord.description.solids import Faces, Geometry, box, cylinder, read_geometry, sphere
 from roboaccord.description.tree import Tree
 
-# red, green, blue and opacity, 0 to 1, of shapes without a colour: by eye
+# Red, green, blue and opacity, 0 to 1, of shapes without a colour: by eye.
 GREY = (0.55, 0.60, 0.66, 1.0)
 # Kinds of scene, in words that users see.
 VISUAL, COLLISION = "visual shapes", "collision shapes"
@@ -141,7 +141,7 @@ def _mesh_shapes(geometry: Geometry, link: int, colour: Array) -> list[Shape]:
 
 
 @cache
-def _read_parts(name: str) -> list[Part]:
+def _read_parts(name: str) -> list[MeshPart]:
     """Return the parts of a mesh by its name in a description."""
     return read_parts(mesh_path(name))
 

@@ -22,17 +22,19 @@ from roboaccord.contract.state import Array
 from roboaccord.description.xml_numbers import numbers
 from roboaccord.numerics.rotations import rpy_matrix
 
-# Of a cylinder, and meridians of a sphere: enough to look round, since the middle of a side is
-# 0.4 % of the radius inside. They are only drawn, so any number would do.
+# Number of sides of a cylinder, and of meridians of a sphere: enough to look round, since the
+# middle of a side is 0.4 % of the radius inside. They are only drawn, so any number would do.
 SIDES = 36
 PARALLELS = 18  # rows of a sphere's faces: half of SIDES, so that they are square at the equator
-NORMAL_DIGITS = 6  # decimals to which normals of triangles in one facet agree: 32 bits have 6e-8
-TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all others would do
+# Decimals to which the normals of triangles in one facet agree: numbers of 32 bits have 6e-8.
+NORMAL_DIGITS = 6
+TINY = 1e-300  # replaces 0 as a divisor: any that is positive and below all lengths would do
+ANGLES = np.arange(SIDES) * 2 * np.pi / SIDES  # of the points of a circle [rad]
+RING = [(i, (i + 1) % SIDES) for i in range(SIDES)]  # indices of neighbours on a circle
 # Faces of a solid, each as the indices of its vertices.
 Faces = tuple[tuple[int, ...], ...]
-# By form: attributes that a URDF must state.
-NEEDED = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius",),
-          "mesh": ("filename",)}  # fmt: skip
+# Attributes that a URDF must state, by form.
+NEEDED = {"box": "size", "cylinder": "radius length", "sphere": "radius", "mesh": "filename"}
 # Names of surfaces that viewers know; another solid may have any name.
 GROUND, WALL, TERRAIN = BACKDROPS = "ground", "wall", "terrain"
 
@@ -46,26 +48,21 @@ def box(size: Array) -> tuple[Array, Faces]:
 
 def cylinder(radius: float, length: float) -> tuple[Array, Faces]:
     """Return vertices and faces of a cylinder along z [m]."""
-    angle = np.arange(SIDES) * 2 * np.pi / SIDES
-    ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), 0 * angle])
+    ring = np.column_stack([radius * np.cos(ANGLES), radius * np.sin(ANGLES), 0 * ANGLES])
     half = np.array([0.0, 0.0, 0.5 * length])
-    neighbours = [(i, (i + 1) % SIDES) for i in range(SIDES)]  # in a ring
-    wall = tuple((i, j, j + SIDES, i + SIDES) for i, j in neighbours)
+    wall = tuple((i, j, j + SIDES, i + SIDES) for i, j in RING)
     caps = (tuple(range(SIDES))[::-1], tuple(range(SIDES, 2 * SIDES)))
     return np.vstack([ring - half, ring + half]), wall + caps
 
 
 def sphere(radius: float) -> tuple[Array, Faces]:
     """Return vertices and faces of a sphere [m]."""
-    polar, azimuth = np.meshgrid(
-        np.linspace(np.pi, 0, PARALLELS + 1), np.arange(SIDES) * 2 * np.pi / SIDES, indexing="ij"
-    )
-    neighbours = [(i, (i + 1) % SIDES) for i in range(SIDES)]  # on a parallel
+    polar, azimuth = np.meshgrid(np.linspace(np.pi, 0, PARALLELS + 1), ANGLES, indexing="ij")
     directions = [np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)]
     faces = tuple(
         (row + i, row + j, row + j + SIDES, row + i + SIDES)
         for row in range(0, PARALLELS * SIDES, SIDES)
-        for i, j in neighbours
+        for i, j in RING
     )
     return radius * np.stack(directions, axis=-1).reshape(-1, 3), faces
 
@@ -155,15 +152,20 @@ def read_geometry(element: ET.Element) -> Geometry:
     form = element.find("geometry/*")
     if form is None:
         raise ValueError("it has no geometry")
-    for key in NEEDED.get(form.tag, ()):
+    for key in NEEDED.get(form.tag, "").split():
         if form.get(key) is None:
             raise ValueError(f"its {form.tag} has no {key}")
     origin = element.find("origin")
-    turn, sizes = rpy_matrix(*three_numbers(origin, "rpy")), three_numbers(form, "size")
-    radius, length = (float(form.get(key, "0")) for key in ("radius", "length"))
-    file, scale = form.get("filename", ""), three_numbers(form, "scale", "1 1 1")
-    position = three_numbers(origin, "xyz")
-    return Geometry(form.tag, position, turn, sizes, radius, length, file, scale)
+    return Geometry(
+        form=form.tag,
+        rotation=rpy_matrix(*three_numbers(origin, "rpy")),
+        size=three_numbers(form, "size"),
+        radius=float(form.get("radius", "0")),
+        length=float(form.get("length", "0")),
+        file=form.get("filename", ""),
+        scale=three_numbers(form, "scale", "1 1 1"),
+        position=three_numbers(origin, "xyz"),
+    )
 
 
 def three_numbers(element: ET.Element | None, key: str, default: str = "0 0 0") -> Array:

@@ -1,8 +1,9 @@
 """Kinematic tree of a URDF: links, joints, inertias and forward kinematics.
 
 `Tree.parse` reads a URDF into `Link` and `Joint` objects, with frames, axes and defaults as URDF
-defines them (test_kinematics). Links and joints are in the order of the tree: from the root level
-by level, joints of one link as in the file. Arrays of all simulators follow it.
+defines them (test_kinematics). Scenarios, simulators and engines take the robot from there. Links
+and joints are in the order of the tree: from the root level by level, joints of one link as in the
+file. Arrays of all simulators follow it.
 
 An attribute of the file may be added: give `Link` or `Joint` a field with a default and read it in
 `_read_link` or `_read_joint`. Joints that move have one degree of freedom (MOVING); others are
@@ -14,14 +15,14 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.description.rotors import rotor_inertias, springs_of
+from roboaccord.description.rotors import Springs, rotor_inertias, springs_of
 from roboaccord.description.xml_numbers import number, numbers
 from roboaccord.numerics.rotations import axis_angle_matrix, quaternion_matrix, rpy_matrix
 
@@ -32,21 +33,19 @@ MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 @dataclass(frozen=True)
 class Link:
-    """A link of a URDF, with its inertia and its visual boxes.
+    """A link of a URDF, with its inertia.
 
     Args:
         name: of the link.
         mass: [kg].
         centre: of mass, in the link's frame (3,) [m].
         inertia: about the centre of mass, in the axes of the link (3, 3) [kg m^2].
-        boxes: visual boxes: size (3,), centre (3,), rotation (3, 3), in the link frame.
     """
 
     name: str
     mass: float
     centre: Array
     inertia: Array
-    boxes: tuple[tuple[Array, Array, Array], ...]
 
 
 @dataclass(frozen=True)
@@ -129,7 +128,8 @@ class Tree:
         try:
             top = ET.fromstring(urdf)
             links = {e.get("name", ""): _read_link(e) for e in top.findall("link")}
-            joints = with_drives([_read_joint(e) for e in top.findall("joint")], top)
+            drives = rotor_inertias(top), springs_of(top)
+            joints = [_read_joint(e, *drives) for e in top.findall("joint")]
         except (ET.ParseError, ValueError, AttributeError, KeyError) as error:
             raise AccordError(f"{broken}: {error}") from None
         if root not in links:
@@ -147,11 +147,11 @@ class Tree:
             frame, second = len(names), [ball.parent]
             _append_below([j for j in joints if j is not ball], second, ordered, source)
             names += second
-        unattached = set(links) - set(names)
-        if loose := unattached - {"world"}:
-            raise AccordError(f"{broken}: {min(loose)} is not attached to any link")
+        outside = set(links) - set(names)
+        if unattached := outside - {"world"}:
+            raise AccordError(f"{broken}: {min(unattached)} is not attached to any link")
         ordered_links = tuple(links[name] for name in names)
-        return cls(ordered_links, tuple(ordered), frame, in_world=bool(unattached))
+        return cls(ordered_links, tuple(ordered), frame, in_world=bool(outside))
 
     @property
     def bearing(self) -> bool:
@@ -169,9 +169,11 @@ class Tree:
         return frozenset(joint.name for joint in self.moving if joint.kind != "prismatic")
 
     def independent(self, joints: Sequence[str]) -> tuple[Array, Array]:
-        """Return G (n, m) and q0 (n,) of q = G z + q0, for joints that mimic others.
+        """Return how the positions of all joints follow from those of the independent ones.
 
-        q are the positions of all joints (n,), z those of the m joints that mimic no other.
+        Returns:
+            G (n, m) and q0 (n,) of q = G z + q0, with the positions q of all n joints and z of the
+            m joints that mimic no other.
 
         Raises:
             AccordError: for a joint that mimics itself, or one that is not among `joints`.
@@ -182,18 +184,18 @@ class Tree:
         matrix, offset = np.zeros((len(joints), len(independent_names))), np.zeros(len(joints))
         # Follow each joint to the one that it mimics in the end, and multiply the ratios.
         for row, name in enumerate(joints):
-            leader, factor, seen = name, 1.0, {name}
-            while (mimic := mimics.get(leader)) is not None:
-                leader, multiplier, addend = mimic
-                offset[row] += factor * addend
-                factor *= multiplier
-                if leader in seen:
+            leader, ratio, visited = name, 1.0, set[str]()
+            while leader in mimics:
+                if leader in visited:
                     raise AccordError(f"broken description: joint {name} mimics itself")
-                seen.add(leader)
+                visited.add(leader)
+                leader, multiplier, addend = mimics[leader]
+                offset[row] += ratio * addend
+                ratio *= multiplier
             if leader not in columns:
                 not_moving = f"{leader}, which does not move"
                 raise AccordError(f"broken description: joint {name} mimics {not_moving}")
-            matrix[row, columns[leader]] = factor
+            matrix[row, columns[leader]] = ratio
         return matrix, offset
 
     def forward(
@@ -264,20 +266,13 @@ def _pose(element: ET.Element | None) -> tuple[Array, Array]:
 
 def _read_link(element: ET.Element) -> Link:
     """Return the link of a `<link>`; without an inertial its mass and inertia are 0."""
-    inertial = element.find("inertial")
-    mass = inertial.find("mass") if inertial is not None else None
-    tensor = inertial.find("inertia") if inertial is not None else None
-    centre, turn = _pose(inertial)
+    mass, tensor = element.find("inertial/mass"), element.find("inertial/inertia")
+    centre, turn = _pose(element.find("inertial"))
     inertia = np.zeros((3, 3))
     if tensor is not None:
         inertia = turn @ symmetric([float(tensor.attrib[key]) for key in MOMENTS]) @ turn.T
-    boxes = []
-    for visual in element.findall("visual"):
-        box = visual.find("geometry/box")
-        if box is not None:
-            boxes.append((numbers(box, "size"), *_pose(visual)))
     kilograms = float(mass.attrib["value"]) if mass is not None else 0.0
-    return Link(element.attrib["name"], kilograms, centre, inertia, tuple(boxes))
+    return Link(element.attrib["name"], kilograms, centre, inertia)
 
 
 def symmetric(moments: Sequence[float]) -> Array:
@@ -286,41 +281,42 @@ def symmetric(moments: Sequence[float]) -> Array:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _read_joint(element: ET.Element) -> Joint:
-    """Return the joint of a `<joint>`, without rotor and spring."""
+def _read_joint(element: ET.Element, rotors: dict[str, float], springs: Springs) -> Joint:
+    """Return the joint of a `<joint>`, with its rotor and spring, which are given by joint."""
     parent, child = element.find("parent"), element.find("child")
     if parent is None or child is None:
         raise ValueError(f"joint {element.get('name')} lacks a parent or a child")
-    axis, dynamics = element.find("axis"), element.find("dynamics")
-    direction = numbers(axis, "xyz", "1 0 0")
+    direction = numbers(element.find("axis"), "xyz", "1 0 0")
     direction = direction / (math.hypot(*direction) or 1.0)  # of any length in the file
     if element.get("type") in MOVING and not direction.any():
         raise ValueError(f"joint {element.get('name')}: its axis has no direction")
+    limit, dynamics = element.find("limit"), element.find("dynamics")
     stiffness, damping = numbers(dynamics, "servo", "0 0").tolist()
-    limit, mimic, leader = element.find("limit"), element.find("mimic"), None
+    mimic = element.find("mimic")
+    leader = None
     if mimic is not None:
-        factor, offset = number(mimic, "multiplier", 1.0), number(mimic, "offset", 0.0)
-        leader = (mimic.get("joint", ""), factor, offset)
+        multiplier, offset = number(mimic, "multiplier", 1.0), number(mimic, "offset", 0.0)
+        leader = (mimic.get("joint", ""), multiplier, offset)
+    position, rotation = _pose(element)
     return Joint(
-        element.attrib["name"], element.attrib["type"], parent.attrib["link"],
-        child.attrib["link"], *_pose(element), direction,
-        lower=number(limit, "lower", -np.inf), upper=number(limit, "upper", np.inf),
-        effort=number(limit, "effort", np.inf), damping=number(dynamics, "damping", 0.0),
-        friction=number(dynamics, "friction", 0.0), mimic=leader,
-        servo=(stiffness, damping), velocity=number(limit, "velocity", np.inf),
-    )  # fmt: skip
-
-
-def with_drives(joints: Sequence[Joint], top: ET.Element) -> list[Joint]:
-    """Return joints with the rotors and springs that a URDF states outside their elements.
-
-    `top` is the element `robot` of the URDF.
-    """
-    rotors, springs = rotor_inertias(top), springs_of(top)
-    return [
-        replace(j, armature=rotors.get(j.name, 0.0), spring=springs.get(j.name, (0.0, 0.0)))
-        for j in joints
-    ]
+        name=element.attrib["name"],
+        kind=element.attrib["type"],
+        parent=parent.attrib["link"],
+        child=child.attrib["link"],
+        position=position,
+        rotation=rotation,
+        axis=direction,
+        lower=number(limit, "lower", -np.inf),
+        upper=number(limit, "upper", np.inf),
+        effort=number(limit, "effort", np.inf),
+        velocity=number(limit, "velocity", np.inf),
+        damping=number(dynamics, "damping", 0.0),
+        friction=number(dynamics, "friction", 0.0),
+        mimic=leader,
+        armature=rotors.get(element.attrib["name"], 0.0),
+        spring=springs.get(element.attrib["name"], (0.0, 0.0)),
+        servo=(stiffness, damping),
+    )
 
 
 def rotors_of(tree: Tree, joints: Sequence[str]) -> Array:

@@ -21,12 +21,12 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import MOMENTS, MOVING, Joint, Link, Tree
 
-# rad, m, N m, N, rad/s: stands for no limit, because urdfdom requires a number: far beyond any
-# real one. tree.py takes it, and whatever is larger, for no limit.
+# Written where a joint has no limit [rad, m, N m, N, rad/s], because urdfdom requires a number: far
+# beyond any real one.
 ENDLESS = 1e9
-WORLD = "world"
-# cosine of pitch below which roll and yaw turn about the same axis to round-off, which would be
-# 1e-7 rad in each of them; yaw is then 0
+WORLD = "world"  # name of the link that does not move
+# Cosine of the pitch below which roll and yaw turn about the same axis to round-off, which would be
+# 1e-7 rad in each of them; yaw is then set to 0.
 UPRIGHT = 1e-9
 DRAKE = "http://drake.mit.edu"  # namespace of the elements `drake:...`
 
@@ -74,7 +74,6 @@ def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tr
     Raises:
         AccordError: for a loop, or bodies that are attached to nothing.
     """
-    # The root of the tree.
     by_name = {link.name: link for link in links}
     children = {joint.child for joint, _ in joints}
     root = WORLD if WORLD in by_name else next((n for n in by_name if n not in children), "")
@@ -84,32 +83,30 @@ def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tr
     origins, ordered, remaining = {root: np.zeros(3)}, list[Joint](), list(joints)
     while attached := [j for j in remaining if {j[0].parent, j[0].child} & origins.keys()]:
         remaining.remove(attached[0])
-        joint, (point, axes) = attached[0]  # the joint's frame in the child
+        joint, pose_in_child = attached[0]
         if joint.parent in origins and joint.child in origins:
             raise AccordError(f"a loop at joint {joint.name}: a URDF is a tree")
         if joint.child in origins:  # the file goes from the tip to the base: exchange both ends
-            joint, (point, axes) = _reversed(*attached[0])
+            joint, pose_in_child = _reversed(joint, pose_in_child)
+        point, axes = pose_in_child
         # Rotation of the child in the parent; its new origin is on the joint, unless that is fixed.
         turn = joint.rotation @ axes.T
         origin = np.zeros(3) if joint.kind == "fixed" else point
         position = joint.position - origins[joint.parent] + turn @ (origin - point)
         ordered.append(replace(joint, position=position, rotation=turn, axis=axes @ joint.axis))
         origins[joint.child] = origin
-    if loose := [name for name in by_name if name not in origins]:
-        raise AccordError(f"{loose[0]} is attached neither to {root} nor to its descendants")
+    if unattached := [name for name in by_name if name not in origins]:
+        raise AccordError(f"{unattached[0]} is attached neither to {root} nor to its descendants")
     # Centres of mass are relative to the new origins.
     shifted = (replace(by_name[n], centre=by_name[n].centre - p) for n, p in origins.items())
     return Tree(tuple(shifted), tuple(ordered))
 
 
-def _reversed(joint: Joint, on_child: Pose) -> tuple[Joint, Pose]:
+def _reversed(joint: Joint, pose_in_child: Pose) -> tuple[Joint, Pose]:
     """Return the same joint with parent and child exchanged."""
-    position, turn = on_child
-    exchanged = replace(
-        joint, parent=joint.child, child=joint.parent, position=position, rotation=turn,
-        axis=-joint.axis,
-    )  # fmt: skip
-    return exchanged, (joint.position, joint.rotation)
+    parent, child, (position, rotation) = joint.child, joint.parent, pose_in_child
+    exchanged = replace(joint, parent=parent, child=child, position=position, rotation=rotation)
+    return replace(exchanged, axis=-joint.axis), (joint.position, joint.rotation)
 
 
 def write_tree(tree: Tree, name: str) -> str:

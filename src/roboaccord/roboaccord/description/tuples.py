@@ -1,9 +1,9 @@
 """Kernels of small vectors and matrices as tuples, which cost no memory and are inlined.
 
 Vectors are tuples of 3 numbers, symmetric matrices of 6 (xx xy xz yy yz zz), other matrices of 9,
-by rows. The first kernels move them between tuples and the rows of an array, the others compute.
-bodies.py and articulated.py are written with them. The order of operations stays: hashes of
-reference runs depend on it to the last bit.
+by rows. The first kernels move them between tuples and the rows of an array, the others compute; a
+prime marks a transpose. bodies.py and articulated.py, the dynamics of trees, are written with them.
+The order of operations stays: hashes of reference runs depend on it to the last bit.
 """
 
 from __future__ import annotations
@@ -20,17 +20,13 @@ def vector_at(rows, i, at):
 @kernel
 def symmetric_at(rows, i, at):
     """Return the symmetric matrix in row i of an array (6 numbers), beginning at column `at`."""
-    xx, xy, xz = vector_at(rows, i, at)
-    return xx, xy, xz, rows[i, at + 3], rows[i, at + 4], rows[i, at + 5]
+    return vector_at(rows, i, at) + vector_at(rows, i, at + 3)
 
 
 @kernel
 def matrix_at(rows, i, at):
     """Return the matrix in row i of an array (9 numbers), beginning at column `at`."""
-    return (
-        rows[i, at], rows[i, at + 1], rows[i, at + 2], rows[i, at + 3], rows[i, at + 4],
-        rows[i, at + 5], rows[i, at + 6], rows[i, at + 7], rows[i, at + 8],
-    )  # fmt: skip
+    return vector_at(rows, i, at) + vector_at(rows, i, at + 3) + vector_at(rows, i, at + 6)
 
 
 @kernel

@@ -24,25 +24,25 @@ from roboaccord.contract.files import is_file, parse_xml, read_bytes
 from roboaccord.description.meshes import FILE, MODEL, PACKAGE
 from roboaccord.description.resources import package_folders
 from roboaccord.description.rotors import rotor_inertias
-from roboaccord.description.xacro_file import NO_ARGUMENTS, expand_apart
+from roboaccord.description.xacro_file import NO_ARGUMENTS, expand_isolated
 
 LARGEST = 10_000_000  # bytes of a file: 50 times the largest of 69 public ones (0.2 million)
-MOST_LINKS = 2000  # links: far more than any robot has: twenty times a humanoid with hands
-LONGEST_NAME = 255  # characters, as many as file systems allow
+MOST_LINKS = 2000  # links of a robot: twenty times those of a humanoid with hands
+LONGEST_NAME = 255  # characters, as many as file systems allow in the name of a file
 NO_PACKAGES: Mapping[str, Path] = MappingProxyType({})
-ROOT = "base_link"
+ROOT = "base_link"  # name of the root link in every simulator
 RESERVED = (ROOT, "world")  # names of links that have a meaning in engines
-GEOMETRY = ("visual", "collision")
 PREFIX = re.compile(r"""xmlns:([\w.-]+)=["']([^"']+)["']""")  # declaration of a prefix
 # Declaration of a default namespace in the first element, and blanks before that of XML.
 NAMESPACE = re.compile(r"""(<robot\b[^>]*?)\sxmlns=(?:"[^">]*"|'[^'>]*')""")
 LEADING = re.compile(r"\A(\s+)(<\?xml.*?\?>)")
-STANDARD_INPUT = Path("-")
+STANDARD_INPUT = Path("-")  # path that stands for it
 # Name of the robot in a URDF, SDFormat or MJCF file.
 TITLE = re.compile(
     r"<(?:(?:robot|model)\b[^>]*?\bname|mujoco\b[^>]*?\bmodel)\s*=\s*[\"']([^\"'$]+)[\"']"
 )
-BESIDE = ("transmission", "gazebo", "material")  # elements that few engines read
+# Elements beside links and joints, which few engines read.
+OTHER_ELEMENTS = ("transmission", "gazebo", "material")
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,8 @@ def read_text(path: Path, packages: Mapping[str, Path], arguments: Mapping[str, 
     is_piped = path == STANDARD_INPUT
     data = sys.stdin.buffer.read(LARGEST + 1) if is_piped else read_bytes(path, LARGEST)
     path = path.absolute()
-    text = expand_apart(path, packages, arguments) if path.suffix == ".xacro" else decode_xml(data)
+    is_xacro = path.suffix == ".xacro"
+    text = expand_isolated(path, packages, arguments) if is_xacro else decode_xml(data)
     if len(text) > LARGEST:
         raise AccordError(f"{path.name} is larger than {LARGEST // 1_000_000} MB")
     return text
@@ -209,29 +210,30 @@ def check_urdf(
             raise AccordError(f"{path.name} holds a name of more than {LONGEST_NAME} characters")
     if len(top.findall("link")) > MOST_LINKS:
         raise AccordError(f"{path.name} holds more than {MOST_LINKS} links")
-    keep_prefixes(text)
+    register_prefixes(text)
     name = top.get("name") or path.name.partition(".")[0]
     return UrdfFile(path, name, text, packages, notes, made)
 
 
-def keep_prefixes(urdf: str) -> None:
+def register_prefixes(urdf: str) -> None:
     """Register the prefixes of a text, such as `drake:`, so that parsing and writing keep them."""
     for prefix, space in PREFIX.findall(urdf):
         with suppress(ValueError):  # ns0 and its like are taken
             ET.register_namespace(prefix, space)
 
 
-def strip(urdf: str, beside: Collection[str] = BESIDE) -> str:
-    """Return a URDF without geometry, and without the elements `beside` links and joints.
+def strip(urdf: str, others: Collection[str] = OTHER_ELEMENTS) -> str:
+    """Return a URDF without geometry, and without the elements `others` beside links and joints.
 
     A transmission that states a rotor's inertia stays, because it changes the motion.
     """
-    keep_prefixes(urdf)
+    register_prefixes(urdf)
     top = ET.fromstring(urdf)
-    for parent, tags in ((top, beside), *((link, GEOMETRY) for link in top.findall("link"))):
-        for child in [child for child in parent if child.tag in tags]:
-            if not rotor_inertias([child]):
-                parent.remove(child)
+    for child in [child for child in top if child.tag in others and not rotor_inertias([child])]:
+        top.remove(child)
+    for link in top.findall("link"):
+        for shape in (*link.findall("visual"), *link.findall("collision")):
+            link.remove(shape)
     return ET.tostring(top, encoding="unicode")
 
 

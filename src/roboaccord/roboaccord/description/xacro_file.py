@@ -2,9 +2,9 @@
 
 What a xacro file has between `${` and `}`, or in `$(eval )`, is Python, and xacro's own checks do
 not stop it from doing anything. Files of installed packages are expanded by `expand_xacro`. Others
-go through `expand_apart` to a process of its own, which the kernel of the operating system fences:
-no network, no writing, no other processes. Where it cannot be fenced, expressions that could reach
-beyond themselves are refused (`check_expression`).
+go through `expand_isolated` to a process of its own, which the kernel of the operating system
+fences: no network, no writing, no other processes. Where it cannot be fenced, expressions that
+could reach beyond themselves are refused (`check_expression`).
 
 FRAMES (attributes) and OUTLIVING (kinds of nodes), what no expression may contain, may grow but not
 shrink (test_fence tries to escape in every way); TRUST and TO_TRUST are the user's way to lift the
@@ -25,12 +25,12 @@ from typing import Any
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import LARGEST_TEXT, read_bytes
-from roboaccord.description.apart import SECONDS, apart
+from roboaccord.description.isolated import SECONDS, run_isolated
 from roboaccord.description.resources import is_installed, package_folders
 from roboaccord.numerics.fence import fence
 
 NO_ARGUMENTS: Mapping[str, str] = MappingProxyType({})
-MEMORY = 2 << 30  # bytes of address space of the process, which takes 0.15 GB before it reads
+MEMORY = 2 << 30  # bytes: address space of the process, which takes 0.15 GB before it reads
 TRUST = "ROBOACCORD_TRUST"  # environment variable: with 1, all files are trusted
 TO_TRUST = "if you trust the file, add --trust"
 # Attributes by which an expression reaches the code that called it.
@@ -63,7 +63,7 @@ def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
     return text
 
 
-def expand_apart(
+def expand_isolated(
     path: Path, packages: Mapping[str, Path], arguments: Mapping[str, str] = NO_ARGUMENTS
 ) -> str:
     """Return the URDF of any xacro file, expanded in a process of bounded time and memory.
@@ -79,17 +79,18 @@ def expand_apart(
         AccordError: if the file is broken, or takes too much time or memory.
     """
     folders = {name: str(folder) for name, folder in packages.items()}
-    trusted = os.environ.get(TRUST) == "1" or is_installed(path)
-    work = expand_trusted if trusted else expand_fenced
+    is_trusted = os.environ.get(TRUST) == "1" or is_installed(path)
+    expand = expand_trusted if is_trusted else expand_fenced
+    details = str(path), {**arguments}, folders
     try:
-        return str(apart(work, str(path), {**arguments}, folders, seconds=SECONDS, memory=MEMORY))
+        return str(run_isolated(expand, *details, seconds=SECONDS, memory=MEMORY))
     except AccordError as error:
         start = f"broken description {path.name}: "
         raise AccordError(f"{start}{str(error).removeprefix(start)}") from None
 
 
 def expand_trusted(path: str, arguments: Mapping[str, str], packages: Mapping[str, str]) -> str:
-    """Return the URDF of a xacro file, in the process of `expand_apart`."""
+    """Return the URDF of a xacro file, in the process of `expand_isolated`."""
     from xacro import substitution_args
 
     folders = {name: Path(folder) for name, folder in packages.items()}
@@ -110,7 +111,8 @@ def expand_fenced(path: str, arguments: Mapping[str, str], packages: Mapping[str
     from xacro import substitution_args
 
     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
-    refused_nodes, builtins = () if fence() else OUTLIVING, {**xacro._global_symbols["python"]}
+    refused_nodes = () if fence() else OUTLIVING
+    builtins = {**xacro._global_symbols["python"]}
 
     def checked(evaluate: Callable[..., Any]) -> Callable[..., Any]:
         return lambda text, *names: evaluate(check_expression(text, refused_nodes), *names)

@@ -19,11 +19,11 @@ from roboaccord.contract.files import LARGEST_TEXT, read_text
 
 # Limits, which may be raised.
 LARGEST = 1_000_000  # characters of a text that a person writes: some 20 000 lines
-# levels of lists and mappings: a scenario has five, and Python's limit of 1000 calls is far
+# Levels of lists and mappings: a scenario has five, and Python's limit of 1000 calls is far.
 DEEPEST = 50
-# values, where an alias counts as all that it stands for: as many as LARGEST has characters
+# Values, where an alias counts as all that it stands for: as many as LARGEST has characters.
 MOST = 1_000_000
-# The loader in C is ten times as fast.
+# Loader for texts that programs write: the one in C, where it is installed, is ten times as fast.
 _FAST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -120,9 +120,8 @@ class _NumberLoader(yaml.SafeLoader):
         return value
 
 
-_NumberLoader.yaml_implicit_resolvers = {
-    k: list(v) for k, v in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
+_RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
+_NumberLoader.yaml_implicit_resolvers = {key: [*rules] for key, rules in _RESOLVERS.items()}
 _WITH_EXPONENT = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")  # as 1e-3
 _STARTS = list("-+.0123456789")  # characters with which such a number begins
 _NumberLoader.add_implicit_resolver("tag:yaml.org,2002:float", _WITH_EXPONENT, _STARTS)

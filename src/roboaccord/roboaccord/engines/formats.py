@@ -17,7 +17,7 @@ from xml.parsers import expat
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.description import urdf_file
-from roboaccord.description.apart import SECONDS, apart
+from roboaccord.description.isolated import SECONDS, run_isolated
 from roboaccord.description.resources import package_folders
 from roboaccord.description.source import parse_lines
 from roboaccord.description.urdf_file import read_text
@@ -65,7 +65,7 @@ def read_robot(
     version = engine.load(engine.version)
     try:
         job = convert_apart, form, text, loaded_path, folder_names
-        urdf, notes, links, *others = apart(*job, seconds=SECONDS, memory=MEMORY)
+        urdf, notes, links, *others = run_isolated(*job, seconds=SECONDS, memory=MEMORY)
     except AccordError as error:
         raise AccordError(f"{path.name}: {error}") from None
     # Notes for the user: which engine converted the file, and what was lost.

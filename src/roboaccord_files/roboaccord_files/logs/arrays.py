@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import LARGEST, check_file, read_bytes
-from roboaccord.description.apart import apart
+from roboaccord.description.isolated import run_isolated
 
 from roboaccord_files.logs.table import Columns
 
@@ -37,7 +37,7 @@ def read_arrays(path: Path) -> Columns:
     if path.suffix.lower() == ".npz":
         arrays = _npz(read_bytes(path))
     else:
-        packed = apart(unpack, str(check_file(path)), seconds=SECONDS, memory=MEMORY)
+        packed = run_isolated(unpack, str(check_file(path)), seconds=SECONDS, memory=MEMORY)
         arrays = {name: np.array(values) for name, values in packed.items()}
     joints = [str(name) for name in np.atleast_1d(arrays.get("joints", ()))]
     numeric = {name: array for name, array in arrays.items()

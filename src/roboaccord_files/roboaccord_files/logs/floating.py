@@ -101,9 +101,7 @@ class FloatingBase:
         Between them are links without mass, each with the name of the joint that moves it.
         """
         zero, axes = np.zeros(3), dict(zip("XYZ", np.eye(3)))
-        massless = [
-            Link(name, 0.0, zero, np.zeros((3, 3)), ()) for name in (WORLD, *self.joints[:-1])
-        ]
+        massless = [Link(name, 0.0, zero, np.zeros((3, 3))) for name in (WORLD, *self.joints[:-1])]
         names = [*(link.name for link in massless), tree.links[0].name]
         kinds = [("prismatic", np.eye(3))] * 3 + [("continuous", self.turn)]
         kinds += [("continuous", np.eye(3))] * 2

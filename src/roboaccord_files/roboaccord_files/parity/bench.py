@@ -25,7 +25,7 @@ from roboaccord.contract import AccordError, Finding
 from roboaccord.crosscheck.level import LevelOf
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.tree import Tree
-from roboaccord.description.urdf_file import UrdfFile, find_root, keep_prefixes, strip
+from roboaccord.description.urdf_file import UrdfFile, find_root, register_prefixes, strip
 from roboaccord.engines import EngineSpec, check_engine, specs
 from roboaccord.engines.differences import Difference
 from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_question, read_tree
@@ -109,7 +109,7 @@ class Bench:
     planted: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        keep_prefixes(self.file.text)
+        register_prefixes(self.file.text)
         self.stripped = self.file.stripped()
         self.text = without_mimic(self.stripped)
         # Readings of the reference, by the text and whether angles are rounded.

@@ -177,18 +177,18 @@ def _reachable(joints: Sequence[Joint], links: Sequence[str], root: str) -> list
 def _link(name: str, element: ET.Element | None) -> Link:
     """Return the link of an element; None stands for the world."""
     if element is None:
-        return Link(name, 0.0, np.zeros(3), np.zeros((3, 3)), ())
+        return Link(name, 0.0, np.zeros(3), np.zeros((3, 3)))
     inertial = element.find("inertial")
     if inertial is None:
         # SDFormat's defaults are a mass of 1 kg and a unit inertia.
-        return Link(name, 1.0, np.zeros(3), np.eye(3), ())
+        return Link(name, 1.0, np.zeros(3), np.eye(3))
     centre, turn = pose_in(inertial)
     moments = [
         float(inertial.findtext(f"inertia/{key}", "1" if key[1] == key[2] else "0"))
         for key in MOMENTS
     ]
     inertia = turn @ symmetric(moments) @ turn.T
-    return Link(name, float(inertial.findtext("mass", "1")), centre, inertia, ())
+    return Link(name, float(inertial.findtext("mass", "1")), centre, inertia)
 
 
 def _joint(

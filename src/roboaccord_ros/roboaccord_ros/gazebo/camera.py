@@ -78,10 +78,10 @@ class Window(Observer):
         if self._position is None or passed < PERIOD or not self._publisher.has_connections():
             return
         self._send_time, self._open_time = now, min(self._open_time, now)
-        # First-order lag: the camera covers this share of the way to its target.
-        share = 1.0 - math.exp(-passed / LAG)
+        # First-order lag: the camera covers this fraction of the way to its target.
+        fraction = 1.0 - math.exp(-passed / LAG)
         target = self._centre(state) - self._start
-        self._displacement += share * (target - self._displacement)
+        self._displacement += fraction * (target - self._displacement)
         offset = dict(zip("xyz", (self._position + self._displacement).tolist(), strict=True))
         # Until the window certainly shows pictures, tie the camera to ANCHOR with each message.
         if now < self._open_time + OPENING:

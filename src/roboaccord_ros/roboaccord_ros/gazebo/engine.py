@@ -1,10 +1,10 @@
 """Gazebo as an engine of the workspace: chosen by `--engine gz`, never by default.
 
-The engine simulates a whole setup (simulator.py): robot, ground and faults together. For the
-cross-check, which compares it with the reference simulation, it also states what the reference must
-have: the same ground, and the twin of its integration scheme (the reference's equations, integrated
-as Gazebo does). This module is read
-to list engines, so it imports Gazebo's bindings inside functions only.
+SPEC is the specification by which the core finds the engine (entry point in setup.cfg). The engine
+simulates a whole setup (simulator.py): robot, ground and faults together. For the cross-check,
+which compares it with the reference simulation, it also states what the reference must have: the
+same ground, and the twin of its integration scheme (the reference's equations, integrated as Gazebo
+does). This module is read to list engines, so it imports Gazebo's bindings inside functions only.
 
 A setting is a field of GazeboSettings, which is a key of `engine_options.gz` and documented in
 docs/gazebo.md. SPEC and its names stay, for setup.cfg and users have them.
@@ -88,7 +88,10 @@ def contacts_name(setup: Setup) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class GazeboSpec(EngineSpec):
-    """Specification of Gazebo, which has its own ground, and a twin for some robots."""
+    """Specification of Gazebo, which has its own ground, and a twin for some robots.
+
+    Methods are those of `EngineSpec`.
+    """
 
     def grounded(self, setup: Setup) -> Setup:
         from roboaccord.gazebo import on_ground
@@ -108,6 +111,10 @@ class GazeboSpec(EngineSpec):
 
 
 SPEC = GazeboSpec(
-    name="gz", package="ros_gz", version=_version, whole=_simulator_maker, settings=GazeboSettings,
+    name="gz",
+    package="ros_gz",
+    version=_version,
+    whole=_simulator_maker,
+    settings=GazeboSettings,
     also=("gazebo", "ignition"),
-)  # fmt: skip
+)

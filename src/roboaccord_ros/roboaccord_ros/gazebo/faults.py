@@ -28,8 +28,8 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFaults, Simulator, hold
 
 POLE = 0.5  # both poles of the lock in the z plane: errors about halve in each period
-K_P = (1.0 - POLE) ** 2  # gain of the angle
-# Gain of the rate; both gains give the polynomial above a double root at POLE.
+# Gains of angle and rate, with which the polynomial above has a double root at POLE.
+K_P = (1.0 - POLE) ** 2
 K_D = 0.5 * (3.0 + POLE) * (1.0 - POLE)
 
 

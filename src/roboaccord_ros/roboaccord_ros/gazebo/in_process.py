@@ -31,6 +31,7 @@ from roboaccord_ros.gazebo.world import PARTITION, RESOURCES, World, new_partiti
 # Joint coordinates (n,) and rates (n,), then the base's position and quaternion (7,) and its twist
 # in the world frame (6,); the last two are empty for a server that does not read the base.
 Answer = tuple[list[float], list[float], list[float], list[float]]
+Coordinates = tuple[Array, Array]  # joint coordinates (n,) and rates (n,)
 
 
 class InProcess:
@@ -80,8 +81,7 @@ class InProcess:
         self.steps, self._last_step = 0, 0
         self._effort: list[float] = []  # (n,) [N m]
         self._wrench: tuple[Any, ...] = ()  # force and torque on the base, or none
-        # Joint coordinates and rates to be set before the next step, or None.
-        self._coordinates: tuple[Array, Array] | None = None
+        self._coordinates: Coordinates | None = None  # to be set before the next step
         self._answer: Answer = [], [], [], []  # after the last step
         self._error: Exception | None = None  # raised in a callback, which cannot pass it on
         self._fixture: Any = self._make_fixture(populate(world, robot, start, urdf, physics))
@@ -94,7 +94,7 @@ class InProcess:
         InProcess.server_count -= 1
 
     def prepare_start(
-        self, coordinates: tuple[Array, Array], twist: Array, switches: Mapping[str, bool]
+        self, coordinates: Coordinates, twist: Array, switches: Mapping[str, bool]
     ) -> None:
         """Prepare the start of a robot with a free base: its joints, switches and twist (6,).
 
@@ -111,18 +111,21 @@ class InProcess:
             self.pauses.add(self.pauses.set_twist(lambda: self._base, twist))
 
     def step(
-        self, effort: Array, count: int, coordinates: tuple[Array, Array] | None = None,
+        self,
+        effort: Array,
+        count: int,
+        start: Coordinates | None = None,
         wrench: Array | None = None,
-    ) -> Answer:  # fmt: skip
+    ) -> Answer:
         """Take physics steps under constant efforts, and return the state after the last one.
 
         Args:
             effort: efforts of the joints (n,) [N m].
             count: number of steps.
-            coordinates: joint coordinates and rates (n,) each, to be set before the first step.
+            start: joint coordinates and rates, to be set before the first step.
             wrench: constant force and torque on the base, world frame (6,) [N, N m].
         """
-        self._effort, self._coordinates = effort.tolist(), coordinates
+        self._effort, self._coordinates = effort.tolist(), start
         self._last_step = self.steps + count
         self._wrench = ()
         if wrench is not None:
@@ -186,13 +189,13 @@ class InProcess:
             self._error = error
             self.pauses.request_step()
 
-    def _set_coordinates(self, ecm: Any, coordinates: tuple[Array, Array]) -> None:
+    def _set_coordinates(self, ecm: Any, coordinates: Coordinates) -> None:
         """Set coordinates and rates of the joints (n,) each."""
         for joint, q, qd in zip(self._joints, *coordinates, strict=True):
             joint.reset_position(ecm, [float(q)])
             joint.reset_velocity(ecm, [float(qd)])
 
-    def _placing(self, coordinates: tuple[Array, Array]) -> Work:
+    def _placing(self, coordinates: Coordinates) -> Work:
         """Work that sets coordinates and rates in an iteration, and lets another one pass."""
         ecm = yield
         self._set_coordinates(ecm, coordinates)
@@ -238,7 +241,7 @@ class InProcess:
             self._answer = q, qd, *(self._read_base(ecm) if self._reads_base else ([], []))
         except IndexError:
             self._error = AccordError("its physics engine has not made all joints of the robot")
-        except Exception as error:  # noqa: BLE001 - as above
+        except Exception as error:  # noqa: BLE001 - no error may pass through the server's C++
             self._error = error
 
     def _read_base(self, ecm: Any) -> tuple[list[float], list[float]]:

@@ -1,9 +1,10 @@
 """The pose and twist of a level base in Gazebo, from the coordinates of four joints, and back.
 
 A base that stays level, such as that of a wheeled robot, hangs on the world by the joints LEVEL of
-the core: x, y, z and yaw. Their coordinates and rates are exact, whereas Gazebo updates a pose only
-when it has changed by 1e-6 m or 2e-6 rad, which is some steps late in slow motion.
-test_gazebo_setups guards where the joints put the base.
+the core: three slides x, y and z, and a hinge yaw, which are 0 at the start. Their coordinates and
+rates are exact, whereas Gazebo updates a pose only when it has changed by 1e-6 m or 2e-6 rad, which
+is some steps late in slow motion. simulator.py converts states by `LevelBase`. test_gazebo_setups
+guards where the joints put the base.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class LevelBase:
     def __init__(self, initial: RobotState) -> None:
         self._start, self._orientation = initial.position, initial.orientation
         self._turn = quaternion_matrix(initial.orientation)
-        # The same three as lists: with arrays this small, plain floats take a third of the time.
+        # The same as lists: with arrays this small, plain floats take a third of the time.
         self._lists = initial.position.tolist(), initial.orientation.tolist(), self._turn.tolist()
 
     def pose_and_twist(self, *joints: float) -> tuple[Array, Array, Array]:

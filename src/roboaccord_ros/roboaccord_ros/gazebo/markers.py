@@ -29,13 +29,14 @@ SERVICE = "/marker_array"  # service of gz-gui's MarkerManager that takes severa
 NAMESPACE = "reference"  # of the markers, so that only these are deleted
 # Type of a marker, by the form of a URDF geometry.
 MARKER_TYPES = {"box": "BOX", "cylinder": "CYLINDER", "sphere": "SPHERE", "mesh": "TRIANGLE_LIST"}
-RETRY = 0.5  # s of wall time; between two searches for a window
-SETTLING = 3.0  # s; until the first search, which would wait for gz-transport's discovery earlier
-# Share of a colour that is emitted, times its opacity: emitted light looks opaque. Any from 0.5 to
-# 0.9 would do.
+RETRY = 0.5  # s of wall time between two searches for a window
+# s of wall time until the first search, which would wait for gz-transport's discovery earlier.
+SETTLING = 3.0
+# Fraction of a colour that is emitted, times its opacity: emitted light looks opaque. Any from 0.5
+# to 0.9 would do.
 GLOW = 0.7
-# ms; for the answer of a window to markers: one picture at 20 a second, so a window that hangs
-# slows a run by a tenth (once in RETRY).
+# ms: longest wait for the answer of a window to markers: one picture at 20 a second, so a window
+# that hangs slows a run by a tenth (once in RETRY).
 PATIENCE = 50
 
 
@@ -60,7 +61,7 @@ class WindowMarkers:
         except AccordError:  # without bindings the run goes on, and nothing is drawn
             self._next_search = math.inf
 
-    def show(self, reference: RobotState, then: RobotState, now: RobotState, look: Look) -> None:
+    def show(self, reference: RobotState, past: RobotState, newest: RobotState, look: Look) -> None:
         """Draw the reference beside the newest state of the run.
 
         The reference is some states behind, so its deviation from the run at the same time is
@@ -68,22 +69,22 @@ class WindowMarkers:
 
         Args:
             reference: newest state of the reference.
-            then: state of the run at the time of `reference`.
-            now: newest state of the run, which the window shows.
+            past: state of the run at the time of `reference`.
+            newest: newest state of the run, which the window shows.
             look: colours of the reference.
         """
-        is_drawn = now is self._drawn_state and look.colours == self._drawn_colours
+        is_drawn = newest is self._drawn_state and look.colours == self._drawn_colours
         if is_drawn or not self._is_window_open():
             return
         if look.colours != self._drawn_colours:
             self._paint(look)
-        self._set_poses(_with_deviation(reference, then, now))
+        self._set_poses(_with_deviation(reference, past, newest))
         self._send()
         # Later messages carry poses alone.
         for marker in self._batch.marker:
             marker.ClearField("point")
             marker.ClearField("material")
-        self._drawn_state, self._drawn_colours = now, look.colours
+        self._drawn_state, self._drawn_colours = newest, look.colours
 
     def remove(self) -> None:
         """Remove the robot from the window."""
@@ -166,14 +167,15 @@ def _set_colour(marker: Message, rgba: list[float]) -> None:
         getattr(marker.material, light).MergeFrom(colour)
 
 
-def _with_deviation(reference: RobotState, then: RobotState, now: RobotState) -> RobotState:
-    """Return `now` plus the deviation of `reference` from `then`.
+def _with_deviation(reference: RobotState, past: RobotState, newest: RobotState) -> RobotState:
+    """Return the newest state of a run plus the deviation of `reference` from `past`.
 
-    Joints and position add; the deviation in orientation is reference * then^-1 (unit
+    Joints and position add; the deviation in orientation is reference * past^-1 (unit
     quaternions, whose inverse is the conjugate).
     """
-    inverse = then.orientation * (-1.0, -1.0, -1.0, 1.0)
+    inverse = past.orientation * (-1.0, -1.0, -1.0, 1.0)
     deviation = quaternion_product(reference.orientation, inverse)
-    orientation = quaternion_product(deviation, now.orientation)
-    position = now.position + reference.position - then.position
-    return replace(now, q=now.q + reference.q - then.q, position=position, orientation=orientation)
+    orientation = quaternion_product(deviation, newest.orientation)
+    position = newest.position + reference.position - past.position
+    q = newest.q + reference.q - past.q
+    return replace(newest, q=q, position=position, orientation=orientation)

@@ -1,16 +1,16 @@
 """Work between two steps of Gazebo, while it is paused: switches, rates of a base, its window.
 
-A switch is a contact that a robot turns on and off, such as a magnet.
-
 A server that is run from a pause iterates without a step until somebody asks it to go on. So
-`Pauses.iterate` does the work in iterations before a step, and the last iteration asks for the
-step. Each piece of work is a Python generator: `next` runs it to its first `yield`, and in each
-iteration `send` resumes it with the world's components, until it returns.
+`Pauses.iterate`, which in_process.py calls in each iteration, does the work in iterations before a
+step, and the last iteration asks for the step. Each piece of work is a Python generator: `next`
+runs it to its first `yield`, and in each iteration `send` resumes it with the world's components,
+until it returns.
 
-In Gazebo it is a DetachableJoint of the world, which attaches at the start (gz-sim#3021). A joint
-that is detached is gone at the end of an iteration; one that is attached exists from the middle of
-an iteration on. If both were asked for in one iteration, both joints would hold during a step and
-stop all motion. So switches are turned off first, and others on after that.
+A switch is a contact that a robot turns on and off, such as a magnet. In Gazebo it is a
+DetachableJoint of the world, which attaches at the start (gz-sim#3021). A joint that is detached is
+gone at the end of an iteration; one that is attached exists from the middle of an iteration on. If
+both were asked for in one iteration, both joints would hold during a step and stop all motion. So
+switches are turned off first, and others on after that.
 
 A free base takes its rates by commands, which are components of its link. Gazebo sets the values to
 0 after each iteration but keeps the components, which would stop the base, so they are removed as
@@ -35,11 +35,11 @@ from roboaccord.contract import Array, LockstepError
 
 from roboaccord_ros.gazebo.transport import gazebo_module, message_class
 
-# s; for Gazebo to confirm a switch, which takes two iterations: any time without an answer means
-# that it hangs.
+# s of wall time: longest wait for Gazebo to confirm a switch. That takes two iterations, so without
+# an answer by then it hangs.
 PATIENCE = 10.0
-WINDOW_PERIOD = 0.05  # s; between iterations that serve a window: 20 pictures a second
-# ms; for the answer of the server in this process, which is asked in vain only if it hangs.
+WINDOW_PERIOD = 0.05  # s of wall time between iterations that serve a window: 20 pictures a second
+# ms: longest wait for an answer of the server in this process, which is late only if it hangs.
 REQUEST_TIMEOUT = 1000
 RATES = ("AngularVelocityCmd", "LinearVelocityCmd")  # components that command a link's rates
 # A piece of work: a generator that each iteration resumes with the components of the world.
@@ -72,9 +72,8 @@ class Pauses:
         for name, reports in self._reports.items():
             options = gazebo_module("transport").SubscribeOptions()
             # `put` is called with the message and its information; it ignores its second argument.
-            self._node.subscribe_raw(
-                self._topic(name, "state"), reports.put, "gz.msgs.StringMsg", options
-            )
+            topic = self._topic(name, "state")
+            self._node.subscribe_raw(topic, reports.put, "gz.msgs.StringMsg", options)
             empty = message_class("Empty")
             for value, verb in ((True, "attach"), (False, "detach")):
                 publisher = self._node.advertise(self._topic(name, verb), empty)
@@ -127,9 +126,8 @@ class Pauses:
         kinds = [{"type": component_type(kind), **removed} for kind in RATES]
         content: dict[str, Any] = {"world_control": {"pause": False}}
         if self._commanded:
-            content["state"] = {
-                "entities": [{"id": link, "components": kinds} for link in self._commanded]
-            }
+            links = [{"id": link, "components": kinds} for link in self._commanded]
+            content["state"] = {"entities": links}
             self._commanded = []
         request, service = message_class("WorldControlState"), f"/world/{self._world}/control/state"
         answer = message_class("Boolean")

@@ -1,7 +1,9 @@
 """Writes the world file with a robot in it that Gazebo's server in this process reads.
 
-What is written into the world may be changed in `populate`; the short name of another physics
-engine goes into ENGINES. POLICIES and PHYSICS are names in Gazebo's files.
+in_process.py calls `populate` before it starts a server. The file is a copy of the run's world,
+with the robot at its start and settings of the server. What is written into the world may be
+changed in `populate`; the short name of another physics engine goes into ENGINES. POLICIES and
+PHYSICS are names in Gazebo's files.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Checks before a launch whether Gazebo can run a setup on this machine.
 
-`check_gazebo` names a missing package, or why a scenario cannot run in Gazebo.
+The planner of launches (plan/) calls `check_gazebo`, which names a missing package, or why a
+scenario cannot run in Gazebo. `is_installed` finds any package of ROS, without loading it.
 """
 
 from __future__ import annotations

@@ -127,11 +127,11 @@ class GazeboSimulator(Simulator):
         return self._server
 
     def _make_server(self, start: RobotState) -> InProcess:
+        """Return a new server with the robot in a start state."""
         robot, switches = self._setup.robot.name, [*self._setup.initial.switches]
-        return InProcess(
-            self.world, robot, start, self._urdf, self._joint_names, switches, self._physics,
-            reads_base=not self._is_level,
-        )  # fmt: skip
+        description = self._urdf, self._joint_names, switches
+        is_free = not self._is_level
+        return InProcess(self.world, robot, start, *description, self._physics, reads_base=is_free)
 
     def _read(self) -> RobotState:
         if self._pending is not None:

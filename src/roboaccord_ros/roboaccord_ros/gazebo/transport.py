@@ -55,12 +55,8 @@ class Release:
         return [role for role, module in self.modules.items() if not _is_installed(module)]
 
 
-RELEASES = tuple(
-    Release(**entry)
-    for entry in tomllib.loads(
-        files(__package__).joinpath("releases.toml").read_text(encoding="utf-8")
-    )["releases"]
-)
+TABLE = tomllib.loads(files(__package__).joinpath("releases.toml").read_text(encoding="utf-8"))
+RELEASES = tuple(Release(**entry) for entry in TABLE["releases"])  # the newest first
 
 
 def installed_release() -> Release:

@@ -20,8 +20,8 @@ from roboaccord.scenario import Setup
 
 PARTITION = "GZ_PARTITION"  # environment variable; servers of different partitions do not meet
 RESOURCES = "GZ_SIM_RESOURCE_PATH"  # environment variable; folders of included models
-# s of wall time; for the command line tool, which takes seconds to load, on a busy machine ten
-# times as long.
+# s of wall time: longest run of Gazebo's command line tool, which takes seconds to load, and on a
+# busy machine ten times as long.
 GZ_TIMEOUT = 30.0
 
 
@@ -95,10 +95,8 @@ def refuse_start(setup: Setup) -> None:
     if any(setup.initial.twist) and base_in_gazebo(setup.scenario) != "free":
         not_free = "in Gazebo a base that is held cannot start so"
         raise AccordError(f"scenario {name} has initial.twist; {not_free}")
-    if (
-        any((initial.roll, initial.pitch, initial.yaw))
-        and Tree.parse(expand_for_gazebo(setup)).frame
-    ):
+    is_turned = any((initial.roll, initial.pitch, initial.yaw))
+    if is_turned and Tree.parse(expand_for_gazebo(setup)).frame:
         turns = f"scenario {name} turns the ball at the start; Gazebo would turn what carries it"
         raise AccordError(f"{turns}, too: leave out initial.roll, pitch and yaw")
 

@@ -33,9 +33,10 @@ from roboaccord_ros.graph.spinning import POLL
 
 # Topics of vectors. WrenchStamped and TwistStamped have one layout: a header and six numbers.
 VECTORS = (graph.WRENCH, graph.TWIST)
-# s of wall time; for the answer of a switch's service, as Gazebo has to confirm one
-# (gazebo/pauses.py).
+# s of wall time: longest wait for the answer of a switch's service, as that for Gazebo, which
+# confirms switches (gazebo/pauses.py).
 PATIENCE = 10.0
+Callback = Callable[[], None]
 
 
 class ExtraInputs:
@@ -47,10 +48,8 @@ class ExtraInputs:
         on_vector: called when a wrench or twist has come.
     """
 
-    def __init__(
-        self, shell: Shell, switches: Iterable[str], on_vector: Callable[[], None]
-    ) -> None:
-        self._tell_of_vector = on_vector
+    def __init__(self, shell: Shell, switches: Iterable[str], on_vector: Callback) -> None:
+        self._on_any_vector = on_vector
         # Stamp [s] and vector (6,) of the last message on each topic.
         self._vectors: dict[str, tuple[float, Array]] = {}
         self._node, states = shell.node, f"{shell.robot}/{graph.STATES}"
@@ -106,7 +105,7 @@ class ExtraInputs:
 
     def _on_vector(self, name: str, vector: tuple[float, Array]) -> None:
         self._vectors[name] = vector
-        self._tell_of_vector()
+        self._on_any_vector()
 
 
 class ExtraOutputs:
@@ -126,8 +125,7 @@ class ExtraOutputs:
         self._unanswered: set[str] = set()  # switches whose service has not answered
         self._checks = 0  # calls of `check_services` since one was asked
         for name in inlet.switches:
-            service = f"{shell.robot}/{name}/set"
-            self._clients[name] = shell.node.create_client(SetBool, service)
+            self._clients[name] = shell.node.create_client(SetBool, f"{shell.robot}/{name}/set")
             shell.subscribe(name + graph.SWITCH, decode_bool, partial(self._set_switch, name))
 
     def missing(self) -> str:
@@ -146,8 +144,14 @@ class ExtraOutputs:
             service = self._clients[min(self._unanswered)].service_name
             raise AccordError(f"no answer from the service {service} within {PATIENCE:g} s")
 
-    def send(self, time: float, command: Command, then: Callable[[], None]) -> None:
-        """Send a command on the state of a time [s]; call `then` once all switches are answered."""
+    def send(self, time: float, command: Command, on_answered: Callback) -> None:
+        """Send what a command has besides efforts.
+
+        Args:
+            time: of the state that the command answers [s].
+            command: the command.
+            on_answered: called once the services of all switches that change have answered.
+        """
         if command.findings and graph.FINDINGS in self._senders:
             self._senders[graph.FINDINGS].send(encode_events(command.findings, self._shell.robot))
         for name in self._vectors:
@@ -160,16 +164,16 @@ class ExtraOutputs:
             if switches[name] != bool(value)
         }
         if not changes:
-            then()
+            on_answered()
             return
         self._unanswered = set(changes)
         for name, value in changes.items():
             future = self._clients[name].call_async(SetBool.Request(data=value))
-            on_answer = partial(self._on_answer, name, value, then)
+            on_answer = partial(self._on_answer, name, value, on_answered)
             future.add_done_callback(self._shell.run.guard(on_answer))
 
-    def _on_answer(self, name: str, value: bool, then: Callable[[], None], future: Future) -> None:
-        """Act on the answer of a switch's service; after the last one call `then`.
+    def _on_answer(self, name: str, value: bool, on_answered: Callback, future: Future) -> None:
+        """Act on the answer of a switch's service; after the last one call `on_answered`.
 
         Raises:
             AccordError: if it refuses.
@@ -181,7 +185,7 @@ class ExtraOutputs:
         self._set_switch(name, value)
         self._unanswered.discard(name)
         if not self._unanswered:
-            then()
+            on_answered()
 
     def _set_switch(self, name: str, value: bool) -> None:
         """Take the value of a switch into the states to come; earlier ones keep their mapping."""

@@ -1,7 +1,8 @@
 """Faults of joints over ROS: by parameters at the start, by messages or parameters while it runs.
 
-Each hinge has a parameter `fault.JOINT`, whose text is a kind of fault such as loose or frozen. The
-simulator reports a fault that comes into force as an event.
+Each hinge has a parameter `fault.JOINT` of the simulator node, whose text is a kind of fault such
+as loose or frozen; a message on the topic `fault` states joint and kind. The simulator reports a
+fault that comes into force as an event.
 """
 
 from __future__ import annotations
@@ -81,10 +82,8 @@ def live_fault(text: str, setup: Setup) -> Fault:
     """
     fault = parse_fault(text)
     if fault.time:
-        advice = f"it acts at the next tick; leave out @{fault.time:g}"
-        raise AccordError(f"fault {text}: {advice}")
+        raise AccordError(f"fault {text}: it acts at the next tick; leave out @{fault.time:g}")
     if fault.angle is not None:
-        advice = "an angle is for the start; it freezes where it is"
-        raise AccordError(f"fault {text}: {advice}")
+        raise AccordError(f"fault {text}: an angle is for the start; it freezes where it is")
     check_joint(fault, setup.joints, setup.tree.hinges)
     return fault

@@ -1,8 +1,9 @@
 """Assembles states of the robot from a simulator's messages.
 
-A state comes as two messages with the same stamp, joint states and odometry (the base), plus a
-message for each switch that changes. Nodes that record or judge use `Inlet`, which skips no state;
-nodes that only show the robot use `LatestState`, which takes the newest messages.
+A state comes as two messages with the same stamp (its time), joint states and odometry, the motion
+of the base, plus a message for each switch that changes. Nodes that record or judge use `Inlet`,
+which skips no state; nodes that only show the robot use `LatestState`, which takes the newest
+messages. Messages are bytes, decoded by codecs of the core (roboaccord.cdr).
 """
 
 from __future__ import annotations
@@ -95,9 +96,8 @@ class LatestState:
     def __init__(self, node: Node, setup: Setup, prefix: str = "") -> None:
         self._state = setup.initial
         robot, decode = setup.robot.name, finite_only(JointStateCodec(setup.joints).decode)
-        self.source, self._base = (
-            watch(node, robot, f"{prefix}{name}") for name in (graph.STATES, graph.ODOMETRY)
-        )
+        self.source = watch(node, robot, f"{prefix}{graph.STATES}")
+        self._base = watch(node, robot, f"{prefix}{graph.ODOMETRY}")
         self._decode_joint_states = readable(self.source.topic_name, decode, itself)
         decode_odometry = finite_only(OdometryCodec().decode)
         self._decode_odometry = readable(self._base.topic_name, decode_odometry, itself)

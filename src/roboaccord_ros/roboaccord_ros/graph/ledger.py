@@ -1,7 +1,8 @@
 """Ledger of a recorded run: counts messages that are lost, repeated or out of order.
 
-Each control period has one message on each topic of IN_STEP, so a gap or a jump in the stamps shows
-what is missing. test_disorder guards what is counted.
+The recorder adds each message by its stamp, the time of the state that it belongs to. Each control
+period has one message on each topic of IN_STEP, so a gap or a jump in the stamps shows what is
+missing. test_disorder guards what is counted.
 """
 
 from __future__ import annotations

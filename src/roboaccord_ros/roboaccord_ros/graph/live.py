@@ -25,15 +25,14 @@ from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph.names import EFFORTS, TWIST, WRENCH
 
-# States; lag of the comparisons, for messages of a period may come after its end. 20 ms at 1 kHz, a
-# few times what the scheduler of a busy machine delays a process.
+# Number of states by which comparisons lag behind, for messages of a period may come after its end:
+# 20 ms at 1 kHz, a few times what the scheduler of a busy machine delays a process.
 LAG = 20
-MAX_WAITING = 50_000  # states; most that may wait, 50 s at 1 kHz. Older ones are skipped
-# s; for comparisons after the result of a run. A launch waits for 90, so a third is left for
-# others.
+MAX_WAITING = 50_000  # largest number of states that wait, 50 s at 1 kHz; older ones are skipped
+# s: longest time for comparisons after the result of a run, a third of the 90 that a launch waits.
 SEARCH_TIME = 30.0
-# Control periods that compile all kernels; in Gazebo the first ones are not compared. Events and
-# comparisons with the period before come with the second, so any from 3 on would do.
+# Number of control periods that compile all kernels. Events and comparisons with the period before
+# come with the second, so any from 3 on would do; in Gazebo the first ones are not compared.
 WARM_UP_PERIODS = 5
 
 

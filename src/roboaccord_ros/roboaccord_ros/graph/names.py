@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Float64
 
-# s; how long `Sender.send` waits for a subscriber that lags behind. Any that a stop in a debugger
-# or a full disk outlasts would do: a run then fails, and loses no message in silence.
+# s: longest wait of `Sender.send` for a subscriber that lags behind, as while it is stopped in a
+# debugger or the disk is full. After that the run fails, and loses no message in silence.
 PATIENCE = 60.0
 
 # No message is lost: if a subscriber lags behind by more messages than the middleware stores, the

@@ -99,9 +99,8 @@ def declare(node: Node, *names: str, needs: Sequence[str] = ()) -> Values:
     values = {}
     for name in (*names, "log"):
         default, description = PARAMETERS[name]
-        values[name] = node.declare_parameter(
-            name, default, ParameterDescriptor(description=description, read_only=True)
-        ).value
+        descriptor = ParameterDescriptor(description=description, read_only=True)
+        values[name] = node.declare_parameter(name, default, descriptor).value
         if isinstance(default, list):
             values[name] = [text for text in values[name] if text]
     set_log_level(values["log"])

@@ -23,9 +23,11 @@ from std_msgs.msg import Empty
 
 from roboaccord_ros.graph.names import CLOCK, PREPARING
 
-# Consecutive checks, 3 s in all, that may see another simulator: one that is ending is gone then.
+# Number of consecutive checks that may see another simulator, 3 s in all (spinning.POLL): one that
+# is ending is gone by then.
 RIVAL_CHECKS = 60
-DELIVERY = 4.0  # s; for delivery at the end of a run: Fast DDS asks for lost messages within 3 s
+# s: longest wait for delivery at the end of a run; Fast DDS asks for lost messages within 3 s.
+DELIVERY = 4.0
 
 
 def missing_peers(

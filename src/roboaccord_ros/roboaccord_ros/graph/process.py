@@ -31,10 +31,10 @@ STATUS_INTERRUPTED = 130  # 128 + SIGINT, as shells have it, and SIGINT is 2
 # Errors of ROS that are reported in one line.
 ROS_ERRORS = (InvalidParameterTypeException, ParameterException, RuntimeError)
 PARENT = "ROBOACCORD_PARENT"  # environment variable; id of the process with which a node ends
-# s; for ROS to end, once everything is reported. All work is done by then, so any from 1 to 10
-# would do: launches wait for 5 (launch/processes.py).
+# s: time in which ROS must end, once everything is reported. All work is done by then, so any from
+# 1 to 10 would do: launches wait for 5 (launch/processes.py).
 GRACE = 5
-# s; compiling time before the first line about it, and between lines. A person wonders after 2 s,
+# s: compiling time before the first line about it, and between lines. A person wonders after 2 s,
 # and lines every 10 s show that it goes on.
 FIRST_LINE, LINE_PERIOD = 2.0, 10.0
 
@@ -90,14 +90,14 @@ def end_with_runner(parent: int, run: Run) -> None:
         run.interrupt()
 
 
-def tell_of_compiling(name: str) -> None:
-    """Write on stderr from time to time that kernels compile."""
-    spent, due = 0.0, FIRST_LINE
+def report_compiling(name: str) -> None:
+    """Write on stderr from time to time that kernels of a node compile; runs in a thread."""
+    compiling_time, next_line = 0.0, FIRST_LINE  # s
     while True:
         time.sleep(0.1)
-        spent += 0.1 * seen_compiling()
-        if spent >= due:
+        compiling_time += 0.1 * seen_compiling()
+        if compiling_time >= next_line:
             activity = "compiling kernels, once on this machine"
-            sys.stderr.write(f"{name}: {activity}: {spent:.0f} s so far ...\n")
+            sys.stderr.write(f"{name}: {activity}: {compiling_time:.0f} s so far ...\n")
             sys.stderr.flush()
-            due = spent + LINE_PERIOD
+            next_line = compiling_time + LINE_PERIOD

@@ -27,13 +27,14 @@ from roboaccord.scenario import Setup, recorded_setup
 
 from roboaccord_ros.graph import names as graph
 
-# Bytes; longer messages are not read. The largest of a run have 70 kB. Any well above would do: it
-# keeps a stranger's message from filling the memory.
+# Longest message that is read [bytes]. The largest of a run have 70 kB, and any limit well above
+# would do: it prevents a stranger's message from filling the memory.
 MAX_BYTES = 4_000_000
 MAX_REASON = 200  # characters of an error that are logged, two lines of a terminal
-# Lines that are logged about the messages of one topic, so that a flood of bad messages does not
-# fill the log.
+# Number of lines that are logged about the messages of one topic, so that a flood of bad messages
+# does not fill the log.
 MAX_LINES = 5
+# Errors that the content of a message can cause in a decoder.
 UNREADABLE = (
     AccordError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError,
     TypeError, ValueError, struct.error,
@@ -51,9 +52,11 @@ def itself(content: Content) -> Content:
 
 
 def readable(
-    topic: str, decode: Callable[[Message], Content], take: Callable[[Content], Result],
+    topic: str,
+    decode: Callable[[Message], Content],
+    take: Callable[[Content], Result],
     is_fatal: Callable[[], bool] = lambda: False,
-) -> Callable[[Message], Result | None]:  # fmt: skip
+) -> Callable[[Message], Result | None]:
     """Return a callback that decodes messages, and ignores those that cannot be read.
 
     Args:

@@ -35,8 +35,9 @@ from roboaccord_ros.graph.outlet import TransformOutlet
 from roboaccord_ros.graph.peers import unreached_topic
 from roboaccord_ros.graph.shell import Shell
 
-INTERRUPTED_SEARCH_TIME = 0.5  # s of wall time; to find the cause of a run that is interrupted
-# s of simulated time; between changes of opacity, for which RViz reloads the robot. A fade of a
+# s of wall time: longest search for the cause of a run that is interrupted.
+INTERRUPTED_SEARCH_TIME = 0.5
+# s of simulated time between changes of opacity, for which RViz reloads the robot. A fade of a
 # second is then five steps.
 FADE_PERIOD = 0.2
 _log = logging.getLogger(__name__)
@@ -66,13 +67,18 @@ class SecondRobot:
     _newest: RobotState  # newest state of the run, which need not be judged yet
 
     def __init__(
-        self, shell: Shell, senders: Sequence[graph.Sender], statuses: graph.Sender, setup: Setup,
-        facts: Mapping[str, Any], controller: str,
-    ) -> None:  # fmt: skip
+        self,
+        shell: Shell,
+        senders: Sequence[graph.Sender],
+        statuses: graph.Sender,
+        setup: Setup,
+        facts: Mapping[str, Any],
+        controller: str,
+    ) -> None:
         self._shell, self._setup, self._controller = shell, setup, controller
         self._engine, self._transport = facts["engine"], facts["transport"]
         self._inputs = HeardInputs(setup.joints)
-        self._waiting = deque[RobotState]()  # states of the run to follow, the oldest first
+        self._unfollowed = deque[RobotState]()  # states of the run to follow, the oldest first
         self.companion: Companion | None = None
         # Last state of the reference, and the run's state at the same time; None before the first.
         self._pair: tuple[RobotState, RobotState] | None = None
@@ -90,7 +96,7 @@ class SecondRobot:
 
     def begin_run(self, check: StepCheck) -> None:
         """Put the reference at the start of a run whose periods a check judges."""
-        self._waiting.clear()
+        self._unfollowed.clear()
         self._inputs.failed.clear()
         self._check = check
         self.finder = CauseFinder(self._setup, self._engine, self._transport, check)
@@ -109,8 +115,8 @@ class SecondRobot:
     def add_step(self, step: LiveStep) -> None:
         """Add a control period that was judged, which the reference will follow."""
         self.finder.store_period(step.before, step.after, driven=step.has_vectors)
-        self._waiting.append(step.after)
-        if len(self._waiting) > MAX_WAITING:
+        self._unfollowed.append(step.after)
+        if len(self._unfollowed) > MAX_WAITING:
             self._give_up("it falls too far behind")
 
     def follow(self, until: float) -> None:
@@ -119,7 +125,7 @@ class SecondRobot:
         The first one waits until all subscribers are connected.
         """
         if self._look or not unreached_topic(self._shell.node, self.publishers):
-            self._follow_waiting(until)
+            self._follow_until(until)
         self._report(self.finder.take_new_cause())
         self._draw_in_window()
 
@@ -137,17 +143,17 @@ class SecondRobot:
             is_interrupted: whether the run was interrupted; then there is less time for a cause.
         """
         self.finder.search_at_end()
-        self._follow_waiting(until)
+        self._follow_until(until)
         search_time = INTERRUPTED_SEARCH_TIME if is_interrupted else SEARCH_TIME
         self._report(self.finder.wait_for_cause(max(until - time.monotonic(), search_time)))
         self._draw_in_window()
         if self._window and is_interrupted:  # else it stays visible, as the window stays open
             self._window.remove()
 
-    def _follow_waiting(self, until: float) -> None:
+    def _follow_until(self, until: float) -> None:
         """Follow the states that wait, until a time of the steady clock [s]."""
-        while self._waiting and self.companion and time.monotonic() < until:
-            self._advance(self.companion, self._waiting.popleft())
+        while self._unfollowed and self.companion and time.monotonic() < until:
+            self._advance(self.companion, self._unfollowed.popleft())
 
     def _advance(self, companion: Companion, state: RobotState) -> None:
         """Let the reference follow a state of the run, and publish it."""
@@ -166,14 +172,14 @@ class SecondRobot:
         self._publish_state(companion.state)
         self._update_look()
 
-    def _give_up(self, why: str) -> None:
-        """Give up the reference, and log why."""
+    def _give_up(self, reason: str) -> None:
+        """Give up the reference, and log the reason."""
         if self.companion:
-            _log.warning("%s: the reference is shown no longer: %s", self._shell.robot, why)
+            _log.warning("%s: the reference is shown no longer: %s", self._shell.robot, reason)
             if self._window:
                 self._window.remove()
         self.companion = self._pair = None
-        self._waiting.clear()
+        self._unfollowed.clear()
 
     def _publish_state(self, state: RobotState) -> None:
         """Publish a state of the reference."""

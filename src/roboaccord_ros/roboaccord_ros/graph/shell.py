@@ -67,20 +67,24 @@ class Shell:
     @contextlib.contextmanager
     def preparing(self) -> Iterator[None]:
         """Let the run wait while this node compiles."""
-        sign = announce_preparing(self.node, self.robot)
+        announcement = announce_preparing(self.node, self.robot)
         try:
             yield
         finally:
-            self.node.destroy_publisher(sign)
+            self.node.destroy_publisher(announcement)
 
     def every(self, period: float, callback: Callable[[], None]) -> None:
         """Call a function every `period` seconds of the steady clock; its errors end the run."""
         graph.every(self.node, period, self.run.guard(callback))
 
     def subscribe(
-        self, name: str, decode: Callable[[bytes], T], take: Callable[[T], object] = itself,
-        qos: QoSProfile = graph.RELIABLE, **options: Callable[[], bool],
-    ) -> Subscription:  # fmt: skip
+        self,
+        name: str,
+        decode: Callable[[bytes], T],
+        take: Callable[[T], object] = itself,
+        qos: QoSProfile = graph.RELIABLE,
+        **options: Callable[[], bool],
+    ) -> Subscription:
         """Subscribe to a topic of the robot; a message that cannot be read is ignored.
 
         Args:
@@ -119,8 +123,8 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
             nodes.append(node)
             run.nodes = nodes
             graph.every(node, POLL, partial(process.end_with_runner, os.getppid(), run))
-            tell = partial(process.tell_of_compiling, kind.name)
-            threading.Thread(target=tell, daemon=True).start()
+            report = partial(process.report_compiling, kind.name)
+            threading.Thread(target=report, daemon=True).start()
             shell = kind.build(node, run)  # while it loads and compiles a signal ends it at once
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: run.interrupt())

@@ -25,10 +25,10 @@ from roboaccord.scenario import users_code
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# s; timeout of spinning. Without one rclpy's EventsExecutor never blocks, and starves its timers.
-# An hour costs nothing: the call is repeated until the run is done.
-SPIN = 3600.0
-# s; between checks of peers, signals and timeouts: a twentieth of a second is no delay for a
+# s: timeout of a call that spins. Without one rclpy's EventsExecutor never blocks, and starves its
+# timers. An hour costs nothing: the call is repeated until the run is done.
+SPIN_TIMEOUT = 3600.0
+# s: time between checks of peers, signals and timeouts: a twentieth of a second is no delay for a
 # person, and 20 checks a second are no load.
 POLL = 0.05
 
@@ -136,7 +136,7 @@ def spin(context: Context, nodes: Sequence[Node], run: Run) -> None:
         for node in nodes:
             executor.add_node(node)
         while not run.future.done():
-            executor.spin_until_future_complete(run.future, timeout_sec=SPIN)
+            executor.spin_until_future_complete(run.future, timeout_sec=SPIN_TIMEOUT)
     finally:
         for node in nodes:
             executor.remove_node(node)

@@ -24,6 +24,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from ament_index_python.packages import get_package_share_directory
 from launch import Action, LaunchContext, Substitution
@@ -40,22 +41,17 @@ TRUST = "ROBOACCORD_TRUST"  # environment variable: the core then expands any xa
 # Program that runs another one and ends it as soon as this process ends.
 WITH_PARENT = Path(__file__).parents[1] / "run" / "with_parent.py"
 # Packages that a Python must have to be the workspace's.
-LIBRARIES = (
-    "roboaccord", "rclpy", "mcap", "numba", "numpy", "pydantic", "rosbags", "scipy", "typer",
-    "xacro", "yaml",
-)  # fmt: skip
+LIBRARIES = "roboaccord rclpy mcap numba numpy pydantic rosbags scipy typer xacro yaml".split()
 # Program whose exit status is 0 if all LIBRARIES can be imported.
 CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LIBRARIES})))"
-# s; longest time of the planner, which may load a user's engine, whose kernels compile for a
+# s: longest time of the planner, which may load a user's engine, whose kernels compile for a
 # minute, and several times as long on a busy machine.
 PLANNING = 300.0
 # Arguments that `ros2 launch` and its actions take in any launch file.
 TAKEN_BY_LAUNCH = "launch-prefix launch-prefix-filter emulate_tty sigterm_timeout sigkill_timeout"
 # Types of the parameters that are not strings.
-TYPES = {
-    "set": list[str], "peers": list[str], "duration": float, "pace": float, "lockstep": bool,
-    "composed": bool, "reference": bool, "open_page": bool, "use_sim_time": bool, "window": bool,
-}  # fmt: skip
+TYPES: dict[str, Any] = {"set": list[str], "peers": list[str], "duration": float, "pace": float}
+TYPES |= dict.fromkeys("composed lockstep open_page reference use_sim_time window".split(), bool)
 # Sockets that reserve the names of runs; open as long as this process lives.
 _claims: list[socket.socket] = []
 

@@ -36,17 +36,18 @@ from launch_ros.actions import Node
 
 # Arguments of Python to run a module (run/module.py); -P: do not import from the current folder.
 MODULE = ("-P", "-m", "roboaccord_ros.run.module")
+# Environment of all processes: servers and windows of Gazebo meet in one partition.
 GAZEBO = {"GZ_PARTITION": LaunchConfiguration("gz_partition", default="")}
-# s; for recorder, controller and cross-check after the run: twice the longest wait of a recorder
-# (nodes/recorder.CROSSCHECK_PATIENCE).
+# s: time in which recorder, controller and cross-check must end after the run: twice the longest
+# wait of a recorder (nodes/recorder.CROSSCHECK_PATIENCE).
 ENDING = 90.0
-GRACE = 5.0  # s; between SIGTERM and SIGKILL of other processes, as ROS's own default for a launch
+GRACE = 5.0  # s between SIGTERM and SIGKILL of other processes, ROS's own default for a launch
 # Why a launch fails if this process ends with status 1.
 OUTSIDE = {
     "crosscheck": "the live cross-check is outside its tolerance",
     "judge": "the cross-check is outside its tolerance",
 }
-DONE = (0, -signal.SIGALRM)  # statuses of good ends; SIGALRM if ROS hung when the work was done
+DONE = (0, -signal.SIGALRM)  # statuses of good ends: SIGALRM if ROS hung when the work was done
 # Statuses of processes that Ctrl-C has ended; 255 if asyncio has lost the status. 130 is 128 +
 # SIGINT, as shells have it.
 INTERRUPTED = (130, 255, -signal.SIGINT, -signal.SIGTERM)

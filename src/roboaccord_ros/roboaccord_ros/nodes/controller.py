@@ -161,9 +161,8 @@ class ControllerShell(Shell):
             state = replace(state, switches=self._initial)
         self._last_time = state.time
         command = answer(self._controller, state, self._inputs, self._joints, self.watch)
-        self._extras.send(
-            state.time, command, partial(self._send_efforts, state.time, command.effort)
-        )
+        send_efforts = partial(self._send_efforts, state.time, command.effort)
+        self._extras.send(state.time, command, send_efforts)
 
     def _send_efforts(self, time: float, effort: Array) -> None:
         """Send the efforts (n,) that answer the state of a time [s]."""

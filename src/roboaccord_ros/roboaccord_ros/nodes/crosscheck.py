@@ -45,18 +45,18 @@ from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.graph.spinning import POLL, Run
 from roboaccord_ros.nodes.verdicts import VerdictSender
 
-REPORT_PERIOD = 0.5  # s of wall time; between verdicts
-# s of wall time; for comparisons, before messages are received again; 0.3 of the time are for
-# these.
-SLICE = 0.7 * POLL
-# s; part of SLICE for the second robot, even if comparisons are behind; any share that leaves most
-# to the comparisons would do.
-SECOND_SLICE = 0.3 * SLICE
+REPORT_PERIOD = 0.5  # s of wall time between verdicts
+# s of wall time for comparisons in each period POLL; 0.3 of it remain for messages.
+TIME_SLICE = 0.7 * POLL
+# s of wall time of TIME_SLICE for the second robot, even if comparisons are behind; any fraction
+# that leaves most to the comparisons would do.
+SECOND_SLICE = 0.3 * TIME_SLICE
 MAX_EARLY = 4 * MAX_WAITING  # messages stored while kernels compile: a state has up to four
-# s; for the last messages after the result, half as long again as senders wait for delivery
-# (peers.DELIVERY).
+# s of wall time: longest wait for the last messages after the result, half as long again as senders
+# wait for delivery (peers.DELIVERY).
 PATIENCE = 6.0
-# s; for the remaining comparisons at the end. A launch waits for 5 (launch/processes.GRACE).
+# s of wall time for the remaining comparisons at the end; a launch waits for 5
+# (launch/processes.GRACE).
 ENDING = 4.0
 STATUS_OUTSIDE = 1  # exit status of a run outside its tolerance
 T = TypeVar("T")
@@ -104,8 +104,7 @@ class CrosscheckShell(Shell):
         self._checks_since_result, self._is_closed = 0, False
         self._error_sender = self.advertise(graph.ERROR)
         self._verdicts = VerdictSender(node, robot)
-        announced = partial(read_scenario, robot, changes)
-        self.subscribe(graph.SCENARIO, announced, self._on_scenario)
+        self.subscribe(graph.SCENARIO, partial(read_scenario, robot, changes), self._on_scenario)
         self.every(POLL, self._on_timer)
         self.every(REPORT_PERIOD, self.publish_verdict)
 
@@ -237,7 +236,7 @@ class CrosscheckShell(Shell):
     def _on_timer(self) -> None:
         """Judge for a while, then end if the run is over; called every POLL."""
         self._start_if_prepared()
-        until = time.monotonic() + SLICE
+        until = time.monotonic() + TIME_SLICE
         if self._steps:
             self._judge(self._steps, until - SECOND_SLICE if self.second else until)
             if self.second:

@@ -1,7 +1,9 @@
 """Makes the transforms of a recorded robot, /tf and /tf_static of a bag, from its states.
 
-They are in the bag even if tf2, which would publish them, is not installed. Their period is
-TF_PERIOD in the core's package bag.
+A transform is the pose of a link's frame in that of another; displays of ROS need them. The
+recorder passes odometry and joint states to a `FrameLog`, which writes them into the bag even if
+tf2, the library that would publish them, is not installed. Their period is TF_PERIOD in the core's
+package bag.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ class FrameLog:
         self._transforms = bags.RobotTransforms(setup.tree, setup.joints, prefix)
         self._static = self._transforms.static() if prefix else b""
         self._odom = b""  # bytes of the last odometry
-        self._next_time, self._last_time = 0, 0  # of the next transforms and the last states [ns]
+        self._next_time, self._last_time = 0, 0  # of the next transforms, the last states [ns]
 
     def take_odometry(self, _: int, data: bytes) -> None:
         """Keep the bytes of an odometry message; its time does not matter."""

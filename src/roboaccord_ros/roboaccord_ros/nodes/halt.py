@@ -1,4 +1,8 @@
-"""Whether a run is held: paused or stopped by a person, and the steps that it takes even so."""
+"""Whether a run is held: paused or stopped by a person, and the steps that it takes even so.
+
+pacing.py asks `Halt` before each control period. Its services (standard.py, simulator.py) pause the
+run, let it go on, or let it take a number of steps.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ class StepRequest:
     Args:
         count: how many, at least one.
         on_step: called after each with the number of those taken.
-        on_end: called once, with why not all were taken, or "".
+        on_end: called once, with the reason why not all were taken, or "".
         taken: number of those taken.
     """
 
@@ -49,17 +53,17 @@ class Halt:
         """Let the steps of a request be taken."""
         self._request = request
 
-    def count_step(self, over: str = "") -> None:
-        """Count a control period that was taken; `over` is why none follows, or ""."""
+    def count_step(self, end_reason: str = "") -> None:
+        """Count a control period that was taken; `end_reason` is why none follows, or ""."""
         if request := self._request:
             request.taken += 1
             request.on_step(request.taken)
-            if over or request.taken == request.count:
-                self.end_steps(over)
+            if end_reason or request.taken == request.count:
+                self.end_steps(end_reason)
 
-    def end_steps(self, why: str) -> None:
-        """End the steps of a request, if there is one; `why` counts if not all were taken."""
+    def end_steps(self, reason: str) -> None:
+        """End the steps of a request, if there is one; the reason counts if not all were taken."""
         request, self._request = self._request, None
         if request:
-            reason = f"{request.taken} of {request.count} steps were taken: {why}"
-            request.on_end("" if request.taken == request.count else reason)
+            message = f"{request.taken} of {request.count} steps were taken: {reason}"
+            request.on_end("" if request.taken == request.count else message)

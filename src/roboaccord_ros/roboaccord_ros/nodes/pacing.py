@@ -32,13 +32,13 @@ from roboaccord_ros.graph.spinning import POLL
 from roboaccord_ros.nodes.halt import Halt
 
 _log = logging.getLogger(__name__)
-# s; between lines that say what a start waits for; 12 lines a minute do not fill a terminal.
+# s of wall time between lines on what a start waits for; 12 lines a minute do not fill a terminal.
 REMINDER = 5.0
-# Control periods that are taken at once, before messages and timers are served: 10 ms of motion at
-# 1 kHz, shorter than POLL.
+# Number of control periods that are taken at once, before messages and timers are served: 10 ms of
+# motion at 1 kHz, shorter than POLL.
 TURN = 10
-# The same for steps that are late in real time: 20 ms at 1 kHz, so that messages wait no longer;
-# what is still late follows in the next turn.
+# The same for steps that are late in real time: 20 ms at 1 kHz, so that messages wait no longer.
+# Steps that are still late follow at the next call of `_keep_pace`.
 MAX_CATCH_UP = 20
 
 

@@ -37,11 +37,11 @@ from roboaccord_ros.graph.spinning import POLL, Run
 from roboaccord_ros.nodes.frames import FrameLog
 from roboaccord_ros.nodes.topics import STAMPED, OtherTopic, other_topics, time_of
 
-# s; for a live cross-check to finish, which takes up to 30 to find a cause (live.SEARCH_TIME); half
-# as long again is for a busy machine.
+# s: longest wait for a live cross-check to finish. It takes up to 30 to find a cause
+# (live.SEARCH_TIME), and half as long again on a busy machine.
 CROSSCHECK_PATIENCE = 45.0
-# s; for the last messages after the result, or after a signal to end; as long as a cross-check
-# waits for them.
+# s: longest wait for the last messages after the result, or after a signal to end, as that of a
+# cross-check (crosscheck.PATIENCE).
 PATIENCE = 6.0
 _log = logging.getLogger(__name__)
 
@@ -82,8 +82,7 @@ class RecorderShell(Shell):
         self._checks = 0  # calls of `_on_timer` since it began to wait for the last messages
         self._count, self._last_count = 0, -1  # messages so far, and at the last `_on_timer`
         run.interrupt = self._interrupt
-        announced = partial(read_scenario, robot, changes)
-        self.subscribe(graph.SCENARIO, announced, self._on_scenario)
+        self.subscribe(graph.SCENARIO, partial(read_scenario, robot, changes), self._on_scenario)
         self.every(POLL, self._on_timer)
 
     @classmethod

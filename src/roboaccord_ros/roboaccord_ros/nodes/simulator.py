@@ -39,16 +39,14 @@ from roboaccord_ros.graph.reading import itself
 from roboaccord_ros.graph.spinning import Run
 from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.pacing import Pacing, Simulation
-from roboaccord_ros.speed import keep_factor
+from roboaccord_ros.speed import store_factor
 
 _log = logging.getLogger(__name__)
-# s of wall time; in which another simulator would be discovered: six checks (spinning.POLL). One
-# that is seen later is refused then.
+# s of wall time without another simulator before the start: six checks (spinning.POLL). One that is
+# discovered later is refused then.
 SETTLE = 0.3
 # Parameters that are fields of Options.
-OPTIONS = (
-    "engine", "lockstep", "pace", "duration", "timeout", "start_timeout", "peers", "transport",
-)  # fmt: skip
+OPTIONS = "engine lockstep pace duration timeout start_timeout peers transport".split()
 MakeSimulator = Callable[[Setup, str], Simulator]  # makes that of a setup in an engine
 
 
@@ -114,7 +112,7 @@ class SimulatorShell(Simulation):
         simulator = cls.make(setup, options.engine)
         if isinstance(simulator, GazeboSimulator):
             shapes = options.transport.partition(", ")[2]
-            on_factor = partial(keep_factor, setup, contacts=shapes, lockstep=options.lockstep)
+            on_factor = partial(store_factor, setup, contacts=shapes, lockstep=options.lockstep)
             options, window = replace(options, on_factor=on_factor), Window(setup, simulator)
             shell = cls(node, setup, simulator, run, options, [window])
             shell.every(PERIOD, window.serve_idle_window)
@@ -137,10 +135,10 @@ class SimulatorShell(Simulation):
         peers = ([] if shared else [self.name]) + recorder
         self.controller = ControllerShell.build(node, self.run, peers=peers, shared_process=shared)
         if shared:
-            self.hand_to(self.controller)
+            self.connect_controller(self.controller)
 
-    def hand_to(self, controller: ControllerShell) -> None:
-        """Hand states over to a controller in this process, and take answers, without messages."""
+    def connect_controller(self, controller: ControllerShell) -> None:
+        """Pass states to a controller in this process, and take its answers, without messages."""
         self._pass_state = partial(controller.answer_directly, on_efforts=self.pacing.answer)
 
     def missing(self) -> str:
@@ -172,9 +170,12 @@ class SimulatorShell(Simulation):
         factor = self.stepper.state.time / self.wall_time if self.wall_time else 0.0
         self.result = {
             "engine_version": self._version,
-            "trajectory_sha256": "" if error else self.motion.sha256, "steps": self.stepper.tick,
-            "wall_time": self.wall_time, "real_time_factor": factor, "error": error,
-        }  # fmt: skip
+            "trajectory_sha256": "" if error else self.motion.sha256,
+            "steps": self.stepper.tick,
+            "wall_time": self.wall_time,
+            "real_time_factor": factor,
+            "error": error,
+        }
         if self.wall_time and not error:
             self._on_factor(factor)
         self.outlet.publish_result(self.result)

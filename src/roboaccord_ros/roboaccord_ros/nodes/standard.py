@@ -28,10 +28,10 @@ from roboaccord_ros.nodes.pacing import Pacing, Simulation
 
 # Names of constants of SimulatorFeatures; the first only for a base that travels.
 FEATURES = (
-    "ENTITY_STATE_SETTING", "ENTITY_STATE_GETTING", "SIMULATION_RESET", "SIMULATION_STATE_PAUSE",
-    "SIMULATION_STATE_GETTING", "SIMULATION_STATE_SETTING",
-    "STEP_SIMULATION_SINGLE", "STEP_SIMULATION_MULTIPLE", "STEP_SIMULATION_ACTION",
-)  # fmt: skip
+    "ENTITY_STATE_SETTING ENTITY_STATE_GETTING SIMULATION_RESET SIMULATION_STATE_PAUSE "
+    "SIMULATION_STATE_GETTING SIMULATION_STATE_SETTING "
+    "STEP_SIMULATION_SINGLE STEP_SIMULATION_MULTIPLE STEP_SIMULATION_ACTION"
+).split()
 # States of SimulationState, and their names by number.
 STOPPED, PLAYING, PAUSED, QUITTING = range(4)
 STATE_NAMES = ("stopped", "playing", "paused", "quitting")
@@ -40,9 +40,9 @@ NOT_FOUND, WRONG_STATE = msg.Result.RESULT_NOT_FOUND, msg.Result.RESULT_INCORREC
 TIME_AND_STATE = srv.ResetSimulation.Request.SCOPE_TIME | srv.ResetSimulation.Request.SCOPE_STATE
 
 
-def result_of(why: str, code: int = FAILED) -> msg.Result:
-    """Return the result of a request: a code and why, or RESULT_OK where `why` is ""."""
-    return msg.Result(result=code if why else msg.Result.RESULT_OK, error_message=why)
+def result_of(reason: str, code: int = FAILED) -> msg.Result:
+    """Return the result of a request: a code and why it is refused, or RESULT_OK without reason."""
+    return msg.Result(result=code if reason else msg.Result.RESULT_OK, error_message=reason)
 
 
 class StandardServices:
@@ -113,8 +113,8 @@ class StandardServices:
     def _set_state(self, request: Any, response: Any) -> None:
         pacing, target, now = self._pacing, request.state.state, self._state
         if target not in range(len(STATE_NAMES)) or now == QUITTING:
-            why = f"{target} cannot follow {STATE_NAMES[now]}"
-            raise RefusedError(why, response.INCORRECT_TRANSITION)
+            reason = f"{target} cannot follow {STATE_NAMES[now]}"
+            raise RefusedError(reason, response.INCORRECT_TRANSITION)
         if target == now:
             raise RefusedError(f"already {STATE_NAMES[now]}", response.ALREADY_IN_TARGET_STATE)
         if target == QUITTING:
@@ -146,27 +146,27 @@ class StandardServices:
         if not self._base.travels:
             raise RefusedError(f"the base of {self._robot} does not travel", UNSUPPORTED)
         is_at_start = self._pacing.is_at_start
-        wait = "" if is_at_start else "a robot is placed at a run's start: stop it first"
-        if why := self._pacing.unready or wait:
-            raise RefusedError(why, WRONG_STATE)
+        advice = "" if is_at_start else "a robot is placed at a run's start: stop it first"
+        if reason := self._pacing.unready or advice:
+            raise RefusedError(reason, WRONG_STATE)
         start = entities.requested_start(self._base, self._simulation.stepper.state, request)
         self._run.guard(self._pacing.restart)(start)
 
     def _step(self, send: Callable[..., None], header: Any, request: Any, response: Any) -> None:
         """Take the steps of a request to the service, then send the response."""
 
-        def send_response(why: str) -> None:
-            response.result = result_of(why)
+        def send_response(reason: str) -> None:
+            response.result = result_of(reason)
             send(response, header)
 
         self._take_steps(StepRequest(request.steps, lambda _: None, send_response))
 
     def _take_steps(self, request: StepRequest) -> None:
-        """Take steps if the simulation is paused, else say why not."""
+        """Take the steps of a request if the simulation is paused, else end it with the reason."""
         state = STATE_NAMES[self._state]
-        why = self._pacing.unready or ("" if state == "paused" else f"{state}: pause it first")
-        if why or not request.count:
-            request.on_end(why)
+        reason = self._pacing.unready or ("" if state == "paused" else f"{state}: pause it first")
+        if reason or not request.count:
+            request.on_end(reason)
             return
         self._pacing.halt.begin_steps(request)
         self._run.guard(self._pacing.resume)()
@@ -176,16 +176,16 @@ class StandardServices:
         ended, count = Future(), goal.request.steps
         self._run.expect()  # the run goes on until the result is sent
 
-        def tell(taken: int) -> None:
+        def publish_progress(taken: int) -> None:
             counts = {"completed_steps": taken, "remaining_steps": count - taken}
             goal.publish_feedback(action.SimulateSteps.Feedback(**counts))
 
-        self._take_steps(StepRequest(count, tell, ended.set_result))
-        why = ended.result() if ended.done() else await ended
+        self._take_steps(StepRequest(count, publish_progress, ended.set_result))
+        reason = ended.result() if ended.done() else await ended
         finish_early = goal.canceled if goal.is_cancel_requested else goal.abort
-        (finish_early if why else goal.succeed)()
+        (finish_early if reason else goal.succeed)()
         self._ended_since += 1
-        return action.SimulateSteps.Result(result=result_of(why))
+        return action.SimulateSteps.Result(result=result_of(reason))
 
     def _cancel(self, _: Any) -> CancelResponse:
         self._pacing.halt.end_steps("canceled")

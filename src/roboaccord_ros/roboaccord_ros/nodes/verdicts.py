@@ -1,4 +1,8 @@
-"""Sends the verdicts of the live cross-check, as diagnostics and as log lines."""
+"""Sends the verdicts of the live cross-check, as diagnostics and as log lines.
+
+crosscheck.py calls `VerdictSender.send` from time to time and at the end. A verdict is a report of
+the core on the run so far; level 1 of a diagnostic status is a warning.
+"""
 
 from __future__ import annotations
 

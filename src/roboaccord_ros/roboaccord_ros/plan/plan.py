@@ -28,7 +28,7 @@ from roboaccord_ros.plan.request import Request
 from roboaccord_ros.plan.simulator import GAZEBO, Choice, choose, speed
 from roboaccord_ros.plan.windows import Windows
 
-REAL = 1.0  # pace of real time [simulated s per s]; a pace of 0 is as fast as possible
+REAL_TIME = 1.0  # pace of real time [simulated s per s]; a pace of 0 is as fast as possible
 # The value of a decision, before it becomes text.
 Decision = bool | float | str | Sequence[str]
 
@@ -118,7 +118,7 @@ def _text(value: Decision) -> str:
 
 
 def _pace(request: Request, windows: Windows) -> float:
-    """Return the pace: REAL, or 0 for as fast as possible.
+    """Return the pace: REAL_TIME, or 0 for as fast as possible.
 
     Raises:
         AccordError: for a fast run without lockstep.
@@ -127,7 +127,7 @@ def _pace(request: Request, windows: Windows) -> float:
     if pace == "fast" and not lockstep:
         raise AccordError("pace:=fast needs lockstep:=true: running free is real time")
     is_watched = windows.is_any_shown or request.driven or not lockstep
-    return REAL if pace == "real" or (pace == "auto" and is_watched) else 0.0
+    return REAL_TIME if pace == "real" or (pace == "auto" and is_watched) else 0.0
 
 
 def _bag(request: Request, sim: str) -> str:

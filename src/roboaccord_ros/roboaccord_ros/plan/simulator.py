@@ -1,4 +1,4 @@
-"""Chooses the simulator of a launch.
+"""Chooses the simulator of a launch; plan.py calls `choose` with the arguments of the launch.
 
 With `sim:=auto` it is the first that can run the scenario: Gazebo, then the engines, then the
 reference. docs/ros.md documents this order; change both. SLOW may be tuned.
@@ -19,8 +19,8 @@ from roboaccord_ros.plan.request import Request
 from roboaccord_ros.speed import last_factor
 
 GAZEBO = "gz"  # name of Gazebo as a simulator
-# Simulated s per s; a slower robot answers too late to be driven by a person: at 0.4 of real time
-# each answer is 2.5 times as late.
+# Smallest real-time factor at which a person can drive a robot [simulated s per s of wall time]: at
+# 0.4 each answer comes 2.5 times as late.
 SLOW = 0.4
 
 

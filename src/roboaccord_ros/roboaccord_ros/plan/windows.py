@@ -1,8 +1,9 @@
 """Decides on the windows of a launch (Gazebo's, RViz, Foxglove or another display).
 
+plan.py calls `Windows.of` with the arguments of the launch and the simulator that was chosen.
 Without a screen, or with `headless:=true`, no window is shown. Another display, such as the browser
-view, is started if neither Gazebo's window nor RViz is shown. The line that users read says where
-to look.
+view, is started if neither Gazebo's window nor RViz is shown. `places` names them for the line that
+users read.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from roboaccord_ros.gazebo.prepare import is_installed
 from roboaccord_ros.plan.request import Request, displays_of_launches
 from roboaccord_ros.plan.simulator import GAZEBO
 
-BROWSER, PAGE = "browser", "the browser view"  # name and words of the display of `view:=true`
+# Name of the display of `view:=true`, and how messages call it.
+BROWSER, PAGE = "browser", "the browser view"
 
 
 @dataclass(frozen=True)
@@ -88,10 +90,12 @@ class Windows:
     def places(self, bag: str) -> str:
         """Return where the run can be seen, in words."""
         shown = {
-            "Gazebo's window": self.gazebo, "RViz": self.rviz,
+            "Gazebo's window": self.gazebo,
+            "RViz": self.rviz,
             "the browser, at the address below": bool(self.view),
-            "Foxglove at ws://localhost:8765": self.foxglove, f"accord view {bag}": bool(bag),
-        }  # fmt: skip
+            "Foxglove at ws://localhost:8765": self.foxglove,
+            f"accord view {bag}": bool(bag),
+        }
         return ", ".join(window for window, is_shown in shown.items() if is_shown)
 
     def place_of_reference(self, bag: str) -> str:

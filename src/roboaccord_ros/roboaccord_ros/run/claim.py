@@ -14,7 +14,7 @@ import errno
 import os
 import socket
 
-LONGEST = 100  # characters of an address; Linux allows 108 with the zero byte before it
+LONGEST = 100  # largest number of characters of an address; Linux allows 108 with the zero byte
 
 
 def claim(name: str) -> socket.socket | None:

@@ -7,7 +7,7 @@ and the user's domain are used instead.
 
 Fixed for safety: a run stays on this machine unless the user opens it, and `remove_orphans` deletes
 nothing that is in use or belongs to another user (test_disorder). Names of files are Fast DDS's.
-YOUNG may be raised.
+MIN_AGE may be raised.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LAST_DOMAIN = 101  # higher domains have ports of DDS in the ephemeral range of 
 DISCOVERY, LOCAL = "ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"
 DOMAIN = "ROS_DOMAIN_ID"  # environment variable
 SHARED_MEMORY = Path("/dev/shm")
-YOUNG = 1.0  # s; a younger file may belong to a segment that is just being made
+MIN_AGE = 1.0  # s: a younger file may belong to a segment that is just being made
 
 
 @contextlib.contextmanager
@@ -45,7 +45,7 @@ def private_domain() -> Iterator[int]:
         AccordError: if every domain is taken.
     """
     remove_orphans()
-    keep_logs()
+    redirect_logs()
     if is_open():
         yield int(os.environ.get(DOMAIN) or 0)
         return
@@ -73,7 +73,7 @@ def announce(tell: Callable[[str], None]) -> None:
         tell(f"ROS is open: domain {domain}, {DISCOVERY}={discovery}")
 
 
-def remove_orphans(folder: Path = SHARED_MEMORY, age: float = YOUNG) -> int:
+def remove_orphans(folder: Path = SHARED_MEMORY, age: float = MIN_AGE) -> int:
     """Remove shared memory of Fast DDS whose process was killed; return the number of segments.
 
     Each segment has a lock file, which its process keeps locked and removes first. One that is
@@ -112,7 +112,7 @@ def _reserve() -> tuple[int, socket.socket]:
     raise AccordError(f"all {LAST_DOMAIN} ROS domains of this machine are in use: end other runs")
 
 
-def keep_logs() -> None:
+def redirect_logs() -> None:
     """Let ROS write its logs into a temporary folder if it cannot write into the home.
 
     Raises:

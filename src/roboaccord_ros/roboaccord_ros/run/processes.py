@@ -35,11 +35,12 @@ from roboaccord_ros.graph.parameters import Value
 from roboaccord_ros.graph.process import PARENT, STATUS_INTERRUPTED
 from roboaccord_ros.run.domain import announce, private_domain, remove_orphans
 
-POLL = 0.02  # s; between checks of the processes: a run of seconds ends 10 ms later on average
-GRACE = 1.5  # s; for a process to end after SIGINT, less than `accord` has itself
-# s; for a process to end after the first one has, as in a launch (launch/processes.py).
+POLL = 0.02  # s between checks of the processes: a run of seconds ends 10 ms later on average
+GRACE = 1.5  # s: time in which a process must end after SIGINT, less than `accord` has itself
+# s: time in which all processes must end after the first one has, as in a launch
+# (launch/processes.py).
 ENDING = 90.0
-GOOD = (0, -signal.SIGALRM)  # statuses of good ends; SIGALRM if ROS hung when the work was done
+GOOD = (0, -signal.SIGALRM)  # statuses of good ends: SIGALRM if ROS hung when the work was done
 NODES = ("recorder", "controller", "simulator")
 # Command of each node, by its name.
 Commands = Mapping[str, Sequence[str]]

@@ -29,8 +29,7 @@ from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.domain import announce, private_domain
 
-NAMES = ("simulator", "controller", "recorder")  # of the nodes
-SIMULATOR, CONTROLLER, RECORDER = range(len(NAMES))  # their indices
+NODES = ("simulator", "controller", "recorder")  # names of the nodes
 
 
 def run_ros(request: RunRequest) -> RunResult:
@@ -44,24 +43,28 @@ def run_ros(request: RunRequest) -> RunResult:
 
 def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
     """Run over ROS in this process with a given simulator."""
-    setup, run, context = request.setup, Run(expected=len(NAMES)), Context()
+    setup, run, context = request.setup, Run(expected=len(NODES)), Context()
     options = Options(
-        engine=request.engine, controller=request.controller, timeout=request.timeout,
-        start_timeout=request.start_timeout, peers=("recorder",), shared_process=True,
+        engine=request.engine,
+        controller=request.controller,
+        timeout=request.timeout,
+        start_timeout=request.start_timeout,
+        peers=("recorder",),
+        shared_process=True,
         make_tally=partial(Figures, setup),
-    )  # fmt: skip
+    )
     with private_domain() as domain, session(context, domain_id=domain) as nodes:
-        nodes += [quiet_node(name, context, use_global_arguments=False) for name in NAMES]
+        nodes += [quiet_node(name, context, use_global_arguments=False) for name in NODES]
+        simulator_node, controller_node, recorder_node = nodes
         with contextlib.ExitStack() as stack:
             changes = path_changes(setup.scenario.data())
-            recorder = RecorderShell(nodes[RECORDER], setup.robot.name, request.bag, run, changes)
+            recorder = RecorderShell(recorder_node, setup.robot.name, request.bag, run, changes)
             stack.callback(recorder.close)
-            shell = SimulatorShell(
-                nodes[SIMULATOR], setup, simulator, run, options, request.observers
-            )
-            inputs = PublishedInputs(nodes[CONTROLLER], setup, request.inputs)
-            controller = ControllerShell(nodes[CONTROLLER], setup, run, options, inputs)
-            shell.hand_to(controller)
+            observers = request.observers
+            shell = SimulatorShell(simulator_node, setup, simulator, run, options, observers)
+            inputs = PublishedInputs(controller_node, setup, request.inputs)
+            controller = ControllerShell(controller_node, setup, run, options, inputs)
+            shell.connect_controller(controller)
             stack.callback(controller.watch.stop)
             with ends_between_callbacks(run):
                 spin(context, nodes, run)

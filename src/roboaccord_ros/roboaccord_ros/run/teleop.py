@@ -30,10 +30,10 @@ from roboaccord_ros.graph.peers import missing_peers
 from roboaccord_ros.graph.reading import itself, read_facts, readable
 from roboaccord_ros.graph.spinning import session
 
-# s of wall time; in which a robot must be found; discovery takes 1 s (plan/__main__.py), and a
-# robot that has just been started loads for seconds.
+# s of wall time: longest wait for a robot; discovery takes 1 s (plan/__main__.py), and a robot that
+# has just been started loads for seconds.
 PATIENCE = 10.0
-POLL = 0.05  # s; between searches for it, no delay for a person
+POLL = 0.05  # s of wall time between searches for it, no delay for a person
 _log = logging.getLogger(__name__)
 
 
@@ -66,10 +66,9 @@ class RosLink:
         self._node, self._name = node, robot.package
         self._joints, self._efforts = setup.joints, robot.input_topics.efforts
         self._velocities = robot.input_topics.velocity
-        topics = [*self._efforts, *([self._velocities] if self._velocities else [])]
-        self._publishers = {
-            name: graph.advertise_input(node, robot, name) for name in topics or [graph.CMD_VEL]
-        }
+        of_joints = [*self._efforts, *([self._velocities] if self._velocities else [])]
+        topics = of_joints or [graph.CMD_VEL]
+        self._publishers = {name: graph.advertise_input(node, robot, name) for name in topics}
         self._faults = node.create_publisher(String, f"{robot.name}/{graph.FAULT}", graph.HAND)
         # Joints whose last target was not 0; "" stands for the base.
         self._moving: set[str] = set()

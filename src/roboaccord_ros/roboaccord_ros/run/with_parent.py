@@ -10,7 +10,7 @@ and while Gazebo or ROS loads it would miss the signal, or end as if it had died
 
 It runs with `-S`, so only the standard library can be imported. launch/planner.py and
 launch/processes.py rely on the order of arguments. test_launch checks that no process is left.
-NODES_END, SOON and POLL may be tuned.
+NODES_END, GRACE and POLL may be tuned.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>; the setting survives exec
 MODULE = "roboaccord_ros.run.module"  # by which nodes of the workspace are recognised
-# s; longest wait for the nodes to end before a child is ended, twice what a node is given after
+# s: longest wait for the nodes to end before a child is ended, twice what a node is given after
 # SIGINT (run/processes.GRACE).
 NODES_END = 3.0
-SOON = 1.0  # s; for a child to end after SIGTERM
-POLL = 0.05  # s; between checks, no delay for a person
+GRACE = 1.0  # s: time in which a child must end after SIGTERM
+POLL = 0.05  # s between checks, no delay for a person
 # Signals that this process waits for.
 EXPECTED = {signal.SIGINT, signal.SIGTERM, signal.SIGCHLD}
 
@@ -53,11 +53,11 @@ def become(command: list[str], number: int, parent: int) -> None:
 def run(command: list[str], parent: int) -> int:
     """Run a command as a child until it ends, or this process is asked to end; return a status."""
     signal.pthread_sigmask(signal.SIG_BLOCK, EXPECTED)
-    me, child = os.getpid(), os.fork()
+    own_id, child = os.getpid(), os.fork()
     if not child:
         os.setpgid(0, 0)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        become(command, signal.SIGKILL, me)
+        become(command, signal.SIGKILL, own_id)
     while signal.sigwait(EXPECTED) == signal.SIGCHLD:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
@@ -69,7 +69,7 @@ def run(command: list[str], parent: int) -> int:
     with suppress(ProcessLookupError, ChildProcessError):  # nothing is left
         for number in (signal.SIGTERM, signal.SIGKILL):
             os.killpg(child, number)
-            deadline = time.monotonic() + SOON
+            deadline = time.monotonic() + GRACE
             while time.monotonic() < deadline and not os.waitpid(child, os.WNOHANG)[0]:
                 time.sleep(POLL)
     return 0

@@ -102,7 +102,7 @@ class Adaptation:
 def crossing(setup: Setup, trajectory: Trajectory) -> tuple[float | None, float | None]:
     """Return the times at which head and tail first reach the second ground [s]; None if never."""
     line = float(setup.scenario.friction["beyond"]["x"])
-    x = PlanarSnake(setup.parameters).middles(trajectory)[:, :, 0]
+    x = PlanarSnake(setup.parameters).link_centres(trajectory)[:, :, 0]
 
     def first_time(end_x: Array) -> float | None:
         """Return the first time at which an end of the body, with x (k,) [m], is beyond it [s]."""

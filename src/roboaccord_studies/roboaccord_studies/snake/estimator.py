@@ -28,7 +28,7 @@ import numpy as np
 from roboaccord.contract import Array
 from roboaccord.numerics import kernel
 from snake.model.coordinates import PlanarSnake
-from snake.model.kinematics import link_places, link_velocities
+from snake.model.kinematics import link_positions, link_velocities
 from snake.model.parameters import SnakeParameters
 
 # Smallest and largest friction coefficient of an estimate: grounds from ice to rubber and hooks
@@ -128,7 +128,7 @@ def sample(body, y, row):
     w = y[n + 4 :]
     vx, vy, rx, ry = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     link_velocities(body, c, s, y[n + 2], y[n + 3], w, vx, vy)
-    link_places(body, c, s, 0.0, 0.0, rx, ry)
+    link_positions(body, c, s, 0.0, 0.0, rx, ry)
     row[0] = n * m * y[n + 2]
     row[1] = n * m * y[n + 3]
     row[2] = 0.0

@@ -184,7 +184,7 @@ def _draw_path(axes: Axes, setup: Setup, trajectory: Trajectory, times: Sequence
     """Draw the path of the centre of mass from above, and the body at some times [s]."""
     centre, _ = body_motion(setup, trajectory)
     axes.plot(*centre[trajectory.time <= times[-1]][::20].T, color=RED, lw=1.0)
-    heads, bodies = [], PlanarSnake(setup.parameters).middles(trajectory)
+    heads, bodies = [], PlanarSnake(setup.parameters).link_centres(trajectory)
     times = [time for time in times if time <= trajectory.time[-1] + 1e-9]
     for time in times:
         body = bodies[int(np.abs(trajectory.time - time).argmin())]

@@ -28,7 +28,7 @@ def test_a_body_line_goes_through_the_middles_of_the_links():
     p = setup.parameters
     bent = replace(setup.initial, q=np.array([0.5 * np.pi, 0.0, 0.0, 0.0]))
     motion = Trajectory.from_states(setup.joints, [bent])
-    steps = np.diff(PlanarSnake(setup.parameters).middles(motion)[0], axis=0)
+    steps = np.diff(PlanarSnake(setup.parameters).link_centres(motion)[0], axis=0)
     ahead, behind = p.pivot_ahead_of_rear, p.pivot_behind_front
     assert steps[:3] == pytest.approx(np.tile([ahead + behind, 0.0], (3, 1)))
     assert sorted(abs(steps[3])) == pytest.approx(sorted((ahead, behind)))

@@ -38,9 +38,7 @@ def shapes_command(
 
       accord snake shapes --out shapes.svg
     """
-    parameters: SnakeParameters = description.load_parameters(
-        SnakeParameters, "snake", {"joints": joints}
-    )
+    parameters = description.load_parameters(SnakeParameters, "snake", {"joints": joints})
     if file:
         write_picture(parameters, file)
     half = math.degrees(0.5 * parameters.joint_limit)

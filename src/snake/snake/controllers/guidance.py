@@ -5,8 +5,8 @@ make goals: HoldHeading and FollowWaypoints as a scenario asks, and FollowTwist 
 velocity (`cmd_vel`). Towards a waypoint the snake takes the arc of pure pursuit (Coulter,
 CMU-RI-TR-92-01, 1992).
 
-ACCEPTANCE and SLOWEST may be tuned; the figures in docs/snake_steering.md were made with them. A
-goal is added as a class with `reset()` and `goal(motion) -> Goal`, which SteeringController
+ACCEPTANCE, SLOWEST and LEAD may be tuned; the figures in docs/snake_steering.md were made with
+them. A goal is added as a class with `reset()` and `goal(motion) -> Goal`, which SteeringController
 chooses.
 """
 
@@ -27,6 +27,9 @@ ACCEPTANCE = 0.3
 # with it. Measured: 0.2 to 0.8 reach all waypoints of the slalom (in 12.0 to 10.8 s) and of the
 # square in docs/snake_steering.md (17.3 to 13.6 s), so any of these would do.
 SLOWEST = 0.4
+# rad: largest difference between wanted and actual heading under a commanded twist; it matters
+# where the snake cannot turn as fast as commanded.
+LEAD = 0.5
 TIME_TOLERANCE = 1e-9  # s: in comparisons of times, far above round-off and below a tick
 
 
@@ -119,8 +122,8 @@ class FollowWaypoints:
         The arc begins along the heading and has the curvature 2 sin(bearing) / distance (pure
         pursuit, Coulter, CMU-RI-TR-92-01, 1992), so the turn rate is the speed times that.
         """
-        is_left = self.reached < len(self._points)
-        if is_left and self._distance_and_bearing(motion)[0] <= self.acceptance:
+        has_next = self.reached < len(self._points)
+        if has_next and self._distance_and_bearing(motion)[0] <= self.acceptance:
             self.reached += 1
         if self.reached == len(self._points):
             return Goal(0.0, motion.heading)
@@ -143,12 +146,10 @@ class FollowTwist:
 
     Args:
         limit: of the turn rate [rad/s].
-        lead: largest difference between wanted and actual heading [rad]; it matters where the
-            snake cannot turn as fast as commanded.
     """
 
-    def __init__(self, limit: float, lead: float = 0.5) -> None:
-        self._limit, self._lead = limit, lead
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
         self.reset()
 
     def reset(self) -> None:
@@ -164,7 +165,7 @@ class FollowTwist:
         else:
             self._heading += self._rate * (motion.time - self._time)
         self._rate = min(max(float(target.twist[5]), -self._limit), self._limit)
-        lowest, highest = motion.heading - self._lead, motion.heading + self._lead
+        lowest, highest = motion.heading - LEAD, motion.heading + LEAD
         self._heading = min(max(self._heading, lowest), highest)
         self._time = motion.time
         return Goal(speed, self._heading, self._rate if speed else 0.0)

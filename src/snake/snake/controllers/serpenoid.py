@@ -147,6 +147,7 @@ class VariableSerpenoid:
         return np.array([amplitude, turn * frequency, turn * waves / self._joints, offset])
 
 
+@dataclass(eq=False, repr=False)
 class SerpenoidController:
     """Track the serpenoid gait.
 
@@ -160,14 +161,21 @@ class SerpenoidController:
         bandwidth: of the tracking.
     """
 
-    def __init__(
-        self, setup: Setup, amplitude: si.Radians = 0.4, frequency: si.Hertz = 1.0,
-        waves: float = 1.5, offset: si.Radians = 0.0, ramp: si.Seconds = 1.0,
-        bandwidth: si.RadiansPerSecond = BANDWIDTH,
-    ) -> None:  # fmt: skip
-        self.gait = Serpenoid(len(setup.joints), amplitude, frequency, waves, offset, ramp)
-        self._tracker = Tracker(setup, bandwidth)
-        self.update(setup.initial, None)  # compiles the kernels before the first tick
+    setup: Setup
+    amplitude: si.Radians = 0.4
+    frequency: si.Hertz = 1.0
+    waves: float = 1.5
+    offset: si.Radians = 0.0
+    ramp: si.Seconds = 1.0
+    bandwidth: si.RadiansPerSecond = BANDWIDTH
+
+    def __post_init__(self) -> None:
+        joints = len(self.setup.joints)
+        self.gait = Serpenoid(
+            joints, self.amplitude, self.frequency, self.waves, self.offset, self.ramp
+        )
+        self._tracker = Tracker(self.setup, self.bandwidth)
+        self.update(self.setup.initial, None)  # compiles the kernels before the first tick
 
     def reset(self, seed: int) -> None:
         """Do nothing: the gait depends on the time alone."""

@@ -151,10 +151,11 @@ class SteeringController:
             goal = self._scenario_goals.goal(motion)
         else:
             goal = self._commanded_goals.follow(motion, target)
+        amplitude = self.amplitude if goal.speed else 0.0
+        frequency, offset = self._frequency(goal, step), self._offset(goal)
         shape = self.gait.advance(
-            state.time, amplitude=self.amplitude if goal.speed else 0.0, waves=self.waves,
-            frequency=self._frequency(goal, step), offset=self._offset(goal),
-        )  # fmt: skip
+            state.time, amplitude=amplitude, frequency=frequency, waves=self.waves, offset=offset
+        )
         return Command(self._tracker.efforts(state, shape))
 
     def _frequency(self, goal: guidance.Goal, step: float) -> float:

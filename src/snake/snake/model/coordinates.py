@@ -10,10 +10,11 @@ The model's state is y = [p, th, v, w], (2N + 4,), for a chain of N = n + 1 link
 In the kernels, where n is the number of links, th begins at index 2, v at n + 2, and w at n + 4.
 
 A state of the workspace (`RobotState`) has joint angles and rates instead, and the pose and twist
-of `base_link`, the tail. Both conversions walk along the chain from the tail to the head: from the
-centre of a link they go b forward to the joint, turn by its angle, and go a forward to the centre
-of the next link. On the way they sum up the centres and velocities, for the mean over all links is
-that of the centre of mass. The order of y must stay, since every kernel reads it.
+of `base_link`, the tail. `PlanarSnake` converts one into the other, for simulator and controllers.
+Both ways `sums_from_tail` walks along the chain from the tail to the head: from the centre of a
+link it goes b forward to the joint, turns by its angle, and goes a forward to the centre of the
+next link. On the way it sums up the centres and velocities, for the mean over all links is that of
+the centre of mass. The order of y must stay, since every kernel reads it.
 """
 
 from __future__ import annotations
@@ -28,52 +29,68 @@ from snake.model.parameters import SnakeParameters
 
 
 @kernel
+def sums_from_tail(body, y):
+    """Return sums over the links of their position and velocity relative to the tail's centre.
+
+    Args:
+        body: (a, b, m, J) of a link; a and b are where the joints are (`kinematics`) [m].
+        y: model's state, of which only headings and rates are read (2N + 4,).
+
+    Returns:
+        the sums of x, y [m] and of the velocities along x and y [m/s].
+    """
+    a, b, _, _ = body
+    n = y.shape[0] // 2 - 2
+    heading, rate = y[n + 1], y[2 * n + 3]
+    c, s = math.cos(heading), math.sin(heading)
+    # Position (px, py) and velocity (vx, vy) of a link, from the tail to the head, and their sums.
+    px, py, vx, vy = 0.0, 0.0, 0.0, 0.0
+    sum_px, sum_py, sum_vx, sum_vy = 0.0, 0.0, 0.0, 0.0
+    for j in range(n - 2, -1, -1):
+        px += b * c
+        py += b * s
+        vx -= b * s * rate
+        vy += b * c * rate
+        heading, rate = y[2 + j], y[n + 4 + j]
+        c, s = math.cos(heading), math.sin(heading)
+        px += a * c
+        py += a * s
+        vx -= a * s * rate
+        vy += a * c * rate
+        sum_px += px
+        sum_py += py
+        sum_vx += vx
+        sum_vy += vy
+    return sum_px, sum_py, sum_vx, sum_vy
+
+
+@kernel
 def pack(body, q, qd, position, orientation, twist, y):
     """Fill y (2N + 4,) from joint angles and rates and the pose and twist of `base_link`.
 
     Args:
-        body: (a, b, m, J) of a link; a and b are where the joints are (`kinematics`) [m].
+        body: as of `sums_from_tail`.
         q, qd: joint angles (N - 1,) [rad] and rates [rad/s].
         position: of `base_link` in the world (3,) [m].
         orientation: of `base_link`, a quaternion x, y, z, w (4,).
         twist: of `base_link` in its own frame, linear and angular (6,) [m/s, rad/s].
         y: filled.
     """
-    a, b, _, _ = body
     n = q.shape[0] + 1
-    # Heading and rate of the tail, about the vertical.
+    # Heading and rate of the tail, about the vertical, then of the other links.
     z, w = orientation[2], orientation[3]
-    heading = math.atan2(
-        2.0 * (w * z + orientation[0] * orientation[1]), 1.0 - 2.0 * (orientation[1] ** 2 + z * z)
-    )
-    rate = twist[5]
-    y[n + 1] = heading
-    y[2 * n + 3] = rate
+    sine = 2.0 * (w * z + orientation[0] * orientation[1])
+    cosine = 1.0 - 2.0 * (orientation[1] ** 2 + z * z)
+    heading = math.atan2(sine, cosine)
+    y[n + 1], y[2 * n + 3] = heading, twist[5]
+    for j in range(n - 2, -1, -1):
+        y[2 + j] = y[3 + j] + q[j]
+        y[n + 4 + j] = y[n + 5 + j] + qd[j]
+    # The centre of mass, which is the mean over the links.
     c, s = math.cos(heading), math.sin(heading)
-    # Centre (px, py) and velocity (vx, vy) of a link relative to the tail's, and their sums over
-    # the links, from the tail to the head.
-    px, py, vx, vy = 0.0, 0.0, 0.0, 0.0
-    sum_px, sum_py, sum_vx, sum_vy = 0.0, 0.0, 0.0, 0.0
     tail_vx = c * twist[0] - s * twist[1]
     tail_vy = s * twist[0] + c * twist[1]
-    for j in range(n - 2, -1, -1):
-        px += b * c
-        py += b * s
-        vx -= b * s * rate
-        vy += b * c * rate
-        heading += q[j]
-        rate += qd[j]
-        c, s = math.cos(heading), math.sin(heading)
-        px += a * c
-        py += a * s
-        vx -= a * s * rate
-        vy += a * c * rate
-        y[2 + j] = heading
-        y[n + 4 + j] = rate
-        sum_px += px
-        sum_py += py
-        sum_vx += vx
-        sum_vy += vy
+    sum_px, sum_py, sum_vx, sum_vy = sums_from_tail(body, y)
     y[0] = position[0] + sum_px / n
     y[1] = position[1] + sum_py / n
     y[n + 2] = tail_vx + sum_vx / n
@@ -93,40 +110,22 @@ def unpack(body, y, q, qd, position, orientation, twist):
 
     Arguments are those of `pack`. Components outside the plane, such as the height, stay unchanged.
     """
-    a, b, _, _ = body
     n = q.shape[0] + 1
-    heading, rate = y[n + 1], y[2 * n + 3]
-    c, s = math.cos(heading), math.sin(heading)
-    forward_x, forward_y = c, s
-    # As in `pack`: relative to the tail, and their sums over the links.
-    px, py, vx, vy = 0.0, 0.0, 0.0, 0.0
-    sum_px, sum_py, sum_vx, sum_vy = 0.0, 0.0, 0.0, 0.0
-    for j in range(n - 2, -1, -1):
-        px += b * c
-        py += b * s
-        vx -= b * s * rate
-        vy += b * c * rate
-        q[j] = y[2 + j] - heading
-        qd[j] = y[n + 4 + j] - rate
-        heading, rate = y[2 + j], y[n + 4 + j]
-        c, s = math.cos(heading), math.sin(heading)
-        px += a * c
-        py += a * s
-        vx -= a * s * rate
-        vy += a * c * rate
-        sum_px += px
-        sum_py += py
-        sum_vx += vx
-        sum_vy += vy
+    for j in range(n - 1):
+        q[j] = y[2 + j] - y[3 + j]
+        qd[j] = y[n + 4 + j] - y[n + 5 + j]
     # The tail, from the mean over the links; its velocity is turned into its own frame.
+    sum_px, sum_py, sum_vx, sum_vy = sums_from_tail(body, y)
     vx = y[n + 2] - sum_vx / n
     vy = y[n + 3] - sum_vy / n
     position[0] = y[0] - sum_px / n
     position[1] = y[1] - sum_py / n
-    orientation[2] = math.sin(0.5 * y[n + 1])
-    orientation[3] = math.cos(0.5 * y[n + 1])
-    twist[0] = forward_x * vx + forward_y * vy
-    twist[1] = forward_x * vy - forward_y * vx
+    heading = y[n + 1]
+    c, s = math.cos(heading), math.sin(heading)
+    orientation[2] = math.sin(0.5 * heading)
+    orientation[3] = math.cos(0.5 * heading)
+    twist[0] = c * vx + s * vy
+    twist[1] = c * vy - s * vx
     twist[5] = y[2 * n + 3]
 
 
@@ -168,15 +167,15 @@ class PlanarSnake:
         pack_rows(self.body, t.q, t.qd, t.position, t.orientation, t.twist, rows)
         return rows
 
-    def middles(self, t: Trajectory) -> Array:
+    def link_centres(self, t: Trajectory) -> Array:
         """Return the centres of the links from the tail to the head (k, n + 1, 2) [m]."""
-        behind, ahead = self.body[:2]
+        a, b = self.body[:2]
         headings = self.pack_motion(t)[:, self.parameters.links + 1 : 1 : -1]
-        along = np.stack([np.cos(headings), np.sin(headings)], axis=-1)
-        steps = ahead * along[:, :-1] + behind * along[:, 1:]
-        middles = np.tile(t.position[:, None, :2], (1, self.parameters.links, 1))
-        middles[:, 1:] += np.cumsum(steps, axis=1)
-        return middles
+        directions = np.stack([np.cos(headings), np.sin(headings)], axis=-1)
+        steps = b * directions[:, :-1] + a * directions[:, 1:]
+        centres = np.tile(t.position[:, None, :2], (1, self.parameters.links, 1))
+        centres[:, 1:] += np.cumsum(steps, axis=1)
+        return centres
 
     def unpack_motion(self, rows: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Return q, qd, position, orientation and twist of k rows of y, each with k rows."""
@@ -189,8 +188,5 @@ class PlanarSnake:
 
     def unpack(self, y: Array, time: float, effort: Array) -> RobotState:
         """Return the state of the workspace for y (2N + 4,) at a time [s] with efforts [N m]."""
-        n = self.parameters.joints
-        q, qd, orientation, twist = np.empty(n), np.empty(n), np.zeros(4), np.zeros(6)
-        position = np.array((0.0, 0.0, self._height))
-        unpack(self.body, y, q, qd, position, orientation, twist)
+        q, qd, position, orientation, twist = (rows[0] for rows in self.unpack_motion(y[None]))
         return RobotState(time, q, qd, effort, position, orientation, twist)

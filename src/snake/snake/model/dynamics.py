@@ -43,10 +43,12 @@ def joint_block(body, c, s, gx, gy, torque, j):
     """
     a, b, m, J = body
     cj, sj, ck, sk = c[j], s[j], c[j + 1], s[j + 1]
-    a2, b2, ta, tb = a * a / J, b * b / J, a / J * torque[j], b / J * torque[j + 1]
-    xx, yy = 2.0 / m + a2 * sj * sj + b2 * sk * sk, 2.0 / m + a2 * cj * cj + b2 * ck * ck
-    x, y = gx[j] - ta * sj - tb * sk, gy[j] + ta * cj + tb * ck
-    return xx, -a2 * sj * cj - b2 * sk * ck, yy, x, y
+    a2, b2 = a * a / J, b * b / J
+    xx = 2.0 / m + a2 * sj * sj + b2 * sk * sk
+    xy = -a2 * sj * cj - b2 * sk * ck
+    yy = 2.0 / m + a2 * cj * cj + b2 * ck * ck
+    ta, tb = a / J * torque[j], b / J * torque[j + 1]
+    return xx, xy, yy, gx[j] - ta * sj - tb * sk, gy[j] + ta * cj + tb * ck
 
 
 @kernel
@@ -203,23 +205,22 @@ def respond(body, c, s, w, fx, fy, torque, work, acc):
 
 
 @kernel
-def accelerations(body, th, x, vx, vy, w, tau, friction, points, work, acc):
+def accelerations(body, y, tau, friction, points, work, acc):
     """Fill acc (N + 2,) with p'' [m/s^2] and th'' [rad/s^2], without the forces of joint stops.
 
     Args:
         body: (a, b, m, J) of a link.
-        th, w: headings (N,) [rad] and their rates (N,) [rad/s].
-        x, vx, vy: position of the centre of mass along the world's x axis [m], and its velocity
-            [m/s].
+        y: state [p, th, v, w] (2N + 4,).
         tau: joint efforts (N - 1,) [N m].
         friction, points: of the ground, as in `ground.ground_forces`.
         work: scratch (12, N), whose first two rows are filled with the cosines and sines of th.
         acc: filled.
     """
-    n = th.shape[0]
+    n = tau.shape[0] + 1
+    th, vx, vy, w = y[2 : n + 2], y[n + 2], y[n + 3], y[n + 4 :]
     c, s, fx, fy, torque = work[0], work[1], work[2], work[3], work[4]
     cosines(th, c, s)
-    ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, torque)
+    ground_forces(body, c, s, y[0], vx, vy, w, friction, points, fx, fy, torque)
     # An effort turns the link ahead of its joint forward, and the link behind it backward.
     for j in range(n - 1):
         torque[j] += tau[j]

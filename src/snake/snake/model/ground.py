@@ -22,7 +22,7 @@ from roboaccord.contract import Array, EllipseFriction, rigid_loads, sliding_for
 from roboaccord.numerics import kernel
 from roboaccord.scenario import Setup
 
-from snake.model.kinematics import link_places, link_velocities
+from snake.model.kinematics import link_positions, link_velocities
 
 
 class GroundFriction(NamedTuple):
@@ -83,7 +83,7 @@ def coefficients_and_loads(body, c, s, x, friction, points, mu, loads):
     rigid, changes = friction.gyration_y > 0.0, friction.change_x < math.inf
     if rigid or changes:
         px, py = np.empty(n), np.empty(n)
-        link_places(body, c, s, x, 0.0, px, py)
+        link_positions(body, c, s, x, 0.0, px, py)
         if rigid:
             gyration = (friction.gyration_x, friction.gyration_y)
             rigid_loads(px, py, c, s, points, friction.load, gyration, loads)
@@ -113,8 +113,9 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
             fx[i], fy[i], moment[i] = 0.0, 0.0, 0.0
         return
     mu_along, mu_across, load = friction.mu_along, friction.mu_across, friction.load / count
+    pyramid, slip_speed = friction.pyramid, friction.slip_speed
+    # Coefficients of every link and loads of every point, empty where all are alike.
     mu, loads = points[:0], points[:0]
-    # Coefficients and loads of their own for every link and point, where they are not all alike.
     varies = friction.gyration_y > 0.0 or friction.change_x < math.inf
     if varies:
         mu, loads = np.empty((n, 2)), np.empty((n, count))
@@ -132,10 +133,10 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
             py = points[k, 1]
             if varies:
                 mu_along, mu_across, load = mu[i, 0], mu[i, 1], loads[i, k]
+            slip_along, slip_across = along - w[i] * py, across + w[i] * px
             point_along, point_across = sliding_force(
-                friction.pyramid, along - w[i] * py, across + w[i] * px, mu_along, mu_across, load,
-                friction.slip_speed,
-            )  # fmt: skip
+                pyramid, slip_along, slip_across, mu_along, mu_across, load, slip_speed
+            )
             force_along += point_along
             force_across += point_across
             torque += px * point_across - py * point_along

@@ -58,7 +58,7 @@ def link_velocities(body, c, s, vx, vy, w, lx, ly):
 
 
 @kernel
-def link_places(body, c, s, x, y, px, py):
+def link_positions(body, c, s, x, y, px, py):
     """Fill px, py (N,) with the positions of the links' centres [m]; x, y is the centre of mass."""
     a, b, _, _ = body
     n = c.shape[0]

@@ -99,9 +99,9 @@ def law_of(kind: type[Law]) -> Callable[..., Law]:
             beyond: `x` [m] of a line, and `mu_along` and `mu_across` of links beyond it.
         """
         p: SnakeParameters = setup.parameters
-        places, gyration = _points(p, points), _gyration(p, loads)
+        contacts, gyration = _points(p, points), _gyration(p, loads)
         load = p.link_mass * p.gravity
-        return kind(p.link_names, places, load, mu_along, mu_across, slip_speed, beyond, gyration)
+        return kind(p.link_names, contacts, load, mu_along, mu_across, slip_speed, beyond, gyration)
 
     return make
 
@@ -112,10 +112,11 @@ ellipse, pyramid = law_of(EllipseFriction), law_of(PyramidFriction)
 def _points(p: SnakeParameters, name: str) -> Array:
     """Return the contact points of a link, along and across it from its centre (k, 2) [m]."""
     x, y = 0.5 * p.link_length, 0.5 * p.link_width
-    places = {"centre": np.zeros((1, 2)), "corners": np.array([[x, y], [x, -y], [-x, y], [-x, -y]])}
-    if name not in places:
+    corners = np.array([[x, y], [x, -y], [-x, y], [-x, -y]])
+    positions = {"centre": np.zeros((1, 2)), "corners": corners}
+    if name not in positions:
         raise ValueError(f"points is {name!r}, and must be centre or corners")
-    return places[name]
+    return positions[name]
 
 
 def _gyration(p: SnakeParameters, loads: str) -> tuple[float, float] | None:

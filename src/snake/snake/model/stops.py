@@ -93,14 +93,9 @@ def apply_stops(body, c, s, x, side):
     if frozen:
         remove_frozen_turns(body, c, s, x, side)
     # The k joints at their stops: response M^-1 E', right-hand side b = E x, matrix W.
-    joints = np.empty(links - 1, dtype=np.int64)
-    k = 0
-    for j in range(links - 1):
-        if side[j] != 0 and side[j] != FROZEN:
-            joints[k] = j
-            k += 1
-    response = np.zeros((k, links))
-    b = np.empty(k)
+    joints = np.flatnonzero((side != 0) & (side != FROZEN))
+    k = len(joints)
+    response, b = np.zeros((k, links)), np.empty(k)
     for r in range(k):
         j = joints[r]
         joint_response(body, c, s, j, side[j], response[r])
@@ -149,11 +144,11 @@ def dissipated_energy(push, before, after):
 
 
 @kernel
-def update_sides(y, limit, side, touch):
+def update_sides(y, limit, side):
     """Update `side` (n,) to the state y; return whether a joint hits its stop now.
 
-    A joint leaves its stop when it has moved inwards by more than `touch` [rad], or does so faster
-    than STILL. It touches a stop when it is within `touch` of the limit [rad] and does not move
+    A joint leaves its stop when it has moved inwards by more than TOUCH, or does so faster than
+    STILL. It touches a stop when it is within TOUCH of the limit [rad] and does not move
     inwards. It hits the stop if it still moves outwards there.
     """
     n = side.shape[0] + 1
@@ -163,11 +158,11 @@ def update_sides(y, limit, side, touch):
             continue
         angle = y[2 + j] - y[3 + j]
         rate = y[n + 4 + j] - y[n + 5 + j]
-        if side[j] != 0 and (side[j] * angle < limit - touch or side[j] * rate < -STILL):
+        if side[j] != 0 and (side[j] * angle < limit - TOUCH or side[j] * rate < -STILL):
             side[j] = 0
         if side[j] == 0:
             for sign in (1, -1):
-                if sign * angle >= limit - touch and sign * rate >= -STILL:
+                if sign * angle >= limit - TOUCH and sign * rate >= -STILL:
                     side[j] = sign
         if side[j] != 0 and side[j] * rate > STILL:
             hit = True

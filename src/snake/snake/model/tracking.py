@@ -15,7 +15,7 @@ from roboaccord.numerics import kernel
 
 from snake.model.coordinates import pack
 from snake.model.ground import ground_forces
-from snake.model.kinematics import cosines, link_places, set_mean
+from snake.model.kinematics import cosines, link_positions, set_mean
 
 
 @kernel
@@ -72,7 +72,7 @@ def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):
     acc[n - 1] = 0.0
     for j in range(n - 2, -1, -1):
         acc[j] = acc[j + 1] + qdd[j]
-    link_places(body, c, s, 0.0, 0.0, rx, ry)
+    link_positions(body, c, s, 0.0, 0.0, rx, ry)
     centre_accelerations(body, c, s, w, acc, ax, ay)
     # Angular momentum about the centre of mass: the moment that the motion so far lacks, over the
     # inertia of the whole, is the common acceleration.
@@ -110,10 +110,9 @@ def tracking_efforts(body, y, q, qd, qdd, friction, points, tau):
     would grow along the body. `friction` and `points` are those of the ground (`ground`).
     """
     n = q.shape[0] + 1
-    th, w, c, s = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    th, w = y[2 : n + 2].copy(), y[n + 4 :].copy()
+    c, s = np.empty(n), np.empty(n)
     fx, fy, moment = np.empty(n), np.empty(n), np.empty(n)
-    for j in range(n):
-        th[j], w[j] = y[2 + j], y[n + 4 + j]
     set_differences(th, q)
     set_differences(w, qd)
     vx, vy = y[n + 2], y[n + 3]

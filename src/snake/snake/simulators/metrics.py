@@ -40,8 +40,8 @@ class Mark:
     time: float
     centre: Array
     heading: float
-    heading_sum: float
-    work: float
+    heading_sum: float = 0.0
+    work: float = 0.0
 
     def mean_heading(self, end: Mark) -> float:
         """Return the mean heading over the samples from this one to `end`, both included [rad]."""
@@ -85,7 +85,7 @@ class GaitFigures(Tally):
         centre, heading = body_motion(self._setup, piece)
         time, cycle = piece.time, self._cycle
         if self._first is None:
-            self._first = self._last = Mark(0, float(time[0]), centre[0], heading[0], 0.0, 0.0)
+            self._first = self._last = Mark(0, float(time[0]), centre[0], heading[0])
         previous = self._last
         heading += previous.heading - heading[0]  # whole turns
         heading_sum = previous.heading_sum + np.concatenate([[0.0], np.cumsum(heading[:-1])])
@@ -93,8 +93,8 @@ class GaitFigures(Tally):
         work = previous.work + np.concatenate([[0.0], np.cumsum(step_work)])
 
         def mark(i: int) -> Mark:
-            sums = float(heading_sum[i]), float(work[i])
-            return Mark(previous.index + i, float(time[i]), centre[i], float(heading[i]), *sums)
+            angles = float(heading[i]), float(heading_sum[i])
+            return Mark(previous.index + i, float(time[i]), centre[i], *angles, float(work[i]))
 
         self._last = mark(len(piece) - 1)
         # Ends of periods, counted from the start of the run.
@@ -122,13 +122,15 @@ class GaitFigures(Tally):
         total = self._last.centre - self._first.centre
         travel = np.array(self._travel)
         return {
-            "speed": forward / elapsed if elapsed else 0.0, "heading": first.mean_heading(last),
-            "displacement_x": float(total[0]), "displacement_y": float(total[1]),
+            "speed": forward / elapsed if elapsed else 0.0,
+            "heading": first.mean_heading(last),
+            "displacement_x": float(total[0]),
+            "displacement_y": float(total[1]),
             "cost_of_transport": work / (weight * abs(forward)) if forward else math.inf,
             "travel_per_cycle": float(travel.mean()) if len(travel) else math.nan,
             "travel_per_cycle_spread": float(travel.std()) if len(travel) else math.nan,
             **(self._steering.figures() if self._steering else {}),
-        }  # fmt: skip
+        }
 
 
 def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:

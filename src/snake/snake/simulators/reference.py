@@ -1,9 +1,11 @@
 """The analytical simulator of the snake: planar dynamics, ground friction, inelastic stops.
 
-It stores the state as a row y (model/coordinates), and advances it by the kernels of steps.py, or
-by those of sticking.py if the friction has no slip speed. Comparisons with physics engines also
-need the ends of many short motions that last one tick, the control period, each from a start of its
-own; these are advanced together, as rows of one array. The equations are in model/.
+A run gives it a start and then, for each tick (control period), the joint efforts; it answers with
+the state after the tick and the joints that reached a stop. The equations are in model/. The state
+is a row y of numbers (model/coordinates), advanced by the kernels of steps.py, or by those of
+sticking.py if the friction has no slip speed and so can hold a point at rest. Physics engines are
+compared with it in many motions of one tick, each from a start of its own; these are advanced
+together, as rows of one array.
 
 Joint faults and events may be added in `lock` and `_note`.
 """
@@ -18,23 +20,24 @@ from roboaccord.contract import Acceleration, Array, Command, Event, Index, Robo
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Ends, Reference, StopWatch, losses
 
-from snake.model import tracking
 from snake.model.coordinates import PlanarSnake
 from snake.model.dynamics import accelerations
 from snake.model.ground import NO_FRICTION, NO_POINTS, friction_of
 from snake.model.parameters import SnakeParameters
 from snake.model.stops import FROZEN, apply_stops
+from snake.model.tracking import centre_accelerations
 from snake.simulators import sticking
 from snake.simulators.steps import StepModel, TickRecord, advance_rows, glide
 
 
 class SnakeReference(Reference):
-    """Simulate the snake analytically."""
+    """Simulate the snake by its own equations of motion; methods are those of `Reference`."""
 
     version = f"roboaccord-snake {roboaccord.__version__}"
     bases = ("planar",)
     parameters: SnakeParameters
-    channels = (losses.DAMPING, losses.STOPS, losses.IMPACTS)  # damping and impacts are 0
+    # Ways to lose energy that are summed up; damping and impacts stay 0.
+    channels = (losses.DAMPING, losses.STOPS, losses.IMPACTS)
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
@@ -63,8 +66,8 @@ class SnakeReference(Reference):
     def _make_record(self, k: int) -> TickRecord:
         """Return an empty record for k motions, with all joints free."""
         n = len(self.joints)
-        impacts, ends = np.zeros((k, n, 2)), np.empty((k, 2))
-        return TickRecord(np.zeros((k, n), np.int8), impacts, ends, np.zeros(k, np.int64))
+        impacts, angle_and_loss = np.zeros((k, n, 2)), np.empty((k, 2))
+        return TickRecord(np.zeros((k, n), np.int8), impacts, angle_and_loss, np.zeros(k, np.int64))
 
     def _ends(
         self, starts: Trajectory, efforts: Sequence[Array], counts: Sequence[Index]
@@ -90,14 +93,14 @@ class SnakeReference(Reference):
     def _advance(self, command: Command, duration: float) -> None:
         """Advance the motion by a tick, with impacts on the stops located inside each step."""
         if self.order == 1:
+            row, sides = self._rows[0], self._record.sides[0]
             self._largest_angle, lost = sticking.advance(
-                self._model, self._rows[0], self._effort, self.physics_step, self._steps,
-                self._record.sides[0],
-            )  # fmt: skip
+                self._model, row, self._effort, self.physics_step, self._steps, sides
+            )
         else:
             counts = np.array([self._steps])
             self._advance_rows(self._rows, self._effort[None], counts, self._record)
-            self._largest_angle, lost = self._record.ends[0].tolist()
+            self._largest_angle, lost = self._record.angle_and_loss[0].tolist()
         self._losses.add(losses.STOPS, lost)
 
     def _note(self, before: RobotState, after: RobotState) -> None:
@@ -120,21 +123,25 @@ class SnakeReference(Reference):
         return self._stops.event(joint, time, impulse)
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        n = self.parameters.links
+        """Return the accelerations of base and joints without friction; frozen joints are held.
+
+        The base is the tail, the last link, whose centre accelerates with the centre of mass and
+        relative to it.
+        """
+        body, n = self._chain.body, self.parameters.links
         y = self._chain.pack(state)
-        acc, work, (ax, ay) = np.empty(n + 2), np.empty((12, n)), np.empty((2, n))
-        c, s = work[:2]
-        w = y[n + 4 :]
-        accelerations(
-            self._chain.body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], w, np.array(effort),
-            NO_FRICTION, NO_POINTS, work, acc,
-        )  # fmt: skip
+        acc = np.empty(n + 2)  # of the centre of mass (2,), then of the headings (n,)
+        work = np.empty((12, n))  # its first rows: cosines and sines of the headings
+        accelerations(body, y, np.array(effort), NO_FRICTION, NO_POINTS, work, acc)
+        (cosines, sines), heading_acc = work[:2], acc[2:]
         sides = self._record.sides[0]
-        if (sides == FROZEN).any():
-            apply_stops(self._chain.body, c, s, acc[2:], np.where(sides == FROZEN, sides, 0))
-        tracking.centre_accelerations(self._chain.body, c, s, w, acc[2:], ax, ay)
-        base = np.array([acc[0] + ax[-1], acc[1] + ay[-1], 0.0, 0.0, 0.0, acc[-1]])
-        return Acceleration(base, acc[2:-1] - acc[3:])
+        frozen = np.where(sides == FROZEN, sides, 0)
+        if frozen.any():
+            apply_stops(body, cosines, sines, heading_acc, frozen)
+        ax, ay = np.empty((2, n))  # of the links' centres relative to the centre of mass
+        centre_accelerations(body, cosines, sines, y[n + 4 :], heading_acc, ax, ay)
+        base = np.array([acc[0] + ax[-1], acc[1] + ay[-1], 0.0, 0.0, 0.0, heading_acc[-1]])
+        return Acceleration(base, heading_acc[:-1] - heading_acc[1:])
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg]."""

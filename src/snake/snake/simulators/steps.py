@@ -2,9 +2,10 @@
 
 While no joint is near its stop, `glide` takes plain steps. Otherwise `advance` does the following
 in each step: it finds the first joint that would pass its stop, moves the chain to that instant by
-secant steps on the true motion (`locate`), applies the impact, and goes on with the rest of the
-step. If there are more impacts than MAX_IMPACTS in a step, impulses at its start take their place
-(`keep_inside`). All kernels work on states y = [p, th, v, w] (model/coordinates), a row for each
+secant steps on the true motion (`locate`), applies the impact, and goes on with the remaining part
+of the step. If there are more impacts than MAX_IMPACTS in a step, impulses at its start take their
+place (`step_inside_stops`). reference.py calls `glide` and then `advance_rows`, a kernel that calls
+`advance` for each motion. All work on states y = [p, th, v, w] (model/coordinates), a row for each
 motion; the equations are in model/. What is constant in a run is passed as `StepModel`; what is
 recorded of a tick, the control period, as `TickRecord`.
 
@@ -28,9 +29,11 @@ MAX_IMPACTS = 6  # located in one step; more of them cost time and change no fig
 # Largest number of secant steps to locate an impact: in `lateral_undulation` all take 1 or 2 to a
 # tenth of TOUCH (measured); a joint that turns out to be earlier begins anew.
 SECANT_STEPS = 12
-# Of `keep_inside`: four by Newton's method, and one that moves the joints inside. In the same runs
-# Newton's method ends within four in 11 of 14 steps; an impact is then up to h early in any case.
-ROUNDS = 5
+# Largest number of iterations of `step_inside_stops`: four of Newton's method, and one that moves
+# the joints inside. In the same runs Newton's method ends within four in 11 of 14 steps; an impact
+# is then up to h early in any case.
+STEP_INSIDE_ITERATIONS = 5
+SHORTEST = 1e-15  # s: a remainder of a step that is shorter is round-off, and is left out
 
 
 class StepModel(NamedTuple):
@@ -56,14 +59,15 @@ class TickRecord(NamedTuple):
         sides: stop that each joint touches, as in `stops` (k, n).
         impacts: for each joint the time of its first impact since the start of the tick [s], and
             the sum of the impulses of its impacts, 0 for none [N m s] (k, n, 2).
-        ends: largest angle of any joint at the end [rad], and energy lost at the stops [J] (k, 2).
-        done: number of steps that `glide` has made (k,).
+        angle_and_loss: largest angle of any joint at the end [rad], and energy lost at the stops
+            [J] (k, 2).
+        steps_taken: number of steps that `glide` has made (k,).
     """
 
     sides: Array
     impacts: Array
-    ends: Array
-    done: Array
+    angle_and_loss: Array
+    steps_taken: Array
 
 
 @kernel
@@ -79,45 +83,45 @@ def advance_rows(model, rows, tau, h, counts, record):
         record: as `TickRecord`, filled.
     """
     for i in range(rows.shape[0]):
-        if record.done[i] < counts[i]:
-            record.ends[i, 0], record.ends[i, 1] = advance(
-                model, rows[i], tau[i], h, record.done[i], counts[i], record.sides[i],
-                record.impacts[i],
-            )  # fmt: skip
+        first, side, impacts = record.steps_taken[i], record.sides[i], record.impacts[i]
+        if first < counts[i]:
+            angle, lost = advance(model, rows[i], tau[i], h, first, counts[i], side, impacts)
+            record.angle_and_loss[i, 0], record.angle_and_loss[i, 1] = angle, lost
 
 
 @kernel
 def glide(model, rows, tau, h, counts, record):
-    """Advance k motions while no joint is at its stop; arguments are those of `advance_rows`.
+    """Advance k motions until a joint comes near its stop; arguments are those of `advance_rows`.
 
-    It needs none of the kernels of impacts, which take long to compile.
+    A step at whose end a joint is within TOUCH of its stop is not taken. This kernel needs none of
+    those of impacts, which take long to compile.
 
     Returns:
         the number of steps that remain, summed over the motions.
     """
-    ends, done = record.ends, record.done
+    steps_taken, outcome = record.steps_taken, record.angle_and_loss
+    nearly_touching = model.limit - stops.TOUCH
     size, remaining = rows.shape[1], 0
     slope, stage, end = np.empty(size), np.empty(size), np.empty(size)
     work = np.empty((12, tau.shape[1] + 1))
     for i in range(rows.shape[0]):
-        y, done[i] = rows[i], 0
-        ends[i, 0], ends[i, 1] = largest_angle(y), 0.0
+        y, steps_taken[i] = rows[i], 0
+        outcome[i, 0], outcome[i, 1] = largest_angle(y), 0.0
         for j in range(tau.shape[1]):
             record.impacts[i, j, 0], record.impacts[i, j, 1] = 0.0, 0.0
             if record.sides[i, j] != 0:
-                ends[i, 0] = np.inf
-        while done[i] < counts[i] and ends[i, 0] < model.limit - stops.TOUCH:
-            for d in range(size):
-                stage[d] = end[d] = y[d]
+                outcome[i, 0] = np.inf  # this motion is left to `advance`
+        while steps_taken[i] < counts[i] and outcome[i, 0] < nearly_touching:
+            stage[:] = y
+            end[:] = y
             for k in range(4):
                 free_derivative(model, stage, tau[i], work, slope)
                 rk4_stage(k, h, y, slope, stage, end)
-            ends[i, 0] = largest_angle(end)
-            if ends[i, 0] < model.limit - stops.TOUCH:
-                done[i] += 1
-                for d in range(size):
-                    y[d] = end[d]
-        remaining += counts[i] - done[i]
+            outcome[i, 0] = largest_angle(end)
+            if outcome[i, 0] < nearly_touching:
+                steps_taken[i] += 1
+                y[:] = end
+        remaining += counts[i] - steps_taken[i]
     return remaining
 
 
@@ -143,14 +147,11 @@ def advance(model, y, tau, h, first, steps, side, impacts):
         remaining = h
         attempts = 0
         while True:
-            # Neighbouring joints can hit their stops in turn ever faster, without end. The
-            # tolerance within which a joint touches its stop therefore grows with the attempts.
-            touch = stops.TOUCH * 10.0 ** min(attempts // 8, 4)
             now = step * h + (h - remaining)
-            lost = apply_impacts(model, y, side, touch, now, impacts, lost)
+            lost = apply_impacts(model, y, side, now, impacts, lost)
             if remaining <= 0.0:
                 break
-            # Try the rest of the step.
+            # Try the remaining part of the step.
             after = rk4(model, y, tau, remaining, side)
             violation = stops.first_violation(y, after, remaining, model.limit, side)
             attempts += 1
@@ -158,7 +159,8 @@ def advance(model, y, tau, h, first, steps, side, impacts):
                 y[:] = after
                 remaining = 0.0
             elif attempts > MAX_IMPACTS:
-                after, energy = keep_inside(model, y, tau, remaining, side)
+                # Neighbouring joints can hit their stops in turn ever faster, without end.
+                after, energy = step_inside_stops(model, y, tau, remaining, side)
                 lost += energy
                 y[:] = after
                 remaining = 0.0
@@ -166,20 +168,19 @@ def advance(model, y, tau, h, first, steps, side, impacts):
                 after, offset = locate(model, y, after, tau, remaining, violation, side)
                 y[:] = after
                 remaining -= offset
-                if remaining < 1e-15:
+                if remaining < SHORTEST:
                     remaining = 0.0
     return largest_angle(y), lost
 
 
 @kernel
-def apply_impacts(model, y, side, touch, time, impacts, lost):
+def apply_impacts(model, y, side, time, impacts, lost):
     """Apply impacts to y, in place, until no joint at its stop moves outwards.
 
     An impact can drive another joint at its stop outwards, so that up to n follow each other.
 
     Args:
         model, y, side, impacts: as in `advance`.
-        touch: angle from its stop within which a joint touches it [rad].
         time: since the start of step 0, to be recorded [s].
         lost: energy lost at the stops before [J].
 
@@ -188,7 +189,7 @@ def apply_impacts(model, y, side, touch, time, impacts, lost):
     """
     n = side.shape[0] + 1
     for _ in range(n):
-        if not stops.update_sides(y, model.limit, side, touch):
+        if not stops.update_sides(y, model.limit, side):
             break
         rates_before = y[n + 4 :].copy()
         impulse = stops.impact(model.body, y, side)
@@ -240,7 +241,7 @@ def locate(model, y, after, tau, remaining, violation, side):
 
 
 @kernel
-def keep_inside(model, y, tau, h, side):
+def step_inside_stops(model, y, tau, h, side):
     """Take a step with impulses at its start such that all joints end inside their stops.
 
     It is for steps with more impacts than are worth locating. An impact then comes up to h too
@@ -261,13 +262,13 @@ def keep_inside(model, y, tau, h, side):
     resting = side.copy()
     impulses = np.zeros(n - 1)
     after = y
-    for iteration in range(ROUNDS):
+    for iteration in range(STEP_INSIDE_ITERATIONS):
         after = rk4(model, start, tau, h, resting)
         if stops.excess(after, model.limit, nearer, beyond) <= stops.TOUCH:
             break
         beyond_before = beyond.copy()
         push = stops.apply_stops(model.body, c, s, beyond, nearer)
-        if iteration == ROUNDS - 1:
+        if iteration == STEP_INSIDE_ITERATIONS - 1:
             after[2 : n + 2] += beyond - beyond_before
             break
         start[n + 4 :] += (beyond - beyond_before) / h
@@ -309,10 +310,7 @@ def free_derivative(model, y, tau, work, dy):
     n = tau.shape[0] + 1
     for i in range(n + 2):
         dy[i] = y[n + 2 + i]
-    accelerations(
-        model.body, y[2 : n + 2], y[0], y[n + 2], y[n + 3], y[n + 4 :], tau, model.friction,
-        model.points, work, dy[n + 2 :],
-    )  # fmt: skip
+    accelerations(model.body, y, tau, model.friction, model.points, work, dy[n + 2 :])
 
 
 @kernel

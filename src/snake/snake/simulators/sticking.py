@@ -34,7 +34,7 @@ from roboaccord.numerics import kernel, solve_in_box
 
 from snake.model.dynamics import accelerations, respond
 from snake.model.ground import coefficients_and_loads
-from snake.model.kinematics import link_places, link_velocities
+from snake.model.kinematics import link_positions, link_velocities
 from snake.model.stops import FROZEN
 from snake.model.tracking import centre_accelerations
 
@@ -57,26 +57,27 @@ def advance(model, y, tau, h, steps, side):
     # The rows of J are two for each contact point, along and across, and then one for each joint.
     body, points = model.body, model.points
     n, count = (y.shape[0] - 4) // 2, points.shape[0]
-    first = 2 * n * count  # of the joints' rows
-    rows = first + n - 1
-    work, u = np.empty((12, n)), y[n + 2 :]
-    mu, loads, acc = np.empty((n, 2)), np.empty((n, count)), np.empty(n + 2)
-    du, by_row = np.zeros((rows, n + 2)), np.zeros((rows, rows))
-    low, high, speed, speed_before = np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows)
-    impulse, stop_rate = np.empty(rows), np.empty(n - 1)
-    used = np.ones(rows, np.bool_)
+    first_joint = 2 * n * count  # the first of the joints' rows
+    rows = first_joint + n - 1
+    u = y[n + 2 :]
+    work, acc = np.empty((12, n)), np.empty(n + 2)
+    mu, loads = np.empty((n, 2)), np.empty((n, count))
+    du = np.zeros((rows, n + 2))  # M^-1 J', by rows
+    delassus = np.zeros((rows, rows))  # J M^-1 J'
+    low, high, impulse = np.empty(rows), np.empty(rows), np.empty(rows)
+    speed, speed_before = np.empty(rows), np.empty(rows)
+    stop_rate = np.empty(n - 1)
+    is_active = np.ones(rows, np.bool_)  # whether a row acts in this step
     ax, ay = np.empty(n), np.empty(n)
     lost = 0.0
     for _ in range(steps):
         # Accelerations without contact points, for friction comes as impulses; and the bounds.
         angle = y[2 : n + 1] - y[3 : n + 2]
-        accelerations(
-            body, y[2 : n + 2], y[0], u[0], u[1], u[2:], tau, model.friction, points[:0], work, acc,
-        )  # fmt: skip
+        accelerations(body, y, tau, model.friction, points[:0], work, acc)
         c, s = work[0], work[1]
         coefficients_and_loads(body, c, s, y[0], model.friction, points, mu, loads)
         bound_friction(h, mu, loads, low, high)
-        bound_stops(h, angle, model.limit, side, low[first:], high[first:], stop_rate)
+        bound_stops(h, angle, model.limit, side, low[first_joint:], high[first_joint:], stop_rate)
         # Velocities without impulses. Until the end of the step u[:2] is the velocity of the centre
         # of mass that belongs to the motion of `base_link` described above.
         row_speeds(body, c, s, u, points, speed_before)
@@ -85,20 +86,21 @@ def advance(model, y, tau, h, steps, side):
         u[0] += h * ax[-1]
         u[1] += h * ay[-1]
         row_speeds(body, c, s, u, points, speed)
-        speed[first:] -= stop_rate
-        for row in range(first, rows):  # frozen joints have a stop rate of 0
-            used[row] = stop_rate[row - first] == 0.0 or not _allows(high[row], speed[row])
+        speed[first_joint:] -= stop_rate
+        for row in range(first_joint, rows):  # frozen joints have a stop rate of 0
+            is_at_stop = stop_rate[row - first_joint] == 0.0
+            is_active[row] = is_at_stop or not _stays_inside(high[row], speed[row])
         # Impulses of all rows that act, and the velocities after them.
         for row in range(rows):
-            if used[row]:
+            if is_active[row]:
                 response(body, c, s, points, row, du[row])
-                row_speeds(body, c, s, du[row], points, by_row[row])
-        solve_rows(by_row, speed, low, high, used, side, impulse)
-        speed += impulse @ by_row
-        speed[first:] += stop_rate
+                row_speeds(body, c, s, du[row], points, delassus[row])
+        solve_rows(delassus, speed, low, high, is_active, side, impulse)
+        speed += impulse @ delassus
+        speed[first_joint:] += stop_rate
         u += impulse @ du
-        for j in range(n - 1):
-            lost -= 0.5 * impulse[first + j] * (speed_before[first + j] + speed[first + j])
+        for row in range(first_joint, rows):
+            lost -= 0.5 * impulse[row] * (speed_before[row] + speed[row])
         move_base_link(body, c, s, h, y)
     return np.abs(y[2 : n + 1] - y[3 : n + 2]).max(), lost
 
@@ -153,13 +155,15 @@ def move_base_link(body, c, s, h, y):
     u = y[n + 2 :]
     vx, vy, px, py = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     link_velocities(body, c, s, u[0], u[1], u[2:], vx, vy)
-    link_places(body, c, s, y[0], y[1], px, py)
-    tail_x, tail_y, tail_vx, tail_vy = px[-1] + h * vx[-1], py[-1] + h * vy[-1], vx[-1], vy[-1]
+    link_positions(body, c, s, y[0], y[1], px, py)
+    tail_x, tail_y = px[-1] + h * vx[-1], py[-1] + h * vy[-1]
+    tail_vx, tail_vy = vx[-1], vy[-1]
     y[2 : n + 2] += h * u[2:]
     c, s = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2])
     link_velocities(body, c, s, 0.0, 0.0, u[2:], vx, vy)
-    link_places(body, c, s, 0.0, 0.0, px, py)
-    y[0], y[1], u[0], u[1] = tail_x - px[-1], tail_y - py[-1], tail_vx - vx[-1], tail_vy - vy[-1]
+    link_positions(body, c, s, 0.0, 0.0, px, py)
+    y[0], y[1] = tail_x - px[-1], tail_y - py[-1]
+    u[0], u[1] = tail_vx - vx[-1], tail_vy - vy[-1]
 
 
 @kernel
@@ -190,7 +194,7 @@ def response(body, c, s, points, row, du):
     """
     n, count = c.shape[0], points.shape[0]
     work = np.zeros((11, n))
-    fx, fy, torque, still = work[0], work[1], work[2], work[3]
+    fx, fy, torque, zero_rates = work[0], work[1], work[2], work[3]
     if row < 2 * n * count:
         i, k = row // 2 // count, row // 2 % count
         if row % 2 == 0:
@@ -200,11 +204,11 @@ def response(body, c, s, points, row, du):
     else:
         j = row - 2 * n * count
         torque[j], torque[j + 1] = 1.0, -1.0
-    respond(body, c, s, still, fx, fy, torque, work[4:], du)
+    respond(body, c, s, zero_rates, fx, fy, torque, work[4:], du)
 
 
 @kernel
-def _allows(high, speed):
+def _stays_inside(high, speed):
     """Return whether a joint stays inside its nearer stop.
 
     `speed` is its rate minus the rate at which it would just reach the stop; `high` is 0 for the
@@ -214,24 +218,24 @@ def _allows(high, speed):
 
 
 @kernel
-def solve_rows(by_row, speed, low, high, used, side, impulse):
-    """Fill `impulse` with the impulses of all rows, 0 for rows that are not used.
+def solve_rows(delassus, speed, low, high, is_active, side, impulse):
+    """Fill `impulse` with the impulses of all rows, 0 for rows that do not act.
 
     Args:
-        by_row: J M^-1 J' (r, r).
+        delassus: J M^-1 J', the inverse inertia that an impulse on each row feels (r, r).
         speed: J u without impulses, minus the rate that is allowed at a stop (r,) [m/s, rad/s].
         low, high: bounds of the impulses (r,) [N s, N m s].
-        used: whether a row acts in this step (r,).
+        is_active: whether a row acts in this step (r,).
         side: of the joints; a frozen joint gets no CFM (N - 1,).
         impulse: filled (r,) [N s, N m s].
     """
-    rows = np.flatnonzero(used)
-    k, first = len(rows), len(used) - len(side)
+    rows = np.flatnonzero(is_active)
+    k, first_joint = len(rows), len(is_active) - len(side)
     matrix, solution = np.empty((k, k)), np.empty(k)
     for i in range(k):
         for j in range(k):
-            matrix[i, j] = by_row[rows[i], rows[j]]
-        if rows[i] < first or side[rows[i] - first] != FROZEN:
+            matrix[i, j] = delassus[rows[i], rows[j]]
+        if rows[i] < first_joint or side[rows[i] - first_joint] != FROZEN:
             matrix[i, i] *= 1.0 + CFM
     solve_in_box(matrix, speed[rows], low[rows], high[rows], solution)
     impulse[:] = 0.0

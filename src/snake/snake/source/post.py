@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 from roboaccord.contract import Array, Command, RobotState, Target, check_positive
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
@@ -93,8 +92,6 @@ class AsDescribed:
         self.start = self.start or self.hold
         self.limit: float = self.setup.parameters.joint_limit
         self._segment = segment_of(len(self.setup.joints), self.segments)  # of each joint (n,)
-        # By twists of the segments: wanted angles (n,) [rad], and indices of the limp joints.
-        self._shapes: dict[tuple[int, ...], tuple[Array, NDArray[np.intp]]] = {}
 
     def reset(self, seed: int) -> None:
         """Do nothing: the gait depends on time and state alone."""
@@ -102,17 +99,12 @@ class AsDescribed:
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts towards the present configuration."""
         twists = configuration(state.time, self.hold, self.start)
-        wanted, limp = self._shapes.get(twists) or self._shape(twists)
+        twist = np.array((*twists, 0))[self._segment]
+        wanted = 0.5 * twist * self.limit
         effort = self.kp * (wanted - state.q) - self.kd * state.qd
         effort = np.minimum(np.maximum(effort, -self.effort), self.effort)
-        effort[limp] = 0.0
+        effort[twist == 0] = 0.0
         return Command(effort)
-
-    def _shape(self, twists: tuple[int, ...]) -> tuple[Array, NDArray[np.intp]]:
-        """Return the wanted angles of a configuration (n,) [rad], and indices of limp joints."""
-        twist = np.array((*twists, 0))[self._segment]
-        self._shapes[twists] = 0.5 * twist * self.limit, np.flatnonzero(twist == 0)
-        return self._shapes[twists]
 
 
 def configuration(time: float, hold: float, start: float = 0.0) -> tuple[int, ...]:
@@ -130,6 +122,7 @@ def configuration(time: float, hold: float, start: float = 0.0) -> tuple[int, ..
     return LOOP[int((time - len(START) * start) / hold + 1e-9) % len(LOOP)]
 
 
+@dataclass(eq=False, repr=False)
 class AsCoded:
     """Do what the author's plugin does, update by update, one update per millisecond.
 
@@ -158,23 +151,27 @@ class AsCoded:
     START = ((2, 0, 0, 0), (1, 2, 0, 0), (-2, 1, 2, 0), (1, -2, 1, 2))
     LOOP = ((2, 1, -2, 1), (1, 2, 1, -2), (-2, 1, 2, 1), (1, -2, 1, 2))
 
-    def __init__(
-        self, setup: Setup, segments: Sequence[int] = (), effort: si.NewtonMetres = 10.0,
-        updates: int = 150, update_period: si.Seconds = 0.001,
-    ) -> None:  # fmt: skip
-        check_positive({"effort": effort, "updates": updates, "update_period": update_period})
-        self.effort, self.updates, self.period = float(effort), int(updates), float(update_period)
-        self.limit: float = setup.parameters.joint_limit
-        joints = len(setup.joints)
+    setup: Setup
+    segments: Sequence[int] = ()
+    effort: si.NewtonMetres = 10.0
+    updates: int = 150
+    update_period: si.Seconds = 0.001
+
+    def __post_init__(self) -> None:
+        positive = ("effort", "updates", "update_period")
+        check_positive({name: getattr(self, name) for name in positive})
+        self.updates = int(self.updates)
+        self.limit: float = self.setup.parameters.joint_limit
+        joints = len(self.setup.joints)
         coded = CODED_JOINTS if joints >= sum(CODED_JOINTS) else ()
-        self._segment = segment_of(joints, segments or coded)
+        self._segment = segment_of(joints, self.segments or coded)  # of each joint (n,)
 
     def reset(self, seed: int) -> None:
         """Do nothing: the gait depends on time and state alone."""
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that the plugin sets in this update."""
-        states = (*self.action(round(state.time / self.period)), self.NONE)
+        states = (*self.action(round(state.time / self.update_period)), self.NONE)
         action = np.array(states)[self._segment]
         q, half = state.q, 0.5 * self.limit
         effort = np.zeros(len(q))

@@ -2,7 +2,7 @@
 
 Each configuration is a row: its number, the twists of the four segments (post.py), and the outlines
 of the links with the head on the left. `accord snake shapes --out` calls `write_picture`. Colours
-and layout (COLOURS to INCH) may be changed.
+and layout (the constants) may be changed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from snake.source.post import LOOP, SEGMENTS, START, segment_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLOURS = ("#d1495b", "#ee9b3a", "#12a594", "#5b8def")
-# Layout, by eye; no result depends on it. In metres of the drawn snake:
-# x of the table's left edge and of its first column of twists, and the columns' width; the shapes
-# begin at 0.
-LEFT, FIRST, COLUMN = -2.2, -1.5, 0.33
-MARGIN, HEADING = 0.09, 0.25  # space above and below a shape, and height of the headings
-RIGHT = 0.1  # space beyond the longest shape
-INCH = 1.95  # inches of the picture for a metre
+COLOURS = ("#d1495b", "#ee9b3a", "#12a594", "#5b8def")  # of the segments, by eye
+# Layout, by eye; no result depends on it. In metres of the drawn snake; shapes begin at x = 0.
+TABLE_LEFT = -2.2  # x of the table's left edge
+FIRST_COLUMN, COLUMN_WIDTH = -1.5, 0.33  # x of the first column of twists, and the columns' width
+MARGIN, HEADING_HEIGHT = 0.09, 0.25  # space above and below a shape, and height of the headings
+RIGHT_MARGIN = 0.1  # space beyond the longest shape
+TIP = 2.6  # distance of the head's tip from the centre of its link, in half link lengths
+INCHES_PER_METRE = 1.95  # size of the picture
 
 
 def angles_of(parameters: SnakeParameters, twists: tuple[int, ...]) -> Array:
@@ -61,16 +61,16 @@ def write_picture(parameters: SnakeParameters, path: Path) -> None:
     """
     rows = [outlines(parameters, angles_of(parameters, twists)) for twists in (*START, *LOOP)]
     rows = [links - links.reshape(-1, 2).min(axis=0) for links in rows]
-    right = max(links[..., 0].max() for links in rows) + RIGHT
+    right = max(links[..., 0].max() for links in rows) + RIGHT_MARGIN
     tops = np.cumsum([2.0 * MARGIN + links[..., 1].max() for links in rows])
-    size = np.array([right - LEFT, tops[-1] + HEADING])
-    with report.picture(path, (INCH * size[0], INCH * size[1])) as axes:
-        axes.set(xlim=(LEFT, right), ylim=(-tops[-1], HEADING))
+    width, height = right - TABLE_LEFT, tops[-1] + HEADING_HEIGHT
+    with report.picture(path, (INCHES_PER_METRE * width, INCHES_PER_METRE * height)) as axes:
+        axes.set(xlim=(TABLE_LEFT, right), ylim=(-tops[-1], HEADING_HEIGHT))
         axes.set_axis_off()
-        axes.text(LEFT, 0.5 * HEADING, "configuration", color=report.SOFT)
-        axes.text(0.0, 0.5 * HEADING, "shape, head on the left", color=report.SOFT)
-        for i, name in enumerate(SEGMENTS):
-            axes.text(FIRST + COLUMN * i, 0.5 * HEADING, name, color=COLOURS[i])
+        axes.text(TABLE_LEFT, 0.5 * HEADING_HEIGHT, "configuration", color=report.SOFT)
+        axes.text(0.0, 0.5 * HEADING_HEIGHT, "shape, head on the left", color=report.SOFT)
+        for i, (name, colour) in enumerate(zip(SEGMENTS, COLOURS, strict=True)):
+            axes.text(FIRST_COLUMN + COLUMN_WIDTH * i, 0.5 * HEADING_HEIGHT, name, color=colour)
         for number, (links, top) in enumerate(zip(rows, tops, strict=True), 1):
             draw_row(axes, parameters, number, links + np.array([0.0, MARGIN - top]))
 
@@ -81,15 +81,16 @@ def draw_row(axes: Axes, parameters: SnakeParameters, number: int, links: Array)
 
     segment = np.append(segment_of(parameters.joints), 3)
     front, centre = links[0, :2], links[0].mean(axis=0)
-    tip = centre + 2.6 * (front.mean(axis=0) - centre)
+    tip = centre + TIP * (front.mean(axis=0) - centre)
     head = np.array([*front, tip])  # a triangle that marks the head
     axes.add_collection(PolyCollection(list(links), facecolors=[COLOURS[s] for s in segment]))
     axes.add_collection(PolyCollection([head], facecolors=report.INK))
     low, high = links[..., 1].min(), links[..., 1].max()
     axes.axhline(high + MARGIN, color=report.RULE, lw=0.8)
     section = "start" if number <= len(START) else "loop"
-    axes.text(LEFT, 0.5 * (low + high), f"{number}  {section}", va="center")
+    middle = 0.5 * (low + high)
+    axes.text(TABLE_LEFT, middle, f"{number}  {section}", va="center")
     for i, twist in enumerate((*START, *LOOP)[number - 1]):
         if twist:
-            axes.text(FIRST + COLUMN * i, 0.5 * (low + high), f"{twist:+d}", va="center",
-                      color=COLOURS[i])  # fmt: skip
+            x = FIRST_COLUMN + COLUMN_WIDTH * i
+            axes.text(x, middle, f"{twist:+d}", va="center", color=COLOURS[i])

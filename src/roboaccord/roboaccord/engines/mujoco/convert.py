@@ -93,7 +93,7 @@ class _Conversion:
         roots_of_robot = {largest}
         if largest not in floating:
             roots_of_robot = {*model.body_rootid.tolist()} - floating
-            self.links.append(Link(WORLD, 0.0, *NOTHING, ()))
+            self.links.append(Link(WORLD, 0.0, *NOTHING))
         for body in range(1, model.nbody):
             if model.body_rootid[body] in roots_of_robot:
                 self._add_body(body)
@@ -119,7 +119,7 @@ class _Conversion:
         turn = _matrix(model.body_iquat[body])
         inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
         mass, centre = float(model.body_mass[body]), model.body_ipos[body].copy()
-        self.links.append(Link(name, mass, centre, 0.5 * (inertia + inertia.T), ()))
+        self.links.append(Link(name, mass, centre, 0.5 * (inertia + inertia.T)))
         first_joint, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
         joints = range(first_joint, first_joint + count)
         if count and model.jnt_type[first_joint] == JOINT.mjJNT_FREE:
@@ -141,7 +141,7 @@ class _Conversion:
             if joint != joints[-1]:
                 child = _unused(f"{name}_before_{joint_name}", {*self.bodies, *self.made})
                 self.made.append(child)
-                self.links.append(Link(child, 0.0, *NOTHING, ()))
+                self.links.append(Link(child, 0.0, *NOTHING))
             self.joints.append(self._joint(joint, parent, child, pose))
             parent, pose = child, HERE
 

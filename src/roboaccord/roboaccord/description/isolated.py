@@ -1,9 +1,9 @@
 """Run a function on a stranger's file in a process of its own, with limits on time and memory.
 
 Files such as xacro can run code, and libraries that read files can crash or take all memory.
-`apart` starts a process that sets its limits first and then calls the function (`serve`); it cannot
-write files, and it is killed with all that it has started. Arguments and results are JSON, so that
-no code comes back: do not exchange pickles here (test_fence).
+`run_isolated` starts a process that sets its limits first and then calls the function (`serve`); it
+cannot write files, and it is killed with all that it has started. Arguments and results are JSON,
+so that no code comes back: do not exchange pickles here (test_fence).
 
 SECONDS, WALL_PER_CPU and LARGEST may be raised for files larger than the 69 public ones from which
 they were set.
@@ -28,8 +28,9 @@ from typing import Any
 from roboaccord.contract.errors import AccordError, visible
 from roboaccord.numerics.machine import end_with, python
 
-SECONDS = 20  # s of processor time: seven times the slowest xacro of 69 public ones (3 s)
-# wall time as a multiple of the processor time, for a machine where 30 processes share a core
+# s: usual limit of processor time, seven times that of the slowest xacro of 69 public ones (3 s).
+SECONDS = 20
+# Limit of wall time over that of processor time, for a machine where 30 processes share a core.
 WALL_PER_CPU = 30.0
 LARGEST = 100_000_000  # bytes: longest result, ten times the largest file (urdf_file.py)
 # Limits of the process: processor time [s], address space, written files and core dumps [bytes].
@@ -38,7 +39,7 @@ LIMITS = resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resourc
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 
 
-def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: int) -> Any:
+def run_isolated(function: Callable[..., Any], *arguments: Any, seconds: int, memory: int) -> Any:
     """Return the result of a module's function, called in a process of its own.
 
     The process cannot write files, its output is discarded, and all that it has started is ended.
@@ -57,14 +58,18 @@ def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: i
     limits = {"limits": [seconds, memory, 0, 0], "parent": os.getpid()}
     folders = [folder for folder in sys.path if Path(folder).resolve() != Path.cwd()]
     search_path = {"PYTHONPATH": os.pathsep.join([*folders, str(Path(__file__).parents[2])])}
+    environment = {**os.environ, **ONE_THREAD, **search_path}
     with TemporaryFile("w+") as job_file:
         json.dump({**job, **limits}, job_file)
         job_file.seek(0)
         process = subprocess.Popen(
-            python("-m", __name__), env={**os.environ, **ONE_THREAD, **search_path},
-            stdin=job_file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            python("-m", __name__),
+            env=environment,
+            stdin=job_file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
-        )  # fmt: skip
+        )
     timer = Timer(WALL_PER_CPU * seconds, _kill_group, [process.pid])
     try:
         timer.start()
@@ -81,8 +86,7 @@ def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: i
             raise AccordError(visible(str(error)))
         case {"value": value}:
             return value
-    allowed = f"{seconds} s or {memory >> 20} MB"
-    raise AccordError(f"reading it took more than {allowed}, or crashed")
+    raise AccordError(f"reading it took more than {seconds} s or {memory >> 20} MB, or crashed")
 
 
 def _kill_group(group: int) -> None:
@@ -92,7 +96,9 @@ def _kill_group(group: int) -> None:
 
 
 def serve(function: list[str], arguments: list[Any], limits: list[int], parent: int) -> None:
-    """Call a function under limits and print its result as JSON; runs in the process of `apart`.
+    """Call a function under limits and print its result as JSON.
+
+    It runs in the process that `run_isolated` has started.
 
     Args:
         function: names of module and function.
