@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from roboaccord.bag.reader import BagRun
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 from roboaccord.description.tree import Tree
 
 # Columns of the base, by their unit; then units of the columns of joints that turn, and that slide.

@@ -20,10 +20,8 @@ import numpy as np
 
 from roboaccord.bag.reader import BagRun
 from roboaccord.bag.resampling import SLACK, Mask, Resampling
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract import AccordError, Array, Json, Quantity, by_fields, did_you_mean, to_json
 from roboaccord.contract.outcome import Verdict
-from roboaccord.contract.results import Json, Quantity, by_fields, to_json
-from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_rpy
 
 # default tolerance: as little as a stamp's 1 ns makes at 1 m/s; other runs differ by more
@@ -253,9 +251,14 @@ def _compare_pair(
             left_out[name] = int((~is_known).sum())
     skipped = (set(first_signals) ^ set(second_signals)) | (set(names) - set(deviations))
     return Pair(
-        str(second_path), float(grid[-1] - grid[0]), deviations, interpolated, stamps_left,
-        left_out, tuple(sorted(skipped)),
-    )  # fmt: skip
+        str(second_path),
+        float(grid[-1] - grid[0]),
+        deviations,
+        interpolated,
+        stamps_left,
+        left_out,
+        tuple(sorted(skipped)),
+    )
 
 
 def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:

@@ -15,9 +15,7 @@ from roboaccord.bag.resampling import SLACK
 from roboaccord.bag.typestore import typestore
 from roboaccord.cdr import encode_contacts
 from roboaccord.cdr.messages import ARROW
-from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract import Array, ContactPoint, Observer, RobotState
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 

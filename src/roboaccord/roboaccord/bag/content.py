@@ -34,10 +34,8 @@ from roboaccord.bag.records import McapScan
 from roboaccord.bag.rows import BASE_NUMBERS, decode_padded, interpolate_base, rows_since_reset
 from roboaccord.cdr.codecs import TRUE, JointStateCodec, OdometryCodec, read_joint_state
 from roboaccord.cdr.messages import decode_events, decode_string
+from roboaccord.contract import IDENTITY, AccordError, Array, Event
 from roboaccord.contract.checks import ROUND_OFF
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import IDENTITY, Array
-from roboaccord.contract.trajectory import Event
 
 _STAMP = struct.Struct("<4xiI")  # seconds and nanoseconds of a time stamp, behind the header of CDR
 LARGEST = 1e75  # largest number in a state: a product of four such numbers, 1e300, is finite

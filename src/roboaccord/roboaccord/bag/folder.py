@@ -20,8 +20,7 @@ from roboaccord.bag.metadata import custom_data, read_metadata
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.topics import LOST_EVENTS
 from roboaccord.bag.unpacking import unzstd
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import is_file
+from roboaccord.contract import AccordError, is_file
 from roboaccord.contract.plugins import load
 
 PACKED = ".zstd"  # further suffix of a file that is compressed as a whole

@@ -11,8 +11,7 @@ from typing import Any
 
 import yaml
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_text
+from roboaccord.contract import AccordError, read_text
 from roboaccord.description.yaml_files import parse_record
 
 INFORMATION = "rosbag2_bagfile_information"  # top key of metadata.yaml

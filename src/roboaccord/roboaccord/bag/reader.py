@@ -25,13 +25,9 @@ from roboaccord.bag.records import McapScan
 from roboaccord.bag.resampling import SLACK
 from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec
 from roboaccord.cdr.messages import decode_events, decode_string, decode_wrench
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Observer
+from roboaccord.contract import AccordError, Array, Event, Observer, RobotState, Trajectory
 from roboaccord.contract.results import Drawn, Json, to_json
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.setups import recorded_setup
+from roboaccord.scenario import Setup, recorded_setup
 
 
 class Commands(NamedTuple):
@@ -99,9 +95,11 @@ class BagRun(Drawn):
         names = "robot engine engine_version transport complete sha256 scenario versions".split()
         return {
             **{name: to_json(getattr(self, name)) for name in names},
-            "joints": motion.joints, "samples": len(motion),
-            "duration": float(motion.time[-1] - motion.time[0]), "events": to_json(motion.events),
-        }  # fmt: skip
+            "joints": motion.joints,
+            "samples": len(motion),
+            "duration": float(motion.time[-1] - motion.time[0]),
+            "events": to_json(motion.events),
+        }
 
 
 def read_run(bag: Path) -> BagRun:
@@ -157,20 +155,36 @@ def run_of(content: Content) -> BagRun:
     q, qd, effort = (values[base.states] for values in state_values)
     position, orientation, twist = np.split(base.values, (3, 7), axis=1)
     trajectory = Trajectory(
-        joints, base.time, q, qd, effort, position, orientation, twist,
-        tuple(content.events()), content.switches(facts, base.time),
-        wrench=_by_row(wrenches, base.time), commanded=_by_row(efforts, base.time, math.nan),
-    )  # fmt: skip
+        joints,
+        base.time,
+        q,
+        qd,
+        effort,
+        position,
+        orientation,
+        twist,
+        tuple(content.events()),
+        content.switches(facts, base.time),
+        wrench=_by_row(wrenches, base.time),
+        commanded=_by_row(efforts, base.time, math.nan),
+    )
     texts = {name: facts.get(name, "") for name in ("engine", "engine_version", "transport")}
     return BagRun(
-        robot=robot, trajectory=trajectory, has_base=base.is_recorded,
-        commands=_as_arrays(efforts, len(joints)), wrenches=_as_arrays(wrenches, 6),
-        twists=_as_arrays(twists, 6), findings=tuple(content.events(names.FINDINGS)),
-        scenario=facts.get("scenario", {}), versions=facts.get("versions", {}), **texts,
+        robot=robot,
+        trajectory=trajectory,
+        has_base=base.is_recorded,
+        commands=_as_arrays(efforts, len(joints)),
+        wrenches=_as_arrays(wrenches, 6),
+        twists=_as_arrays(twists, 6),
+        findings=tuple(content.events(names.FINDINGS)),
+        scenario=facts.get("scenario", {}),
+        versions=facts.get("versions", {}),
+        **texts,
         urdf=decode_string(descriptions[-1]) if descriptions else "",
         contacts=content.raw(f"/{robot}/{names.CONTACTS}"),
-        sha256=next(iter(content.hashes), None), complete=content.complete,
-    )  # fmt: skip
+        sha256=next(iter(content.hashes), None),
+        complete=content.complete,
+    )
 
 
 def _by_row(

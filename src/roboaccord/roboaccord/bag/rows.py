@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from roboaccord.cdr.codecs import read_joint_state
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 
 _log = logging.getLogger(__name__)
 BASE_NUMBERS = 13  # numbers of a row: position 3, orientation 4, twist 6

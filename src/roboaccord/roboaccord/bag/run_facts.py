@@ -14,8 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from roboaccord.bag.topics import DESCRIPTION, SCENARIO, SURROUNDINGS
 from roboaccord.cdr import encode_string, encode_surfaces
 from roboaccord.contract.results import Json
-from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.surroundings import surfaces_around
+from roboaccord.scenario import Setup, surfaces_around
 
 
 def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str:
@@ -25,16 +24,20 @@ def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str
     without knowing the robot.
     """
     data: dict[str, Json] = {
-        "scenario": setup.scenario.data(), "engine": engine, "engine_version": engine_version,
-        "transport": transport, "seed": setup.scenario.seed,
+        "scenario": setup.scenario.data(),
+        "engine": engine,
+        "engine_version": engine_version,
+        "transport": transport,
+        "seed": setup.scenario.seed,
         "switches": dict(setup.initial.switches),
         "versions": {
-            "python": platform.python_version(), "platform": platform.platform(),
+            "python": platform.python_version(),
+            "platform": platform.platform(),
             "numpy": sys.modules["numpy"].__version__,
             "roboaccord": distribution_version("roboaccord"),
             setup.robot.package: distribution_version(setup.robot.package),
         },
-    }  # fmt: skip
+    }
     return json.dumps(data, sort_keys=True)
 
 

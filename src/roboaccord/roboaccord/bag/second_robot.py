@@ -17,8 +17,7 @@ from roboaccord.bag import topics as names
 from roboaccord.bag.content import Content
 from roboaccord.bag.reader import BagRun, checked_run, run_of
 from roboaccord.cdr import Status, decode_statuses, encode_statuses
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import AccordError, Trajectory
 from roboaccord.description.materials import BLUE, OPACITY, Colour, translucent
 
 

@@ -53,10 +53,16 @@ _DATA_END = RECORD.size + _CRC.size  # bytes of the record that ends the data se
 _FOOTER = 20  # bytes of the footer's content: two offsets of 8 and a checksum of 4
 _FOREVER = rosbag.QosTime(9223372036, 854775807)  # RMW_DURATION_INFINITE
 _LATCHED = rosbag.Qos(
-    rosbag.QosHistory.KEEP_LAST, 1, rosbag.QosReliability.RELIABLE,
-    rosbag.QosDurability.TRANSIENT_LOCAL, _FOREVER, _FOREVER, rosbag.QosLiveliness.AUTOMATIC,
-    _FOREVER, False,
-)  # fmt: skip
+    rosbag.QosHistory.KEEP_LAST,
+    1,
+    rosbag.QosReliability.RELIABLE,
+    rosbag.QosDurability.TRANSIENT_LOCAL,
+    _FOREVER,
+    _FOREVER,
+    rosbag.QosLiveliness.AUTOMATIC,
+    _FOREVER,
+    False,
+)
 Message = tuple[rosbag.Connection, int, bytes | memoryview]  # connection, time [ns] and data
 
 
@@ -163,11 +169,16 @@ class FastMcapWriter(McapWriter):
             data += _INDEX_HEAD.pack(Opcode.MESSAGE_INDEX, length, channel, len(index)) + index
         # The entry of the chunk in the summary.
         chunk_index = ChunkIndex(
-            chunk_length=chunk_length, chunk_start_offset=start, compression=self.compression,
-            compressed_size=len(packed), message_end_time=last,
-            message_index_length=len(data) - chunk_length, message_index_offsets=index_offsets,
-            message_start_time=first, uncompressed_size=len(content),
-        )  # fmt: skip
+            chunk_length=chunk_length,
+            chunk_start_offset=start,
+            compression=self.compression,
+            compressed_size=len(packed),
+            message_end_time=last,
+            message_index_length=len(data) - chunk_length,
+            message_index_offsets=index_offsets,
+            message_start_time=first,
+            uncompressed_size=len(content),
+        )
         summary = BytesIO()
         summary.write(_record(chunk_index)[RECORD.size :])  # rosbags finds its size by `tell`
         self.chunks.append(summary)
@@ -268,11 +279,12 @@ class RunWriter(Writer):
         for connection in self.connections:
             ext: Any = connection.ext
             topic = {
-                "name": connection.topic, "type": connection.msgtype,
+                "name": connection.topic,
+                "type": connection.msgtype,
                 "serialization_format": ext.serialization_format,
                 "offered_qos_profiles": dump_qos_v9(ext.offered_qos_profiles),
                 "type_description_hash": connection.digest,
-            }  # fmt: skip
+            }
             entry = {"topic_metadata": topic, "message_count": 0}
             information["topics_with_message_count"].append(entry)
         with writing(self.path / "metadata.yaml") as draft:

@@ -27,9 +27,7 @@ from roboaccord.bag.topics import Topic
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec
 from roboaccord.cdr.messages import encode_bool, encode_events, encode_wrench
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Command, RobotState, Target
-from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.contract import AccordError, Command, Event, RobotState, Target, Trajectory
 from roboaccord.scenario.setup import Setup
 
 TF_PERIOD = 0.02  # s of simulated time between transforms: 50 Hz, above the 30 frames of a viewer

@@ -181,9 +181,11 @@ def new_robot_command(
     files = write_package(name, package)
     local = "--no-build-isolation " if importlib.util.find_spec("setuptools") else ""
     commands = (
-        f"pip install --no-deps {local}-e {package}", f"accord run {name} swing",
-        f"accord crosscheck {name} swing", f"python -m pytest {package}",
-    )  # fmt: skip
+        f"pip install --no-deps {local}-e {package}",
+        f"accord run {name} swing",
+        f"accord crosscheck {name} swing",
+        f"python -m pytest {package}",
+    )
     shown = [f"{package}: {len(files)} files. Now:", *(f"  {command}" for command in commands)]
     data = {"package": str(package), "files": [str(file) for file in files], "next": commands}
     return Result(data, shown, used={"dir": None})

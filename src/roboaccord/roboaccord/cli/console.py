@@ -25,9 +25,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from roboaccord.contract import Observer, RobotState
 from roboaccord.contract.errors import CONTROLS, visible
-from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.state import RobotState
 
 COMPILING = "starting (compiles at first)"  # label of a bar until the first step is done
 # s of simulated time between updates of a progress bar, of 20 us each, which Rich redraws ten
@@ -95,9 +94,11 @@ def warn(line: str) -> None:
 def progress() -> Iterator[Progress]:
     """Show a progress bar on stderr, if that is a terminal."""
     columns = (
-        TextColumn("{task.description}", markup=False), BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"), TimeRemainingColumn(),
-    )  # fmt: skip
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+    )
     hidden = call.get().quiet or not log.is_terminal
     with Progress(*columns, console=log, transient=True, disable=hidden) as bar:
         yield bar
@@ -144,10 +145,16 @@ def figure_lines(rows: Mapping[str, tuple[str, str]]) -> list[str]:
     """
     width, lines = max(len(name) for name in rows) + 2, list[str]()
     for name, (value, unit) in rows.items():
-        lines.append(textwrap.fill(
-            f"{value} {unit}".rstrip(), out.width, initial_indent=f"{name:<{width}}",
-            subsequent_indent=" " * width, break_long_words=False, break_on_hyphens=False,
-        ))  # fmt: skip
+        lines.append(
+            textwrap.fill(
+                f"{value} {unit}".rstrip(),
+                out.width,
+                initial_indent=f"{name:<{width}}",
+                subsequent_indent=" " * width,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        )
     return lines
 
 

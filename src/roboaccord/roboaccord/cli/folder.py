@@ -23,8 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roboaccord.cli.console import call
-from roboaccord.contract import VERSION
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import VERSION, AccordError
 from roboaccord.contract.files import is_file, read_text, written
 from roboaccord.run.output import fresh, make_folder, write_text
 

@@ -29,9 +29,12 @@ if TYPE_CHECKING:
     from roboaccord.cli.result import Result
 
 MODULES = {  # module of this room: its commands
-    "about": "list scenario doctor new-robot", "run": "run", "teleop": "teleop",
-    "crosscheck": "crosscheck", "bags": "compare plot",
-}  # fmt: skip
+    "about": "list scenario doctor new-robot",
+    "run": "run",
+    "teleop": "teleop",
+    "crosscheck": "crosscheck",
+    "bags": "compare plot",
+}
 COMMANDS = {  # command: its function, as module:function
     name: f"roboaccord.cli.{module}:{name.replace('-', '_')}_command"
     for module, names in MODULES.items()

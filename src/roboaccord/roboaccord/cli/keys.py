@@ -25,16 +25,17 @@ from roboaccord.cli.terminal import END, Read
 from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.contract.fault import KINDS, Fault, parse_fault
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target
-from roboaccord.description.resources import share
-from roboaccord.description.yaml_files import read_yaml
+from roboaccord.description import read_yaml, share
 from roboaccord.run.inputs import EFFORT, SILENCE, VELOCITY, LiveInputs
 from roboaccord.scenario.setup import Setup
 
 AXES = ("linear.x", "linear.y", "linear.z", "angular.x", "angular.y", "angular.z")
 MEANINGS = {  # what a positive and a negative velocity do
-    "linear.x": ("forward", "back"), "linear.y": ("left", "right"), "linear.z": ("up", "down"),
+    "linear.x": ("forward", "back"),
+    "linear.y": ("left", "right"),
+    "linear.z": ("up", "down"),
     "angular.z": ("turn left", "turn right"),
-}  # fmt: skip
+}
 FIXED = {"space": "stop", "+ -": "more or less", "q": "end"}
 FACTOR = 1.1  # + multiplies velocities by it, - divides: 7 presses double them (1.1^7 = 1.95)
 

@@ -34,9 +34,12 @@ INTERRUPTED = 128 + signal.SIGINT  # exit status of a process that SIGINT ended,
 
 
 app = typer.Typer(
-    name="accord", cls=Group, no_args_is_help=True, pretty_exceptions_enable=False,
+    name="accord",
+    cls=Group,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
     help="Run the same robots in independent simulators, record, compare and explain.",
-)  # fmt: skip
+)
 
 
 @app.callback(invoke_without_command=True)

@@ -64,8 +64,12 @@ def shown_of(result: Any) -> Sequence[RenderableType]:
             return [words, *shown_of(result.trajectory)]
         case "Trajectory":
             time = f"{result.time[0]:g} to {result.time[-1]:g}"
-            return figure_lines({
-                "samples": (str(len(result)), ""), "time": (time, "s"),
-                "joints": (", ".join(result.joints), ""), "events": (str(len(result.events)), ""),
-            })  # fmt: skip
+            return figure_lines(
+                {
+                    "samples": (str(len(result)), ""),
+                    "time": (time, "s"),
+                    "joints": (", ".join(result.joints), ""),
+                    "events": (str(len(result.events)), ""),
+                }
+            )
     return [repr(result)]

@@ -79,10 +79,12 @@ def tables_of(
     headings = {n: _column_heading(n, q, unit_form, bare_headings) for n, q in columns.items()}
     row_labels = list(labels)
     table = make_table(
-        *([""] if row_labels else ()), *headings.values(), title=title,
+        *([""] if row_labels else ()),
+        *headings.values(),
+        title=title,
         words=[headings[name] for name, q in columns.items() if q.form == "s"],
         text=[headings[name] for name, q in columns.items() if q.form == "text"],
-    )  # fmt: skip
+    )
     # Cells, and below the table the meaning of each column.
     for number, row in enumerate(rows):
         cells = (text_of(_value(row, name), quantity) for name, quantity in columns.items())
@@ -121,9 +123,10 @@ def rendered(result: DataclassInstance) -> list[RenderableType]:
     JSON are not shown.
     """
     values = {
-        field.name: value for field in fields(result)
+        field.name: value
+        for field in fields(result)
         if (value := getattr(result, field.name)) is not None or "if_any" not in field.metadata
-    }  # fmt: skip
+    }
     names = _names_of_lines(result, values)
     output: list[RenderableType] = [*lines_of(result, *names)] if names else []
     for by_heading in _inner_results(result, values):
@@ -144,10 +147,11 @@ def _names_of_lines(result: DataclassInstance, values: Mapping[str, object]) -> 
     missing = {field.name for field in fields(result)} - values.keys()
     in_tables = {n for n, v in values.items() if _results(v) or _grid(v) or is_dataclass(v)}
     return [
-        name for name in quantities(type(result))
+        name
+        for name in quantities(type(result))
         if (first := name.partition(".")[0]) not in missing
         and (first in inline_fields or not ("." in name or name in in_tables))
-    ]  # fmt: skip
+    ]
 
 
 def _inner_results(

@@ -31,20 +31,13 @@ from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, RobotNam
 from roboaccord.cli.result import Result, used_by
 from roboaccord.cli.run import shown_of
 from roboaccord.cli.terminal import terminal_keys
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault
-from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.modes import by_option
+from roboaccord.contract import AccordError, Fault, Observer, RobotState, Seconds, Target, by_option
 from roboaccord.contract.plugins import entries, load
-from roboaccord.contract.results import Seconds
-from roboaccord.contract.state import RobotState, Target
 from roboaccord.engines import check_engine
+from roboaccord.run import Pace, RunRequest, run_direct
 from roboaccord.run.output import fresh
-from roboaccord.run.pace import Pace
 from roboaccord.run.ros_limits import check_room_for_ros
-from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.controllers import check_controller
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, check_controller
 from roboaccord.simulators.base import Simulator
 
 STREAMS = (1, 2)  # file descriptors of stdout and stderr
@@ -80,9 +73,9 @@ class RosLink(Protocol):
 DrivenScenario = Annotated[str, typer.Option(metavar="NAME", help="Scenario to drive.")]
 Duration = Annotated[Seconds, typer.Option(metavar="S", min=0.0, help="Duration of the drive.")]
 KeyMapFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Key map, in YAML.")]
-OverRos = Annotated[bool, typer.Option(
-    "--ros", help="Drive a robot that `ros2 launch` started, over its topics."
-)]  # fmt: skip
+OverRos = Annotated[
+    bool, typer.Option("--ros", help="Drive a robot that `ros2 launch` started, over its topics.")
+]
 Namespace = Annotated[str, typer.Option(metavar="NAME", help="Namespace of the launch (--ros).")]
 
 
@@ -126,10 +119,16 @@ def teleop_command(
         default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
         with results(folder, default, force=force) as out, screen_shown(screen):
             pace = RealTime(screen, setup.scenario.control_period)
-            result = run_direct(RunRequest(
-                setup=setup, engine=engine, bag=fresh(out / "bag"), inputs=keyboard,
-                observers=(pace,), wrap=compile_kernels,
-            ))  # fmt: skip
+            result = run_direct(
+                RunRequest(
+                    setup=setup,
+                    engine=engine,
+                    bag=fresh(out / "bag"),
+                    inputs=keyboard,
+                    observers=(pace,),
+                    wrap=compile_kernels,
+                )
+            )
     return Result(result, shown_of(result), used={**used_by(setup), "duration": None})
 
 
@@ -213,9 +212,13 @@ def screen_shown(screen: Dashboard) -> Iterator[None]:
             os.dup2(held_output.fileno(), number)
         try:
             with Live(
-                get_renderable=screen.table, console=Screen(file=err), refresh_per_second=8,
-                screen=True, redirect_stdout=False, redirect_stderr=False,
-            ):  # fmt: skip
+                get_renderable=screen.table,
+                console=Screen(file=err),
+                refresh_per_second=8,
+                screen=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            ):
                 yield
         finally:
             held_output.seek(0)

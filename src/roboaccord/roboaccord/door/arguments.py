@@ -14,11 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
-from roboaccord.contract.modes import SETUP
-from roboaccord.contract.results import to_json
+from roboaccord.contract import SETUP, to_json
 from roboaccord.run.output import fresh
-from roboaccord.scenario.installed import is_file, robot_names
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, is_file, robot_names
 from roboaccord.scenario.setups import load_setup
 
 if TYPE_CHECKING:

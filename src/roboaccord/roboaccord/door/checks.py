@@ -15,19 +15,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from roboaccord.contract import ROBOTS, Engine, Modes
 from roboaccord.contract.errors import AccordError, missing
-from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.modes import ROBOTS, Modes
 from roboaccord.contract.plugins import lacking
 from roboaccord.crosscheck.runs import QUIET, Progress
 from roboaccord.door import arguments
 from roboaccord.door.arguments import Options, Recording, Settings, Subject, subject_mode
 from roboaccord.engines import installed_names
-from roboaccord.run.output import write_text
-from roboaccord.run.runner import Run
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.installed import is_file
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.run import Run, write_text
+from roboaccord.scenario import Setup, find_robot, is_file, load_scenario
 from roboaccord.scenario.setups import load_setup
 
 if TYPE_CHECKING:
@@ -59,10 +55,13 @@ def is_table(recording: Recording) -> bool:
 ENGINE_OPTIONS = (
     "engines refine perturb profile verbose out force refused progress changed command all levels"
 )
-CROSSCHECK = Modes(_modes, {
-    **{mode: f"{robot_options} {ENGINE_OPTIONS}" for mode, robot_options in ROBOTS.items()},
-    "BAG": "words robot set trust",
-})  # fmt: skip
+CROSSCHECK = Modes(
+    _modes,
+    {
+        **{mode: f"{robot_options} {ENGINE_OPTIONS}" for mode, robot_options in ROBOTS.items()},
+        "BAG": "words robot set trust",
+    },
+)
 
 
 @CROSSCHECK.guard
@@ -116,10 +115,18 @@ def crosscheck(
     if engines is None:
         engines, refused = installed_names(arguments.tell), refused or _tell_refused
     report = run_crosscheck(
-        setup, engines, refine=refine, out=folder, command=command, refused=refused,
-        changed=changed or bool(settings or options.get("faults")), progress=progress,
-        levels=levels, every=every, notes=notes,
-    )  # fmt: skip
+        setup,
+        engines,
+        refine=refine,
+        out=folder,
+        command=command,
+        refused=refused,
+        changed=changed or bool(settings or options.get("faults")),
+        progress=progress,
+        levels=levels,
+        every=every,
+        notes=notes,
+    )
     _write_page(report, folder)
     return report
 

@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from roboaccord.bag.reader import BagRun, read_run
-from roboaccord.contract.interfaces import Inputs, Observer
-from roboaccord.contract.modes import ROBOTS, Modes
+from roboaccord.contract import ROBOTS, Inputs, Modes, Observer
 from roboaccord.door import arguments
 from roboaccord.engines import check_engine
-from roboaccord.run.inputs import RecordedInputs
-from roboaccord.run.loop import NO_INPUTS
+from roboaccord.run import NO_INPUTS, RecordedInputs
 from roboaccord.run.output import fresh
 from roboaccord.run.runner import Run, RunRequest, find_runner
 from roboaccord.scenario.servo import chatter
@@ -32,11 +30,14 @@ def _modes(options: Mapping[str, Any]) -> list[str]:
     return [robot_mode, "with --view"] if options.get("view") else [robot_mode]
 
 
-RUN = Modes(_modes, {
-    **ROBOTS,
-    "with --view": "speed stay",
-    "": "engine transport controller inputs timeout view out force",
-})  # fmt: skip
+RUN = Modes(
+    _modes,
+    {
+        **ROBOTS,
+        "with --view": "speed stay",
+        "": "engine transport controller inputs timeout view out force",
+    },
+)
 
 
 @RUN.guard
@@ -87,10 +88,19 @@ def run(
     if warning:
         tell(warning)
     bag = fresh(arguments.folder_of(out, setup, engine) / "bag")
-    result = runner(RunRequest(
-        setup=setup, engine=engine, bag=bag, controller=controller, inputs=run_inputs, wrap=wrap,
-        observers=tuple(observers), tell=tell, timeout=timeout,
-    ))  # fmt: skip
+    result = runner(
+        RunRequest(
+            setup=setup,
+            engine=engine,
+            bag=bag,
+            controller=controller,
+            inputs=run_inputs,
+            wrap=wrap,
+            observers=tuple(observers),
+            tell=tell,
+            timeout=timeout,
+        )
+    )
     if result.motion.divergence:
         tell(result.motion.divergence)
     return result

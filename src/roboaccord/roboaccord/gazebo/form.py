@@ -17,17 +17,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, Array, EllipseFriction
 from roboaccord.contract.interfaces import ForceLaw
-from roboaccord.contract.sliding_friction import EllipseFriction
-from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import KINDS, Base
 from roboaccord.description.meshes import local_files
 from roboaccord.description.xml_numbers import edit_numbers, numbers
 from roboaccord.gazebo.obj_files import with_normals
 from roboaccord.numerics.rotations import axis_angle_matrix, rpy_matrix
-from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Scenario, Setup
 
 # Otherwise the prefix of such attributes is renamed.
 ET.register_namespace("gz", "http://gazebosim.org/schema")

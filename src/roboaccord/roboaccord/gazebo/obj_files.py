@@ -17,9 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from roboaccord.contract.contact import Index
-from roboaccord.contract.files import read_bytes
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array, Index, read_bytes
 from roboaccord.description.meshes import FILE, read_mesh
 from roboaccord.run.output import make_folder, write_text
 

@@ -69,9 +69,14 @@ def print_sdf(text: str, models: str = "") -> ET.Element:
         file.write(text)
         file.flush()
         answer = subprocess.run(
-            [tool, "sdf", "-p", file.name], env=environment,
-            capture_output=True, text=True, errors="replace", check=False, timeout=PRINTING,
-        )  # fmt: skip
+            [tool, "sdf", "-p", file.name],
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=PRINTING,
+        )
     # A line with "Library error" states only that the library failed: the reason is in others.
     messages = [line for line in answer.stderr.splitlines() if "Library error" not in line]
     sys.stderr.write("".join(f"{line}\n" for line in messages))  # the tool's messages, unchanged

@@ -16,16 +16,13 @@ from functools import partial
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.engines import spec
-from roboaccord.engines.model import EngineModel
+from roboaccord.contract import AccordError, Array
+from roboaccord.engines import EngineModel, spec
 from roboaccord.engines.spec import Case, EngineSpec, Footing, Scheme
 from roboaccord.engines.twin_rounding import ROUNDING
 from roboaccord.gazebo.form import LEVEL, describe, is_level
+from roboaccord.scenario import Scenario, Setup
 from roboaccord.scenario.gazebo_contacts import by_contacts
-from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.setup import Setup
 
 CUT = 1e-3  # rad; for smaller angles DART's `math::logMap` returns the sine
 NOTICED = 1e-5  # rad; for larger angles what is lost, a^3 / 6, exceeds round-off (1.1e-16)

@@ -16,16 +16,12 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 
-from roboaccord.contract.checks import NANOSECONDS
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_xml
-from roboaccord.contract.sliding_friction import EllipseFriction
+from roboaccord.contract import NANOSECONDS, AccordError, EllipseFriction, read_xml
 from roboaccord.description.meshes import FILE
 from roboaccord.gazebo.obj_files import cache
 from roboaccord.gazebo.window import HALF, add_window
 from roboaccord.run.output import make_folder, write_text
-from roboaccord.scenario.camera import start_view
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, start_view
 
 
 def _template(name: str) -> str:
@@ -81,9 +77,14 @@ def world_text(
     """
     plugins = "".join(PLUGIN.format(*item) for item in (systems or {}).items())
     return WORLD.format(
-        name=name, comment=comment, step=float(step), fall=-float(gravity), plugins=plugins,
-        detector=DETECTOR.format(detector) if detector else "", contents=contents,
-    )  # fmt: skip
+        name=name,
+        comment=comment,
+        step=float(step),
+        fall=-float(gravity),
+        plugins=plugins,
+        detector=DETECTOR.format(detector) if detector else "",
+        contents=contents,
+    )
 
 
 def static_model(
@@ -107,10 +108,14 @@ def static_model(
         visual: content of the SDF element `visual`; by default the geometry, painted.
     """
     return STATIC_MODEL.format(
-        name=name, place=text_of(position), geometry=geometry, mu=float(mu), mu2=float(mu2),
+        name=name,
+        place=text_of(position),
+        geometry=geometry,
+        mu=float(mu),
+        mu2=float(mu2),
         mask="" if mask is None else MASK.format(mask),
         visual=visual or PAINTED.format(geometry=geometry, colour=WOOD),
-    )  # fmt: skip
+    )
 
 
 def squares(top: float, *, shift: float = 0.0, colour: str = PLAIN) -> str:

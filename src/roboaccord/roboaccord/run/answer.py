@@ -12,11 +12,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from roboaccord.contract import AccordError, Controller, Event, Inputs, LockstepError
 from roboaccord.contract.checks import check_command, check_switches
-from roboaccord.contract.errors import AccordError, LockstepError
-from roboaccord.contract.interfaces import Controller, Inputs
 from roboaccord.contract.state import Command, RobotState, Target
-from roboaccord.contract.trajectory import Event
 from roboaccord.scenario.user_code import line_of, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, Silence, Watch, starting
 

@@ -21,12 +21,9 @@ from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract import Array, EllipseFriction, Quantity, RobotState, Trajectory
 from roboaccord.contract.checks import ROUND_OFF
 from roboaccord.contract.interfaces import Engine, ForceLaw, Observer
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.sliding_friction import EllipseFriction
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.kinematics import TreeKinematics, motion_of
 from roboaccord.description.tree import Tree
 from roboaccord.engines import name_of
@@ -135,11 +132,15 @@ def energy_of(
     losses = {channel: all_losses.get(channel, np.zeros(len(run)))[samples] for channel in CHANNELS}
     stored_change = kinetic - kinetic[0] + potential
     return EnergyBook(
-        time=run.time[samples], kinetic=kinetic, net_work=work, potential=potential, **losses,
+        time=run.time[samples],
+        kinetic=kinetic,
+        net_work=work,
+        potential=potential,
+        **losses,
         rest=work - stored_change - sum(losses.values()),
         how={channel: sources.get(channel, UNMEASURED) for channel in CHANNELS},
         reason=UNREPEATED if measured is None else None,
-    )  # fmt: skip
+    )
 
 
 def _losses_of(

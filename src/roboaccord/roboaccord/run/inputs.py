@@ -24,14 +24,10 @@ import numpy as np
 from roboaccord.bag.content import Content
 from roboaccord.bag.reader import checked_run
 from roboaccord.bag.targets import add_change, decode_change, read_targets
+from roboaccord.contract import AccordError, Fault, Inputs, Json, fault_of
 from roboaccord.contract.checks import ROUND_OFF
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, fault_of
-from roboaccord.contract.interfaces import Inputs
-from roboaccord.contract.results import Json
 from roboaccord.contract.state import NO_SWITCHES, NO_TWIST, Array, RobotState, Target
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, make_scenario
 
 SILENCE = 0.5  # s of wall time after which a request lapses: a held key repeats several times in it
 POSITION, VELOCITY, EFFORT = range(3)  # rows of the array of requests, which has a column per joint

@@ -16,19 +16,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from roboaccord.contract import Command, Event, Fault, RobotState, Trajectory
 from roboaccord.contract.checks import NANOSECONDS, check_state, count_steps, tick_time
-from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import AnySimulator, Controller, Engine, Inputs, Observer
-from roboaccord.contract.state import Command, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.engines import REFERENCE, spec
-from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines import REFERENCE, EngineSpec, spec
 from roboaccord.run.answer import answer, reset_controller
 from roboaccord.run.inputs import Hold
 from roboaccord.run.metrics import KeptMotion
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.watch import TIMEOUT, Watch
+from roboaccord.scenario import TIMEOUT, Setup, Watch, make_controller
 from roboaccord.simulators.base import Simulator, check_simulator
 
 NO_INPUTS = Hold()  # no target, no switches, no faults
@@ -58,9 +53,14 @@ def simulate(
     motion = KeptMotion(simulator.joints)
     reset_controller(controller, seed)
     drive(
-        simulator=simulator, controller=controller, initial=initial, duration=duration,
-        control_period=control_period, inputs=inputs, observers=(motion, *observers),
-    )  # fmt: skip
+        simulator=simulator,
+        controller=controller,
+        initial=initial,
+        duration=duration,
+        control_period=control_period,
+        inputs=inputs,
+        observers=(motion, *observers),
+    )
     return motion.trajectory
 
 
@@ -218,7 +218,11 @@ def run_setup(
     """Run a scenario for its duration with its own controller, or `controller` if it is given."""
     scenario = setup.scenario
     return simulate(
-        simulator=simulator, controller=controller or make_controller(setup),
-        initial=setup.initial, duration=scenario.duration,
-        control_period=scenario.control_period, seed=scenario.seed, observers=observers,
-    )  # fmt: skip
+        simulator=simulator,
+        controller=controller or make_controller(setup),
+        initial=setup.initial,
+        duration=scenario.duration,
+        control_period=scenario.control_period,
+        seed=scenario.seed,
+        observers=observers,
+    )

@@ -17,10 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from roboaccord.contract.checks import count_steps
-from roboaccord.contract.interfaces import Observer, Tally
+from roboaccord.contract import Event, Observer, Tally, Trajectory, count_steps
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
 
 BLOCK = 1000  # states of a block: 1 s of motion at 1 ms, 1.4 MB of the snake's 21 joints
@@ -31,11 +29,21 @@ _NAMES_BY_UNIT = {
     "m/s": ("speed", "largest_slip"),
     "rad": ("heading", "heading_overshoot", "heading_error_max"),
     "s": ("held", "settling_time", "waypoints_time"),
-    "m": ("displacement_x", "displacement_y", "path_length", "closure", "largest_offset",
-          "travel_per_cycle", "travel_per_cycle_spread", "travel", "rise", "least_distance",
-          "tip_error"),
+    "m": (
+        "displacement_x",
+        "displacement_y",
+        "path_length",
+        "closure",
+        "largest_offset",
+        "travel_per_cycle",
+        "travel_per_cycle_spread",
+        "travel",
+        "rise",
+        "least_distance",
+        "tip_error",
+    ),
     "1": ("grips",),
-}  # fmt: skip
+}
 UNITS = {name: unit for unit, names in _NAMES_BY_UNIT.items() for name in names}
 """Units of the figures, by name."""
 

@@ -18,10 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_inside, writing
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array, Json, check_inside, writing
 
 
 def make_folder(top: Path, inside: Path | str = "") -> Path:

@@ -20,21 +20,16 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated
 
-from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
-from roboaccord.bag.reader import read_run
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.interfaces import Inputs, Observer
+from roboaccord.bag import ContactMarkers, contact_finder, read_run
+from roboaccord.contract import AccordError, Event, Inputs, Observer, Trajectory, check_known
 from roboaccord.contract.results import Drawn, Json, Quantity, Seconds
-from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.run.answer import reset_controller
 from roboaccord.run.inputs import Announced
 from roboaccord.run.loop import NO_INPUTS, drive, make_simulator
 from roboaccord.run.metrics import Figures, Motion
 from roboaccord.run.ros_limits import check_room_for_ros
-from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, make_controller
 from roboaccord.scenario.robot_file import remarks_on
-from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 from roboaccord.simulators.base import Simulator
 
 GROUP = "roboaccord.runners"  # of entry points, by name of the transport
@@ -112,18 +107,27 @@ class Run(Drawn):
         setup, motion, last = self.request.setup, self.motion, self.motion.last
         final_base = {"position": last.position.tolist(), "orientation": last.orientation.tolist()}
         return {
-            "robot": setup.robot.name, "scenario": setup.scenario.name,
-            "engine": self.request.engine, "engine_version": self.engine_version,
-            "transport": self.transport, "duration": self.duration, "steps": motion.states - 1,
-            "wall_time": self.wall_time, "real_time_factor": self.speed,
-            "trajectory_sha256": motion.sha256, "bag": str(self.request.bag),
+            "robot": setup.robot.name,
+            "scenario": setup.scenario.name,
+            "engine": self.request.engine,
+            "engine_version": self.engine_version,
+            "transport": self.transport,
+            "duration": self.duration,
+            "steps": motion.states - 1,
+            "wall_time": self.wall_time,
+            "real_time_factor": self.speed,
+            "trajectory_sha256": motion.sha256,
+            "bag": str(self.request.bag),
             "events": [_event_data(event) for event in motion.events],
             "final": {
-                "time": last.time, "q": dict(zip(setup.joints, last.q.tolist(), strict=True)),
-                "qd": dict(zip(setup.joints, last.qd.tolist(), strict=True)), "base": final_base,
+                "time": last.time,
+                "q": dict(zip(setup.joints, last.q.tolist(), strict=True)),
+                "qd": dict(zip(setup.joints, last.qd.tolist(), strict=True)),
+                "base": final_base,
             },
-            "metrics": dict(motion.figures()), **model_of(setup),
-        }  # fmt: skip
+            "metrics": dict(motion.figures()),
+            **model_of(setup),
+        }
 
 
 def _event_data(event: Event) -> dict[str, Json]:
@@ -157,11 +161,15 @@ def run_direct(request: RunRequest) -> Run:
         started = time.perf_counter()
         reset_controller(controller, scenario.seed, request.start_timeout)
         drive(
-            simulator=simulator, controller=controller, initial=setup.initial,
-            duration=scenario.duration, control_period=scenario.control_period,
-            inputs=Announced(request.inputs, bag.write_target), timeout=request.timeout,
+            simulator=simulator,
+            controller=controller,
+            initial=setup.initial,
+            duration=scenario.duration,
+            control_period=scenario.control_period,
+            inputs=Announced(request.inputs, bag.write_target),
+            timeout=request.timeout,
             observers=(bag, motion, *markers, *request.observers),
-        )  # fmt: skip
+        )
         wall_time = time.perf_counter() - started
         bag.finish(motion.sha256)
     return Run(request, motion, simulator.version, "direct", wall_time)

@@ -15,16 +15,14 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
+from roboaccord.contract import INLINE, LEFT_OUT, Engine, Json, Seconds
 from roboaccord.contract.errors import AccordError, DivergedError, check_known
-from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.results import INLINE, LEFT_OUT, Json, Seconds
 from roboaccord.engines import name_of
 from roboaccord.numerics.statistics import Statistics, statistics_of
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.pieces import run_pieces
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, make_scenario
 
 
 @dataclass(frozen=True)

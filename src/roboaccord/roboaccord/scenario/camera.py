@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from roboaccord.contract.state import Array
-from roboaccord.description.scene import Scene
-from roboaccord.description.solids import BACKDROPS, TERRAIN, WALL
+from roboaccord.description import BACKDROPS, TERRAIN, WALL, Scene
 from roboaccord.scenario.setup import Setup
 
 # share of the picture's width that the robot spans on level ground: by eye, with room to move

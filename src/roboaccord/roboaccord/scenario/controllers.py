@@ -21,10 +21,8 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.interfaces import Controller
+from roboaccord.contract import AccordError, Command, Controller, RobotState, Target, check_known
 from roboaccord.contract.plugins import NotInstalledError, added, lacking, load
-from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.user_code import build, check_keys, line_of, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, starting

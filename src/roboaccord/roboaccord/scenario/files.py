@@ -18,8 +18,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from roboaccord.contract.checks import count_steps
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract import AccordError, count_steps, did_you_mean
 from roboaccord.contract.plugins import entries, lacking
 from roboaccord.description.parameters import parameter_file, parameter_set
 from roboaccord.description.resources import share

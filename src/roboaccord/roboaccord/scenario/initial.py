@@ -13,9 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.fault import Fault, check_joint
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract import AccordError, Array, Fault, RobotState, check_joint, check_known
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.rotations import rpy_quaternion
 from roboaccord.scenario.scenario import Scenario

@@ -221,6 +221,8 @@ def _parameters(setup: Setup) -> Iterator[Key]:
 
 
 _SPECIAL: Mapping[str, Callable[[Setup], Iterator[Key]]] = {
-    "controller": _controller, "friction": _friction,
-    "terrain": _terrain, "parameters": _parameters,
-}  # fmt: skip
+    "controller": _controller,
+    "friction": _friction,
+    "terrain": _terrain,
+    "parameters": _parameters,
+}

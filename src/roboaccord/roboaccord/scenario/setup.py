@@ -20,14 +20,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from roboaccord.contract.contact import Contact
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.fault import Fault, parse_fault
+from roboaccord.contract import AccordError, Contact, Fault, check_known, parse_fault
 from roboaccord.contract.state import Aim, Array, RobotState, freeze
-from roboaccord.description.base_kinds import KINDS, FixedBase
-from roboaccord.description.parameters import Parameters, load_parameters
-from roboaccord.description.resources import share
-from roboaccord.description.tree import Tree
+from roboaccord.description import KINDS, FixedBase, Parameters, Tree, load_parameters, share
 from roboaccord.description.xacro_file import expand_xacro
 from roboaccord.scenario.initial import check_fault, freeze_at_start, initial_state
 from roboaccord.scenario.installed import GROUP, load_robot

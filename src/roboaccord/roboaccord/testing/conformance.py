@@ -24,17 +24,13 @@ from roboaccord.contract.plugins import entries, lacking, load
 from roboaccord.contract.state import Command
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.levels.acceleration import check_model, relative
-from roboaccord.description.parameters import parameter_file
-from roboaccord.description.resources import share
-from roboaccord.engines import REFERENCE, default_names
-from roboaccord.engines.base import EngineSimulator
+from roboaccord.description import parameter_file, share
+from roboaccord.engines import REFERENCE, EngineSimulator, default_names
 from roboaccord.gazebo.tool import sdformat_tool
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import scenario_names
+from roboaccord.scenario import Robot, Setup, find_robot, make_controller, scenario_names
 from roboaccord.scenario.installed import GROUP
 from roboaccord.scenario.scenario import Tolerances
-from roboaccord.scenario.setup import Robot, Setup, find_robot
 from roboaccord.simulators.base import Simulator
 from roboaccord.testing import robot_runs as runs
 from roboaccord.testing.small_robots import assert_same

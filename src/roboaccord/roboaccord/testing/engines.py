@@ -20,15 +20,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from roboaccord.contract.contact import Contact
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract import AccordError, Command, Contact, Json, RobotState
 from roboaccord.crosscheck.extrapolation import observed_order
 from roboaccord.crosscheck.levels.acceleration import relative
-from roboaccord.engines import simulate_model, spec
-from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.model import EngineModel
+from roboaccord.engines import EngineModel, EngineSimulator, simulate_model, spec
 from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.engines.spec import Available, Feature, Missing
 from roboaccord.engines.twin import twin_of

@@ -12,18 +12,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration, Controller, Observer
+from roboaccord.contract import Acceleration, AccordError, Controller, Observer, Trajectory
 from roboaccord.contract.plugins import NotInstalledError
 from roboaccord.contract.state import NO_TWIST, STATE_ARRAYS, Array, Command, RobotState, Target
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.engines import REFERENCE, spec
-from roboaccord.engines.spec import Missing
+from roboaccord.engines import REFERENCE, Missing, spec
 from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import make_simulator, simulate
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Robot, Setup, find_robot
+from roboaccord.scenario import Robot, Setup, find_robot, load_scenario, make_controller
 from roboaccord.simulators.base import Simulator
 
 # control periods of a run: each costs time in every test, and five pass on what a tick stores
@@ -86,10 +81,15 @@ def run_of(
     """Return the first TICKS periods of a scenario, for a target; an observer may follow them."""
     period = setup.scenario.control_period
     return simulate(
-        simulator=simulator, controller=controller, initial=setup.initial, seed=SEED,
-        duration=TICKS * period, control_period=period, inputs=Hold(target),
+        simulator=simulator,
+        controller=controller,
+        initial=setup.initial,
+        seed=SEED,
+        duration=TICKS * period,
+        control_period=period,
+        inputs=Hold(target),
         observers=(observer,) if observer else (),
-    )  # fmt: skip
+    )
 
 
 class CopyingObserver(Observer):

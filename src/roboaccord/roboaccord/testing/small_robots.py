@@ -16,9 +16,8 @@ from typing import Literal
 import numpy as np
 
 from roboaccord.contract.state import STATE_ARRAYS, Array, RobotState
-from roboaccord.description.base_kinds import KINDS
+from roboaccord.description import KINDS, Tree
 from roboaccord.description.dynamics import TreeDynamics
-from roboaccord.description.tree import Tree
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
@@ -64,9 +63,13 @@ def base_of(robot: str) -> Literal["fixed", "free"]:
 def model_of(robot: str) -> EngineModel:
     """Return the model of a description, at a physics step of 1 ms."""
     return EngineModel(
-        urdf=DESCRIPTIONS[robot], base=base_of(robot), joints=JOINTS, effort_limits=EFFORTS,
-        physics_step=1e-3, gravity=GRAVITY,
-    )  # fmt: skip
+        urdf=DESCRIPTIONS[robot],
+        base=base_of(robot),
+        joints=JOINTS,
+        effort_limits=EFFORTS,
+        physics_step=1e-3,
+        gravity=GRAVITY,
+    )
 
 
 @cache
