@@ -1,11 +1,13 @@
 """Groups of commands: those of `accord`, and those of each robot, imported only when they are used.
 
 Importing a command may take seconds, because it imports numerical libraries. So `Group`, a Typer
-group, keeps the names of all commands and imports one when it is run. COMMANDS lists the functions
-of the core's commands; robots list theirs in their class, and other packages add theirs by entry
-points. A command of the core is added to MODULES, in the order of the help, and the optional
-libraries that it needs to NEEDS. No library may be imported at the top of this module, so that help
-and completion stay quick (test_start).
+group (a set of commands below one name), keeps the names of all commands and imports one when it is
+run. COMMANDS lists the functions of the core's commands; robots list theirs in their class, from
+which `robot_commands` makes a group, and other packages add theirs by entry points.
+
+A command of the core is added to MODULES, in the order of the help, and the optional libraries that
+it needs to NEEDS. No library may be imported at the top of this module, so that help and completion
+stay quick (test_start).
 """
 
 from __future__ import annotations
@@ -28,24 +30,28 @@ if TYPE_CHECKING:
 
     from roboaccord.cli.result import Result
 
-MODULES = {  # module of this room: its commands
+# Commands of the core by the module of this folder that has them, in the order of the help.
+MODULES = {
     "about": "list scenario doctor new-robot",
     "run": "run",
     "teleop": "teleop",
     "crosscheck": "crosscheck",
     "bags": "compare plot",
 }
-COMMANDS = {  # command: its function, as module:function
+# Function of each command, as module:function.
+COMMANDS = {
     name: f"roboaccord.cli.{module}:{name.replace('-', '_')}_command"
     for module, names in MODULES.items()
     for name in names.split()
 }
+# Extras (groups of optional libraries) that a command of the core cannot do without.
 NEEDS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("run", "teleop", "compare"), ("bag",)),
+    "run": ("bag",),
+    "teleop": ("bag",),
+    "compare": ("bag",),
     "crosscheck": ("reference", "bag"),
     "plot": ("report", "bag"),
 }
-"""Extras (groups of optional libraries) that a command of the core cannot do without."""
 
 
 class Group(TyperGroup):
@@ -61,8 +67,9 @@ class Group(TyperGroup):
         """
         if name in COMMANDS or name in entries("commands"):
             errors.need(f"accord {name} needs", *NEEDS.get(name, ()))
-            place = COMMANDS.get(name)
-            return command_at(name, place) if place else added_command(name)
+            if name in COMMANDS:
+                return command_at(name, COMMANDS[name])
+            return added_command(name)
         return robot_commands(name) if _is_robot(name) else None
 
     def list_commands(self, ctx: Context) -> list[str]:
@@ -107,18 +114,18 @@ def _is_robot(name: str) -> bool:
     return name.replace("-", "_") in robot_names()
 
 
-def _group(kind: type[TyperGroup], name: str, words: str) -> Command:
+def _group(group_class: type[TyperGroup], name: str, help_line: str) -> Command:
     """Return an empty group of a class, with a line of help."""
-    group = typer.Typer(cls=kind, help=words, no_args_is_help=True, add_completion=False)
+    group = typer.Typer(cls=group_class, help=help_line, no_args_is_help=True, add_completion=False)
     group.callback()(lambda: None)
     command = get_command(group)
     command.name = name
     return command
 
 
-def command_at(name: str, place: str, robot: str = "") -> Command:
+def command_at(name: str, path: str, robot: str = "") -> Command:
     """Import the function at `module:function`, and return it as a command."""
-    module, _, function = place.partition(":")
+    module, _, function = path.partition(":")
     return _command(name, getattr(import_module(module), function), robot)
 
 
@@ -153,8 +160,8 @@ def robot_commands(name: str) -> Command:
             if name in added_names:
                 return added_command(f"{robot.name}.{name}")
             try:
-                place = robot.cli.get(name)
-                return command_at(name, place, robot.name) if place else None
+                path = robot.cli.get(name)
+                return command_at(name, path, robot.name) if path else None
             except ImportError as error:
                 needs = f"the commands of {typed_name} need {error.name}{place_of(error)}"
                 raise errors.AccordError(f"{needs}: accord doctor reports what to do") from error
