@@ -1,9 +1,10 @@
 """The parameters of a command's function: which are options, their units, and bounds of numbers.
 
-`add_command` (command.py) asks these functions about the signature of a command. A parameter that
-is a dataclass stands for its fields, each an option. The unit of an option is part of its type and
-is added to its help. The options that a command ran with are printed with its result; those listed
-in NO_FIGURES, which change no figure, are not (test_modes, test_units).
+A command is a function; a parameter whose type is annotated with `typer.Option` is an option of the
+command. `add_command` (command.py) asks these functions about the signature of a command. A
+parameter that is a dataclass stands for its fields, each an option. The unit of an option is part
+of its type and is added to its help. The options that a command ran with are printed with its
+result; those listed in NO_FIGURES, which change no figure, are not (test_modes, test_units).
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from roboaccord.scenario.scenario import Scenario
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+# Options that change no figure, such as where results are written.
 NO_FIGURES = {"out", "force", "timeout", "view", "speed", "stay", "csv", "npz", "mat", "verbose"}
-"""Options that change no figure, such as where results are written."""
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 UNLIMITED = ("timeout", "stay")  # options whose value may be infinite
-# largest count, such as of steps or seeds: a million runs of 1 s take 12 days, a typing error
+# Largest count, such as of steps or seeds; a larger one is a typing error: a million runs of 1 s
+# take 12 days.
 LARGEST_COUNT = 1_000_000
 UNIT_NAMES = {"deg": "degrees"}  # units that have another name in a sentence
 
@@ -45,7 +47,8 @@ def groups_of(function: Callable[..., Result | None]) -> dict[str, type[Dataclas
 
 def parameters_of(function: Callable[..., Result | None]) -> dict[str, inspect.Parameter]:
     """Return the parameters of a function by name; in place of a dataclass, its fields."""
-    groups, by_name = groups_of(function), dict[str, inspect.Parameter]()
+    groups = groups_of(function)
+    by_name = dict[str, inspect.Parameter]()
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
         kind = groups.get(name)
         if kind is None:
@@ -62,9 +65,9 @@ def with_unit(parameter: inspect.Parameter) -> inspect.Parameter:
     infos = [copy.copy(i) for i in get_args(parameter.annotation) if isinstance(i, ParameterInfo)]
     unit = unit_of(parameter.annotation)
     for info in infos if unit not in ("", "1") else ():
-        first, stop, rest = (info.help or "").removesuffix(".").partition(". ")
-        start = f"{first}, in" if first else "In"
-        info.help = f"{start} {UNIT_NAMES.get(unit, unit)}{stop}{rest}."
+        sentence, stop, others = (info.help or "").removesuffix(".").partition(". ")
+        start = f"{sentence}, in" if sentence else "In"
+        info.help = f"{start} {UNIT_NAMES.get(unit, unit)}{stop}{others}."
     kind = plain_type(parameter.annotation)
     return parameter.replace(annotation=Annotated[(kind, *infos)] if infos else kind)
 
