@@ -22,7 +22,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -247,7 +247,12 @@ class Content:
         joints = [name for name in all_names if not name.endswith(TRUE)]
         lengths = [len(values) for values in first_values]  # of positions, velocities and efforts
         lacks_values = not facts and min(lengths) < lengths[0]
-        decode = decode_padded(joints) if lacks_values else JointStateCodec(joints).decode
+        decode: Callable[[bytes], tuple[float, Array, Array, Array]] = JointStateCodec(
+            joints
+        ).decode
+        if lacks_values:
+            _log.warning("the joint states lack velocities or efforts; they are read as zero")
+            decode = partial(decode_padded, joints=joints)
         rows = rows_since_reset(self.decode(names.STATES, decode), self.bag)
         time, q, qd, effort = (np.array(column) for column in zip(*rows, strict=True))
         if not facts and not np.isfinite(effort).all():

@@ -261,14 +261,16 @@ def _play_file(scan: McapScan, setup: Setup, observer: Observer, switchings: lis
             time, *values = decoders[topic](data)
             waiting[topic][time] = values
             if all(time in by_time for by_time in waiting.values()):
-                joint_values, base_values = waiting[states][time], waiting[odometry][time]
+                q, qd, effort = waiting[states][time]
+                position, orientation, twist = waiting[odometry][time]
                 # Both topics are in order: an older message can no longer arrive.
                 for by_time in waiting.values():
                     by_time.clear()
                 while switchings and switchings[0].time < time - SLACK:
                     switching = switchings.pop(0)
                     switches = {**switches, switching.subject: switching.kind.endswith("_on")}
-                observer.on_state(RobotState(time, *joint_values, *base_values, switches))
+                base = position, orientation, twist
+                observer.on_state(RobotState(time, q, qd, effort, *base, switches))
 
 
 def _switchings(scan: McapScan, setup: Setup) -> list[Event]:

@@ -59,10 +59,8 @@ TRANSPORTS = "roboaccord.runners"  # group of entry points
 # Padding of the facts of a key (top, right, bottom, left) in lines and characters: chosen by eye.
 INDENT = (0, 0, 0, 4)
 SUFFIX = ".jinja"  # of the names of templates
-_listed_robot = typer.Argument(
-    help="Robot whose scenarios are listed.", autocompletion=complete_robot
-)
-ListedRobot = Annotated[str, _listed_robot]
+_robot = typer.Argument(help="Robot whose scenarios are listed.", autocompletion=complete_robot)
+ListedRobot = Annotated[str, _robot]
 NewName = Annotated[str, typer.Argument(help="Name of the robot and of its package.")]
 NewFolder = Annotated[Path, typer.Option("--dir", help="Folder for the package.")]
 

@@ -74,10 +74,8 @@ _list_signals = typer.Option("--list", help="List the signals instead, with thei
 ListSignals = Annotated[bool, _list_signals]
 _against = typer.Option("--xy", help="Plot the second of two signals against the first.")
 Against = Annotated[bool, _against]
-_out_file = typer.Option(
-    metavar="FILE", help=f"{PLOT_FORMATS}. Default: a new plot.png under runs/."
-)
-OutFile = Annotated[Path | None, _out_file]
+_out = typer.Option(metavar="FILE", help=f"{PLOT_FORMATS}. Default: a new plot.png under runs/.")
+OutFile = Annotated[Path | None, _out]
 
 
 def compare_command(
@@ -101,9 +99,8 @@ def compare_command(
 
       accord compare a b --signals 'q/*' --signals base/x --from 1 --to 5 --tolerance 1e-3 --json
     """
-    result = compare(
-        *(runs or ()), signals=signals or (), start=start, stop=stop, tolerance=tolerance
-    )
+    paths = runs or []
+    result = compare(*paths, signals=signals or (), start=start, stop=stop, tolerance=tolerance)
     verdict = result.signals.verdict if call.get().quiet else result.verdict
     output = shown_of(result, every_signal=bool(signals))
     if file:

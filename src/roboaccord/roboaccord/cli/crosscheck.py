@@ -30,10 +30,9 @@ from roboaccord.cli.completion import complete_robot
 from roboaccord.cli.console import COMPILING, command_line, log, note, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.result import Result, used_by
-from roboaccord.contract import Engine, to_json
-from roboaccord.contract.errors import AccordError, missing
+from roboaccord.contract import AccordError, Engine, plugins, to_json
+from roboaccord.contract.errors import missing
 from roboaccord.contract.outcome import Code
-from roboaccord.contract.plugins import entries, load
 from roboaccord.crosscheck.runs import Progress
 from roboaccord.door import read_bag, subject_mode
 from roboaccord.door.checks import CROSSCHECK, check_recording, crosscheck
@@ -79,14 +78,10 @@ _profile = typer.Option(
     "choose, or both side by side."
 )
 ProfileName = Annotated[Profile, _profile]
-_robot_of_recording = typer.Option(
-    "--robot", metavar="FILE", help="Robot file of a LOG, or robot of a BAG."
-)
-RobotOfRecording = Annotated[str, _robot_of_recording]
-_every_tick = typer.Option(
-    "--all", help="Look at every tick of a motion; by default levels draw 2,000."
-)
-EveryTick = Annotated[bool, _every_tick]
+_robot = typer.Option("--robot", metavar="FILE", help="Robot file of a LOG, or robot of a BAG.")
+RobotOfRecording = Annotated[str, _robot]
+_all = typer.Option("--all", help="Look at every tick of a motion; by default levels draw 2,000.")
+EveryTick = Annotated[bool, _all]
 _verbose = typer.Option("--verbose", help="Show what engines print as they load the model.")
 Verbose = Annotated[bool, _verbose]
 
@@ -186,10 +181,11 @@ def progress_bar() -> Iterator[Progress]:
     """Show a progress bar; yield the callbacks by which a check reports its jobs."""
     with progress() as bar:
         task = bar.add_task(COMPILING, total=None)
-        yield Progress(
-            lambda jobs: bar.update(task, total=jobs),
-            lambda engine, dt: bar.update(task, advance=1, description=f"{engine} {dt:g} s"),
-        )
+
+        def show_job(engine: str, dt: float) -> None:
+            bar.update(task, advance=1, description=f"{engine} {dt:g} s")
+
+        yield Progress(lambda jobs: bar.update(task, total=jobs), show_job)
 
 
 def report_result(
@@ -234,9 +230,9 @@ def apply_rules(setup: Setup) -> Sequence[Any] | None:
     Return None for a robot that is no file, and where no installed package has rules. Rules are the
     entry point `findings` of `roboaccord.functions`.
     """
-    if not isinstance(setup.robot, FileRobot) or "findings" not in entries("functions"):
+    if not isinstance(setup.robot, FileRobot) or "findings" not in plugins.entries("functions"):
         return None
-    findings: Sequence[Any] = load("functions", "findings")(setup.robot.file(setup))
+    findings: Sequence[Any] = plugins.load("functions", "findings")(setup.robot.file(setup))
     severe = [finding for finding in findings if finding.severity != "note"]
     for finding in severe[:MOST_FINDINGS]:
         log.print(finding, soft_wrap=True)

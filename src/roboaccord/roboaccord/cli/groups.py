@@ -103,9 +103,8 @@ class Group(TyperGroup):
             return name, command, words
         hint = errors.did_you_mean(name, self.list_commands(ctx))
         full_name = ".".join(filter(None, [self.owner, name]))
-        advice = lacking("commands", full_name, name) or lacking(
-            "robots", full_name.replace("-", "_"), name
-        )
+        advice = lacking("commands", full_name, name)
+        advice = advice or lacking("robots", full_name.replace("-", "_"), name)
         raise errors.AccordError(advice or f"No such command '{name}'{hint}")
 
 

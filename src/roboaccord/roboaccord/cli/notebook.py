@@ -16,8 +16,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 
 from roboaccord.cli.console import figure_lines
-from roboaccord.contract.errors import visible
-from roboaccord.contract.plugins import entries, load
+from roboaccord.contract import plugins, visible
 
 # Characters of a line, as in the source code. Tables are made for 80, so that any width from there
 # on would do.
@@ -51,8 +50,8 @@ def shown_of(result: Any) -> Sequence[RenderableType]:
     # Another package prints the result, or the report of a log by the class of its check.
     for kind in (type(result), type(getattr(result, "step", None))):
         entry = f"show.{kind.__name__}"
-        if entry in entries("functions"):
-            return list[RenderableType](load("functions", entry)(result))
+        if entry in plugins.entries("functions"):
+            return list[RenderableType](plugins.load("functions", entry)(result))
     name = type(result).__name__
     if name in PRINTERS:
         module = import_module(f"{__package__}.{PRINTERS[name]}")

@@ -60,10 +60,8 @@ _scenario_if_any = typer.Argument(
     "Arguments of a xacro file.",
 )
 ScenarioIfAny = Annotated[list[str] | None, _scenario_if_any]
-_changes = typer.Option(
-    "--set", metavar="KEY=VALUE", help="Change a scenario key; may be repeated."
-)
-Changes = Annotated[list[str] | None, _changes]
+_set = typer.Option("--set", metavar="KEY=VALUE", help="Change a scenario key; may be repeated.")
+Changes = Annotated[list[str] | None, _set]
 _faults = typer.Option(
     "--fault",
     metavar="JOINT=KIND[@S]",

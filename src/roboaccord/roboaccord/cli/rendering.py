@@ -83,10 +83,8 @@ def tables_of(
     of_names = [headings[name] for name, q in columns.items() if q.form == "s"]
     of_sentences = [headings[name] for name, q in columns.items() if q.form == "text"]
     row_labels = list(labels)
-    label_heading = [""] if row_labels else []
-    table = make_table(
-        *label_heading, *headings.values(), title=title, words=of_names, text=of_sentences
-    )
+    all_headings = [*([""] if row_labels else []), *headings.values()]
+    table = make_table(*all_headings, title=title, words=of_names, text=of_sentences)
     # Cells, and below the table the meaning of each column.
     for number, row in enumerate(rows):
         cells = (text_of(_value(row, name), quantity) for name, quantity in columns.items())

@@ -31,8 +31,7 @@ from roboaccord.cli.console import ProgressObserver, figure_lines, log, note, pr
 from roboaccord.cli.folder import results
 from roboaccord.cli.interrupts import until_interrupted
 from roboaccord.cli.result import Result, used_by
-from roboaccord.contract import AccordError, Observer, Seconds, Trajectory
-from roboaccord.contract.plugins import load
+from roboaccord.contract import AccordError, Observer, Seconds, Trajectory, plugins
 from roboaccord.door.runs import RUN, run
 from roboaccord.engines import check_engine
 from roboaccord.run import NO_INPUTS, UNITS, Figures, RecordedInputs
@@ -194,14 +193,14 @@ def choose_transport(setup: Setup, controller: str, transport: str, *, view: boo
     if view and transport not in IN_PROCESS:
         raise AccordError(f"--view cannot watch transport {transport}: use direct or ros")
     if view:
-        load("displays", DISPLAY, "run --view")  # refuses --view where no display is installed
+        plugins.load("displays", DISPLAY, "run --view")  # refuses --view without a display
     return transport
 
 
 @contextmanager
 def open_display(setup: Setup, speed: float) -> Iterator[RunDisplay]:
     """Open a display and yield it; it is closed if the block fails, and otherwise stays open."""
-    display: RunDisplay = load("displays", DISPLAY, "run --view")(setup, speed)
+    display: RunDisplay = plugins.load("displays", DISPLAY, "run --view")(setup, speed)
     log.print(f"watch at {display.url}")
     try:
         yield display
