@@ -113,16 +113,15 @@ def teleop_command(
         default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
         with results(folder, default, force=force) as out, screen_shown(screen):
             pace = RealTime(screen, setup.scenario.control_period)
-            result = run_direct(
-                RunRequest(
-                    setup=setup,
-                    engine=engine,
-                    bag=fresh(out / "bag"),
-                    inputs=keyboard,
-                    observers=(pace,),
-                    wrap=compile_kernels,
-                )
+            request = RunRequest(
+                setup=setup,
+                engine=engine,
+                bag=fresh(out / "bag"),
+                inputs=keyboard,
+                observers=(pace,),
+                wrap=compile_kernels,
             )
+            result = run_direct(request)
     return Result(result, shown_of(result), used={**used_by(setup), "duration": None})
 
 

@@ -1,10 +1,10 @@
-"""OBJ files as Gazebo takes them, with normals and a material, and the folder that keeps them.
+"""Meshes for Gazebo as OBJ files, with normals and a material, and the cache folder for copies.
 
-An OBJ file without normals ends Gazebo's server: gz-physics leaves out a part of a mesh that has
-fewer normals than vertices, and the collision detector then reads beyond its end. So such files are
-copied into a cache, with the normals of their faces (`with_normals`); VERSION is raised when these
-copies change. `write_faceted` and `write_squared` write meshes that packages make for Gazebo, such
-as terrain (test_gazebo_form).
+An OBJ file (vertices and faces as text) without normals ends Gazebo's server: gz-physics leaves out
+a part of a mesh that has fewer normals than vertices, and the collision detector then reads beyond
+its end. So such files are copied into a cache, with the normals of their faces (`with_normals`);
+VERSION is raised when these copies change. `write_faceted` and `write_squared` write meshes that
+packages make for Gazebo, such as terrain (test_gazebo_form).
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from roboaccord.contract import Array, Index, read_bytes
 from roboaccord.description.meshes import FILE, read_mesh
 from roboaccord.run.output import make_folder, write_text
 
-# Gazebo warns about a mesh without a material; its colour is not seen, as the description has one.
-MATERIAL, PLAIN = "plain.mtl", "newmtl plain\nKd 0.6 0.6 0.6\n"
+# Name and content of a file with a material. Gazebo warns about a mesh without one; its colour is
+# not seen, as the description has one.
+MATERIAL_FILE = "plain.mtl"
+MATERIAL = "newmtl plain\nKd 0.6 0.6 0.6\n"
 VERSION = b"2"  # part of the hash by which copies of meshes are named
 
 
@@ -103,9 +105,9 @@ def write_squared(path: Path, vertices: Array, faces: Index) -> None:
 
 def _write_obj(path: Path, lines: Sequence[str]) -> None:
     """Write an OBJ file and its material."""
-    head = [f"mtllib {MATERIAL}", "usemtl plain"]
-    for name, text in ((MATERIAL, PLAIN), (path.name, "\n".join([*head, *lines]) + "\n")):
-        write_text(path.with_name(name), text)
+    head = [f"mtllib {MATERIAL_FILE}", "usemtl plain"]
+    write_text(path.with_name(MATERIAL_FILE), MATERIAL)
+    write_text(path, "\n".join([*head, *lines]) + "\n")
 
 
 def cache(name: str) -> Path:

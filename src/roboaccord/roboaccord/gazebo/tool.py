@@ -1,8 +1,9 @@
 """SDFormat's own command-line tool, where it is installed: its version, and the SDF that it prints.
 
-The tool is called `gz sdf` or, in older releases, `ign sdf`. It checks SDF (`-k`, used by `accord
-check`) and converts URDF to SDF (`-p`), which shows how Gazebo itself understands a file. The tool
-of another system is added to TOOLS, and the way to install it to INSTALL.
+SDF is the format of Gazebo's robots and worlds, and SDFormat the library that reads it. Its tool is
+called `gz sdf` or, in older releases, `ign sdf`. It checks SDF (`-k`, used by `accord check`) and
+converts URDF to SDF (`-p`), which shows how Gazebo itself understands a file. The tool of another
+system is added to TOOLS, and the way to install it to INSTALL.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from roboaccord.numerics.isolation import COLOUR
 
 TOOLS = ("gz", "ign")  # commands, newest first
 INSTALL = "apt-get install ignition-tools libsdformat-dev sdformat-sdf"  # on Debian 12
-PRINTING = 600.0  # s of wall time; a limit that only a tool which hangs reaches
+PRINT_TIMEOUT = 600.0  # s of wall time for a conversion; only a tool that hangs reaches it
+LONGEST_REASON = 200  # characters of the tool's error in a message
 
 
 def sdformat_tool() -> str:
@@ -61,7 +63,7 @@ def print_sdf(text: str, models: str = "") -> ET.Element:
 
     Raises:
         AccordError: if the tool reports errors, or prints no SDF.
-        subprocess.TimeoutExpired: if it does not answer within PRINTING.
+        subprocess.TimeoutExpired: if it does not answer within PRINT_TIMEOUT.
     """
     tool = tool_version().split()[0]
     environment = {**os.environ, "SDF_PATH": models} if models else None
@@ -75,7 +77,7 @@ def print_sdf(text: str, models: str = "") -> ET.Element:
             text=True,
             errors="replace",
             check=False,
-            timeout=PRINTING,
+            timeout=PRINT_TIMEOUT,
         )
     # A line with "Library error" states only that the library failed: the reason is in others.
     messages = [line for line in answer.stderr.splitlines() if "Library error" not in line]
@@ -84,7 +86,6 @@ def print_sdf(text: str, models: str = "") -> ET.Element:
     try:
         return parse_lines(text)[0]
     except expat.ExpatError:
-        # "rror" matches "Error" and "error".
-        errors = [line.strip() for line in messages if "rror" in line]
+        errors = [line.strip() for line in messages if "Error" in line or "error" in line]
         reason = COLOUR.sub("", (errors or ["no SDF"])[0])
-        raise AccordError(f"sdformat refuses it: {reason[:200]}") from None
+        raise AccordError(f"sdformat refuses it: {reason[:LONGEST_REASON]}") from None
