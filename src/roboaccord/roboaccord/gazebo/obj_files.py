@@ -23,8 +23,8 @@ from roboaccord.run.output import make_folder, write_text
 
 # Name and content of a file with a material. Gazebo warns about a mesh without one; its colour is
 # not seen, as the description has one.
-MATERIAL_FILE = "plain.mtl"
-MATERIAL = "newmtl plain\nKd 0.6 0.6 0.6\n"
+MATERIAL = "plain.mtl"
+MATERIAL_TEXT = "newmtl plain\nKd 0.6 0.6 0.6\n"
 VERSION = b"2"  # part of the hash by which copies of meshes are named
 
 
@@ -105,8 +105,8 @@ def write_squared(path: Path, vertices: Array, faces: Index) -> None:
 
 def _write_obj(path: Path, lines: Sequence[str]) -> None:
     """Write an OBJ file and its material."""
-    head = [f"mtllib {MATERIAL_FILE}", "usemtl plain"]
-    write_text(path.with_name(MATERIAL_FILE), MATERIAL)
+    head = [f"mtllib {MATERIAL}", "usemtl plain"]
+    write_text(path.with_name(MATERIAL), MATERIAL_TEXT)
     write_text(path, "\n".join([*head, *lines]) + "\n")
 
 
