@@ -2,9 +2,10 @@
 
 A target (`contract.state.Target`) is what a person asks of the controller: a twist of the base, and
 positions, velocities or efforts of joints. All inputs are classes derived from `Inputs`, given to a
-run by `inputs=`: `Hold` has one constant target, `LiveInputs` what people ask for now,
-`RecordedInputs` what they did in a recorded run, `HeardInputs` what arrives in messages from
-another process. `Announced` wraps any of them and reports each new target, so that it is recorded.
+run by `inputs=`; the loop (loop.py) asks them at each tick. `Hold` has one constant target,
+`LiveInputs` the targets that people ask for during the run, `RecordedInputs` those of a recorded
+run, `HeardInputs` those that arrive in messages from another process. `Announced` wraps any of them
+and reports each new target, so that it is recorded.
 
 Targets and switches must act at exactly the tick of their time stamp (to ROUND_OFF): only then does
 a repeated run have the hash of the first (test_run_inputs). A new key of scenarios that does not
@@ -33,7 +34,7 @@ SILENCE = 0.5  # s of wall time after which a request lapses: a held key repeats
 POSITION, VELOCITY, EFFORT = range(3)  # rows of the array of requests, which has a column per joint
 # Column of a joint without a request: no position (NaN), velocity 0, effort 0.
 _NO_REQUEST = np.array([[math.nan], [0.0], [0.0]])
-# Keys that do not change the motion.
+# Keys of a scenario that do not change the motion.
 _MOTION_INDEPENDENT = {"name", "description", "duration", "driven", "crosscheck"}
 
 
@@ -91,7 +92,7 @@ class Announced(Inputs):
 
 
 class LiveInputs(Hold):
-    """Collects what people ask for; a request that is not repeated lapses, and the robot stops.
+    """Collects requests of people; one that is not repeated lapses, and the robot stops.
 
     The base and each joint lapse separately, for several people may drive at once. A joint follows
     its latest request, whether that is a position, a velocity or an effort.
@@ -109,7 +110,8 @@ class LiveInputs(Hold):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
-        self.silence, self._clock = silence, clock
+        self.silence = silence
+        self._clock = clock
         self._twist = NO_TWIST
         self._joint_requests = np.tile(_NO_REQUEST, len(joints))  # (3, n)
         self._used_rows: set[int] = set()  # POSITION, VELOCITY, EFFORT: asked for so far
@@ -189,11 +191,13 @@ class RecordedInputs(Inputs):
         run = checked_run(content)
         if not run.scenario:
             raise AccordError(f"{bag} does not name its scenario")
-        self.bag, self._scenario = bag, make_scenario(run.scenario).data()
+        self.bag = bag
+        self._scenario = make_scenario(run.scenario).data()
         targets = read_targets(content, run.trajectory.joints)
         self._target_times = [time for time, _ in targets]
         self._targets = [None, *(target for _, target in targets)]  # none before the first time
-        self._tick_times, self._switches = run.trajectory.time, run.trajectory.switches
+        self._tick_times = run.trajectory.time
+        self._switches = run.trajectory.switches
         later_faults = [str(fault) for fault in map(fault_of, run.trajectory.events) if fault]
         self.fault_texts = (*self._scenario["faults"], *later_faults)
         self.duration = float(self._tick_times[-1])

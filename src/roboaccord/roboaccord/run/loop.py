@@ -1,10 +1,11 @@
 """The deterministic loop of controller and simulator, and runs of a setup in it.
 
-At each control tick the controller answers the state with a command; faults that begin are applied;
-observers see the command; the simulator steps by one control period; observers see the events and
-the new state. `Stepper` does the part from the command on, `drive` the whole loop, and `simulate`
-also keeps the motion. `make_simulator` makes the simulator of a setup (a robot with a scenario),
-and `run_setup` runs one for the scenario's duration.
+A run advances in control periods; the instants between them are control ticks. At each tick the
+controller answers the state with a command; faults of joints that begin are applied; observers,
+such as the recorder, are given the command; the simulator advances by one control period; observers
+are given the events and the new state. `Stepper` advances from the command on, `drive` is the whole
+loop, and `simulate` also returns the motion. `make_simulator` makes the simulator of a setup (a
+robot with a scenario), and `run_setup` runs one for the scenario's duration.
 
 What follows a run is an `Observer`, what comes into it an `Inputs`, and what changes the simulator
 a `Proxy`, so that the loop needs no new case. The order within a tick and times by `tick_time` must
@@ -83,7 +84,7 @@ def drive(
         initial: the state to start from.
         duration: length of the run [s], a whole number of control periods.
         control_period: [s], a whole number of the simulator's physics steps.
-        inputs: give targets for the controller, switches and faults, and can end the run.
+        inputs: targets for the controller, switches and faults; they can also end the run.
         observers: called with each state, command and event as they come.
         timeout: how long the controller may take for an answer [s of wall time].
 
@@ -132,13 +133,15 @@ class Stepper:
     ) -> None:
         count_steps(period, simulator.physics_step, "control period over physics step")
         self._simulator, self._initial, self._observers = simulator, initial, observers
-        self.period, self._period_ns = period, round(period * NANOSECONDS)
+        self.period = period
+        self._period_ns = round(period * NANOSECONDS)
         self._new_faults = list[Fault]()  # which begin with the next step
         self.tick, self.state = 0, initial
 
     def start(self, state: RobotState | None = None) -> None:
         """Put the simulator into the initial state, or into `state`; may be called again."""
-        self.tick, self.state = 0, self._simulator.reset(state or self._initial)
+        self.tick = 0
+        self.state = self._simulator.reset(state or self._initial)
         for observer in self._observers:
             observer.on_state(self.state)
 

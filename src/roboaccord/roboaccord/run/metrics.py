@@ -1,5 +1,7 @@
 """The motion of a run: kept in memory, or hashed and measured block by block in constant memory.
 
+A motion is the sequence of states at the control ticks; a figure is a number that sums it up, such
+as the work of the joints. Both classes are observers, which a run calls with each state.
 `KeptMotion` keeps all states. `Motion` keeps BLOCK of them at a time, hashes them and passes them
 to a tally, an object that computes figures of a motion which comes in parts. `GeneralFigures` is
 the tally of the figures that every robot has; each robot has one of its own, and `Figures` is both.
@@ -23,29 +25,18 @@ from roboaccord.scenario.setup import Setup
 
 BLOCK = 1000  # states of a block: 1 s of motion at 1 ms, 1.4 MB of the snake's 21 joints
 _NAMES_BY_UNIT = {
-    "J": ("work", "net_work"),
-    "N m": ("peak_effort",),
-    "N s": ("largest_impulse",),
-    "m/s": ("speed", "largest_slip"),
-    "rad": ("heading", "heading_overshoot", "heading_error_max"),
-    "s": ("held", "settling_time", "waypoints_time"),
-    "m": (
-        "displacement_x",
-        "displacement_y",
-        "path_length",
-        "closure",
-        "largest_offset",
-        "travel_per_cycle",
-        "travel_per_cycle_spread",
-        "travel",
-        "rise",
-        "least_distance",
-        "tip_error",
-    ),
-    "1": ("grips",),
+    "J": "work net_work",
+    "N m": "peak_effort",
+    "N s": "largest_impulse",
+    "m/s": "speed largest_slip",
+    "rad": "heading heading_overshoot heading_error_max",
+    "s": "held settling_time waypoints_time",
+    "m": "displacement_x displacement_y path_length closure largest_offset travel_per_cycle "
+    "travel_per_cycle_spread travel rise least_distance tip_error",
+    "1": "grips",
 }
-UNITS = {name: unit for unit, names in _NAMES_BY_UNIT.items() for name in names}
-"""Units of the figures, by name."""
+# Units of the figures, by name.
+UNITS = {name: unit for unit, names in _NAMES_BY_UNIT.items() for name in names.split()}
 
 
 def work_of(trajectory: Trajectory) -> float:
@@ -81,14 +72,18 @@ class GeneralFigures(Tally):
 
 
 class Figures(Tally):
-    """The general figures of a run and those of its robot, from parts of the motion."""
+    """The general figures of a run and those of its robot, from parts of the motion.
 
-    def __init__(self, setup: Setup) -> None:
-        self._tallies: list[Tally] = [GeneralFigures()]
+    Args:
+        setup: robot and scenario.
+        ticks: number of control periods of the run; by default those of the scenario's duration.
+    """
+
+    def __init__(self, setup: Setup, ticks: int | None = None) -> None:
         scenario = setup.scenario
-        ticks = count_steps(scenario.duration, scenario.control_period, "duration")
-        if (robot_tally := setup.robot.tally(setup, ticks)) is not None:
-            self._tallies.append(robot_tally)
+        if ticks is None:
+            ticks = count_steps(scenario.duration, scenario.control_period, "duration")
+        self._tallies = [*filter(None, [GeneralFigures(), setup.robot.tally(setup, ticks)])]
 
     def add(self, part: Trajectory) -> None:
         """Add the next part of the motion."""
@@ -105,12 +100,9 @@ class Figures(Tally):
 
 def metrics_of(setup: Setup, trajectory: Trajectory) -> dict[str, float]:
     """Return the general figures of a whole motion and those of its robot, by name."""
-    tallies = [GeneralFigures(), setup.robot.tally(setup, len(trajectory) - 1)]
-    figures: dict[str, float] = {}
-    for tally in filter(None, tallies):
-        tally.add(trajectory)
-        figures |= tally.figures(trajectory.events)
-    return figures
+    tally = Figures(setup, len(trajectory) - 1)
+    tally.add(trajectory)
+    return dict(tally.figures(trajectory.events))
 
 
 class KeptMotion(Observer):

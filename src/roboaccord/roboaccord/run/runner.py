@@ -105,7 +105,12 @@ class Run(Drawn):
     def to_json(self) -> dict[str, Json]:
         """Return what `accord run --json` prints."""
         setup, motion, last = self.request.setup, self.motion, self.motion.last
-        final_base = {"position": last.position.tolist(), "orientation": last.orientation.tolist()}
+        final_state = {
+            "time": last.time,
+            "q": dict(zip(setup.joints, last.q.tolist(), strict=True)),
+            "qd": dict(zip(setup.joints, last.qd.tolist(), strict=True)),
+            "base": {"position": last.position.tolist(), "orientation": last.orientation.tolist()},
+        }
         return {
             "robot": setup.robot.name,
             "scenario": setup.scenario.name,
@@ -119,12 +124,7 @@ class Run(Drawn):
             "trajectory_sha256": motion.sha256,
             "bag": str(self.request.bag),
             "events": [_event_data(event) for event in motion.events],
-            "final": {
-                "time": last.time,
-                "q": dict(zip(setup.joints, last.q.tolist(), strict=True)),
-                "qd": dict(zip(setup.joints, last.qd.tolist(), strict=True)),
-                "base": final_base,
-            },
+            "final": final_state,
             "metrics": dict(motion.figures()),
             **model_of(setup),
         }
@@ -142,23 +142,22 @@ def model_of(setup: Setup) -> dict[str, Json]:
     return {"model": dict(remarks)} if remarks else {}
 
 
+# A transport: it makes the run that is asked for, records it in a bag, and returns it.
 Runner = Callable[[RunRequest], Run]
-"""A transport: it makes the run that is asked for, records it in a bag, and returns it."""
 
 
 def run_direct(request: RunRequest) -> Run:
     """Run in this process, without ROS, and record the run in its bag."""
     from roboaccord.bag.writer import BagWriter
 
-    setup = request.setup
-    scenario = setup.scenario
+    setup, scenario = request.setup, request.setup.scenario
     simulator = request.wrap(make_simulator(setup, request.engine))
     controller = make_controller(setup, request.controller, timeout=request.start_timeout)
     motion = Motion(simulator.joints, partial(Figures, setup))
     with BagWriter(request.bag, setup, request.engine, simulator.version, "direct") as bag:
         find_contacts = contact_finder(setup, simulator)
         markers = [ContactMarkers(find_contacts, bag.write_contacts)] if find_contacts else []
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         reset_controller(controller, scenario.seed, request.start_timeout)
         drive(
             simulator=simulator,
@@ -170,7 +169,7 @@ def run_direct(request: RunRequest) -> Run:
             timeout=request.timeout,
             observers=(bag, motion, *markers, *request.observers),
         )
-        wall_time = time.perf_counter() - started
+        wall_time = time.perf_counter() - start_time
         bag.finish(motion.sha256)
     return Run(request, motion, simulator.version, "direct", wall_time)
 
@@ -193,6 +192,6 @@ def find_runner(transport: str) -> Runner:
         reason = f"has no wheel for this machine ({platform.machine()}) or is not installed"
         if error.path:  # a shared library cannot be loaded: its loader states why
             reason = "cannot be loaded: " + error.msg.partition("\n")[0]
-        need = f"transport {transport} needs {error.name}, which {reason}"
-        raise AccordError(f"{need}; use --transport direct") from None
+        needed = f"transport {transport} needs {error.name}, which {reason}"
+        raise AccordError(f"{needed}; use --transport direct") from None
     return runner

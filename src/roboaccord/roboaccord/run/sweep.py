@@ -1,10 +1,12 @@
 """Run one scenario from many seeds, in several engines and at several physics steps.
 
-`sweep` runs every combination in parallel (run/pieces.py) and returns a `Cell` for each engine and
-physics step, with the chosen figure of each seed and its statistics (numerics/statistics.py). What
-a seed changes is stated in the scenario, such as `initial.spread_q`. Seeds count from 0, so that a
-longer sweep includes a shorter one. Fields of `Cell` are keys of the JSON of `accord sweep`: they
-stay, and others may be added with a default.
+A sweep shows how a figure of a run, such as the distance travelled, depends on chance, on the
+engine and on the physics step. `sweep` runs every combination in parallel (run/pieces.py) and
+returns a `Cell` for each engine and physics step, with the figure of each seed and its statistics
+(numerics/statistics.py). Which initial values a seed changes is stated in the scenario, by keys
+such as `initial.spread_q`. Seeds count from 0, so that a longer sweep includes a shorter one.
+Fields of `Cell` are keys of the JSON of `accord sweep`: they stay, and others may be added with a
+default.
 """
 
 from __future__ import annotations
@@ -109,6 +111,7 @@ def sweep(
     jobs = (SweepJob(*combination) for combination in product(by_name, steps, range(seeds)))
     calls = ((data, job, figure, by_name[job.engine]) for job in jobs)
     runs = run_pieces(_run, calls, workers=workers, done=lambda run: done(*run.job))
+    # The seed is the last factor of the product: the runs of a cell follow each other.
     return [_cell_of(runs[i : i + seeds]) for i in range(0, len(runs), seeds)]
 
 

@@ -42,11 +42,8 @@ def versions_of(setup: Setup, simulators: Iterable[Simulator] = ()) -> dict[str,
 
 def made_with(*names: str) -> dict[str, str]:
     """Return the versions of Python, the core, NumPy and the named distributions, for a page."""
-    distributions = ("roboaccord", *names, "numpy")
-    return {
-        "python": platform.python_version(),
-        **{n: distribution_version(n) for n in distributions},
-    }
+    versions = {name: distribution_version(name) for name in ("roboaccord", *names, "numpy")}
+    return {"python": platform.python_version(), **versions}
 
 
 @cache
@@ -68,8 +65,8 @@ def libraries() -> tuple[str, ...]:
 
 @cache
 def software() -> dict[str, str]:
-    """Return what results are compared by: versions of Python and `libraries`, and the digest."""
-    # Results do not depend on its patch level.
+    """Return the versions of Python and of `libraries`, and the digest of the code, by name."""
+    # Results do not depend on the patch level of Python.
     versions = {"python": ".".join(platform.python_version_tuple()[:2])}
     for name in libraries():
         with suppress(PackageNotFoundError):
