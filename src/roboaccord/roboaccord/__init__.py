@@ -23,22 +23,22 @@ from roboaccord.contract import plugins
 from roboaccord.contract.shown import display
 from roboaccord.numerics.lazy import lazy_names
 
-_get, _names, _lazy = lazy_names(__name__)
-__all__ = [name for name in _lazy if name != "__version__"]
+_get_name, _list_names, _core_names = lazy_names(__name__)
+__all__ = [name for name in _core_names if name != "__version__"]
 
 
 def __getattr__(name: str) -> Any:
     """Return a name of the core, or a function that an installed package adds."""
-    if name not in _lazy and not name.startswith("__"):
+    if name not in _core_names and not name.startswith("__"):
         if name in plugins.entries("functions"):
             return plugins.load("functions", name)
         if line := plugins.lacking("functions", name):
             raise AttributeError(line)
-    return _get(name)
+    return _get_name(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*_names(), *(n for n in plugins.entries("functions") if "." not in n)})
+    return sorted({*_list_names(), *(n for n in plugins.entries("functions") if "." not in n)})
 
 
 class FrontDoor(ModuleType):

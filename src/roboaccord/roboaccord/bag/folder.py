@@ -20,8 +20,7 @@ from roboaccord.bag.metadata import custom_data, read_metadata
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.topics import LOST_EVENTS
 from roboaccord.bag.unpacking import unzstd
-from roboaccord.contract import AccordError, is_file
-from roboaccord.contract.plugins import load
+from roboaccord.contract import AccordError, is_file, plugins
 
 PACKED = ".zstd"  # further suffix of a file that is compressed as a whole
 SUFFIXES = (".mcap", ".db3")
@@ -45,7 +44,7 @@ def scan_of(path: Path) -> McapScan:
     if not is_sqlite and path.suffix != PACKED:
         return McapScan(path)
     entry = "db3" if is_sqlite else "packed"
-    scan: McapScan = load("storages", entry, f"what reads {path.name}")(path)
+    scan: McapScan = plugins.load("storages", entry, f"what reads {path.name}")(path)
     return scan
 
 

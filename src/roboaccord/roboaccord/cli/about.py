@@ -34,8 +34,7 @@ from roboaccord.cli.result import Result
 from roboaccord.contract.errors import EXTRAS, AccordError, missing
 from roboaccord.contract.results import Json, to_json
 from roboaccord.description.resources import modules_of
-from roboaccord.engines import engine_names, spec
-from roboaccord.engines.spec import Available
+from roboaccord.engines import Missing, engine_names, spec
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.catalogue import read_catalogue
@@ -81,10 +80,10 @@ def doctor_command() -> Result:
         rows[extra] = (not missing(extra), missing(extra))
     for engine in engine_names():
         availability = spec(engine).look()
-        if isinstance(availability, Available):
-            rows[engine] = (True, availability.version)
-        else:
+        if isinstance(availability, Missing):
             rows[engine] = (False, availability.reason)
+        else:
+            rows[engine] = (True, availability.version)
     for module, use in OPTIONAL.items():
         rows[module] = (True, "") if is_importable(module) else (False, f"for {use}")
     for program, use in PROGRAMS.items():

@@ -20,8 +20,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from roboaccord.contract import errors
-from roboaccord.contract.plugins import added, entries, lacking, load
+from roboaccord.contract import errors, plugins
 from roboaccord.scenario.installed import robot_names
 from roboaccord.scenario.user_code import place_of
 
@@ -65,7 +64,7 @@ class Group(TyperGroup):
         Raises:
             AccordError: if libraries that it needs are not installed.
         """
-        if name in COMMANDS or name in entries("commands"):
+        if name in COMMANDS or name in plugins.entries("commands"):
             errors.need(f"accord {name} needs", *NEEDS.get(name, ()))
             if name in COMMANDS:
                 return command_at(name, COMMANDS[name])
@@ -74,7 +73,7 @@ class Group(TyperGroup):
 
     def list_commands(self, ctx: Context) -> list[str]:
         """Return the names of all commands and robots, in the order of the help."""
-        added_names = sorted(name for name in entries("commands") if "." not in name)
+        added_names = sorted(name for name in plugins.entries("commands") if "." not in name)
         return [*COMMANDS, *added_names, *robot_names()]
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
@@ -103,8 +102,8 @@ class Group(TyperGroup):
             return name, command, words
         hint = errors.did_you_mean(name, self.list_commands(ctx))
         full_name = ".".join(filter(None, [self.owner, name]))
-        advice = lacking("commands", full_name, name)
-        advice = advice or lacking("robots", full_name.replace("-", "_"), name)
+        advice = plugins.lacking("commands", full_name, name)
+        advice = advice or plugins.lacking("robots", full_name.replace("-", "_"), name)
         raise errors.AccordError(advice or f"No such command '{name}'{hint}")
 
 
@@ -131,7 +130,7 @@ def command_at(name: str, path: str, robot: str = "") -> Command:
 def added_command(full_name: str) -> Command:
     """Import a command that a package adds: NAME to `accord`, ROBOT.NAME to a robot's group."""
     robot, _, name = full_name.rpartition(".")
-    return _command(name, load("commands", full_name), robot)
+    return _command(name, plugins.load("commands", full_name), robot)
 
 
 def _command(name: str, function: Callable[..., Result | None], robot: str) -> Command:
@@ -148,7 +147,7 @@ def robot_commands(name: str) -> Command:
     from roboaccord.scenario.setup import find_robot
 
     robot, typed_name = find_robot(name), name
-    added_names = [other for other in added("commands", robot.name) if "." not in other]
+    added_names = [other for other in plugins.added("commands", robot.name) if "." not in other]
 
     class RobotGroup(Group):
         """The robot's own commands, and those that packages add to them."""

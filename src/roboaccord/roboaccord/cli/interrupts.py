@@ -24,7 +24,6 @@ from typing import NoReturn
 
 from roboaccord.cli.failures import complain
 from roboaccord.cli.signals import GRACE, RECEIVED, WORDS, go_on
-from roboaccord.contract import errors
 from roboaccord.contract.errors import Terminated
 
 # s until a dropped exception is raised again: callbacks take less, and users do not notice it.
@@ -68,7 +67,7 @@ def signals_handled() -> Iterator[list[signal.Signals]]:
         signal.signal(number, signal.SIG_IGN)
         with suppress(RuntimeError):  # where no thread can be started, there is no timer
             ending_timer.start()
-        raise errors.Terminated
+        raise Terminated
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, raise_interrupt)

@@ -21,8 +21,7 @@ from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 from roboaccord.cli.many_numbers import LARGEST
 from roboaccord.cli.result import Result, Used, Value
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import plain_type, quantities
-from roboaccord.contract.results import unit_in as unit_of
+from roboaccord.contract.results import plain_type, quantities, unit_in
 from roboaccord.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def parameters_of(function: Callable[..., Result | None]) -> dict[str, inspect.P
 def with_unit(parameter: inspect.Parameter) -> inspect.Parameter:
     """Return a parameter for Typer: its unit is moved from its type into the help."""
     infos = [copy.copy(i) for i in get_args(parameter.annotation) if isinstance(i, ParameterInfo)]
-    unit = unit_of(parameter.annotation)
+    unit = unit_in(parameter.annotation)
     for info in infos if unit not in ("", "1") else ():
         sentence, stop, others = (info.help or "").removesuffix(".").partition(". ")
         start = f"{sentence}, in" if sentence else "In"
@@ -102,11 +101,8 @@ def options_of(signature: inspect.Signature, values: Used) -> dict[str, Value]:
 
 def takes_file(signature: inspect.Signature) -> bool:
     """Return whether an argument of a command may be a robot's file."""
-    for parameter in signature.parameters.values():
-        for info in get_args(parameter.annotation)[1:]:
-            if isinstance(info, ArgumentInfo) and "FILE" in (info.metavar or ""):
-                return True
-    return False
+    infos = [i for p in signature.parameters.values() for i in get_args(p.annotation)[1:]]
+    return any(isinstance(i, ArgumentInfo) and "FILE" in (i.metavar or "") for i in infos)
 
 
 def options(signature: inspect.Signature) -> dict[str, OptionInfo]:
@@ -123,7 +119,7 @@ def units_of(signature: inspect.Signature) -> dict[str, str]:
     """Return the units of the options and of the keys of a scenario, by name."""
     units = {name: quantity.unit for name, quantity in quantities(Scenario).items()}
     for name, info in options(signature).items():
-        units[_flag(name, info)] = unit_of(signature.parameters[name].annotation)
+        units[_flag(name, info)] = unit_in(signature.parameters[name].annotation)
     return {n: unit for n, unit in units.items() if unit != "1" and not n.endswith("_deg")}
 
 

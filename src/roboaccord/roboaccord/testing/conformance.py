@@ -20,8 +20,7 @@ from collections.abc import Collection
 import numpy as np
 import pytest
 
-from roboaccord.contract.plugins import entries, lacking, load
-from roboaccord.contract.state import Command
+from roboaccord.contract import Command, plugins
 from roboaccord.crosscheck.drawn import draw_states
 from roboaccord.crosscheck.levels.acceleration import check_model, relative
 from roboaccord.description import parameter_file, share
@@ -255,7 +254,7 @@ class RobotConformance:
         """Each scenario has a launch file, and its package depends on the bring-up."""
         package = self._robot.package
         if not (share(package) / "scenarios" / f"{scenario}.yaml").is_file():
-            package = entries("scenarios")[package].value
+            package = plugins.entries("scenarios")[package].value
         folder = share(package)
         text = (folder / "launch" / f"{scenario}.launch.py").read_text(encoding="utf-8")
         words = " ".join(re.findall(r"\w+", text))
@@ -266,6 +265,6 @@ class RobotConformance:
 
     def test_gazebo_check(self) -> None:
         """`accord check` finds nothing wrong with description and bridge."""
-        if line := lacking("functions", "check.ROBOT", "the check"):
+        if line := plugins.lacking("functions", "check.ROBOT", "the check"):
             pytest.skip(line)
-        assert load("functions", "check.ROBOT")(self.robot, sdformat_tool()) == []
+        assert plugins.load("functions", "check.ROBOT")(self.robot, sdformat_tool()) == []
