@@ -17,7 +17,7 @@ import pytest
 import roboaccord as ra
 import typer
 from roboaccord.cli import groups, main
-from roboaccord.cli.command import add_command, accepted_values
+from roboaccord.cli.command import accepted_values, add_command
 from roboaccord.cli.result import Result
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import FLAGS, SETUP, Modes, added_modes, by_option, with_added

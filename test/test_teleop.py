@@ -20,9 +20,9 @@ import pytest
 from roboaccord.bag.content import Content
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.targets import read_targets
+from roboaccord.cli.dashboard import Dashboard
 from roboaccord.cli.keys import Keyboard, read_key_map
 from roboaccord.cli.main import run
-from roboaccord.cli.dashboard import Dashboard
 from roboaccord.cli.terminal import END
 from roboaccord.contract.state import Array
 from roboaccord.run.inputs import RecordedInputs

@@ -247,9 +247,7 @@ class Content:
         joints = [name for name in all_names if not name.endswith(TRUE)]
         lengths = [len(values) for values in first_values]  # of positions, velocities and efforts
         lacks_values = not facts and min(lengths) < lengths[0]
-        decode: Callable[[bytes], tuple[float, Array, Array, Array]] = JointStateCodec(
-            joints
-        ).decode
+        decode: Callable[[bytes], tuple[Any, ...]] = JointStateCodec(joints).decode
         if lacks_values:
             _log.warning("the joint states lack velocities or efforts; they are read as zero")
             decode = partial(decode_padded, joints=joints)

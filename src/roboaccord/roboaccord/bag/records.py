@@ -161,9 +161,8 @@ class McapScan:
                 read_count = self.counts.total()
                 if stated_count != read_count:
                     self.whole = False
-                    raise DamageError(
-                        f"{stated_count} messages are counted, {read_count} are there"
-                    )
+                    counts = f"{stated_count} messages are counted, {read_count} are there"
+                    raise DamageError(counts)
         elif opcode == Opcode.HEADER:
             self.own = Header.read(stream).library.startswith(LIBRARY)
         elif opcode == Opcode.CHUNK:

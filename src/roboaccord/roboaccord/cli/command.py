@@ -19,7 +19,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import fields
 from typing import Annotated, get_type_hints
@@ -29,7 +29,7 @@ import typer
 from roboaccord.cli import parameters as signatures
 from roboaccord.cli.console import Call, call
 from roboaccord.cli.options import Cluster, Trust
-from roboaccord.cli.parameters import KEYWORD, groups_of, parameters_of
+from roboaccord.cli.parameters import KEYWORD, CommandFunction, groups_of, parameters_of
 from roboaccord.cli.result import Result, Used, Value, show
 from roboaccord.contract.modes import Modes, added_modes, with_added
 from roboaccord.description.xacro_file import TRUST
@@ -40,9 +40,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 EXAMPLES = "\n\nExamples:"  # heading, in the docstring of a command
 
 
-def add_command(
-    app: typer.Typer, name: str, function: Callable[..., Result | None], robot: str = ""
-) -> None:
+def add_command(app: typer.Typer, name: str, function: CommandFunction, robot: str = "") -> None:
     """Register a function as a command, together with the modes that other packages add to it.
 
     A function that returns a `Result` gets the option `--json`; its result is all that is printed
@@ -100,7 +98,7 @@ def add_command(
     app.command(name, cls=getattr(function, "command_class", None))(command)
 
 
-def joint_signature(functions: Sequence[Callable[..., Result | None]]) -> inspect.Signature:
+def joint_signature(functions: Sequence[CommandFunction]) -> inspect.Signature:
     """Return the parameters of a command, then those of its added modes.
 
     Where two functions have a parameter of the same name, the first one's counts.
@@ -113,7 +111,7 @@ def joint_signature(functions: Sequence[Callable[..., Result | None]]) -> inspec
 
 
 def typer_parameters(
-    function: Callable[..., Result | None], signature: inspect.Signature, modes: Modes | None
+    function: CommandFunction, signature: inspect.Signature, modes: Modes | None
 ) -> list[inspect.Parameter]:
     """Return the parameters from which Typer makes the options, with those that commands share."""
     parameters = [inspect.Parameter("ctx", KEYWORD, annotation=typer.Context)]
@@ -128,7 +126,7 @@ def typer_parameters(
     return parameters
 
 
-def documented(functions: Sequence[Callable[..., Result | None]]) -> str:
+def documented(functions: Sequence[CommandFunction]) -> str:
     """Return the help of a command and its added modes: all descriptions, then all examples."""
     texts, examples = list[str](), list[str]()
     for function in functions:
@@ -141,7 +139,7 @@ def documented(functions: Sequence[Callable[..., Result | None]]) -> str:
     return "\n\n".join(texts + examples)
 
 
-def call_with(function: Callable[..., Result | None], values: Used) -> Result | None:
+def call_with(function: CommandFunction, values: Used) -> Result | None:
     """Call the function of a command; parameters that are dataclasses are made of their fields."""
     arguments: dict[str, object] = {name: values[name] for name in parameters_of(function)}
     for name, kind in groups_of(function).items():

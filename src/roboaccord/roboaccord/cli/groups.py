@@ -22,6 +22,7 @@ from typer.main import get_command
 
 from roboaccord.contract import errors, plugins
 from roboaccord.scenario.installed import robot_names
+from roboaccord.scenario.registration import commands_of
 from roboaccord.scenario.user_code import place_of
 
 if TYPE_CHECKING:
@@ -38,11 +39,7 @@ MODULES = {
     "bags": "compare plot",
 }
 # Function of each command, as module:function.
-COMMANDS = {
-    name: f"roboaccord.cli.{module}:{name.replace('-', '_')}_command"
-    for module, names in MODULES.items()
-    for name in names.split()
-}
+COMMANDS = commands_of("roboaccord", MODULES)
 # Extras (groups of optional libraries) that a command of the core cannot do without.
 NEEDS: dict[str, tuple[str, ...]] = {
     "run": ("bag",),

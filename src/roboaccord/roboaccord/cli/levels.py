@@ -63,14 +63,10 @@ class Distance:
     noise: Noise
 
 
-DISTANCES = (  # fields of `Distance` that are columns, with dots into fields of the checks
-    "acceleration.max",
-    "one_step.rms",
-    "trajectory.error",
-    "trajectory.order",
-    "noise.floor",
-    "noise.horizon",
-)
+# Fields of `Distance` that are columns of the table, with dots into fields of the checks.
+DISTANCES = (
+    "acceleration.max one_step.rms trajectory.error trajectory.order noise.floor noise.horizon"
+).split()
 
 
 def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:

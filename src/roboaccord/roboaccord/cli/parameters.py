@@ -34,17 +34,18 @@ UNLIMITED = ("timeout", "stay")  # options whose value may be infinite
 # Largest count, such as of steps or seeds; a larger one is a typing error: a million runs of 1 s
 # take 12 days.
 LARGEST_COUNT = 1_000_000
+CommandFunction = Callable[..., Result | None]  # the function of a command
 UNIT_NAMES = {"deg": "degrees"}  # units that have another name in a sentence
 
 
-def groups_of(function: Callable[..., Result | None]) -> dict[str, type[DataclassInstance]]:
+def groups_of(function: CommandFunction) -> dict[str, type[DataclassInstance]]:
     """Return the classes of those parameters that are dataclasses of options, by name."""
     hints = get_type_hints(function)
     names = inspect.signature(function).parameters
     return {name: hints[name] for name in names if is_dataclass(hints[name])}
 
 
-def parameters_of(function: Callable[..., Result | None]) -> dict[str, inspect.Parameter]:
+def parameters_of(function: CommandFunction) -> dict[str, inspect.Parameter]:
     """Return the parameters of a function by name; in place of a dataclass, its fields."""
     groups = groups_of(function)
     by_name = dict[str, inspect.Parameter]()

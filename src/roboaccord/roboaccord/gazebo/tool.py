@@ -14,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from functools import cache
+from typing import Any
 from xml.parsers import expat
 
 from roboaccord.contract.errors import AccordError
@@ -31,10 +33,17 @@ def sdformat_tool() -> str:
     """Return the name of the installed tool, "gz" or "ign"; "" where there is none."""
     for tool in TOOLS:
         if shutil.which(tool):
-            answer = subprocess.run([tool, "sdf", "--help"], capture_output=True, check=False)
-            if answer.returncode == 0 and b"SDF" in answer.stdout:
+            answer = _run([tool, "sdf", "--help"])
+            if answer.returncode == 0 and "SDF" in answer.stdout:
                 return tool
     return ""
+
+
+def _run(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command, with further options of `subprocess.run`, and return what it printed."""
+    return subprocess.run(
+        words, capture_output=True, text=True, errors="replace", check=False, **options
+    )
 
 
 @cache
@@ -46,8 +55,7 @@ def tool_version() -> str:
     """
     if not (tool := sdformat_tool()):
         raise AccordError(f"sdformat is not installed: {INSTALL}")
-    words = [tool, "sdf", "--versions"]
-    answer = subprocess.run(words, capture_output=True, text=True, check=False)
+    answer = _run([tool, "sdf", "--versions"])
     return f"{tool} sdf {' '.join(answer.stdout.split()) or 'of unknown version'}"
 
 
@@ -70,21 +78,14 @@ def print_sdf(text: str, models: str = "") -> ET.Element:
     with tempfile.NamedTemporaryFile("w", suffix=".urdf", encoding="utf-8") as file:
         file.write(text)
         file.flush()
-        answer = subprocess.run(
-            [tool, "sdf", "-p", file.name],
-            env=environment,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=PRINT_TIMEOUT,
-        )
+        words = [tool, "sdf", "-p", file.name]
+        answer = _run(words, env=environment, timeout=PRINT_TIMEOUT)
     # A line with "Library error" states only that the library failed: the reason is in others.
     messages = [line for line in answer.stderr.splitlines() if "Library error" not in line]
     sys.stderr.write("".join(f"{line}\n" for line in messages))  # the tool's messages, unchanged
-    text = answer.stdout[max(answer.stdout.find("<sdf"), 0) :]
+    sdf = answer.stdout[max(answer.stdout.find("<sdf"), 0) :]
     try:
-        return parse_lines(text)[0]
+        return parse_lines(sdf)[0]
     except expat.ExpatError:
         errors = [line.strip() for line in messages if "Error" in line or "error" in line]
         reason = COLOUR.sub("", (errors or ["no SDF"])[0])

@@ -32,19 +32,13 @@ def _template(name: str) -> str:
 
 # Templates of a world; of its collision detector, and of a plugin (library, class).
 WORLD = _template("world.sdf")
-DETECTOR = """
-      <dart>
-        <collision_detector>{}</collision_detector>
-      </dart>"""
+DETECTOR = _template("detector.sdf").rstrip()
 PLUGIN = '    <plugin filename="gz-sim-{}-system" name="gz::sim::systems::{}"/>\n'
 MODEL_CONFIG = _template("model.config")
 # Templates of a static body; of its default visual, and of the bit mask of what can touch it.
 STATIC_MODEL = _template("static_model.sdf")
 PAINTED = _template("painted.sdf").rstrip()
-MASK = """
-            <contact>
-              <collide_bitmask>{}</collide_bitmask>
-            </contact>"""
+MASK = _template("mask.sdf").rstrip()
 # The squares of models/ground, which make motion visible: their material, and the visual of level
 # ground that has it.
 SQUARED = _template("squared.sdf").rstrip()

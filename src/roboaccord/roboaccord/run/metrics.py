@@ -151,19 +151,17 @@ class Motion(Observer):
         self, joints: Sequence[str], make_tally: Callable[[], Tally] | None = None
     ) -> None:
         self._joints, self._make_tally = joints, make_tally
-        self._tally: Tally | None
-        self._block: list[RobotState]
-        self._hashed: int  # number of states of the block that are already hashed and measured
-        self.states: int
-        self.divergence: str
-        self.events: list[Event]
         self.clear()
 
     def clear(self) -> None:
         """Begin a new motion."""
         self._tally = self._make_tally() if self._make_tally else None
-        self._hash, self._block, self._hashed = hashlib.sha256(), [], 0
-        self.states, self.divergence, self.events = 0, "", []
+        self._hash = hashlib.sha256()
+        self._block: list[RobotState] = []
+        self._hashed = 0  # number of states of the block that are already hashed and measured
+        self.states = 0
+        self.divergence = ""
+        self.events: list[Event] = []
 
     def on_state(self, state: RobotState) -> None:
         """Add the state of one control tick."""

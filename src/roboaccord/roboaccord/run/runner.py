@@ -105,7 +105,7 @@ class Run(Drawn):
     def to_json(self) -> dict[str, Json]:
         """Return what `accord run --json` prints."""
         setup, motion, last = self.request.setup, self.motion, self.motion.last
-        final_state = {
+        final_state: dict[str, Json] = {
             "time": last.time,
             "q": dict(zip(setup.joints, last.q.tolist(), strict=True)),
             "qd": dict(zip(setup.joints, last.qd.tolist(), strict=True)),

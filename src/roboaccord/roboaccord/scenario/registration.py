@@ -29,14 +29,14 @@ class InputTopics(NamedTuple):
 
 
 def commands_of(package: str, modules: Mapping[str, str]) -> Mapping[str, str]:
-    """Return a robot's commands for `Robot.cli`; command NAME is the function `NAME_command`.
+    """Return the commands of a package by name; command NAME is the function `NAME_command`.
 
     Args:
-        package: of the robot, with the commands in its folder `cli`.
+        package: of a robot, or the core, with the commands in its folder `cli`.
         modules: {module: names of its commands, separated by blanks}.
     """
     return {
-        name: f"{package}.cli.{module}:{name}_command"
+        name: f"{package}.cli.{module}:{name.replace('-', '_')}_command"
         for module, names in modules.items()
         for name in names.split()
     }

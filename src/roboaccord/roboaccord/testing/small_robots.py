@@ -19,12 +19,8 @@ from roboaccord.contract.state import STATE_ARRAYS, Array, RobotState
 from roboaccord.description import KINDS, Tree
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines.model import EngineModel
-from roboaccord.numerics.rotations import (
-    matrix_quaternion,
-    quaternion_matrix,
-    rpy_matrix,
-    turn_twist,
-)
+from roboaccord.numerics import matrix_quaternion, quaternion_matrix, rpy_matrix
+from roboaccord.numerics.rotations import turn_twist
 
 GRAVITY = 9.81  # m/s^2: standard gravity, to three digits
 # random states of a description: an error in 15 % of all is missed once in 20 (rule of three)
