@@ -1,7 +1,8 @@
 """A recorded run as a table with one row for each control tick, and the names of its columns.
 
-Columns may be added at the end, with their unit. Existing ones keep name and order: users' scripts
-read them in exported files.
+`table` returns the numbers of a run that was read from a bag (reader.py), and `columns` the names;
+exported files have both. Columns may be added at the end, with their unit. Existing ones keep name
+and order: users' scripts read them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _PRISMATIC = {"q": "m", "qd": "m/s", "effort": "N"}
 
 def columns(run: BagRun) -> list[str]:
     """Return the names of the columns of `table`, each with its unit in brackets."""
-    prismatic, joints = _prismatic_joints(run.urdf), list[str]()
+    prismatic = _prismatic_joints(run.urdf)
+    joints = list[str]()
     for kind in _REVOLUTE:
         for joint in run.trajectory.joints:
             units = _PRISMATIC if joint in prismatic else _REVOLUTE
@@ -40,9 +42,7 @@ def table(run: BagRun) -> Array:
 
 def _prismatic_joints(urdf: str) -> set[str]:
     """Return the names of the prismatic joints; none where there is no usable description."""
-    if not urdf:
-        return set()
     try:
         return {j.name for j in Tree.parse(urdf).moving if j.kind == "prismatic"}
-    except AccordError:  # such as a foreign description without base_link
+    except AccordError:  # no description, or a foreign one, such as without base_link
         return set()

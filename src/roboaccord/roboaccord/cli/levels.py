@@ -137,22 +137,18 @@ def statistics_tables(report: Report) -> list[RenderableType]:
     title = f"{report.robot} {report.scenario}: {first_check.figure}{unit} over seeds"
     headings = ("accel.\nrel.", "mean", "median", "above\n0", "difference", "allowed\n+-")
     table = make_table("engine", *headings, title=title)
+    accelerations = report.checks.get("acceleration", {})
     for engine, entries in report.rows["statistics"].items():
         # Entries in the order of `rows` of crosscheck/levels/statistics.py.
         texts = [text_of(entry) for entry in entries.values()]
         mean, median, _deviation, _run_count, positive, difference, allowed = texts
         # Without its interval, which is on the page: the table must fit 80 columns.
         mean = mean.split()[0]
-        acceleration = acceleration_of(report, engine)
+        check = accelerations.get(engine)
+        acceleration = number(check.max if check else None, ".1e", "")
         table.add_row(engine, acceleration, mean, median, positive, difference, allowed)
     meanings = (
         f"{ACCELERATION}; above 0: share of the runs; difference "
         "of medians, 95 % confidence; allowed: the change at twice the step"
     )
     return [table, Text(meanings)]
-
-
-def acceleration_of(report: Report, engine: str) -> str:
-    """Return the largest relative error of acceleration as text; "" where it was not checked."""
-    check = report.checks.get("acceleration", {}).get(engine)
-    return number(check.max if check else None, ".1e", "")

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import time
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Protocol
 
@@ -39,15 +38,6 @@ from roboaccord.simulators.base import Simulator
 DEFAULT_DURATION = 600.0
 # Hz: rate of messages over ROS: ten within the 0.5 s after which the target of a key lapses.
 RATE = 20.0
-
-
-@dataclass(frozen=True)
-class Drive:
-    """Result of a drive over ROS: the robot, its simulator, and the wall time of the drive."""
-
-    robot: str
-    engine: str
-    wall_time: Seconds
 
 
 class RosLink(Protocol):
@@ -147,8 +137,8 @@ def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
         link.exchange(keyboard.target(state), {}, 1.0 / RATE)
         engine = link.engine()
     wall_time = time.monotonic() - start_time
-    drive = Drive(setup.robot.name, engine, wall_time)
-    return Result(drive, [f"drove for {wall_time:.1f} s in {engine or 'an unknown simulator'}"])
+    data = {"robot": setup.robot.name, "engine": engine, "wall_time": wall_time}
+    return Result(data, [f"drove for {wall_time:.1f} s in {engine or 'an unknown simulator'}"])
 
 
 def connect(setup: Setup, namespace: str) -> AbstractContextManager[RosLink]:

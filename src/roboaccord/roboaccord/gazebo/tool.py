@@ -41,9 +41,8 @@ def sdformat_tool() -> str:
 
 def _run(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
     """Run a command, with further options of `subprocess.run`, and return what it printed."""
-    return subprocess.run(
-        words, capture_output=True, text=True, errors="replace", check=False, **options
-    )
+    options = {"capture_output": True, "text": True, "errors": "replace", **options}
+    return subprocess.run(words, check=False, **options)
 
 
 @cache

@@ -103,8 +103,7 @@ def answer(
     Where both set a switch, the inputs prevail. Arguments and errors as in `ask_controller`.
     """
     command = ask_controller(controller, state, inputs.target(state), joints, watch)
-    requested = inputs.switches(state)
-    if requested:
+    if requested := inputs.switches(state):
         # Only switches that this changes; otherwise the command stays as it is.
         commanded, current = command.switches, state.switches
         changes = {n: on for n, on in requested.items() if n in commanded or current[n] is not on}

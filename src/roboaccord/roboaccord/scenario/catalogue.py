@@ -60,7 +60,8 @@ def _scenario_rows(name: str) -> list[Listed]:
     Raises:
         AccordError: if its package cannot be loaded, or a scenario cannot be read.
     """
-    robot, rows = find_robot(name), []
+    robot = find_robot(name)
+    rows = []
     for scenario in scenario_names(robot.package):
         data = read_scenario(shipped_file(robot.package, robot.name, scenario))
         controller = data.get("controller", {}).get("name", "none")

@@ -109,14 +109,9 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
     assumed = scenario.controller.get("friction", {})
     if not isinstance(assumed, dict):
         raise AccordError(f"controller.friction: {assumed!r} has none of the keys of friction")
-    names = {
-        "controller.name": scenario.controller.get("name", ""),
-        "friction.law": scenario.friction.get("law", ""),
-        "controller.friction.law": assumed.get("law", ""),
-    }
-    for key, name in names.items():
-        if not isinstance(name, str):
-            raise AccordError(f"{key}: {name!r} is not a name")
+    _check_name("controller.name", scenario.controller.get("name", ""))
+    _check_name("friction.law", scenario.friction.get("law", ""))
+    _check_name("controller.friction.law", assumed.get("law", ""))
     one_step = scenario.crosscheck.tolerances.one_step
     if isinstance(one_step, float) and not 0.0 < one_step <= ONE_STEP:
         form = f"above 0 and at most {ONE_STEP:g}, or {{limit: NUMBER, reason: TEXT}}"
@@ -124,6 +119,12 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
     count_steps(scenario.control_period, scenario.physics_step, "control_period over physics_step")
     count_steps(scenario.duration, scenario.control_period, "duration over control_period")
     return scenario
+
+
+def _check_name(key: str, name: object) -> None:
+    """Refuse the value of a key that must be a name, and is not a text."""
+    if not isinstance(name, str):
+        raise AccordError(f"{key}: {name!r} is not a name")
 
 
 def _validate(data: Mapping[str, Any]) -> Scenario:

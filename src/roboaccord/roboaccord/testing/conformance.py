@@ -1,6 +1,8 @@
 """Rules that every robot keeps: names, limits, determinism, independent states, equal engines.
 
-A robot's package inherits the tests in a test module of its own:
+`RobotConformance` is a class of pytest tests. For each scenario of a robot they simulate a few
+control periods in the reference (the analytical simulator) and in each installed engine, such as
+DART or MuJoCo, and compare. A robot's package inherits the tests in a test module of its own:
 
     class TestConformance(RobotConformance):
         robot = "snake"
@@ -35,13 +37,14 @@ from roboaccord.testing import robot_runs as runs
 from roboaccord.testing.small_robots import assert_same
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")  # a valid name in ROS, in lower case
-# random states in each scenario: an error in 15 % of all states is missed once in 20 (rule of
-# three)
+# Number of random states in each scenario: an error in 15 % of all states is missed once in 20
+# (rule of three).
 STATES = 20
-STEP = 0.01  # relative change of a parameter that must be noticed: any from 1e-6 to 0.1 would do
-# Value of the first parameter that is 0; the second gets twice that, and so on: small in SI
+# Relative change of a parameter that must be noticed: any from 1e-6 to 0.1 would do.
+STEP = 0.01
+# Value that the first parameter that is 0 gets; the second gets twice that, and so on: small in SI
 # units, so that no limit is exceeded.
-LITTLE = 1e-3
+SMALL_VALUE = 1e-3
 
 
 class RobotConformance:
@@ -76,11 +79,10 @@ class RobotConformance:
     def _without_faults(self, scenario: str, engine: str) -> tuple[Setup, Simulator, Simulator]:
         """Return setup, reference and engine, without faults of joints."""
         setup = runs.setup_of(self.robot, scenario)
-        simulators = self._simulator(scenario, "reference"), self._simulator(scenario, engine)
         if setup.faults:
             setup = setup.failing([])
-            simulators = make_simulator(setup), make_simulator(setup, engine)
-        return setup, *simulators
+            return setup, make_simulator(setup), make_simulator(setup, engine)
+        return setup, self._simulator(scenario, "reference"), self._simulator(scenario, engine)
 
     def test_names(self) -> None:
         """The robot has its entry point's name; its names are valid in topics and file names."""
@@ -224,11 +226,10 @@ class RobotConformance:
         """
         entries = parameter_file(self._robot.package)
         zeros = [name for name, entry in entries.items() if not entry["value"]]
-        nonzero = {name: LITTLE * number for number, name in enumerate(zeros, 1)}
+        nonzero = {name: SMALL_VALUE * number for number, name in enumerate(zeros, 1)}
         values = {name: nonzero.get(name, entry["value"]) for name, entry in entries.items()}
-        # Parameters whose change is not noticed.
-        idle = [name for name in values if not self._is_noticed(name, values[name], nonzero)]
-        assert not idle, f"nothing changes with {', '.join(idle)}"
+        unnoticed = [name for name in values if not self._is_noticed(name, values[name], nonzero)]
+        assert not unnoticed, f"nothing changes with {', '.join(unnoticed)}"
 
     def _is_noticed(self, name: str, value: float, changes: dict[str, float]) -> bool:
         """Return whether the description or the reference shows a change of a parameter by STEP.
@@ -238,11 +239,10 @@ class RobotConformance:
             value: before the change.
             changes: of other parameters, before and after.
         """
-        other = value - 1 if isinstance(value, int) else value * (1.0 - STEP)
-        before, after = (
-            [f"parameters.{n}={v!r}" for n, v in values.items()]
-            for values in (changes, {**changes, name: other})
-        )
+        new_value = value - 1 if isinstance(value, int) else value * (1.0 - STEP)
+        before = [f"parameters.{n}={v!r}" for n, v in changes.items()]
+        # The last change of a key counts.
+        after = [*before, f"parameters.{name}={new_value!r}"]
         for scenario in scenario_names(self._robot.package):
             old, new = (self.robot, scenario, *before), (self.robot, scenario, *after)
             is_in_urdf = runs.setup_of(*old).urdf() != runs.setup_of(*new).urdf()

@@ -1,7 +1,8 @@
 """Setups, simulators, controllers and short runs of a robot's scenarios, for the conformance tests.
 
-They are made once and shared by all tests, because making them takes long; so each test resets the
-simulator that it uses. TICKS trades time against strength.
+A setup is a robot in a scenario. All are made once and shared by the tests of conformance.py,
+because making them takes long; so each test resets the simulator that it uses. TICKS trades time
+against strength.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario import Robot, Setup, find_robot, load_scenario, make_controller
 from roboaccord.simulators.base import Simulator
 
-# control periods of a run: each costs time in every test, and five pass on what a tick stores
+# Control periods of a run: few, as each costs time in every test; after five, values that a tick
+# stores have had an effect on later ticks.
 TICKS = 5
 SEED = 3  # arbitrary
-A_LOT = 10.0  # m/s, rad/s, N m: target of a controller, out of its reach
+LARGE_TARGET = 10.0  # m/s, rad/s, N m: target of a controller, out of its reach
 
 
 @cache
@@ -40,8 +42,9 @@ def try_simulator(robot: str, scenario: str, engine: str) -> Simulator | str:
     Raises:
         AccordError: if an engine refuses a robot that is nothing but its description.
     """
-    if engine != REFERENCE and isinstance(look := spec(engine).look(), Missing):
-        return look.reason
+    availability = None if engine == REFERENCE else spec(engine).look()
+    if isinstance(availability, Missing):
+        return availability.reason
     setup = setup_of(robot, scenario)
     try:
         return make_simulator(setup, engine)
@@ -121,7 +124,8 @@ def fingerprint(robot: str, scenario: str, *changes: str) -> tuple[str, ...]:
     setup = setup_of(robot, scenario, *changes)
     simulator, period = make_simulator(setup), setup.scenario.control_period
     n = len(setup.joints)
-    target = Target(np.full(6, A_LOT), np.full(n, A_LOT), np.full(n, A_LOT))
+    by_joint = np.full(n, LARGE_TARGET)
+    target = Target(np.full(6, LARGE_TARGET), by_joint, by_joint)
     run = run_of(setup, simulator, make_controller(setup), target)
     command = Command(np.array(setup.effort_limits))
     simulator.reset(setup.initial)

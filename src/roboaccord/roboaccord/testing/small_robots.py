@@ -23,11 +23,12 @@ from roboaccord.numerics import matrix_quaternion, quaternion_matrix, rpy_matrix
 from roboaccord.numerics.rotations import turn_twist
 
 GRAVITY = 9.81  # m/s^2: standard gravity, to three digits
-# random states of a description: an error in 15 % of all is missed once in 20 (rule of three)
+# Number of random states of a description: an error in 15 % of all is missed once in 20 (rule of
+# three).
 STATES = 20
 SEED = 3  # arbitrary
 FINE = 2.5e-4  # s: step of Runge-Kutta of order 4, whose error is 2e-14, far below that of engines
-# s: length of the motion: joints turn by up to 1.9 rad, and the cart stays off its stop
+# s: length of the motion: joints turn by up to 1.9 rad, and the cart does not reach its stop.
 DURATION = 0.4
 END = 1.0  # m: position of the cart's stop in its description
 # URDF by name of the description.
@@ -36,7 +37,7 @@ DESCRIPTIONS = {
     for name in ("pendulums", "floating arm", "cart")
 }
 JOINTS = ("shoulder", "elbow")
-# N m, N: effort limits, beyond what any test commands (PUSH of engines.py is 40)
+# N m, N: effort limits, larger than the efforts of any test (PUSH of engines.py is 40).
 EFFORTS = np.full(2, 50.0)
 REST = np.zeros(2)  # N m, N: no efforts
 DRIVE = np.array([2.0, -1.0])  # N m, N: constant efforts of the motion
