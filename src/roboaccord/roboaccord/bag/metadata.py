@@ -1,7 +1,7 @@
 """Metadata of a bag: the file metadata.yaml, and what rosbag2 stores in the MCAP file itself.
 
-Keys are those of rosbag2. A bag may come from anybody: where something else than a mapping is
-found, nothing is read.
+A bag is a recording of ROS 2, written by rosbag2, whose keys these are. It may come from anybody:
+a text that is no mapping is read as an empty one.
 """
 
 from __future__ import annotations

@@ -64,9 +64,8 @@ class Distance:
 
 
 # Fields of `Distance` that are columns of the table, with dots into fields of the checks.
-DISTANCES = (
-    "acceleration.max one_step.rms trajectory.error trajectory.order noise.floor noise.horizon"
-).split()
+DISTANCES = ["acceleration.max", "one_step.rms", "trajectory.error", "trajectory.order"]
+DISTANCES += ["noise.floor", "noise.horizon"]
 
 
 def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:

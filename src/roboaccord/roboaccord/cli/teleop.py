@@ -25,8 +25,8 @@ from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, RobotNam
 from roboaccord.cli.result import Result, used_by
 from roboaccord.cli.run import shown_of
 from roboaccord.cli.terminal import terminal_keys
-from roboaccord.contract import AccordError, Fault, Observer, RobotState, Seconds, Target, by_option
-from roboaccord.contract.plugins import entries, load
+from roboaccord.contract import AccordError, Fault, Observer, RobotState, Target, by_option, plugins
+from roboaccord.contract.results import Json, Seconds
 from roboaccord.engines import check_engine
 from roboaccord.run import Pace, RunRequest, run_direct
 from roboaccord.run.output import fresh
@@ -137,7 +137,7 @@ def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
         link.exchange(keyboard.target(state), {}, 1.0 / RATE)
         engine = link.engine()
     wall_time = time.monotonic() - start_time
-    data = {"robot": setup.robot.name, "engine": engine, "wall_time": wall_time}
+    data: dict[str, Json] = {"robot": setup.robot.name, "engine": engine, "wall_time": wall_time}
     return Result(data, [f"drove for {wall_time:.1f} s in {engine or 'an unknown simulator'}"])
 
 
@@ -147,10 +147,10 @@ def connect(setup: Setup, namespace: str) -> AbstractContextManager[RosLink]:
     Raises:
         AccordError: where ROS is not installed, or has too little memory.
     """
-    if "ros" not in entries("teleop"):
+    if "ros" not in plugins.entries("teleop"):
         raise AccordError("--ros needs the package roboaccord_ros, which is not installed")
     check_room_for_ros()
-    link: AbstractContextManager[RosLink] = load("teleop", "ros")(setup, namespace)
+    link: AbstractContextManager[RosLink] = plugins.load("teleop", "ros")(setup, namespace)
     return link
 
 

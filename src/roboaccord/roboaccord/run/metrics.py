@@ -80,9 +80,8 @@ class Figures(Tally):
     """
 
     def __init__(self, setup: Setup, ticks: int | None = None) -> None:
-        scenario = setup.scenario
         if ticks is None:
-            ticks = count_steps(scenario.duration, scenario.control_period, "duration")
+            ticks = count_steps(setup.scenario.duration, setup.scenario.control_period, "duration")
         self._tallies = [*filter(None, [GeneralFigures(), setup.robot.tally(setup, ticks)])]
 
     def add(self, part: Trajectory) -> None:

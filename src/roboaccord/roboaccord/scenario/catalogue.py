@@ -1,7 +1,8 @@
 """The robots that are installed and their scenarios, as `accord list` prints them.
 
-`read_catalogue` returns a row (`Listed`) for each scenario. A package that is broken does not hide
-the others: its error is listed instead (test_commands). A new column is a field of `Listed`.
+A scenario is an experiment that is shipped with a robot. `read_catalogue` returns a row (`Listed`)
+for each. A package that is broken does not hide the others: its error is listed instead
+(test_commands). A new column is a field of `Listed`.
 """
 
 from __future__ import annotations

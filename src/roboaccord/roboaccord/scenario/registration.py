@@ -1,8 +1,9 @@
 """Tables of a robot's registration: topics on which people drive it, and its commands.
 
-A robot's class has them as `input_topics` and `cli`; bag/topics.py and cli/main.py use them. For
-instance, `commands_of("snake", {"gaits": "gait optimise"})` says that `accord snake gait` is the
-function `gait_command` of snake/cli/gaits.py. A table may get a field with a default.
+A robot is registered by a class that derives from `Robot` (setup.py), which has these tables as
+`input_topics` and `cli`; bag/topics.py and cli/groups.py use them. For instance,
+`commands_of("snake", {"gaits": "gait optimise"})` states that `accord snake gait` is the function
+`gait_command` of snake/cli/gaits.py. A table may get a field with a default.
 """
 
 from __future__ import annotations

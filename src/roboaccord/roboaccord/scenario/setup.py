@@ -1,11 +1,12 @@
 """Robot and Setup: a mechanism as its package registers it, and the mechanism in a scenario.
 
-`Robot` is the base class of robots: a package derives from it and overrides what its mechanism
-needs; only `joints` and `effort_limits` are abstract (docs/new_robot.md explains all). `Setup` is a
-robot with a scenario, from which every simulator and controller is made. It is immutable; what
-follows from it, such as the URDF or the initial state, is computed once, as a cached property, and
-changes make another setup (`at_step`, `failing`). The classes refer to each other and so share this
-module.
+A scenario (scenario.py) is a complete experiment as data: initial state, controller, duration and
+so on. `Robot` is the base class of robots: a package derives from it and overrides what its
+mechanism needs; only `joints` and `effort_limits` are abstract (docs/new_robot.md explains all).
+`Setup` is a robot with a scenario, from which every simulator and controller is made. It is
+immutable; properties that follow from it, such as the URDF or the initial state, are computed once
+and cached, and changes make another setup (`at_step`, `failing`). The classes refer to each other
+and so share this module.
 
 A method may be added to `Robot` with a default that changes no other robot. What only Gazebo needs
 goes into `GazeboHooks`, what only a user's file has into `RobotFile` (robot_file.py).

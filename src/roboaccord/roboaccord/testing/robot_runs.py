@@ -13,8 +13,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from roboaccord.contract import Acceleration, AccordError, Controller, Observer, Trajectory
-from roboaccord.contract.plugins import NotInstalledError
+from roboaccord.contract import Acceleration, AccordError, Controller, Observer, Trajectory, plugins
 from roboaccord.contract.state import NO_TWIST, STATE_ARRAYS, Array, Command, RobotState, Target
 from roboaccord.engines import REFERENCE, Missing, spec
 from roboaccord.run.inputs import Hold
@@ -70,7 +69,7 @@ def controller_of(robot: str, scenario: str) -> Controller:
     """
     try:
         return make_controller(setup_of(robot, scenario))
-    except NotInstalledError as error:
+    except plugins.NotInstalledError as error:
         pytest.skip(f"{scenario}: {error}")
 
 
