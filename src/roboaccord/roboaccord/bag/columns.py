@@ -23,10 +23,10 @@ def columns(run: BagRun) -> list[str]:
     """Return the names of the columns of `table`, each with its unit in brackets."""
     prismatic = _prismatic_joints(run.urdf)
     joints = list[str]()
-    for kind in _REVOLUTE:
+    for quantity in _REVOLUTE:
         for joint in run.trajectory.joints:
             units = _PRISMATIC if joint in prismatic else _REVOLUTE
-            joints.append(f"{kind}/{joint} [{units[kind]}]")
+            joints.append(f"{quantity}/{joint} [{units[quantity]}]")
     base = [f"base/{name} [{unit}]" for unit, names in _BASE.items() for name in names.split()]
     switches = [f"switch/{name} [1]" for name in run.trajectory.switches]
     return ["time [s]", *joints, *base, *switches]

@@ -134,7 +134,7 @@ def check_whole(bag: Path, scans: Sequence[McapScan]) -> None:
         AccordError: naming the place of the damage, and a remedy.
     """
     for scan in scans:
-        if scan.damage and not scan.whole:
+        if scan.damage and not scan.data_complete:
             remedy = f"accord recover {bag} keeps what is before"
             raise AccordError(f"{scan.path} is damaged {scan.damage}; {remedy}")
 
@@ -230,7 +230,7 @@ def play(bag: Path, setup: Setup, observer: Observer) -> None:
         scan = scan_of(file)
         switchings = _switchings(scan_of(file), setup) if setup.initial.switches else []
         _play_file(scan, setup, observer, switchings)
-        if scan.damage and not scan.whole:
+        if scan.damage and not scan.data_complete:
             raise AccordError(f"{scan.path} is damaged {scan.damage}")
 
 

@@ -7,7 +7,7 @@ footer with a checksum of the index.
 
 `McapScan.messages` reads record by record (frames.py), unpacks chunks, and compares checksums. It
 needs neither footer nor index, so the file of a killed run, which lacks both and may end within a
-record, is read like a complete one. Our own files must have all checksums (`own`), foreign ones
+record, is read like a complete one. Our own files must have all checksums (`is_ours`), foreign ones
 need none. Any damage ends in a DamageError of one line; test_damage puts an error in each place.
 Data may unpack only to a limited size (`room`), so that a small file cannot fill the memory.
 """
@@ -75,12 +75,12 @@ class McapScan:
         channels: topics by number.
         metadata: further texts that the writer stored, by name.
         counts: number of messages by channel.
-        own: whether the file states that our recorder wrote it, and so must have all checksums.
-        whole: whether the data section was read to its end and matched its checksum.
+        is_ours: whether the file states that our recorder wrote it, and so must have all checksums.
+        data_complete: whether the data section was read to its end and matched its checksum.
         complete: whether the footer was reached without damage.
         damage: what is damaged, and the offset at which reading ended; "" for no damage.
         unchecked: number of messages that no checksum covers.
-        unchecked_whole: whether the data section ends without a checksum.
+        lacks_data_checksum: whether the data section ends without a checksum.
         room: bytes to which compressed data may still unpack.
     """
 
@@ -89,12 +89,12 @@ class McapScan:
     channels: dict[int, Channel] = field(default_factory=dict)
     metadata: dict[str, dict[str, str]] = field(default_factory=dict)
     counts: Counter[int] = field(default_factory=Counter)
-    own: bool = False
-    whole: bool = False
+    is_ours: bool = False
+    data_complete: bool = False
     complete: bool = False
     damage: str = ""
     unchecked: int = 0
-    unchecked_whole: bool = False
+    lacks_data_checksum: bool = False
     room: int = 0
 
     def __post_init__(self) -> None:
@@ -147,7 +147,7 @@ class McapScan:
         stream = ReadDataStream(BytesIO(content))
         # A record that was cut: messages of a chunk; an index must agree with its length.
         if records.cut:
-            if opcode == Opcode.CHUNK and not self.whole:
+            if opcode == Opcode.CHUNK and not self.data_complete:
                 yield from self._cut_chunk(content, records.length)
             elif opcode == Opcode.MESSAGE_INDEX and len(content) >= _INDEX_HEAD.size:
                 _, size = _INDEX_HEAD.unpack_from(content)
@@ -155,16 +155,16 @@ class McapScan:
                     raise DamageError("an index does not hold together")
         elif opcode == Opcode.FOOTER:
             self._check_index(Footer.read(stream), records, content)
-        elif self.whole:  # behind the data section: the index
-            if opcode == Opcode.STATISTICS and self.unchecked_whole:
+        elif self.data_complete:  # behind the data section: the index
+            if opcode == Opcode.STATISTICS and self.lacks_data_checksum:
                 stated_count = Statistics.read(stream).message_count
                 read_count = self.counts.total()
                 if stated_count != read_count:
-                    self.whole = False
+                    self.data_complete = False
                     counts = f"{stated_count} messages are counted, {read_count} are there"
                     raise DamageError(counts)
         elif opcode == Opcode.HEADER:
-            self.own = Header.read(stream).library.startswith(LIBRARY)
+            self.is_ours = Header.read(stream).library.startswith(LIBRARY)
         elif opcode == Opcode.CHUNK:
             raw, has_checksum = self._open_chunk(Chunk.read(stream), len(content))
             yield from self._messages_in(raw, checked=has_checksum)
@@ -190,7 +190,7 @@ class McapScan:
         elif opcode == Opcode.METADATA:
             metadata = Metadata.read(stream)
             self.metadata[metadata.name] = metadata.metadata
-        elif opcode == 0 or (self.own and opcode not in OPCODES):
+        elif opcode == 0 or (self.is_ours and opcode not in OPCODES):
             raise DamageError(f"there is no record of kind {opcode}")
 
     def _message(self, content: bytes) -> Message:
@@ -199,7 +199,7 @@ class McapScan:
         if channel not in self.channels:
             raise DamageError(f"a message is of channel {channel}, which is not there")
         self.counts[channel] += 1
-        if self.own and sequence != self.counts[channel] & SEQUENCE:
+        if self.is_ours and sequence != self.counts[channel] & SEQUENCE:
             topic = self.channels[channel].topic
             raise DamageError(f"messages of {topic} are missing or out of order")
         return Message(channel, time_ns, content[_MESSAGE_HEAD.size :])
@@ -236,7 +236,7 @@ class McapScan:
         except (RuntimeError, ZstdError) as error:
             raise DamageError(f"a chunk cannot be decompressed ({error})") from None
         checksum = chunk.uncompressed_crc
-        if len(raw) != size or ((checksum or self.own) and crc32(raw) != checksum):
+        if len(raw) != size or ((checksum or self.is_ours) and crc32(raw) != checksum):
             raise DamageError("a chunk does not match its checksum")
         return raw, bool(checksum)
 
@@ -267,17 +267,17 @@ class McapScan:
 
     def _check_data(self, checksum: int, records: Frames) -> None:
         """Check the data section by its checksum, which is 0 where there is none."""
-        if (checksum or self.own) and checksum != records.checksum:
+        if (checksum or self.is_ours) and checksum != records.checksum:
             raise DamageError("the data do not match their checksum")
-        self.whole = True
-        self.unchecked_whole = not checksum
+        self.data_complete = True
+        self.lacks_data_checksum = not checksum
         if checksum:
             self.unchecked = 0
 
     def _check_index(self, footer: Footer, records: Frames, content: bytes) -> None:
         """Check the index by the checksum in the footer."""
-        if not self.whole:
+        if not self.data_complete:
             raise DamageError("the file ends before its data do")
         expected = records.checksum_with(content[:-_CHECKSUM_SIZE])
-        if (footer.summary_crc or self.own) and footer.summary_crc != expected:
+        if (footer.summary_crc or self.is_ours) and footer.summary_crc != expected:
             raise DamageError("the index does not match its checksum")

@@ -124,5 +124,5 @@ class Dashboard:
         for by_joint in (target.velocity, target.effort):
             if by_joint is not None:
                 values |= dict(zip(self._joints, by_joint, strict=True))
-        asked = ", ".join(f"{name} {value:.2f}" for name, value in values.items() if value)
-        return (asked or "stand still") + f"   (x {self.keyboard.factor:.2f})"
+        requested = ", ".join(f"{name} {value:.2f}" for name, value in values.items() if value)
+        return (requested or "stand still") + f"   (x {self.keyboard.factor:.2f})"

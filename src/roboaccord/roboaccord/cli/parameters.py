@@ -50,11 +50,11 @@ def parameters_of(function: CommandFunction) -> dict[str, inspect.Parameter]:
     groups = groups_of(function)
     by_name = dict[str, inspect.Parameter]()
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
-        kind = groups.get(name)
-        if kind is None:
+        options_class = groups.get(name)
+        if options_class is None:
             by_name[name] = parameter.replace(kind=KEYWORD)
             continue
-        for key, hint in get_type_hints(kind, include_extras=True).items():
+        for key, hint in get_type_hints(options_class, include_extras=True).items():
             default = getattr(parameter.default, key)
             by_name[key] = inspect.Parameter(key, KEYWORD, default=default, annotation=hint)
     return by_name

@@ -50,11 +50,11 @@ def expand_for_gazebo(setup: Setup, contacts: str = "", *, started: bool = True)
 
 def describe(setup: Setup, contacts: str, *, started: bool = True) -> str:
     """Return the URDF with initial positions, before its files and collisions are changed."""
-    more = {"gazebo": "true", **contact_shapes(setup, contacts)}
-    more |= _larger_friction(setup.force_law)
+    arguments = {"gazebo": "true", **contact_shapes(setup, contacts)}
+    arguments |= _larger_friction(setup.force_law)
     if is_level(setup, contacts):
-        more["level"] = "true"
-    urdf = setup.urdf(base=base_in_gazebo(setup.scenario), more=more)
+        arguments["level"] = "true"
+    urdf = setup.urdf(base=base_in_gazebo(setup.scenario), more=arguments)
     start = dict(zip(setup.joints, setup.initial.q.tolist(), strict=True))
     return start_at(urdf, start if started else {})
 

@@ -66,7 +66,7 @@ class Announced(Inputs):
         self, inputs: Inputs, report: Callable[[float, Target, Target | None], None]
     ) -> None:
         self._inputs, self._report = inputs, report
-        self._last: Target | None = None
+        self._last_target: Target | None = None
 
     @property
     def over(self) -> bool:  # type: ignore[override]
@@ -75,13 +75,13 @@ class Announced(Inputs):
 
     def reset(self) -> None:
         """Start again: the target is reported at the next tick."""
-        self._last = None
+        self._last_target = None
 
     def target(self, state: RobotState) -> Target | None:
         target = self._inputs.target(state)
-        if target is not None and target is not self._last:
-            self._report(state.time, target, self._last)
-            self._last = target
+        if target is not None and target is not self._last_target:
+            self._report(state.time, target, self._last_target)
+            self._last_target = target
         return target
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:

@@ -66,8 +66,8 @@ def users_code() -> Iterator[None]:
 
 def explain(error: BaseException) -> str:
     """Return one line: what a user's code raised, and where; "" for an error of other code."""
-    place = place_of(error)
-    return f"{line_of(error)}{place}" if place else ""
+    location = place_of(error)
+    return f"{line_of(error)}{location}" if location else ""
 
 
 def line_of(error: BaseException) -> str:

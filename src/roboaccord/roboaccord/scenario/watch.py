@@ -113,11 +113,11 @@ class Watch:
 
 
 @contextmanager
-def starting(what: str, timeout: float = START_TIMEOUT) -> Iterator[None]:
+def starting(action: str, timeout: float = START_TIMEOUT) -> Iterator[None]:
     """Run a block that makes or resets a controller.
 
     Args:
-        what: what the block does, for the message.
+        action: name of what the block does, for the message.
         timeout: how long it may take [s of wall time].
 
     Raises:
@@ -130,8 +130,8 @@ def starting(what: str, timeout: float = START_TIMEOUT) -> Iterator[None]:
         except AccordError:
             raise
         except Silence:
-            raise LockstepError(f"{what} takes more than {timeout:g} s") from None
+            raise LockstepError(f"{action} takes more than {timeout:g} s") from None
         except BaseException as error:
-            raise AccordError(f"{what} {line_of(error)}{place_of(error)}") from error
+            raise AccordError(f"{action} {line_of(error)}{place_of(error)}") from error
         finally:
             watch.calls += 1

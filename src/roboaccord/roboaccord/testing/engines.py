@@ -211,8 +211,8 @@ class EngineConformance:
         wrist = replace(PENDULUMS, joints=("shoulder", "wrist"))
         assert "joint wrist is missing" in self._refusal(wrist)
         simulator = self._simulator(PENDULUMS)
-        rest = Command(robots.REST)
-        for command in (replace(rest, twist=np.ones(6)), replace(rest, wrench=np.ones(6))):
+        passive = Command(robots.REST)
+        for command in (replace(passive, twist=np.ones(6)), replace(passive, wrench=np.ones(6))):
             with pytest.raises(AccordError, match=f"^{self.engine}.*") as refused:
                 simulator.step(command, STEPS[0])
             assert "\n" not in str(refused.value)
