@@ -1,4 +1,4 @@
-"""What a bag states about its run before the first state: scenario, engine, seed and versions.
+"""Facts of a run that its bag states before the first state: scenario, engine, seed, versions.
 
 A bag is the recording of a run in the format of ROS 2. The facts are what is needed to repeat the
 run: the recorder (writer.py) writes them as JSON on the topic `scenario`, together with the robot's

@@ -49,7 +49,7 @@ OPTIONAL = {
     "skimage": "meshes of terrain; pip install scikit-image trimesh fast-simplification",
     "launch": "ros2 launch; from ROS 2",
 }
-# Optional programs by command: likewise.
+# Optional programs by command: what each is for, and how to get it.
 PROGRAMS = {
     "gz": "for sim:=gz; Gazebo Sim",
     "ffmpeg": "for accord view --mp4; apt-get install ffmpeg",

@@ -1,4 +1,4 @@
-"""How a comparison of recorded runs is printed, by `accord compare` and in notebooks.
+"""The printed comparison of recorded runs, of `accord compare` and in notebooks.
 
 A `Comparison`, which report/comparison.py computes, goes in; lines and tables for the terminal come
 out. `shown_of` lists the runs as A, B, C, ...; then the keys of their scenarios and the figures

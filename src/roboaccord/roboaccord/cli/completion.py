@@ -1,7 +1,7 @@
-"""What the shell offers at Tab: robots, scenarios, bags and engines.
+"""Completions that the shell offers at Tab: robots, scenarios, bags (recorded runs) and engines.
 
-Each function takes the text before the cursor and returns the words that complete it; options name
-their function by `autocompletion`. The functions run at each Tab and must be quick: none imports a
+Each function takes the text before the cursor and returns the words that complete it; options of
+commands name their function by `autocompletion` (options.py). The functions run at each Tab and must be quick: none imports a
 robot's package or an engine (test_completion).
 """
 

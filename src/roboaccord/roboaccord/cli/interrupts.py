@@ -1,4 +1,4 @@
-"""What SIGINT and SIGTERM do to a command: it closes its files, and then the process ends.
+"""Handlers of SIGINT and SIGTERM: a command closes its files, and then the process ends.
 
 `signals_handled` is the context in which `main` runs a command. Its handler raises
 KeyboardInterrupt for SIGINT (Ctrl-C) and `Terminated` for SIGTERM, so that `finally` blocks close

@@ -58,7 +58,7 @@ class KeyMap(BaseModel, extra="forbid", frozen=True):
 
 @dataclass(frozen=True)
 class Action:
-    """What a key asks for.
+    """The effect of a key.
 
     Args:
         twist: of the base (6,) [m/s, rad/s]; None for no motion of the base.
@@ -146,7 +146,7 @@ class Keyboard(LiveInputs):
         return faults
 
     def _press(self, key: str) -> None:
-        """Do what a key asks for."""
+        """Carry out the action of a key."""
         if key == "q":
             self.over = True
         elif key == END:

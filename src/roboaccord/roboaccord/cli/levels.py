@@ -1,4 +1,4 @@
-"""What `accord crosscheck` prints: tables of distances or statistics, outcomes, and the verdict.
+"""The printed report of `accord crosscheck`: distances or statistics, outcomes, and the verdict.
 
 `accord crosscheck` compares physics engines with the analytical reference in several ways, called
 levels; each level has an outcome for each engine, and all together give a verdict. `shown_of` makes

@@ -1,4 +1,4 @@
-"""What a command returns (`Result`), and how `show` prints it: for people, or as JSON.
+"""The result of a command (`Result`), and its printing by `show`: for people, or as JSON.
 
 Every command of `accord` is a function that returns a `Result`; command.py calls `show` with it.
 For people, tables and texts are printed, and then a last line "with ..." that lists the options and

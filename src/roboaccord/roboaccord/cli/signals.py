@@ -1,4 +1,4 @@
-"""Signals that end a command: the state that its modules share, and the lines that users see.
+"""Signals that end a command: state that the modules of this folder share, and printed lines.
 
 A command of `accord` runs in a child of a supervising process (start.py). Both import this module,
 before any library: only the standard library may be imported here. RECEIVED lists the signals that

@@ -49,7 +49,7 @@ class RosLink(Protocol):
         """Send a target and switches, wait for `seconds`, and return the last state received."""
 
     def fail(self, fault: Fault) -> None:
-        """Let a joint fail."""
+        """Cause a fault of a joint."""
 
     def engine(self) -> str:
         """Return the simulator of the robot, or "" while that is unknown."""

@@ -85,7 +85,7 @@ def _read_available() -> bytes | None:
 
 @contextmanager
 def _raw() -> Iterator[None]:
-    """Let the terminal pass each character as it is typed, without echo and without Ctrl-Z."""
+    """Put the terminal into the mode that passes on each character, without echo and Ctrl-Z."""
     if not os.isatty(STDIN):
         yield
         return

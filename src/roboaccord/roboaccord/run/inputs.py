@@ -122,12 +122,12 @@ class LiveInputs(Hold):
         self._target_bytes = b""  # requests of which the present target was made
 
     def ask_twist(self, twist: Array) -> None:
-        """Ask for a twist of the base (6,) [m/s, rad/s]."""
+        """Request a twist of the base (6,) [m/s, rad/s]."""
         self._twist = np.array(twist)
         self._record_request(0)
 
     def ask_joint(self, joint: int, kind: int, value: float) -> None:
-        """Ask a joint for a `POSITION` [rad], `VELOCITY` [rad/s] or `EFFORT` [N m]."""
+        """Request a `POSITION` [rad], `VELOCITY` [rad/s] or `EFFORT` [N m] of a joint."""
         self._joint_requests[:, joint] = _NO_REQUEST[:, 0]
         self._joint_requests[kind, joint] = value
         self._used_rows.add(kind)

@@ -146,7 +146,7 @@ class Stepper:
             observer.on_state(self.state)
 
     def fail(self, fault: Fault) -> None:
-        """Let a joint fail from the next step on."""
+        """Register a fault of a joint, which begins with the next step."""
         self._new_faults.append(fault)
 
     def step(self, command: Command) -> Sequence[Event]:

@@ -79,7 +79,7 @@ def run_pieces(
 
 @contextmanager
 def on_cluster(address: str) -> Iterator[None]:
-    """Let `run_pieces` use the workers of a Dask cluster.
+    """Run the pieces of the block, by `run_pieces`, on the workers of a Dask cluster.
 
     Args:
         address: of its scheduler, such as tcp://10.0.0.1:8786.

@@ -1,4 +1,4 @@
-"""A run of a scenario over a transport: what is asked for, and what comes back.
+"""A run of a scenario over a transport: the request for it, and its result.
 
 A transport is the way in which controller and simulator exchange states and commands. It is a
 function from `RunRequest` to `Run`, found by the entry point group `roboaccord.runners`;
@@ -37,7 +37,7 @@ GROUP = "roboaccord.runners"  # of entry points, by name of the transport
 
 @dataclass(frozen=True, kw_only=True)
 class RunRequest:
-    """What is asked of one run.
+    """Request for one run: robot, scenario, engine, inputs and observers.
 
     Args:
         setup: robot and scenario.

@@ -81,7 +81,7 @@ class Camera:
 
 @dataclass(frozen=True)
 class View:
-    """What a camera looks at (3,) [m], and from where: distance [m] and angles [rad]."""
+    """Target of a camera (3,) [m], and its distance [m] and direction [rad] from there."""
 
     target: Array
     distance: float

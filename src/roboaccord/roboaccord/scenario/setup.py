@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class GazeboHooks(NamedTuple):
-    """What Gazebo needs of a robot beyond its description.
+    """Data and functions of a robot that Gazebo needs beyond the description.
 
     Args:
         contact_shapes: by value of the xacro's argument `contacts`, which chooses the shapes with
@@ -358,7 +358,7 @@ class Setup:
 
     @cached_property
     def _friction(self) -> interfaces.ForceLaw | Contact | None:
-        """What the robot makes for the scenario's friction law; None without a law."""
+        """Force law or contact of the scenario's friction law; None without a law."""
         spec = dict(self.scenario.friction)
         law = spec.pop("law", "none")
         if law == "none":
