@@ -80,8 +80,7 @@ def run(
     if isinstance(run_inputs, RecordedInputs):
         run_inputs.check(setup)
     runner = find_runner(transport)
-    warning = "" if controller else chatter(setup)
-    if warning:
+    if not controller and (warning := chatter(setup)):
         tell(warning)
     request = RunRequest(
         setup=setup,
