@@ -13,9 +13,9 @@ which connect results with the printers of `cli` and `report`, as `contract` may
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -57,7 +57,7 @@ def _imported_when_called(path: str) -> Callable[..., Any]:
     module, _, name = path.partition(":")
 
     def call(*arguments: object) -> Any:
-        return getattr(import_module(module), name)(*arguments)
+        return getattr(importlib.import_module(module), name)(*arguments)
 
     return call
 
